@@ -1,0 +1,78 @@
+//! The trait every queue discipline implements.
+
+use alloc::boxed::Box;
+
+use crate::cx::{Cx, Why};
+use crate::packet::Packet;
+use crate::time::Time;
+use crate::units::Rate;
+
+/// What a queue holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets waiting.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a discipline is told of the place it is put in.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The rate of the link it feeds.
+    pub rate: Rate,
+    /// The size of a typical packet in bytes, for averages kept in packets and idle times.
+    pub mean_packet: u32,
+    /// A secret drawn from the run's seed, for the keys of hash functions.
+    pub key: u64,
+}
+
+/// Decides what to keep, what to signal and what to send next. It has no clock, no randomness and no sockets of its
+/// own: all of them arrive in [`Cx`].
+pub trait Discipline<T> {
+    /// Takes one arriving packet: stores it, or gives it to `cx`. Never loses it silently.
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>);
+
+    /// The next packet to send, after any head drops. `None`: nothing may leave now. A host calls this whenever the
+    /// link falls free, so a call that finds the queue empty is the moment the link went idle.
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>>;
+
+    /// What is held, sub-queues included.
+    fn backlog(&self) -> Backlog;
+
+    /// When [`dequeue`](Discipline::dequeue) is next worth calling. Only shapers override this.
+    fn ready_at(&self, now: Time) -> Option<Time> {
+        (self.backlog().packets > 0).then_some(now)
+    }
+
+    /// Drops one packet because a parent is overloaded, whatever this discipline would prefer.
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        if let Some(packet) = self.dequeue(cx) {
+            cx.drop(packet, Why::Overload);
+        }
+    }
+
+    /// Reports gauges (average queue, drop probability ...) when a sampler asks.
+    fn observe(&self, _gauge: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        (**self).enqueue(packet, cx);
+    }
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        (**self).dequeue(cx)
+    }
+    fn backlog(&self) -> Backlog {
+        (**self).backlog()
+    }
+    fn ready_at(&self, now: Time) -> Option<Time> {
+        (**self).ready_at(now)
+    }
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        (**self).shed(cx);
+    }
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        (**self).observe(gauge);
+    }
+}

@@ -1,0 +1,51 @@
+//! DropTail: keep what fits, drop what does not. The yardstick all the papers measure against.
+
+use crate::cx::Cx;
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::BuildError;
+use crate::parts::Fifo;
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Droptail`].
+    pub struct DroptailConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        limit: Limit = Limit::Packets(1000);
+    }
+    presets {
+        "paper" "the defaults" {}
+    }
+}
+
+/// First in, first out, with a limit in packets or bytes.
+pub struct Droptail<T> {
+    fifo: Fifo<T>,
+}
+
+impl<T> Droptail<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(config: DroptailConfig, _place: &Place) -> Result<Self, BuildError> {
+        Ok(Droptail { fifo: Fifo::new(config.limit) })
+    }
+}
+
+impl<T> Discipline<T> for Droptail<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.fifo.push(packet, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.fifo.pop()
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+}

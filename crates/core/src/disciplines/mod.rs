@@ -1,0 +1,5 @@
+//! The disciplines, one file each.
+
+mod droptail;
+
+pub use droptail::{Droptail, DroptailConfig};

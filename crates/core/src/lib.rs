@@ -1,0 +1,45 @@
+//! Headgate's queue disciplines: the code that decides which packets enter a congested link.
+//!
+//! A [`Discipline`] has no clock, no randomness and no sockets of its own: the host hands all of them in through
+//! [`Cx`]. The same code therefore runs in the simulator, on real packets and in a bare loop. A [`Port`] owns a
+//! discipline, is its only caller, and keeps the counts. The [`registry`] finds a discipline by name.
+//!
+//! ```
+//! use headgate_core::{FlowId, Packet, Place, Port, Rate, Rng, Time, registry};
+//!
+//! let place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 7 };
+//! let queue = registry::boxed::<()>("droptail", &[("limit", "2p")], &place).unwrap();
+//! let mut port = Port::new(queue, Rng::named(1, "bottleneck"));
+//! for flow in 0..3 {
+//!     port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ());
+//! }
+//! assert_eq!(port.totals().dropped(), 1);
+//! assert_eq!(port.dequeue(Time::ZERO, &mut ()).unwrap().flow, FlowId(0));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod cx;
+mod discipline;
+pub mod disciplines;
+mod names;
+mod packet;
+pub mod params;
+pub mod parts;
+mod port;
+pub mod registry;
+mod rng;
+mod time;
+mod units;
+
+pub use cx::{Cx, Sink, Why};
+pub use discipline::{Backlog, Discipline, Place};
+pub use names::nearest;
+pub use packet::{ClassId, Ecn, FlowId, Packet};
+pub use params::{BuildError, Field, Params, Preset};
+pub use port::{Counts, Ledger, Port, Totals};
+pub use rng::Rng;
+pub use time::{Span, Time};
+pub use units::{Level, Limit, Rate};

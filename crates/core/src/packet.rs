@@ -1,0 +1,66 @@
+//! What a discipline may know of a packet.
+
+use core::fmt;
+
+use crate::time::Time;
+
+/// Names a flow. The host chooses it: a dense number in the simulator, a keyed hash of the 5-tuple on real packets.
+/// Disciplines hash it again with a key of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u64);
+
+/// The aggregate a flow belongs to, from the host's classifier; 0 where nothing was classified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(pub u16);
+
+/// The ECN field of the IP header (RFC 3168, section 5; RFC 8311 for ECT(1)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ecn {
+    /// The sender does not understand marks: it must be told by a drop.
+    #[default]
+    NotEct,
+    /// ECN-capable transport, codepoint 10.
+    Ect0,
+    /// ECN-capable transport, codepoint 01.
+    Ect1,
+    /// Congestion experienced: already marked.
+    Ce,
+}
+
+impl Ecn {
+    /// Whether the packet can carry a mark (one that is marked already can carry another).
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NotEct
+    }
+}
+
+/// One packet as a discipline sees it: a small descriptor, and the host's `handle` to the rest (a simulated segment,
+/// a frame index, `()`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Packet<T> {
+    /// When the packet was given to the port; the port writes it.
+    pub arrived: Time,
+    /// Its flow.
+    pub flow: FlowId,
+    /// Its size in bytes, headers included.
+    pub bytes: u32,
+    /// Its aggregate.
+    pub class: ClassId,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// The host's own.
+    pub handle: T,
+}
+
+impl<T> Packet<T> {
+    /// A packet of `flow` and `bytes`, not ECN-capable, in class 0.
+    pub fn new(flow: FlowId, bytes: u32, handle: T) -> Packet<T> {
+        Packet { arrived: Time::ZERO, flow, bytes, class: ClassId(0), ecn: Ecn::NotEct, handle }
+    }
+}
+
+impl<T> fmt::Debug for Packet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Packet(flow {}, {} B, {:?}, arrived {})", self.flow.0, self.bytes, self.ecn, self.arrived)
+    }
+}

@@ -1,0 +1,42 @@
+//! A lazy timer: asked, not fired.
+
+use crate::time::{Span, Time};
+
+/// Tells how many periods have ended since it was last asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Every {
+    period: Span,
+    next: Time,
+}
+
+impl Every {
+    /// Periods of `period` from `start` on. A period of zero never ends.
+    pub fn new(period: Span, start: Time) -> Every {
+        Every { period, next: start + period }
+    }
+
+    /// How many periods ended up to and including `now`. The caller catches up in closed form or bounded: a clock that
+    /// jumps an hour ends many periods at once.
+    #[inline]
+    pub fn due(&mut self, now: Time) -> u64 {
+        if now < self.next || self.period == Span::ZERO {
+            return 0;
+        }
+        let ended = 1 + (now - self.next).as_nanos() / self.period.as_nanos();
+        self.next += self.period * ended;
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_counted_once_however_rarely_it_is_asked() {
+        let mut timer = Every::new(Span::from_millis(5), Time::ZERO);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        assert_eq!([at(4), at(5), at(5), at(9), at(31), at(3_600_000)].map(|t| timer.due(t)), [0, 1, 0, 0, 5, 719_994]);
+        assert_eq!(Every::new(Span::ZERO, Time::ZERO).due(Time::NEVER), 0);
+    }
+}

@@ -1,0 +1,61 @@
+//! First in, first out, within a limit.
+
+use alloc::collections::VecDeque;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::Backlog;
+use crate::packet::Packet;
+use crate::units::Limit;
+
+/// A queue with a limit: what does not fit is dropped.
+#[derive(Clone, Debug)]
+pub struct Fifo<T> {
+    packets: VecDeque<Packet<T>>,
+    bytes: u64,
+    limit: Limit,
+}
+
+impl<T> Fifo<T> {
+    /// An empty queue with room for `limit`.
+    pub fn new(limit: Limit) -> Fifo<T> {
+        Fifo { packets: VecDeque::new(), bytes: 0, limit }
+    }
+
+    /// Whether a packet of `bytes` fits.
+    #[inline]
+    pub fn admits(&self, bytes: u32) -> bool {
+        self.limit.admits(self.backlog(), bytes)
+    }
+
+    /// Stores the packet, or drops it for [`Why::Overflow`]; says whether it was stored.
+    #[inline]
+    pub fn push(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
+        if !self.admits(packet.bytes) {
+            cx.drop(packet, Why::Overflow);
+            return false;
+        }
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+        true
+    }
+
+    /// Takes the oldest packet.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet<T>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    /// What is held.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        // A queue of 2^32 descriptors does not fit any machine we run on.
+        Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
+    }
+
+    /// The room there is.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+}

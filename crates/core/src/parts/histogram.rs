@@ -1,0 +1,118 @@
+//! Counts of non-negative whole numbers with a relative error below 1 %, for distributions of delay.
+
+use alloc::vec::Vec;
+
+/// A log-linear histogram: exact below 128, then 64 equal boxes to every power of two, so that a box is at most 1/64
+/// of its value wide and its middle is off by at most 0.8 %.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    boxes: Vec<u64>,
+    count: u64,
+    sum: u128,
+}
+
+const BITS: u32 = 6;
+
+impl Histogram {
+    /// Adds one value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        let place = place(value);
+        if place >= self.boxes.len() {
+            self.boxes.resize(place + 1, 0);
+        }
+        self.boxes[place] += 1;
+        self.count += 1;
+        self.sum += u128::from(value);
+    }
+
+    /// Adds all values of another histogram.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.boxes.len() > self.boxes.len() {
+            self.boxes.resize(other.boxes.len(), 0);
+        }
+        self.boxes.iter_mut().zip(&other.boxes).for_each(|(mine, theirs)| *mine += theirs);
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+
+    /// How many values were recorded.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean; `None` if there are none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The value below which a `share` of all lie (0.99 for p99); `None` if there are none.
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let rank = ((share * self.count as f64) as u64).min(self.count.checked_sub(1)?);
+        let mut below = 0;
+        self.iter()
+            .find(|(_, count)| {
+                below += count;
+                below > rank
+            })
+            .map(|(value, _)| value)
+    }
+
+    /// Every value that occurred (the middle of its box) with its count, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (f64, u64)> {
+        self.boxes.iter().enumerate().filter(|(_, count)| **count > 0).map(|(place, count)| (middle(place), *count))
+    }
+}
+
+#[inline]
+fn place(value: u64) -> usize {
+    let shift = (63 - BITS).saturating_sub((value | 1).leading_zeros());
+    // The first two blocks are exact; each further block of 64 boxes covers one power of two.
+    ((shift as usize) << BITS) + (value >> shift) as usize
+}
+
+fn middle(place: usize) -> f64 {
+    if place < 2 << BITS {
+        return place as f64;
+    }
+    let shift = (place >> BITS) - 1;
+    let first = ((place - (shift << BITS)) as u128) << shift;
+    first as f64 + ((1u128 << shift) - 1) as f64 / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_value_lies_within_one_percent_of_its_box(value: u64) {
+            let middle = middle(place(value));
+            prop_assert!((middle - value as f64).abs() <= value as f64 * 0.008);
+        }
+
+        #[test]
+        fn quantiles_follow_the_sorted_list(mut values in prop::collection::vec(0u64..1 << 40, 1..200), share in 0.0..1.0) {
+            let mut histogram = Histogram::default();
+            values.iter().for_each(|v| histogram.record(*v));
+            values.sort_unstable();
+            let exact = values[(share * values.len() as f64) as usize] as f64;
+            let got = histogram.quantile(share).unwrap();
+            prop_assert!((got - exact).abs() <= exact * 0.008, "{} for {}", got, exact);
+        }
+    }
+
+    #[test]
+    fn boxes_follow_each_other_without_gap_or_overlap() {
+        for value in 1..1 << 16 {
+            assert!(place(value) - place(value - 1) <= 1);
+        }
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_mean_and_no_quantile() {
+        let empty = Histogram::default();
+        assert_eq!((empty.mean(), empty.quantile(0.5), empty.count()), (None, None, 0));
+    }
+}

@@ -1,0 +1,207 @@
+//! A [`Port`] owns a discipline, is its only caller, and keeps the counts.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::cx::{Cx, Sink, Why};
+use crate::discipline::{Backlog, Discipline};
+use crate::packet::Packet;
+use crate::parts::Histogram;
+use crate::rng::Rng;
+use crate::time::Time;
+
+/// What happened to the packets of one flow, or of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets given to the port.
+    pub arrived: u64,
+    /// Packets that left to be sent.
+    pub sent: u64,
+    /// Bytes that left to be sent.
+    pub sent_bytes: u64,
+    /// Packets dropped, by [`Why::ALL`].
+    pub drops: [u64; Why::ALL.len()],
+    /// Packets marked, by [`Why::ALL`].
+    pub marks: [u64; Why::ALL.len()],
+}
+
+impl Counts {
+    /// Packets dropped, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+
+    /// Packets marked, for whatever reason.
+    pub fn marked(&self) -> u64 {
+        self.marks.iter().sum()
+    }
+}
+
+/// Where a port writes what it saw. [`Totals`] counts all packets together; a host that wants more (by flow, by
+/// interval) brings its own.
+pub trait Ledger<T> {
+    /// A packet was given to the port.
+    fn arrived(&mut self, packet: &Packet<T>, now: Time);
+    /// A packet left to be sent.
+    fn sent(&mut self, packet: &Packet<T>, now: Time);
+    /// A packet was dropped.
+    fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time);
+    /// A packet was marked.
+    fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time);
+}
+
+/// The counts over all packets, and how long those that were sent had waited.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    counts: Counts,
+    sojourn: Histogram,
+}
+
+impl Totals {
+    /// The counts.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Packets dropped, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        self.counts.dropped()
+    }
+
+    /// Time spent in the queue by the packets that were sent, in nanoseconds.
+    pub fn sojourn(&self) -> &Histogram {
+        &self.sojourn
+    }
+}
+
+impl<T> Ledger<T> for Totals {
+    fn arrived(&mut self, _: &Packet<T>, _: Time) {
+        self.counts.arrived += 1;
+    }
+    fn sent(&mut self, packet: &Packet<T>, now: Time) {
+        self.counts.sent += 1;
+        self.counts.sent_bytes += u64::from(packet.bytes);
+        self.sojourn.record((now - packet.arrived).as_nanos());
+    }
+    fn dropped(&mut self, _: &Packet<T>, why: Why, _: Time) {
+        self.counts.drops[why as usize] += 1;
+    }
+    fn marked(&mut self, _: &Packet<T>, why: Why, _: Time) {
+        self.counts.marks[why as usize] += 1;
+    }
+}
+
+/// Owns a discipline, hands it time and chance, and keeps the counts. In debug builds it asserts after every call that
+/// no packet was lost or made: arrived = sent + dropped + backlog.
+pub struct Port<T, D = Box<dyn Discipline<T>>, L = Totals> {
+    discipline: D,
+    rng: Rng,
+    ledger: L,
+    /// Arrived less sent less dropped: what the discipline must be holding.
+    held: Backlog,
+    host: core::marker::PhantomData<fn(T) -> T>,
+}
+
+/// Writes drops and marks into the ledger before the host learns of them.
+struct Counting<'a, T, L> {
+    ledger: &'a mut L,
+    held: &'a mut Backlog,
+    host: &'a mut dyn Sink<T>,
+}
+
+impl<T, L: Ledger<T>> Sink<T> for Counting<'_, T, L> {
+    fn dropped(&mut self, packet: Packet<T>, why: Why, now: Time) {
+        self.ledger.dropped(&packet, why, now);
+        self.held.packets = self.held.packets.wrapping_sub(1);
+        self.held.bytes = self.held.bytes.wrapping_sub(u64::from(packet.bytes));
+        self.host.dropped(packet, why, now);
+    }
+    fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
+        self.ledger.marked(packet, why, now);
+        self.host.marked(packet, why, now);
+    }
+}
+
+impl<T, D: Discipline<T>> Port<T, D, Totals> {
+    /// A port that counts all packets together.
+    pub fn new(discipline: D, rng: Rng) -> Self {
+        Port::with_ledger(discipline, rng, Totals::default())
+    }
+
+    /// The counts over all packets.
+    pub fn totals(&self) -> &Totals {
+        &self.ledger
+    }
+}
+
+impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
+    /// A port that writes what it sees into `ledger`.
+    pub fn with_ledger(discipline: D, rng: Rng, ledger: L) -> Self {
+        Port { discipline, rng, ledger, held: Backlog::default(), host: core::marker::PhantomData }
+    }
+
+    /// Gives one packet to the discipline. Drops and marks are told to `host`.
+    #[inline]
+    pub fn enqueue(&mut self, mut packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
+        packet.arrived = now;
+        self.ledger.arrived(&packet, now);
+        self.held.packets += 1;
+        self.held.bytes += u64::from(packet.bytes);
+        let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
+        self.discipline.enqueue(packet, &mut Cx::new(now, &mut self.rng, &mut sink));
+        self.check();
+    }
+
+    /// Asks the discipline for the next packet to send. Call it whenever the link falls free, also when nothing waits:
+    /// disciplines learn from it that the link went idle.
+    #[inline]
+    pub fn dequeue(&mut self, now: Time, host: &mut dyn Sink<T>) -> Option<Packet<T>> {
+        let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
+        let packet = self.discipline.dequeue(&mut Cx::new(now, &mut self.rng, &mut sink));
+        if let Some(packet) = &packet {
+            self.ledger.sent(packet, now);
+            self.held.packets = self.held.packets.wrapping_sub(1);
+            self.held.bytes = self.held.bytes.wrapping_sub(u64::from(packet.bytes));
+        }
+        self.check();
+        packet
+    }
+
+    /// What waits, from the port's own count.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.held
+    }
+
+    /// When [`dequeue`](Port::dequeue) is next worth calling.
+    pub fn ready_at(&self, now: Time) -> Option<Time> {
+        self.discipline.ready_at(now)
+    }
+
+    /// The discipline's gauges, by name.
+    pub fn gauges(&self) -> Vec<(&'static str, f64)> {
+        let mut gauges = Vec::new();
+        self.discipline.observe(&mut |name, value| gauges.push((name, value)));
+        gauges
+    }
+
+    /// The discipline.
+    pub fn discipline(&self) -> &D {
+        &self.discipline
+    }
+
+    /// What the port wrote.
+    pub fn ledger(&self) -> &L {
+        &self.ledger
+    }
+
+    /// What the port wrote, for a host that resets it after a warm-up.
+    pub fn ledger_mut(&mut self) -> &mut L {
+        &mut self.ledger
+    }
+
+    #[inline]
+    fn check(&self) {
+        debug_assert_eq!(self.held, self.discipline.backlog(), "a packet was lost or made: arrived - sent - dropped");
+    }
+}

@@ -1,0 +1,146 @@
+//! Every discipline by name: one line each.
+
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use crate::discipline::{Discipline, Place};
+use crate::disciplines::*;
+use crate::names::nearest;
+use crate::params::{BuildError, Field, Params, Preset};
+
+/// What a discipline can do, for `headgate list`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// It holds back flows that do not slow down.
+    pub protects: bool,
+    /// It keeps state for each flow.
+    pub per_flow: bool,
+    /// It can mark instead of dropping.
+    pub ecn: bool,
+}
+
+/// One row of the registry.
+pub struct Entry {
+    /// The name users write.
+    pub name: &'static str,
+    /// One line on the idea.
+    pub summary: &'static str,
+    /// The publication that defines it.
+    pub citation: &'static str,
+    /// What it can do.
+    pub abilities: Abilities,
+    fields: fn() -> Vec<Field>,
+    presets: fn() -> &'static [Preset],
+    resolve: fn(&[(&str, &str)]) -> Result<Vec<(&'static str, alloc::string::String)>, BuildError>,
+}
+
+impl Entry {
+    /// Its parameters.
+    pub fn fields(&self) -> Vec<Field> {
+        (self.fields)()
+    }
+
+    /// Its presets, `paper` first.
+    pub fn presets(&self) -> &'static [Preset] {
+        (self.presets)()
+    }
+
+    /// Every parameter with its value under `settings`, as text.
+    ///
+    /// # Errors
+    /// The first setting that cannot be applied.
+    pub fn resolve(&self, settings: &[(&str, &str)]) -> Result<Vec<(&'static str, alloc::string::String)>, BuildError> {
+        (self.resolve)(settings)
+    }
+}
+
+/// Work on whichever discipline the user named. The name is matched once; the loop inside `run` is compiled for each
+/// discipline.
+pub trait Job<T> {
+    /// What the work gives.
+    type Output;
+    /// Does the work on `discipline`.
+    fn run<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output;
+}
+
+/// Declares the registry. A row: name, settings, constructor, what it can do, one line on the idea, citation.
+macro_rules! disciplines {
+    ($($name:literal, $config:ty, $new:path, [$($ability:ident)*], $summary:literal, $citation:literal;)+) => {
+        /// Every discipline, sorted by name.
+        pub static ENTRIES: &[Entry] = &[$(Entry {
+            name: $name,
+            summary: $summary,
+            citation: $citation,
+            abilities: abilities(&[$(stringify!($ability)),*]),
+            fields: <$config>::fields,
+            presets: <$config>::presets,
+            resolve: |settings| <$config>::from_settings(settings).map(|config| config.values()),
+        }),+];
+
+        /// Builds the discipline called `name` with `settings` and does `job` on it, compiled for that discipline.
+        ///
+        /// # Errors
+        /// An unknown name, an unknown parameter, a bad value, or values that do not fit each other.
+        pub fn with<T: 'static, J: Job<T>>(
+            name: &str,
+            settings: &[(&str, &str)],
+            place: &Place,
+            job: J,
+        ) -> Result<J::Output, BuildError> {
+            match name {
+                $($name => Ok(job.run($new(<$config>::from_settings(settings)?, place)?)),)+
+                _ => Err(unknown(name)),
+            }
+        }
+
+        /// Builds the discipline called `name` with `settings` behind a pointer, for networks of mixed queues.
+        ///
+        /// # Errors
+        /// An unknown name, an unknown parameter, a bad value, or values that do not fit each other.
+        pub fn boxed<T: 'static>(
+            name: &str,
+            settings: &[(&str, &str)],
+            place: &Place,
+        ) -> Result<Box<dyn Discipline<T>>, BuildError> {
+            match name {
+                $($name => Ok(Box::new($new(<$config>::from_settings(settings)?, place)?)),)+
+                _ => Err(unknown(name)),
+            }
+        }
+    };
+}
+
+disciplines! {
+    "droptail", DroptailConfig, Droptail::<T>::new, [],
+        "keep what fits, drop what does not", "the baseline of all the papers";
+}
+
+/// The row of `name`.
+///
+/// # Errors
+/// [`BuildError::UnknownDiscipline`], with the nearest name.
+pub fn find(name: &str) -> Result<&'static Entry, BuildError> {
+    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| unknown(name))
+}
+
+const fn abilities(named: &[&str]) -> Abilities {
+    let mut found = Abilities { protects: false, per_flow: false, ecn: false };
+    let mut i = 0;
+    while i < named.len() {
+        match named[i].as_bytes() {
+            b"protects" => found.protects = true,
+            b"per_flow" => found.per_flow = true,
+            b"ecn" => found.ecn = true,
+            _ => panic!("an ability is one of: protects, per_flow, ecn"),
+        }
+        i += 1;
+    }
+    found
+}
+
+fn unknown(name: &str) -> BuildError {
+    let known: Vec<&'static str> = ENTRIES.iter().map(|entry| entry.name).collect();
+    let nearest = nearest(name, known.iter().copied()).map(ToString::to_string);
+    BuildError::UnknownDiscipline { name: name.to_string(), nearest, known }
+}

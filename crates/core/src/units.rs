@@ -1,0 +1,272 @@
+//! Quantities with units: link rates, buffer limits and queue levels, read from and written to text.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use crate::discipline::Backlog;
+use crate::time::Span;
+
+/// A link rate in bits per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+const RATES: &[(&str, f64)] = &[
+    ("Gbit/s", 1e9),
+    ("Mbit/s", 1e6),
+    ("kbit/s", 1e3),
+    ("bit/s", 1.0),
+    ("Kbit/s", 1e3),
+    // As tc writes them.
+    ("gbit", 1e9),
+    ("mbit", 1e6),
+    ("kbit", 1e3),
+    ("bit", 1.0),
+];
+const SIZES: &[(&str, f64)] =
+    &[("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0), ("kB", 1e3), ("KiB", 1024.0), ("MiB", 1_048_576.0)];
+
+impl Rate {
+    /// `bits` per second.
+    pub const fn from_bits(bits: u64) -> Rate {
+        Rate(bits)
+    }
+
+    /// Bits per second.
+    pub const fn as_bits(self) -> u64 {
+        self.0
+    }
+
+    /// How long the link takes to send `bytes`, rounded up; forever at a rate of zero.
+    pub fn transmit(self, bytes: u32) -> Span {
+        if self.0 == 0 {
+            return Span::MAX;
+        }
+        // 2^31 bytes x 8e9 < 2^64: one 64-bit division for every packet that exists, 128 bits for the absurd.
+        match u64::from(bytes).checked_mul(8_000_000_000) {
+            Some(scaled) => Span::from_nanos(scaled.div_ceil(self.0)),
+            None => {
+                let nanos = (u128::from(bytes) * 8_000_000_000).div_ceil(u128::from(self.0));
+                Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
+    /// Reads `"10Mbit/s"`, or tc's `"10mbit"`.
+    ///
+    /// # Errors
+    /// What was expected, if the text is no number with a unit of rate.
+    pub fn parse(text: &str) -> Result<Rate, &'static str> {
+        // `kbps` means bits to some and, to tc, bytes: refused rather than guessed.
+        let expected = "a rate with its unit, such as \"10Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s)";
+        parse_scaled(text, RATES, None).map(Rate).ok_or(expected)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_scaled(self.0, &RATES[..4], "bit/s", f)
+    }
+}
+
+/// How much a queue may hold: `150p` or `150` packets, or `200KB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub enum Limit {
+    /// At most this many packets.
+    Packets(u32),
+    /// At most this many bytes.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// Whether a queue holding `held` has room for a packet of `bytes` more.
+    #[inline]
+    pub fn admits(self, held: Backlog, bytes: u32) -> bool {
+        match self {
+            Limit::Packets(most) => held.packets < most,
+            Limit::Bytes(most) => held.bytes + u64::from(bytes) <= most,
+        }
+    }
+
+    /// The limit in packets, at `mean_packet` bytes each.
+    pub fn packets(self, mean_packet: u32) -> f64 {
+        match self {
+            Limit::Packets(n) => f64::from(n),
+            Limit::Bytes(n) => n as f64 / f64::from(mean_packet.max(1)),
+        }
+    }
+
+    /// The limit in bytes, at `mean_packet` bytes a packet.
+    pub fn bytes(self, mean_packet: u32) -> f64 {
+        match self {
+            Limit::Packets(n) => f64::from(n) * f64::from(mean_packet),
+            Limit::Bytes(n) => n as f64,
+        }
+    }
+
+    /// Reads `"150"`, `"150p"` or `"200KB"`.
+    ///
+    /// # Errors
+    /// What was expected, if the text is neither, or zero.
+    pub fn parse(text: &str) -> Result<Limit, &'static str> {
+        let expected = "a limit above 0 in packets or bytes, such as \"150p\" or \"200KB\"";
+        let packets = parse_scaled(text, &[("p", 1.0)], Some(1.0));
+        let limit = match packets {
+            Some(n) => Limit::Packets(u32::try_from(n).map_err(|_| expected)?),
+            None => Limit::Bytes(parse_scaled(text, SIZES, None).ok_or(expected)?),
+        };
+        match limit {
+            Limit::Packets(0) | Limit::Bytes(0) => Err(expected),
+            _ => Ok(limit),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Limit::Packets(n) => write!(f, "{n}p"),
+            Limit::Bytes(n) => show_scaled(n, &SIZES[..4], "B", f),
+        }
+    }
+}
+
+/// A queue length to compare with: packets, bytes, or a share of the limit (`50`, `50p`, `30KB`, `25%`).
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub enum Level {
+    /// A number of packets, not always whole (an average is compared with it).
+    Packets(f64),
+    /// A number of bytes.
+    Bytes(f64),
+    /// A share of the queue's limit, 0.25 for a quarter.
+    Share(f64),
+}
+
+impl Level {
+    /// This level in packets, for a queue of `limit` and packets of `mean_packet` bytes.
+    pub fn packets(self, limit: Limit, mean_packet: u32) -> f64 {
+        match self {
+            Level::Packets(n) => n,
+            Level::Bytes(n) => n / f64::from(mean_packet.max(1)),
+            Level::Share(part) => part * limit.packets(mean_packet),
+        }
+    }
+
+    /// This level in bytes, for a queue of `limit` and packets of `mean_packet` bytes.
+    pub fn bytes(self, limit: Limit, mean_packet: u32) -> f64 {
+        match self {
+            Level::Packets(n) => n * f64::from(mean_packet),
+            Level::Bytes(n) => n,
+            Level::Share(part) => part * limit.bytes(mean_packet),
+        }
+    }
+
+    /// Reads `"50"`, `"50p"`, `"2.5p"`, `"30KB"` or `"25%"`.
+    ///
+    /// # Errors
+    /// What was expected, if the text is none of these.
+    pub fn parse(text: &str) -> Result<Level, &'static str> {
+        let expected = "a queue length in packets, bytes or a share of the limit, such as \"50p\", \"30KB\" or \"25%\"";
+        if let Some(percent) = text.trim().strip_suffix('%') {
+            return number(percent).map(|n| Level::Share(n / 100.0)).ok_or(expected);
+        }
+        if let Some(n) = number(text.trim().strip_suffix('p').unwrap_or(text)) {
+            return Ok(Level::Packets(n));
+        }
+        parse_scaled(text, SIZES, None).map(|n| Level::Bytes(n as f64)).ok_or(expected)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Level::Packets(n) => write!(f, "{n}p"),
+            Level::Bytes(n) => show_scaled(n as u64, &SIZES[..4], "B", f),
+            Level::Share(part) => write!(f, "{}%", part * 100.0),
+        }
+    }
+}
+
+/// A size in bytes: `"512B"`, `"1.5KB"`.
+///
+/// # Errors
+/// What was expected, if the text is no number with a unit of size.
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
+    parse_scaled(text, SIZES, None).ok_or("a size with its unit, such as \"512B\" (B, KB, MB, KiB, MiB)")
+}
+
+/// Writes a size in bytes with its unit.
+pub(crate) fn show_bytes(bytes: u64) -> String {
+    Limit::Bytes(bytes).to_string()
+}
+
+/// A non-negative finite decimal number.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-'));
+    let value: f64 = if plain { text.parse().ok()? } else { return None };
+    (value.is_finite() && value >= 0.0).then_some(value)
+}
+
+/// A number with one of `units`, as a whole number of the smallest unit; without a unit only where `bare` says what
+/// it is worth.
+pub(crate) fn parse_scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>) -> Option<u64> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let scale = match unit {
+        "" => bare?,
+        named => units.iter().find(|(name, _)| *name == named)?.1,
+    };
+    let scaled = number(digits)? * scale + 0.5;
+    (scaled < u64::MAX as f64).then_some(scaled as u64)
+}
+
+/// Writes `value` in the largest of `units` that does not make it less than 1; zero in `zero_unit`.
+pub(crate) fn show_scaled(
+    value: u64,
+    units: &[(&str, f64)],
+    zero_unit: &str,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match units.iter().find(|(_, scale)| value as f64 >= *scale) {
+        Some((unit, scale)) => write!(f, "{}{unit}", value as f64 / scale),
+        None => write!(f, "0{zero_unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_survive_a_round_trip_through_text() {
+        for text in ["10Mbit/s", "1.5Mbit/s", "9600bit/s", "45Mbit/s", "100Gbit/s"] {
+            let rate = Rate::parse(text).unwrap();
+            assert_eq!(Rate::parse(&rate.to_string()), Ok(rate));
+        }
+        for text in ["150p", "200KB", "1B", "78p"] {
+            assert_eq!(Limit::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["25%", "50p", "2.5p", "30KB"] {
+            assert_eq!(Level::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_missing_or_foreign_unit_is_refused() {
+        assert!(Rate::parse("10").is_err());
+        assert!(Rate::parse("10kbps").is_err());
+        assert!(Rate::parse("-3Mbit/s").is_err());
+        assert!(Limit::parse("0").is_err());
+        assert!(Limit::parse("5ms").is_err());
+        assert!(Level::parse("ten").is_err());
+    }
+
+    #[test]
+    fn sending_takes_bytes_over_rate_rounded_up() {
+        assert_eq!(Rate::from_bits(10_000_000).transmit(512), Span::from_nanos(409_600));
+        assert_eq!(Rate::from_bits(3).transmit(1), Span::from_nanos(2_666_666_667));
+        assert_eq!(Rate::from_bits(0).transmit(1), Span::MAX);
+        assert_eq!(Rate::from_bits(8).transmit(u32::MAX), Span::from_secs(u64::from(u32::MAX)));
+    }
+}
