@@ -1,0 +1,186 @@
+//! What a scenario says, once it has been read: every default filled in, every unit resolved.
+
+use headgate_core::{Limit, Rate, Span};
+
+/// One network, the flows on it, the disciplines to compare, and what to record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// A short name, the folder results go to.
+    pub name: String,
+    /// One or two sentences for the report.
+    pub about: String,
+    /// Simulated time of one run.
+    pub duration: Span,
+    /// The part at the beginning that no figure counts.
+    pub warmup: Span,
+    /// One run for each; at least one, all different.
+    pub seeds: Vec<u64>,
+    /// The disciplines to compare at the bottleneck; at least one, all different.
+    pub qdiscs: Vec<Qdisc>,
+    /// The bottleneck.
+    pub link: Link,
+    /// Groups of TCP flows.
+    pub tcp: Vec<TcpGroup>,
+    /// Groups of UDP flows.
+    pub udp: Vec<UdpGroup>,
+    /// What to write down.
+    pub record: Record,
+}
+
+/// A discipline and its settings, as in `sfb:bins=46,levels=1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Qdisc {
+    /// Its name in the registry.
+    pub name: String,
+    /// Parameter and value, in the order written.
+    pub settings: Vec<(String, String)>,
+}
+
+/// The bottleneck: two routers, a link each way, a queue before each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Rate from senders to receivers.
+    pub rate: Rate,
+    /// Propagation delay, the same each way.
+    pub delay: Span,
+    /// Room in the queue, for every discipline whose settings give no `limit`.
+    pub limit: Limit,
+    /// The way back, on which ACKs queue.
+    pub reverse: Reverse,
+}
+
+/// The bottleneck's way back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reverse {
+    /// Rate from receivers to senders.
+    pub rate: Rate,
+    /// Room in the queue, if the discipline's settings give no `limit`.
+    pub limit: Limit,
+    /// The discipline there.
+    pub qdisc: Qdisc,
+}
+
+/// A link of one flow's own between its host and the router, both ways; its queue has no limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Rate, the same each way.
+    pub rate: Rate,
+    /// Propagation delay, the same each way.
+    pub delay: Span,
+}
+
+/// When a flow starts: uniformly drawn in `from..=to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The earliest moment.
+    pub from: Span,
+    /// The latest moment.
+    pub to: Span,
+}
+
+/// Congestion control and loss recovery of a TCP sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cc {
+    /// Fast retransmit and fast recovery (RFC 5681).
+    Reno,
+    /// Partial ACKs keep recovery going (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+}
+
+/// Flows that send as much as TCP lets them, from `start` to `stop`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpGroup {
+    /// The group's name in tables.
+    pub name: String,
+    /// How many flows.
+    pub flows: u32,
+    /// Congestion control.
+    pub cc: Cc,
+    /// A full data packet on the wire, headers included, in bytes.
+    pub packet: u32,
+    /// The part of it that is headers, in bytes; goodput does not count it.
+    pub header: u32,
+    /// A pure ACK on the wire, in bytes.
+    pub ack: u32,
+    /// The sender's link.
+    pub sender: Access,
+    /// The receiver's link.
+    pub receiver: Access,
+    /// When each flow starts.
+    pub start: Start,
+    /// When all flows stop sending; `None` for the end of the run.
+    pub stop: Option<Span>,
+    /// The receiver's window, in packets: `cwnd` never rules beyond it.
+    pub window: u32,
+    /// `cwnd` at the start, in packets (RFC 5681, RFC 6928).
+    pub initial_window: u32,
+    /// `ssthresh` at the start, in packets; `None` for no bound.
+    pub initial_ssthresh: Option<u32>,
+    /// How long an ACK may wait for a second packet; `None` acknowledges each at once.
+    pub delayed_ack: Option<Span>,
+    /// The retransmission timeout before the first sample (RFC 6298).
+    pub initial_rto: Span,
+    /// The least retransmission timeout.
+    pub min_rto: Span,
+    /// The greatest retransmission timeout, backoff included.
+    pub max_rto: Span,
+    /// The clock's granularity G in RFC 6298; timeouts and samples are rounded up to it.
+    pub rto_granularity: Span,
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Packets are ECN-capable (RFC 3168).
+    pub ecn: bool,
+    /// An ECN echo at a window of one packet makes the sender wait for its retransmission timer (RFC 3168, 6.1.2).
+    pub ecn_timeout: bool,
+    /// A random delay in [0, `overhead`) before each transmission, which breaks phase effects (ns-2's `overhead_`).
+    pub overhead: Span,
+}
+
+/// Flows that send at a constant rate, whatever happens to their packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UdpGroup {
+    /// The group's name in tables.
+    pub name: String,
+    /// How many flows.
+    pub flows: u32,
+    /// Rate of each on the wire, headers included.
+    pub rate: Rate,
+    /// A packet on the wire, headers included, in bytes.
+    pub packet: u32,
+    /// The part of it that is headers, in bytes; goodput does not count it.
+    pub header: u32,
+    /// Each interval between packets is drawn uniformly in `1 - jitter ..= 1 + jitter` times the nominal one; 0 to 1.
+    pub jitter: f64,
+    /// The sender's link.
+    pub sender: Access,
+    /// The receiver's link.
+    pub receiver: Access,
+    /// When each flow starts.
+    pub start: Start,
+    /// When all flows stop; `None` for the end of the run.
+    pub stop: Option<Span>,
+    /// Packets claim to be ECN-capable, though the sender heeds no mark.
+    pub ecn: bool,
+}
+
+/// What to write down besides the totals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Length of one interval in the tables over time.
+    pub interval: Span,
+    /// Which events at the bottleneck to write, one row each.
+    pub events: Events,
+}
+
+/// Which events at the bottleneck are written, one row each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Events {
+    /// None.
+    Off,
+    /// Drops and marks.
+    Drops,
+    /// Arrivals and departures too.
+    All,
+}

@@ -1,0 +1,148 @@
+//! What one run gives: plain tables, and a watcher for those who look on while it runs.
+
+use core::fmt;
+
+use headgate_core::parts::Histogram;
+use headgate_core::{BuildError, Counts, Time, Why};
+
+/// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// One row a flow, in the order of the scenario's groups, TCP before UDP.
+    pub flows: Vec<FlowRow>,
+    /// One row an interval, metric and group, warm-up included.
+    pub intervals: Vec<IntervalRow>,
+    /// The bottleneck from senders to receivers.
+    pub forward: LinkRow,
+    /// The bottleneck from receivers to senders.
+    pub reverse: LinkRow,
+    /// Packets sent through the forward bottleneck in the whole run, warm-up included: the unit of cost.
+    pub packets: u64,
+    /// Events the simulator processed in the whole run.
+    pub events: u64,
+}
+
+/// One flow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowRow {
+    /// Its number, from 0.
+    pub flow: u32,
+    /// Its group: an index into the scenario's groups, TCP before UDP.
+    pub group: u32,
+    /// What happened to its packets at the forward bottleneck.
+    pub counts: Counts,
+    /// Useful bytes delivered (headers, duplicates excluded) per second, in bits per second.
+    pub goodput_bps: f64,
+    /// Its max-min fair share of the bottleneck, as goodput, in bits per second.
+    pub fair_share_bps: f64,
+    /// Packets sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// The congestion window averaged over time, in packets; `None` for UDP.
+    pub cwnd_mean: Option<f64>,
+    /// The mean of its packets' queueing delays at the bottleneck, in milliseconds; `None` if none was sent.
+    pub delay_ms_mean: Option<f64>,
+}
+
+/// One metric over one interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IntervalRow {
+    /// When the interval ended, in seconds.
+    pub time_s: f64,
+    /// `queue_packets` and `queue_bytes` (means over the interval), `utilisation`, `goodput_bps` (of a group, per
+    /// group), `drops`, `marks` (counts, of a group), or a gauge of the discipline as `gauge:NAME` (at the end).
+    pub metric: &'static str,
+    /// Whether `metric` is the name of a discipline's gauge.
+    pub is_gauge: bool,
+    /// The group, where the metric is of one.
+    pub group: Option<u32>,
+    /// The value.
+    pub value: f64,
+}
+
+/// One direction of the bottleneck.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkRow {
+    /// What happened to all packets.
+    pub counts: Counts,
+    /// The share of the time in which the link was sending.
+    pub utilisation: f64,
+    /// The queue averaged over time, in packets.
+    pub queue_packets_mean: f64,
+    /// The same in bytes.
+    pub queue_bytes_mean: f64,
+    /// Time in the queue of the packets that were sent, in nanoseconds.
+    pub delay: Histogram,
+}
+
+/// What happened to a packet at the forward bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// It came.
+    Arrived,
+    /// It left to be sent.
+    Sent,
+    /// It was dropped.
+    Dropped(Why),
+    /// It was marked.
+    Marked(Why),
+}
+
+/// One event at the forward bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventRow {
+    /// When.
+    pub time: Time,
+    /// What.
+    pub happening: Happening,
+    /// The packet's flow.
+    pub flow: u32,
+    /// The packet's size in bytes.
+    pub bytes: u32,
+    /// Packets in the queue just after.
+    pub queue_packets: u32,
+}
+
+/// Looks on while a run goes.
+pub trait Watch {
+    /// Called every few thousand events with the simulated time; `false` stops the run with [`RunError::Stopped`].
+    fn goes_on(&mut self, now: Time) -> bool;
+    /// A batch of events, in order, if the scenario records them.
+    fn events(&mut self, batch: &[EventRow]);
+}
+
+/// Nobody looks on.
+impl Watch for () {
+    fn goes_on(&mut self, _: Time) -> bool {
+        true
+    }
+    fn events(&mut self, _: &[EventRow]) {}
+}
+
+/// Why a run gave no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The discipline of the forward or reverse queue could not be built.
+    Build(BuildError),
+    /// The watcher asked to stop.
+    Stopped,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Build(error) => error.fmt(f),
+            RunError::Stopped => f.write_str("stopped before the end"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<BuildError> for RunError {
+    fn from(error: BuildError) -> RunError {
+        RunError::Build(error)
+    }
+}
