@@ -1,11 +1,15 @@
 //! Parts that several disciplines are made of.
 
+mod average;
+mod early;
 mod every;
 mod fifo;
 mod flow_table;
 mod hash;
 mod histogram;
 
+pub use average::Average;
+pub use early::{Detector, Spacing, Thresholds, Zone};
 pub use every::Every;
 pub use fifo::Fifo;
 pub use flow_table::FlowTable;

@@ -1,0 +1,110 @@
+//! The average queue length that RED and its kin decide by.
+
+use crate::time::{Span, Time};
+
+/// An exponentially weighted average of the queue length, corrected for idle time.
+///
+/// Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2:
+/// avg <- (1 - wq) avg + wq q at each arrival. While the link idles no packet arrives to lower it, so the next arrival
+/// does what the m = t/s packets that could have been sent meanwhile would have done: avg <- (1 - wq)^m avg.
+///
+/// The unit is the caller's: packets or bytes.
+#[derive(Clone, Debug)]
+pub struct Average {
+    value: f64,
+    weight: f64,
+    /// The transmission time of a mean packet, the paper's s, in nanoseconds.
+    slot: f64,
+    /// Up to when the average accounts for the idle time that is going on; `None` while the link is busy.
+    idle: Option<Time>,
+}
+
+impl Average {
+    /// An average of 0 with the paper's wq = `weight` in (0, 1], on a link that sends a mean packet in `slot`. The link
+    /// counts as busy until [`left`](Average::left) says otherwise.
+    pub fn new(weight: f64, slot: Span) -> Average {
+        Average { value: 0.0, weight, slot: slot.as_nanos().max(1) as f64, idle: None }
+    }
+
+    /// Takes in the length the queue has at `now`, at an arrival before it is stored (FRED: at a departure too), and
+    /// gives the average.
+    #[inline]
+    pub fn update(&mut self, queue: f64, now: Time) -> f64 {
+        match self.idle {
+            // A packet that came while the link idled may have been dropped: the idle time goes on from `now`.
+            Some(since) if queue == 0.0 => self.decay(since, now),
+            _ => self.value += self.weight * (queue - self.value),
+        }
+        self.value
+    }
+
+    /// To be told of every dequeue: whether it `found` a packet. One that did not is the moment the link went idle,
+    /// however often the host asks again.
+    #[inline]
+    pub fn left(&mut self, found: bool, now: Time) {
+        match (found, self.idle) {
+            (true, _) => self.idle = None,
+            (false, None) => self.idle = Some(now),
+            (false, Some(_)) => {}
+        }
+    }
+
+    /// The average, as of the last update.
+    #[inline]
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    #[cold]
+    fn decay(&mut self, since: Time, now: Time) {
+        let missed = (now - since).as_nanos() as f64 / self.slot;
+        self.value *= libm::pow(1.0 - self.weight, missed);
+        self.idle = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOT: Span = Span::from_millis(1);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn an_arrival_moves_the_average_by_its_weight() {
+        let mut average = Average::new(0.25, SLOT);
+        // By hand: 0 + 8/4 = 2; 2 + (10 - 2)/4 = 4; an empty queue before a busy link counts like any other: 3.
+        assert_eq!([8.0, 10.0, 0.0].map(|queue| average.update(queue, at(0))), [2.0, 4.0, 3.0]);
+    }
+
+    #[test]
+    fn idle_time_counts_as_the_packets_that_could_have_been_sent() {
+        let mut average = Average::new(0.5, SLOT);
+        average.update(64.0, at(0));
+        average.left(false, at(10));
+        average.left(false, at(12));
+        // 3 ms idle, 1 ms a packet: 32 / 2^3. Asking again at 12 ms did not restart the idle time.
+        assert_eq!(average.update(0.0, at(13)), 4.0);
+        // That packet was dropped: the link idles on, and only the time since the last update counts.
+        assert_eq!(average.update(0.0, at(14)), 2.0);
+        // The next was stored, and another arrives before the link took it: no idle time, one packet waits.
+        assert_eq!(average.update(1.0, at(15)), 1.5);
+        average.left(true, at(15));
+        assert_eq!(average.update(0.0, at(99)), 0.75, "the link is busy with the last packet");
+    }
+
+    #[test]
+    fn hours_of_idle_time_and_a_link_of_no_rate_leave_a_finite_average() {
+        let mut average = Average::new(0.002, Span::ZERO);
+        average.update(1e9, at(0));
+        average.left(false, at(0));
+        assert_eq!(average.update(0.0, Time::NEVER), 0.0);
+        let mut stopped = Average::new(0.002, Span::MAX);
+        let before = stopped.update(1e9, at(0));
+        stopped.left(false, at(0));
+        assert!((stopped.update(0.0, at(3_600_000)) / before - 1.0).abs() < 1e-6);
+    }
+}

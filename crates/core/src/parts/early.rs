@@ -1,0 +1,265 @@
+//! Random early detection: where the average queue stands, and which packet is signalled for it.
+//!
+//! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2;
+//! `gentle` is Floyd's recommendation of 2000, "Recommendation on using the gentle variant of RED". RED, CHOKe and
+//! FRED decide with it.
+
+use alloc::format;
+
+use super::Average;
+use crate::params::BuildError;
+use crate::rng::Rng;
+use crate::time::Time;
+use crate::units::{Level, Limit};
+
+crate::choice! {
+    /// How signals are spread over the packets that could carry them.
+    pub enum Spacing {
+        /// pa = pb/(1 - count pb): the gap between two signals is uniform in 1..1/pb (Floyd, Jacobson 1993, method 2).
+        Uniform = "uniform",
+        /// pa = 0 while count pb < 1, then pb/(2 - count pb): uniform in 1/pb..2/pb (ns-2's `wait_`).
+        Wait = "wait",
+    }
+}
+
+/// Where the average queue stands against the thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// Below minth: every packet is welcome.
+    Below,
+    /// Between the thresholds: a packet is signalled by chance.
+    Between,
+    /// At or above maxth (`gentle`: twice maxth): every packet is signalled.
+    Above,
+}
+
+/// The two thresholds, in the unit of the average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thresholds {
+    /// The paper's minth.
+    pub min: f64,
+    /// The paper's maxth.
+    pub max: f64,
+}
+
+impl Thresholds {
+    /// Checks that the thresholds fit each other and `limit`, which is in their unit.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if `min` is not below `max`, or `max` above `limit`.
+    pub fn new(min: f64, max: f64, limit: f64, unit: &str) -> Result<Thresholds, BuildError> {
+        if min >= max {
+            return Err(BuildError::Conflict(format!("minth ({min} {unit}) must be below maxth ({max} {unit})")));
+        }
+        if max > limit {
+            let why = format!("maxth ({max} {unit}) lies above the limit ({limit} {unit}): it could not be reached");
+            return Err(BuildError::Conflict(why));
+        }
+        Ok(Thresholds { min, max })
+    }
+
+    /// The levels in packets of `mean_packet` bytes, checked.
+    ///
+    /// # Errors
+    /// As for [`new`](Thresholds::new).
+    pub fn in_packets(min: Level, max: Level, limit: Limit, mean_packet: u32) -> Result<Thresholds, BuildError> {
+        let [min, max] = [min, max].map(|level| level.packets(limit, mean_packet));
+        Thresholds::new(min, max, limit.packets(mean_packet), "packets")
+    }
+}
+
+/// RED's decision, apart from any queue: the average, the probability, and the spacing of signals.
+#[derive(Clone, Debug)]
+pub struct Detector {
+    average: Average,
+    thresholds: Thresholds,
+    maxp: f64,
+    gentle: bool,
+    spacing: Spacing,
+    /// Packets since the last signal, this one included; -1 while the average is below minth.
+    count: i64,
+}
+
+impl Detector {
+    /// A detector that signals with up to `maxp` between the thresholds.
+    pub fn new(average: Average, thresholds: Thresholds, maxp: f64) -> Detector {
+        Detector { average, thresholds, maxp, gentle: false, spacing: Spacing::Uniform, count: -1 }
+    }
+
+    /// The same with a probability that rises from maxp to 1 between maxth and twice maxth, instead of jumping.
+    pub fn gentle(self, gentle: bool) -> Detector {
+        Detector { gentle, ..self }
+    }
+
+    /// The same with another spacing of signals.
+    pub fn spacing(self, spacing: Spacing) -> Detector {
+        Detector { spacing, ..self }
+    }
+
+    /// The average queue.
+    #[inline]
+    pub fn average(&self) -> f64 {
+        self.average.value()
+    }
+
+    /// The thresholds.
+    pub fn thresholds(&self) -> Thresholds {
+        self.thresholds
+    }
+
+    /// Takes in the length of the queue and says where the average now stands. For an arrival, before it is stored.
+    #[inline]
+    pub fn update(&mut self, queue: f64, now: Time) -> Zone {
+        let average = self.average.update(queue, now);
+        if average < self.thresholds.min {
+            Zone::Below
+        } else if average < self.thresholds.max || (self.gentle && average < 2.0 * self.thresholds.max) {
+            Zone::Between
+        } else {
+            Zone::Above
+        }
+    }
+
+    /// To be told of every dequeue, see [`Average::left`].
+    #[inline]
+    pub fn left(&mut self, found: bool, now: Time) {
+        self.average.left(found, now);
+    }
+
+    /// The paper's pb, before spacing: 0 below minth, 1 where every packet is signalled.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        let (average, Thresholds { min, max }) = (self.average.value(), self.thresholds);
+        if average < min {
+            0.0
+        } else if average < max {
+            self.maxp * (average - min) / (max - min)
+        } else if self.gentle {
+            (self.maxp + (1.0 - self.maxp) * (average - max) / max).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// Whether this packet, arriving [between](Zone::Between) the thresholds, is signalled: it counts, and chance
+    /// decides with pa. `scale` multiplies pb: 1, or with bytes the packet's size over the mean.
+    #[inline]
+    pub fn early(&mut self, scale: f64, rng: &mut Rng) -> bool {
+        self.passed();
+        let hit = rng.chance(self.spaced(self.probability() * scale));
+        if hit {
+            self.signalled();
+        }
+        hit
+    }
+
+    /// A packet arrived between the thresholds and is not to be signalled (FRED: its flow holds little).
+    #[inline]
+    pub fn passed(&mut self) {
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// A packet was signalled for whatever reason: spacing starts again.
+    #[inline]
+    pub fn signalled(&mut self) {
+        self.count = 0;
+    }
+
+    /// The average is below minth: the first packet above it will have count 0.
+    #[inline]
+    pub fn calm(&mut self) {
+        self.count = -1;
+    }
+
+    /// The paper's pa, from pb = `probability`.
+    #[inline]
+    fn spaced(&self, probability: f64) -> f64 {
+        let used = self.count as f64 * probability;
+        let open = match self.spacing {
+            Spacing::Uniform => 1.0 - used,
+            Spacing::Wait if used < 1.0 => return 0.0,
+            Spacing::Wait => 2.0 - used,
+        };
+        // Nothing left: the signal is due, unless it has no probability at all.
+        if open > probability { probability / open } else { f64::from(u8::from(probability > 0.0)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    fn detector(maxp: f64) -> Detector {
+        let thresholds = Thresholds { min: 10.0, max: 20.0 };
+        Detector::new(Average::new(1.0, Span::from_millis(1)), thresholds, maxp)
+    }
+
+    #[test]
+    fn the_probability_rises_in_one_line_then_jumps_or_with_gentle_in_two() {
+        let steps = [9.9, 10.0, 15.0, 19.0, 20.0, 30.0, 40.0];
+        let curve = |mut d: Detector| steps.map(|queue| (d.update(queue, Time::ZERO), (d.probability() * 1e6) as u32));
+        use Zone::*;
+        // By hand with maxp 0.1: 0.1 x 5/10, 0.1 x 9/10; gentle: 0.1 + 0.9 x 0/20, 0.1 + 0.9 x 10/20.
+        let common = [(Below, 0), (Between, 0), (Between, 50_000), (Between, 90_000)];
+        assert_eq!(curve(detector(0.1))[..4], common);
+        assert_eq!(curve(detector(0.1))[4..], [(Above, 1_000_000); 3]);
+        assert_eq!(curve(detector(0.1).gentle(true))[..4], common);
+        let gentle = [(Between, 100_000), (Between, 550_000), (Above, 1_000_000)];
+        assert_eq!(curve(detector(0.1).gentle(true))[4..], gentle);
+    }
+
+    #[test]
+    fn spacing_makes_a_signal_certain_within_the_gap() {
+        let mut uniform = detector(0.5);
+        uniform.update(15.0, Time::ZERO);
+        // pb = 1/4. By hand, count 0 to 3: 1/4, 1/4 / (3/4) = 1/3, 1/4 / (2/4) = 1/2, 1/4 / (1/4) = 1.
+        let seen: [f64; 5] = core::array::from_fn(|_| {
+            uniform.passed();
+            uniform.spaced(uniform.probability())
+        });
+        assert_eq!(seen, [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
+        let mut wait = detector(0.5).spacing(Spacing::Wait);
+        wait.update(15.0, Time::ZERO);
+        let seen: [f64; 9] = core::array::from_fn(|_| {
+            wait.passed();
+            wait.spaced(wait.probability())
+        });
+        // Nothing for count 0 to 3, then as above with 2 - count/4.
+        assert_eq!(seen, [0.0, 0.0, 0.0, 0.0, 0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn gaps_between_signals_are_uniform_not_geometric() {
+        let (mut detector, mut rng) = (detector(0.5), Rng::new(1));
+        detector.update(14.0, Time::ZERO);
+        // pb = 1/5. After a signal count is 1 at the next packet: the gap is one of 1, 2, 3, 4.
+        let (mut gaps, mut last) = ([0u32; 5], 0);
+        for packet in 1..100_001_usize {
+            if detector.early(1.0, &mut rng) {
+                gaps[(packet - last - 1).min(4)] += 1;
+                last = packet;
+            }
+        }
+        // 10 000 each expected, standard deviation about 87: five of them.
+        assert!(gaps[..4].iter().all(|n| n.abs_diff(10_000) < 435) && gaps[4] <= 1, "{gaps:?}");
+    }
+
+    #[test]
+    fn no_probability_is_never_a_signal_however_many_packets_pass() {
+        let (mut detector, mut rng) = (detector(0.0), Rng::new(1));
+        detector.update(15.0, Time::ZERO);
+        assert!((0..1000).all(|_| !detector.early(1.0, &mut rng)));
+    }
+
+    #[test]
+    fn thresholds_that_cannot_work_are_refused_with_a_reason() {
+        let build = |min, max| Thresholds::in_packets(min, max, Limit::Packets(100), 1000);
+        assert_eq!(build(Level::Share(0.25), Level::Bytes(50_000.0)), Ok(Thresholds { min: 25.0, max: 50.0 }));
+        let why = |result: Result<_, BuildError>| format!("{}", result.unwrap_err());
+        let equal = build(Level::Packets(50.0), Level::Share(0.5));
+        assert_eq!(why(equal), "minth (50 packets) must be below maxth (50 packets)");
+        let beyond = build(Level::Packets(50.0), Level::Packets(101.0));
+        assert!(why(beyond).starts_with("maxth (101 packets) lies above the limit (100 packets)"));
+    }
+}
