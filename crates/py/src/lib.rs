@@ -1,0 +1,27 @@
+//! Headgate's Python face: conversions only. What a user sees is the package around it, `python/headgate`.
+#![forbid(unsafe_code)]
+
+mod columns;
+mod errors;
+mod outcome;
+mod registry;
+mod run;
+mod scenario;
+
+/// The compiled part of the package `headgate`.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::errors::{ScenarioError, Stopped};
+    #[pymodule_export]
+    use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::registry::{Discipline, NamedValues, Parameter, discipline, disciplines};
+    #[pymodule_export]
+    use crate::run::{Progress, run};
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

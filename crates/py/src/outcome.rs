@@ -1,0 +1,174 @@
+//! One run's outcome as Arrow tables.
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use headgate_scenario::Scenario;
+use headgate_sim::{EventRow, Happening, IntervalRow, LinkRow};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3_arrow::PyRecordBatch;
+
+use crate::columns::Columns;
+
+/// What every row of one run's tables carries or refers to.
+#[derive(Clone)]
+pub struct Run {
+    /// The discipline, as the scenario writes it.
+    pub qdisc: String,
+    /// The seed.
+    pub seed: u64,
+    /// Name and kind of every group, TCP before UDP.
+    groups: Vec<(String, &'static str)>,
+}
+
+impl Run {
+    /// The run of `scenario` with the discipline at `index` and `seed`.
+    pub fn new(scenario: &Scenario, index: usize, seed: u64) -> Run {
+        let tcp = scenario.tcp.iter().map(|group| (group.name.clone(), "tcp"));
+        let udp = scenario.udp.iter().map(|group| (group.name.clone(), "udp"));
+        Run { qdisc: scenario.qdiscs[index].to_string(), seed, groups: tcp.chain(udp).collect() }
+    }
+
+    fn columns(&self, rows: usize) -> Columns {
+        Columns::of_run(rows, &self.qdisc, self.seed)
+    }
+
+    /// A batch of events at the forward bottleneck.
+    ///
+    /// # Errors
+    /// None that a correct conversion gives.
+    pub fn events(&self, rows: &[EventRow]) -> Result<RecordBatch, ArrowError> {
+        let mut columns = self.columns(rows.len());
+        columns.u64("time_ns", rows.iter().map(|row| row.time.as_nanos()));
+        columns.text("event", rows.iter().map(|row| happening(row.happening).0));
+        columns.text_or_null("reason", rows.iter().map(|row| happening(row.happening).1));
+        columns.u32("flow", rows.iter().map(|row| row.flow));
+        columns.u32("bytes", rows.iter().map(|row| row.bytes));
+        columns.u32("queue_packets", rows.iter().map(|row| row.queue_packets));
+        columns.finish()
+    }
+}
+
+fn happening(what: Happening) -> (&'static str, Option<&'static str>) {
+    match what {
+        Happening::Arrived => ("arrived", None),
+        Happening::Sent => ("sent", None),
+        Happening::Dropped(why) => ("dropped", Some(why.name())),
+        Happening::Marked(why) => ("marked", Some(why.name())),
+    }
+}
+
+/// Everything one run gave, as Arrow tables (each offers `__arrow_c_array__`).
+#[pyclass(frozen, module = "headgate._core")]
+pub struct Outcome {
+    run: Run,
+    rows: headgate_sim::Outcome,
+}
+
+impl Outcome {
+    /// The outcome `rows` of `run`.
+    pub fn new(run: Run, rows: headgate_sim::Outcome) -> Outcome {
+        Outcome { run, rows }
+    }
+
+    fn flow_table(&self) -> Result<RecordBatch, ArrowError> {
+        let rows = &self.rows.flows;
+        let group = |index: u32| &self.run.groups[index as usize];
+        let mut columns = self.run.columns(rows.len());
+        columns.u32("flow", rows.iter().map(|row| row.flow));
+        columns.text("group", rows.iter().map(|row| &group(row.group).0));
+        columns.text("kind", rows.iter().map(|row| group(row.group).1));
+        columns.counts(rows.iter().map(|row| &row.counts));
+        columns.f64("goodput_bps", rows.iter().map(|row| row.goodput_bps));
+        columns.f64("fair_share_bps", rows.iter().map(|row| row.fair_share_bps));
+        columns.f64("share_of_fair", rows.iter().map(|row| row.goodput_bps / row.fair_share_bps));
+        columns.u64("retransmits", rows.iter().map(|row| row.retransmits));
+        columns.u64("timeouts", rows.iter().map(|row| row.timeouts));
+        columns.f64_or_null("cwnd_mean", rows.iter().map(|row| row.cwnd_mean));
+        columns.f64_or_null("delay_ms_mean", rows.iter().map(|row| row.delay_ms_mean));
+        columns.finish()
+    }
+
+    fn interval_table(&self) -> Result<RecordBatch, ArrowError> {
+        let rows = &self.rows.intervals;
+        let group = |row: &IntervalRow| row.group.map(|index| &self.run.groups[index as usize].0);
+        let mut columns = self.run.columns(rows.len());
+        columns.f64("time_s", rows.iter().map(|row| row.time_s));
+        columns.text("metric", rows.iter().map(metric));
+        columns.text_or_null("group", rows.iter().map(group));
+        columns.f64("value", rows.iter().map(|row| row.value));
+        columns.finish()
+    }
+
+    fn link_table(&self) -> Result<RecordBatch, ArrowError> {
+        let rows = [&self.rows.forward, &self.rows.reverse];
+        let quantile = |share| move |row: &LinkRow| row.delay.quantile(share).map(milliseconds);
+        let mut columns = self.run.columns(rows.len());
+        columns.text("direction", ["forward", "reverse"].into_iter());
+        columns.counts(rows.iter().map(|row| &row.counts));
+        columns.f64("utilisation", rows.iter().map(|row| row.utilisation));
+        columns.f64("queue_packets_mean", rows.iter().map(|row| row.queue_packets_mean));
+        columns.f64("queue_bytes_mean", rows.iter().map(|row| row.queue_bytes_mean));
+        columns.f64_or_null("delay_ms_mean", rows.iter().map(|row| row.delay.mean().map(milliseconds)));
+        for (name, share) in [("delay_ms_p50", 0.5), ("delay_ms_p95", 0.95), ("delay_ms_p99", 0.99)] {
+            columns.f64_or_null(name, rows.iter().copied().map(quantile(share)));
+        }
+        // Both count the run as a whole: they stand in one row, so that a sum over the table is right.
+        columns.u64_or_null("packets", [Some(self.rows.packets), None].into_iter());
+        columns.u64_or_null("events", [Some(self.rows.events), None].into_iter());
+        columns.finish()
+    }
+
+    fn delay_table(&self) -> Result<RecordBatch, ArrowError> {
+        let boxes: Vec<(f64, u64)> = self.rows.forward.delay.iter().collect();
+        let mut columns = self.run.columns(boxes.len());
+        columns.f64("delay_ms", boxes.iter().map(|(nanos, _)| milliseconds(*nanos)));
+        columns.u64("count", boxes.iter().map(|(_, count)| *count));
+        columns.finish()
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// One row a flow.
+    fn flows(&self) -> PyResult<PyRecordBatch> {
+        to_python(self.flow_table())
+    }
+
+    /// One row an interval, metric and group.
+    fn intervals(&self) -> PyResult<PyRecordBatch> {
+        to_python(self.interval_table())
+    }
+
+    /// One row a direction of the bottleneck.
+    fn links(&self) -> PyResult<PyRecordBatch> {
+        to_python(self.link_table())
+    }
+
+    /// The distribution of queueing delay at the forward bottleneck: one row a histogram box that is not empty.
+    fn delays(&self) -> PyResult<PyRecordBatch> {
+        to_python(self.delay_table())
+    }
+
+    /// Packets sent through the forward bottleneck in the whole run.
+    #[getter]
+    fn packets(&self) -> u64 {
+        self.rows.packets
+    }
+}
+
+/// Hands a table to Python.
+///
+/// # Errors
+/// `RuntimeError` with what Arrow said.
+pub fn to_python(table: Result<RecordBatch, ArrowError>) -> PyResult<PyRecordBatch> {
+    table.map(PyRecordBatch::new).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+fn metric(row: &IntervalRow) -> String {
+    if row.is_gauge { format!("gauge:{}", row.metric) } else { row.metric.to_string() }
+}
+
+fn milliseconds(nanos: f64) -> f64 {
+    nanos / 1e6
+}
