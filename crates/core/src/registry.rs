@@ -9,6 +9,9 @@ use crate::disciplines::*;
 use crate::names::nearest;
 use crate::params::{BuildError, Field, Params, Preset};
 
+/// Parameters with their values as text, or the first setting that cannot be applied.
+pub type Resolved = Result<Vec<(&'static str, alloc::string::String)>, BuildError>;
+
 /// What a discipline can do, for `headgate list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
@@ -32,7 +35,7 @@ pub struct Entry {
     pub abilities: Abilities,
     fields: fn() -> Vec<Field>,
     presets: fn() -> &'static [Preset],
-    resolve: fn(&[(&str, &str)]) -> Result<Vec<(&'static str, alloc::string::String)>, BuildError>,
+    resolve: fn(&[(&str, &str)]) -> Resolved,
 }
 
 impl Entry {
@@ -50,7 +53,7 @@ impl Entry {
     ///
     /// # Errors
     /// The first setting that cannot be applied.
-    pub fn resolve(&self, settings: &[(&str, &str)]) -> Result<Vec<(&'static str, alloc::string::String)>, BuildError> {
+    pub fn resolve(&self, settings: &[(&str, &str)]) -> Resolved {
         (self.resolve)(settings)
     }
 }
