@@ -117,6 +117,9 @@ macro_rules! disciplines {
 disciplines! {
     "droptail", DroptailConfig, Droptail::<T>::new, [],
         "keep what fits, drop what does not", "the baseline of all the papers";
+    "faba", FabaConfig, Faba::<T>::new, [protects per_flow ecn],
+        "a fixed stock of tokens, a bucket a flow: whoever queues more than its share drains its own",
+        "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
 }
 
 /// The row of `name`.

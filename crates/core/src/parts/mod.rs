@@ -7,6 +7,7 @@ mod fifo;
 mod flow_table;
 mod hash;
 mod histogram;
+mod token_pool;
 
 pub use average::Average;
 pub use early::{Detector, Spacing, Thresholds, Zone};
@@ -15,3 +16,4 @@ pub use fifo::Fifo;
 pub use flow_table::FlowTable;
 pub use hash::keyed;
 pub use histogram::Histogram;
+pub use token_pool::{TokenPool, Tokens};
