@@ -120,6 +120,8 @@ disciplines! {
     "faba", FabaConfig, Faba::<T>::new, [protects per_flow ecn],
         "a fixed stock of tokens, a bucket a flow: whoever queues more than its share drains its own",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
+    "red", RedConfig, Red::<T>::new, [ecn],
+        "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
 }
 
 /// The row of `name`.

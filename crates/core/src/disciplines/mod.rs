@@ -2,6 +2,8 @@
 
 mod droptail;
 mod faba;
+mod red;
 
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
+pub use red::{Red, RedConfig};
