@@ -1,0 +1,171 @@
+//! Follows every packet through a discipline and checks, after every call, the laws that hold for all of them.
+
+use std::collections::BTreeMap;
+
+use headgate_core::{Backlog, Cx, Discipline, Ecn, FlowId, Limit, Packet, Rng, Sink, Time, Why};
+
+/// What a discipline decided, in order. The number is the packet's handle: its place among the arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Sent(u32),
+    Dropped(u32, Why),
+    Marked(u32, Why),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Waiting,
+    Sent,
+    Dropped,
+}
+
+struct Record {
+    flow: FlowId,
+    bytes: u32,
+    ecn: Ecn,
+    marked: bool,
+    fate: Fate,
+}
+
+/// The books of one trace: every packet that ever arrived, and where it is.
+pub struct Audit {
+    case: String,
+    ecn: bool,
+    packets: Vec<Record>,
+    last_sent: BTreeMap<FlowId, u32>,
+    held: Backlog,
+    pub decisions: Vec<Decision>,
+}
+
+impl Audit {
+    /// Empty books. `case` goes into every complaint; with `ecn` off every mark is one.
+    pub fn new(case: String, ecn: bool) -> Audit {
+        let held = Backlog::default();
+        Audit { case, ecn, packets: Vec::new(), last_sent: BTreeMap::new(), held, decisions: Vec::new() }
+    }
+
+    /// Writes down an arrival and gives the packet its unique handle.
+    pub fn arrived(&mut self, packet: Packet<()>) -> Packet<u32> {
+        let Packet { arrived, flow, bytes, class, ecn, handle: () } = packet;
+        let handle = self.packets.len() as u32;
+        self.packets.push(Record { flow, bytes, ecn, marked: false, fate: Fate::Waiting });
+        self.held.packets += 1;
+        self.held.bytes += u64::from(bytes);
+        Packet { arrived, flow, bytes, class, ecn, handle }
+    }
+
+    pub fn sent(&mut self, packet: Packet<u32>) {
+        self.leaves(&packet, Fate::Sent);
+        let Audit { case, last_sent, packets, .. } = self;
+        if let Some(earlier) = last_sent.insert(packet.flow, packet.handle) {
+            assert!(earlier < packet.handle, "{case}: packet {} left after {earlier} of its flow", packet.handle);
+        }
+        let record = &packets[packet.handle as usize];
+        let carries = if record.marked { Ecn::Ce } else { record.ecn };
+        assert_eq!(packet.ecn, carries, "{case}: ECN field of packet {} (marked: {})", packet.handle, record.marked);
+        self.decisions.push(Decision::Sent(packet.handle));
+    }
+
+    /// The discipline holds what arrived and neither left nor was dropped, and no more than `limit`.
+    pub fn check(&self, holds: Backlog, limit: Limit) {
+        assert_eq!(holds, self.held, "{}: backlog against arrived - sent - dropped", self.case);
+        let within = match limit {
+            Limit::Packets(most) => holds.packets <= most,
+            Limit::Bytes(most) => holds.bytes <= most,
+        };
+        assert!(within, "{}: {holds:?} is above the limit of {limit}", self.case);
+    }
+
+    pub fn held(&self) -> Backlog {
+        self.held
+    }
+
+    fn leaves(&mut self, packet: &Packet<u32>, fate: Fate) {
+        let case = &self.case;
+        let record = &mut self.packets[packet.handle as usize];
+        assert_eq!(record.fate, Fate::Waiting, "{case}: packet {} left twice", packet.handle);
+        assert_eq!(
+            (record.flow, record.bytes),
+            (packet.flow, packet.bytes),
+            "{case}: packet {} changed",
+            packet.handle
+        );
+        record.fate = fate;
+        self.held.packets -= 1;
+        self.held.bytes -= u64::from(packet.bytes);
+    }
+}
+
+impl Sink<u32> for Audit {
+    fn dropped(&mut self, packet: Packet<u32>, why: Why, _: Time) {
+        self.leaves(&packet, Fate::Dropped);
+        self.decisions.push(Decision::Dropped(packet.handle, why));
+    }
+
+    fn marked(&mut self, packet: &Packet<u32>, why: Why, _: Time) {
+        let record = &mut self.packets[packet.handle as usize];
+        assert!(record.ecn.is_capable(), "{}: packet {} cannot carry a mark", self.case, packet.handle);
+        assert!(self.ecn, "{}: packet {} marked, though ecn is off", self.case, packet.handle);
+        assert_eq!(record.fate, Fate::Waiting, "{}: packet {} marked after it left", self.case, packet.handle);
+        record.marked = true;
+        self.decisions.push(Decision::Marked(packet.handle, why));
+    }
+}
+
+/// A discipline under audit.
+pub struct Audited<D> {
+    discipline: D,
+    rng: Rng,
+    limit: Limit,
+    pub audit: Audit,
+    pub now: Time,
+}
+
+impl<D: Discipline<u32>> Audited<D> {
+    pub fn new(discipline: D, rng: Rng, limit: Limit, audit: Audit) -> Self {
+        Audited { discipline, rng, limit, audit, now: Time::ZERO }
+    }
+
+    pub fn enqueue(&mut self, packet: Packet<()>) {
+        let packet = self.audit.arrived(Packet { arrived: self.now, ..packet });
+        self.discipline.enqueue(packet, &mut Cx::new(self.now, &mut self.rng, &mut self.audit));
+        self.check();
+    }
+
+    /// Whether a packet left.
+    pub fn dequeue(&mut self) -> bool {
+        let packet = self.discipline.dequeue(&mut Cx::new(self.now, &mut self.rng, &mut self.audit));
+        let left = packet.is_some();
+        packet.into_iter().for_each(|packet| self.audit.sent(packet));
+        self.check();
+        left
+    }
+
+    /// Asks for a drop. A queue that holds anything gets smaller, and nothing is sent.
+    pub fn shed(&mut self) {
+        let before = self.audit.held().packets;
+        self.discipline.shed(&mut Cx::new(self.now, &mut self.rng, &mut self.audit));
+        self.check();
+        assert_eq!(self.audit.held().packets < before, before > 0, "{}: shed at {before} packets", self.audit.case);
+    }
+
+    /// Follows `ready_at` until it says that nothing waits.
+    pub fn drain(&mut self) {
+        let most = 2 * u64::from(self.audit.held().packets) + 1;
+        for _ in 0..most {
+            match self.discipline.ready_at(self.now) {
+                Some(ready) => self.now = self.now.max(ready),
+                None => break,
+            }
+            self.dequeue();
+        }
+        assert_eq!(self.discipline.ready_at(self.now), None, "{}: ready, but nothing leaves", self.audit.case);
+        assert_eq!(self.audit.held(), Backlog::default(), "{}: packets are stuck", self.audit.case);
+    }
+
+    fn check(&mut self) {
+        self.audit.check(self.discipline.backlog(), self.limit);
+        let case = &self.audit.case;
+        self.discipline.observe(&mut |name, value| assert!(value.is_finite(), "{case}: gauge {name} is {value}"));
+    }
+}

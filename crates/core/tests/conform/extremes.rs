@@ -1,0 +1,115 @@
+//! The edges: tables too small for the flows, the end of time, links and packets of no size, queues emptied by force.
+
+use headgate_core::registry::{self, ENTRIES, Entry};
+use headgate_core::{Discipline, FlowId, Limit, Packet, Place, Rate, Rng, Span, Time};
+
+use crate::audit::{Audit, Audited};
+use crate::traces::MIXES;
+
+const PLACE: Place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 3 };
+
+fn audited(entry: &Entry, limit: &str, place: &Place) -> Audited<Box<dyn Discipline<u32>>> {
+    let discipline = registry::boxed(entry.name, &[("limit", limit)], place).unwrap();
+    let audit = Audit::new(format!("{}:limit={limit}", entry.name), entry.abilities.ecn);
+    Audited::new(discipline, Rng::new(7), Limit::parse(limit).unwrap(), audit)
+}
+
+#[test]
+fn a_million_flows_of_one_packet_each_break_nothing() {
+    for entry in ENTRIES {
+        let mut queue = audited(entry, "20000p", &PLACE);
+        let mut names = Rng::new(11);
+        for n in 0..1_000_000 {
+            queue.now += Span::from_micros(if n % 1000 == 0 { 900 } else { 1 });
+            queue.enqueue(Packet::new(FlowId(names.bits()), 1000, ()));
+            if n % 3 == 0 {
+                queue.dequeue();
+            }
+        }
+        queue.drain();
+    }
+}
+
+#[test]
+fn after_an_attack_of_invented_flows_an_honest_one_still_gets_through() {
+    for entry in ENTRIES {
+        let mut queue = audited(entry, "500p", &PLACE);
+        let mut names = Rng::new(12);
+        // Twice what the link carries, every packet a flow of its own.
+        for n in 0..400_000 {
+            queue.now += Span::from_micros(400);
+            queue.enqueue(Packet::new(FlowId(names.bits()), 1000, ()));
+            if n % 2 == 0 {
+                queue.dequeue();
+            }
+        }
+        queue.drain();
+        queue.now += Span::from_secs(60);
+        // A tenth of what the link carries, on an idle link.
+        let sent = (0..1000).filter(|_| {
+            queue.now += Span::from_millis(8);
+            queue.enqueue(Packet::new(FlowId(42), 1000, ()));
+            queue.dequeue()
+        });
+        let sent = sent.count();
+        assert!(sent > 900, "{}: {sent} of 1000 packets sent", entry.name);
+    }
+}
+
+#[test]
+fn time_may_end() {
+    for entry in ENTRIES {
+        let mut queue = audited(entry, "30p", &PLACE);
+        for now in [Time::ZERO, Time::from_nanos(u64::MAX / 2), Time::from_nanos(u64::MAX - 5), Time::NEVER] {
+            queue.now = now;
+            let mut rng = Rng::new(4);
+            for step in 0..300 {
+                queue.enqueue(MIXES[0].packet(&mut rng));
+                if step % 3 > 0 {
+                    queue.dequeue();
+                }
+            }
+        }
+        queue.drain();
+    }
+}
+
+#[test]
+fn a_link_without_rate_or_typical_packet_is_survived() {
+    for entry in ENTRIES {
+        for (bits, mean_packet) in [(0, 0), (0, u32::MAX), (1, 0), (u64::MAX, 1)] {
+            let place = Place { rate: Rate::from_bits(bits), mean_packet, key: 0 };
+            for (limit, mix) in ["40p", "30KB"].iter().flat_map(|limit| MIXES.iter().map(move |mix| (limit, mix))) {
+                mix.drive(&mut audited(entry, limit, &place), 400, &mut Rng::new(5));
+            }
+        }
+    }
+}
+
+#[test]
+fn shedding_empties_the_queue_one_call_at_a_time() {
+    for entry in ENTRIES {
+        let mut queue = audited(entry, "200p", &PLACE);
+        let mut rng = Rng::new(6);
+        (0..200).for_each(|_| queue.enqueue(MIXES[3].packet(&mut rng)));
+        assert!(queue.audit.held().packets > 20, "{}: {:?}", entry.name, queue.audit.held());
+        while queue.audit.held().packets > 0 {
+            queue.shed();
+        }
+        queue.shed();
+        queue.drain();
+    }
+}
+
+#[test]
+fn an_empty_queue_may_be_asked_a_million_times() {
+    for entry in ENTRIES {
+        let mut queue = audited(entry, "50p", &PLACE);
+        for _ in 0..1_000_000 {
+            queue.now += Span::from_micros(1);
+            assert!(!queue.dequeue(), "{}", entry.name);
+        }
+        queue.enqueue(Packet::new(FlowId(1), 1000, ()));
+        assert!(queue.dequeue(), "{}: the first packet after a long idle time", entry.name);
+    }
+}

@@ -1,0 +1,147 @@
+//! The laws every row of the registry obeys, whatever the discipline, the settings and the traffic. A new row is tried
+//! by being there.
+
+mod audit;
+mod extremes;
+mod parameters;
+mod traces;
+
+use headgate_core::registry::{self, ENTRIES, Entry, Job};
+use headgate_core::{BuildError, Discipline, Limit, Packet, Place, Port, Rate, Rng, Span, Time, Why};
+
+use audit::{Audit, Audited, Decision};
+use traces::{MIXES, Mix, Settings, borrowed, settings, spelled};
+
+/// Traces tried on every row.
+const TRACES: usize = 240;
+const STEPS: u32 = 1200;
+
+/// One trace: everything its decisions may depend on.
+struct Case<'a> {
+    entry: &'a Entry,
+    settings: Settings,
+    mix: &'a Mix,
+    seed: u64,
+}
+
+impl<'a> Case<'a> {
+    /// The `n`th case of a row; none where the settings drawn do not fit each other, such as thresholds above the
+    /// limit. Settings may be refused for no other reason.
+    fn draw(entry: &'a Entry, n: usize) -> Option<Case<'a>> {
+        let mut rng = Rng::named(n as u64, "settings");
+        let settings = settings(entry, n, &mut rng);
+        // Limits go round in step with the mixes; one mix further each round, they all meet.
+        let case = Case { entry, settings, mix: &MIXES[(n + n / MIXES.len()) % MIXES.len()], seed: n as u64 };
+        match registry::boxed::<u32>(entry.name, &borrowed(&case.settings), &case.place()) {
+            Ok(_) => Some(case),
+            Err(BuildError::Conflict(_)) => None,
+            Err(other) => panic!("{case}: {other}"),
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: self.seed }
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        let values = self.entry.resolve(&borrowed(&self.settings)).unwrap();
+        values.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    fn run<D: Discipline<u32>>(&self, discipline: D) -> Vec<Decision> {
+        let limit = Limit::parse(&self.value("limit").expect("every row has a limit")).unwrap();
+        let audit = Audit::new(self.to_string(), self.value("ecn").as_deref() == Some("on"));
+        let mut queue = Audited::new(discipline, Rng::named(self.seed, "port"), limit, audit);
+        self.mix.drive(&mut queue, STEPS, &mut Rng::named(self.seed, "traffic"));
+        queue.audit.decisions
+    }
+
+    fn run_boxed(&self) -> Vec<Decision> {
+        self.run(registry::boxed(self.entry.name, &borrowed(&self.settings), &self.place()).unwrap())
+    }
+
+    fn run_with(&self) -> Vec<Decision> {
+        registry::with(self.entry.name, &borrowed(&self.settings), &self.place(), Compiled(self)).unwrap()
+    }
+}
+
+impl std::fmt::Display for Case<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {}, seed {}", spelled(self.entry.name, &self.settings), self.mix.name, self.seed)
+    }
+}
+
+struct Compiled<'a>(&'a Case<'a>);
+
+impl Job<u32> for Compiled<'_> {
+    type Output = Vec<Decision>;
+    fn run<D: Discipline<u32> + 'static>(self, discipline: D) -> Vec<Decision> {
+        self.0.run(discipline)
+    }
+}
+
+/// The first [`TRACES`] cases of a row.
+fn cases(entry: &Entry) -> impl Iterator<Item = Case<'_>> {
+    let found = (0..4 * TRACES).filter_map(|n| Case::draw(entry, n)).take(TRACES).collect::<Vec<_>>();
+    assert_eq!(found.len(), TRACES, "{}: too many settings conflict", entry.name);
+    found.into_iter()
+}
+
+#[test]
+fn no_packet_is_lost_made_reordered_wrongly_marked_or_held_above_the_limit() {
+    for entry in ENTRIES {
+        let (mut sent, mut dropped, mut marked) = (0, 0, 0);
+        for decision in cases(entry).flat_map(|case| case.run_boxed()) {
+            match decision {
+                Decision::Sent(_) => sent += 1,
+                Decision::Dropped(..) => dropped += 1,
+                Decision::Marked(..) => marked += 1,
+            }
+        }
+        // The laws hold trivially where nothing happens.
+        assert!(sent > 10_000 && dropped > 10_000, "{}: {sent} sent, {dropped} dropped", entry.name);
+        assert_eq!(marked > 0, entry.abilities.ecn, "{}: {marked} marked", entry.name);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_decisions_boxed_or_compiled_in() {
+    for entry in ENTRIES {
+        for case in cases(entry).step_by(4) {
+            let boxed = case.run_boxed();
+            let differ = |other: &[Decision]| boxed.iter().zip(other).position(|(a, b)| a != b);
+            for (how, other) in [("again", case.run_boxed()), ("compiled in", case.run_with())] {
+                assert_eq!((differ(&other), other.len()), (None, boxed.len()), "{case}: first difference, {how}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_port_counts_what_its_discipline_decided() {
+    for entry in ENTRIES {
+        let place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 1 };
+        let mut port = Port::new(registry::boxed(entry.name, &[("limit", "30p")], &place).unwrap(), Rng::new(1));
+        let (mut audit, mut rng) = (Audit::new(entry.name.into(), true), Rng::new(2));
+        let mut now = Time::ZERO;
+        for step in 0..5000 {
+            now += Span::from_micros(200);
+            let packet: Packet<u32> = audit.arrived(MIXES[0].packet(&mut rng));
+            port.enqueue(packet, now, &mut audit);
+            if step % 3 > 0 {
+                port.dequeue(now, &mut audit).into_iter().for_each(|packet| audit.sent(packet));
+            }
+            assert_eq!(port.backlog(), audit.held(), "{}", entry.name);
+        }
+        let counts = port.totals().counts();
+        let decided = |wanted: &dyn Fn(&Decision) -> bool| audit.decisions.iter().filter(|d| wanted(d)).count() as u64;
+        assert_eq!((counts.arrived, counts.sent), (5000, decided(&|d| matches!(d, Decision::Sent(_)))));
+        assert_eq!(port.totals().sojourn().count(), counts.sent);
+        for why in Why::ALL {
+            let told = [counts.drops[why as usize], counts.marks[why as usize]];
+            let drops = decided(&|d| matches!(d, Decision::Dropped(_, reason) if *reason == why));
+            let marks = decided(&|d| matches!(d, Decision::Marked(_, reason) if *reason == why));
+            assert_eq!(told, [drops, marks], "{}: drops and marks for {why}", entry.name);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a user may write about each row, and what is refused.
+
+use headgate_core::registry::{ENTRIES, Entry, boxed, find};
+use headgate_core::{BuildError, Field, Place, Rate};
+
+const PLACE: Place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 3 };
+
+fn parameters() -> impl Iterator<Item = (&'static Entry, Field)> {
+    ENTRIES.iter().flat_map(|entry| entry.fields().into_iter().map(move |field| (entry, field)))
+}
+
+#[test]
+fn rows_are_sorted_and_described() {
+    assert!(ENTRIES.is_sorted_by(|a, b| a.name < b.name), "one row a name, in alphabetical order");
+    for entry in ENTRIES {
+        let plain = |text: &str| !text.is_empty() && !text.ends_with('.') && text.lines().count() == 1;
+        assert!(plain(entry.summary) && plain(entry.citation), "{}: a phrase without a full stop", entry.name);
+        assert_eq!(entry.presets().first().map(|preset| preset.name), Some("paper"), "{}", entry.name);
+        assert_eq!(find(entry.name).unwrap().name, entry.name);
+        let has = |name| entry.fields().iter().any(|field| field.name == name);
+        assert!(has("limit"), "{}: every discipline takes a limit", entry.name);
+        assert_eq!(has("ecn"), entry.abilities.ecn, "{}: `ecn` is a parameter of those that mark", entry.name);
+    }
+}
+
+#[test]
+fn every_parameter_says_what_it_means() {
+    for (entry, field) in parameters() {
+        let what = format!("{}:{}", entry.name, field.name);
+        assert!(field.doc.ends_with('.') && field.doc.len() > 15, "{what}: \"{}\"", field.doc);
+        assert!(!field.kind.is_empty() && !field.default.is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn defaults_lie_in_their_ranges_and_every_other_name_sets_the_same_parameter() {
+    for (entry, field) in parameters() {
+        for name in std::iter::once(&field.name).chain(field.also) {
+            let values = entry.resolve(&[(name, &field.default)]);
+            let values = values.unwrap_or_else(|error| panic!("{}:{name}={}: {error}", entry.name, field.default));
+            assert!(values.contains(&(field.name, field.default.clone())), "{}:{name}: {values:?}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn names_are_used_once_in_a_row() {
+    for entry in ENTRIES {
+        let fields = entry.fields();
+        let mut names: Vec<&str> =
+            fields.iter().flat_map(|field| std::iter::once(&field.name).chain(field.also)).copied().collect();
+        names.push("preset");
+        names.sort_unstable();
+        assert!(names.is_sorted_by(|a, b| a < b), "{}: {names:?}", entry.name);
+    }
+}
+
+#[test]
+fn every_preset_builds_and_its_values_as_text_reproduce_themselves() {
+    for entry in ENTRIES {
+        for preset in entry.presets() {
+            let what = format!("{}:preset={}", entry.name, preset.name);
+            assert!(!preset.about.is_empty(), "{what}: whose values are these?");
+            let values = entry.resolve(&[("preset", preset.name)]).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let again: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            assert_eq!(entry.resolve(&again).as_ref(), Ok(&values), "{what}");
+            boxed::<()>(entry.name, &again, &PLACE).unwrap_or_else(|error| panic!("{what}: {error}"));
+        }
+        let names: Vec<&str> = entry.fields().iter().map(|field| field.name).collect();
+        let listed: Vec<&str> = entry.resolve(&[]).unwrap().iter().map(|(name, _)| *name).collect();
+        assert_eq!(listed, names, "{}: `values` lists every field in order", entry.name);
+    }
+}
+
+#[test]
+fn what_is_not_of_the_kind_or_out_of_range_is_refused_by_name() {
+    let mut outside = 0;
+    for (entry, field) in parameters() {
+        let beyond = out_of_range(&field);
+        outside += beyond.len();
+        for value in beyond.iter().map(String::as_str).chain(["", "banana", "-1", "inf", "NaN"]) {
+            match entry.resolve(&[(field.name, value)]) {
+                Err(BuildError::BadValue { name, value: told, expected }) => {
+                    assert_eq!((name, told.as_str()), (field.name, value));
+                    assert!(!expected.is_empty(), "{}:{name}={value}: expected what?", entry.name);
+                }
+                other => panic!("{}:{}={value} (range: {}): {other:?}", entry.name, field.name, field.range),
+            }
+        }
+    }
+    // A registry in which no row states a range would pass without a single value out of range.
+    assert!(outside >= ENTRIES.len() - 1, "{outside} values out of range");
+}
+
+/// Values just outside the range as it is told to users: `0 to 1`, `at least 1ms`, `more than 0 and at most 1`.
+fn out_of_range(field: &Field) -> Vec<String> {
+    let parts = field.range.split(" and ").filter(|part| !part.is_empty());
+    let outside = parts.flat_map(|part| {
+        if let Some((low, high)) = part.split_once(" to ") {
+            return vec![times(low, 0.4), times(high, 2.0)];
+        }
+        let factors = [("at least ", 0.4), ("more than ", 1.0), ("at most ", 2.0), ("less than ", 1.0)];
+        let told = factors.into_iter().find_map(|(words, factor)| Some((part.strip_prefix(words)?, factor)));
+        let (bound, factor) = told.unwrap_or_else(|| panic!("`{}`: a range in other words: {part}", field.name));
+        vec![times(bound, factor)]
+    });
+    outside.flatten().collect()
+}
+
+/// A bound times `factor`, its unit kept; none where that changes nothing.
+fn times(bound: &str, factor: f64) -> Option<String> {
+    let split = bound.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(bound.len());
+    let (digits, unit) = bound.split_at(split);
+    let number: f64 = digits.parse().unwrap_or_else(|_| panic!("a bound without a number: {bound}"));
+    (number > 0.0 || factor == 1.0).then(|| format!("{}{unit}", number * factor))
+}
+
+#[test]
+fn unknown_names_are_refused_with_the_nearest() {
+    for (entry, field) in parameters() {
+        let wrong = format!("{}x", field.name);
+        match entry.resolve(&[(&wrong, "1")]) {
+            Err(BuildError::UnknownName { what: "parameter", name, nearest, known }) => {
+                assert_eq!((name, nearest.as_deref()), (wrong, Some(field.name)), "{}", entry.name);
+                assert!(known.contains(&field.name));
+            }
+            other => panic!("{}:{wrong}: {other:?}", entry.name),
+        }
+    }
+    for entry in ENTRIES {
+        match entry.resolve(&[("preset", "papers")]) {
+            Err(BuildError::UnknownName { what: "preset", nearest, .. }) => {
+                assert_eq!(nearest.as_deref(), Some("paper"), "{}", entry.name);
+            }
+            other => panic!("{}:preset=papers: {other:?}", entry.name),
+        }
+        match boxed::<()>(&entry.name.to_uppercase(), &[], &PLACE).err() {
+            Some(BuildError::UnknownDiscipline { nearest, .. }) => assert_eq!(nearest.as_deref(), Some(entry.name)),
+            other => panic!("{}: {other:?}", entry.name),
+        }
+    }
+}

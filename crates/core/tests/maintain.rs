@@ -1,0 +1,131 @@
+//! Have we drifted? One trace through every row, one line each. A table that moves is blessed in a commit that says
+//! why it moved.
+
+use headgate_core::registry::{self, ENTRIES, Entry};
+use headgate_core::{Counts, Ecn, FlowId, Ledger, Packet, Place, Port, Rate, Rng, Span, Time, Why};
+
+mod support;
+
+const RATE: Rate = Rate::from_bits(10_000_000);
+const BYTES: u32 = 1000;
+/// The hog asks for this many times the fair share of eleven flows.
+const GREED: f64 = 5.0;
+const FLOWS: usize = 11;
+const LENGTH: Span = Span::from_secs(60);
+
+/// Counts all packets and the hog's, and the queue each arrival finds.
+#[derive(Default)]
+struct Books {
+    all: Counts,
+    hog: Counts,
+    held: u64,
+    found: u64,
+}
+
+impl Ledger<()> for Books {
+    fn arrived(&mut self, packet: &Packet<()>, _: Time) {
+        self.found += self.held;
+        self.held += 1;
+        self.each(packet, |counts| counts.arrived += 1);
+    }
+    fn sent(&mut self, packet: &Packet<()>, _: Time) {
+        self.held -= 1;
+        self.each(packet, |counts| counts.sent += 1);
+    }
+    fn dropped(&mut self, packet: &Packet<()>, why: Why, _: Time) {
+        self.held -= 1;
+        self.each(packet, |counts| counts.drops[why as usize] += 1);
+    }
+    fn marked(&mut self, packet: &Packet<()>, why: Why, _: Time) {
+        self.each(packet, |counts| counts.marks[why as usize] += 1);
+    }
+}
+
+impl Books {
+    fn each(&mut self, packet: &Packet<()>, write: impl Fn(&mut Counts)) {
+        write(&mut self.all);
+        if packet.flow == FlowId(0) {
+            write(&mut self.hog);
+        }
+    }
+}
+
+/// Flow 0 is the hog. The ten others ask for 0.5 to 1.5 times their fair share, drawn anew after 114 packets on
+/// average (a second, at the fair share); five of them understand marks. Gaps are even in 0 to twice their mean.
+struct Sender {
+    flow: usize,
+    demand: f64,
+    next: Time,
+    rng: Rng,
+}
+
+impl Sender {
+    fn new(flow: usize) -> Sender {
+        Sender { flow, demand: 1.0, next: Time::ZERO, rng: Rng::named(1, &format!("sender {flow}")) }
+    }
+
+    fn send(&mut self) -> Packet<()> {
+        if self.flow == 0 {
+            self.demand = GREED;
+        } else if self.rng.chance(1.0 / 114.0) {
+            self.demand = self.rng.between(0.5, 1.5);
+        }
+        let fair_gap = RATE.transmit(BYTES).as_secs_f64() * FLOWS as f64;
+        self.next += Span::from_secs_f64(self.rng.between(0.0, 2.0) * fair_gap / self.demand);
+        let ecn = if self.flow % 2 == 1 { Ecn::Ect0 } else { Ecn::NotEct };
+        Packet { ecn, ..Packet::new(FlowId(self.flow as u64), BYTES, ()) }
+    }
+}
+
+/// The trace through a link that is free again one transmission time after each packet and asks every such time.
+fn run(entry: &Entry) -> Books {
+    let place = Place { rate: RATE, mean_packet: BYTES, key: 1 };
+    let discipline = registry::boxed::<()>(entry.name, &[("limit", "150p")], &place).unwrap();
+    let mut port = Port::with_ledger(discipline, Rng::named(1, "port"), Books::default());
+    let mut senders: Vec<Sender> = (0..FLOWS).map(Sender::new).collect();
+    let mut free = Time::ZERO;
+    loop {
+        let sender = senders.iter_mut().min_by_key(|sender| sender.next).unwrap();
+        let now = sender.next.min(free);
+        if now > Time::ZERO + LENGTH {
+            return std::mem::take(port.ledger_mut());
+        }
+        if free <= sender.next {
+            port.dequeue(now, &mut ());
+            free += RATE.transmit(BYTES);
+        } else {
+            let packet = sender.send();
+            port.enqueue(packet, now, &mut ());
+        }
+    }
+}
+
+/// A row of the table: every reason that occurred by name, drops before marks.
+fn line(entry: &Entry, books: &Books) -> String {
+    let Books { all, hog, found, .. } = books;
+    let reasons = |kind: &str, counts: &[u64]| -> String {
+        let named = Why::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
+        named.map(|(why, count)| format!(" {kind}:{why}={count}")).collect()
+    };
+    format!(
+        "{:<10} {:>7} {:>7} {:>8.1}% {:>10.1} {}{}\n",
+        entry.name,
+        all.arrived,
+        all.sent,
+        100.0 * hog.sent as f64 / all.sent as f64,
+        *found as f64 / all.arrived as f64,
+        reasons("drop", &all.drops),
+        reasons("mark", &all.marks),
+    )
+}
+
+#[test]
+fn ten_flows_and_a_hog_share_a_link_as_they_did_before() {
+    let mut table = format!(
+        "# 10 flows of random demand and one at {GREED} times its fair share, 60 s, 10 Mbit/s, limit 150p; fair: {:.1}%\n",
+        100.0 / FLOWS as f64
+    );
+    table += &format!("{:<10} {:>7} {:>7} {:>9} {:>10}  drops and marks\n", "qdisc", "arrived", "sent", "hog", "queue");
+    ENTRIES.iter().for_each(|entry| table += &line(entry, &run(entry)));
+    support::golden("tests/golden/hog.txt", &table);
+}

@@ -1,0 +1,71 @@
+//! Every discipline has a file, a row in the registry and a page, and the page's tables are the registry's.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use headgate_core::registry::{ENTRIES, Entry};
+use headgate_core::{Field, Preset};
+
+mod support;
+
+/// From this crate to the pages.
+const PAGES: &str = "../../docs/disciplines";
+
+/// The names in a folder of this crate's, without extension.
+fn names(folder: &str, besides: &str) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let paths = entries.unwrap_or_else(|error| panic!("{folder}: {error}")).map(|entry| entry.unwrap().path());
+    let stem = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_string();
+    paths.map(|path| stem(&path)).filter(|name| name != besides).collect()
+}
+
+#[test]
+fn every_file_has_a_row_and_a_page_and_the_other_way_round() {
+    let rows: BTreeSet<String> = ENTRIES.iter().map(|entry| entry.name.to_string()).collect();
+    assert_eq!(names("src/disciplines", "mod"), rows, "files in src/disciplines against rows of the registry");
+    assert_eq!(names(PAGES, "README"), rows, "pages in docs/disciplines against rows of the registry");
+}
+
+#[test]
+fn the_tables_on_every_page_are_those_of_the_registry() {
+    for entry in ENTRIES {
+        let path = format!("{PAGES}/{}.md", entry.name);
+        let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path));
+        let page = page.unwrap_or_else(|error| panic!("{path}: {error}"));
+        support::golden(&path, &filled(&page, entry).unwrap_or_else(|missing| panic!("{path} has no {missing}")));
+    }
+}
+
+/// `page` with the registry's tables between its markers; the closing marker is added where it is missing.
+fn filled(page: &str, entry: &Entry) -> Result<String, String> {
+    let open = format!("<!-- params: {} -->\n", entry.name);
+    let close = "<!-- /params -->\n";
+    let (before, after) = page.split_once(&open).ok_or(open.clone())?;
+    let after = after.split_once(close).map_or(after, |(_, after)| after);
+    Ok(format!("{before}{open}\n{}\n{}\n{close}{after}", fields(&entry.fields()), presets(entry.presets())))
+}
+
+fn fields(fields: &[Field]) -> String {
+    let mut table = String::from("| parameter | meaning | takes | default |\n| --- | --- | --- | --- |\n");
+    for Field { name, also, doc, kind, default, range } in fields {
+        let names: Vec<String> = std::iter::once(name).chain(*also).map(|name| format!("`{name}`")).collect();
+        let takes = if range.is_empty() { kind.clone() } else { format!("{kind}: {range}") };
+        table += &format!("| {} | {} | {takes} | `{default}` |\n", names.join(", also "), cell(doc));
+    }
+    table
+}
+
+fn presets(presets: &[Preset]) -> String {
+    let mut table = String::from("| preset | whose values | settings |\n| --- | --- | --- |\n");
+    for Preset { name, about, settings } in presets {
+        let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let settings = if settings.is_empty() { "the defaults".into() } else { format!("`{}`", settings.join(",")) };
+        table += &format!("| `{name}` | {} | {settings} |\n", cell(about));
+    }
+    table
+}
+
+/// A bar would end the cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
