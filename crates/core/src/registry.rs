@@ -124,6 +124,9 @@ disciplines! {
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
     "red", RedConfig, Red::<T>::new, [ecn],
         "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
+    "sfb", SfbConfig, Sfb::<T>::new, [protects ecn],
+        "BLUE in bins: a flow all of whose bins are congested is limited in rate",
+        "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";
 }
 
 /// The row of `name`.

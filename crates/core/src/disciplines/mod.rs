@@ -4,8 +4,10 @@ mod blue;
 mod droptail;
 mod faba;
 mod red;
+mod sfb;
 
 pub use blue::{Blue, BlueConfig};
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
 pub use red::{Red, RedConfig};
+pub use sfb::{Penalty, Sfb, SfbConfig, misclassification};

@@ -1,19 +1,25 @@
 //! Parts that several disciplines are made of.
 
 mod average;
+mod bins;
 mod early;
 mod every;
 mod fifo;
 mod flow_table;
 mod hash;
 mod histogram;
+mod penalty_box;
+mod token_bucket;
 mod token_pool;
 
 pub use average::Average;
+pub use bins::{Bins, Found, MOST_LEVELS, Places, Steps, misclassification};
 pub use early::{Detector, Spacing, Thresholds, Zone};
 pub use every::Every;
 pub use fifo::Fifo;
 pub use flow_table::FlowTable;
 pub use hash::keyed;
 pub use histogram::Histogram;
+pub use penalty_box::PenaltyBox;
+pub use token_bucket::TokenBucket;
 pub use token_pool::{TokenPool, Tokens};

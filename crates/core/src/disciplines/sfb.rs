@@ -1,0 +1,363 @@
+//! Stochastic Fair BLUE: a BLUE probability in each of L x N accounting bins; a flow all of whose bins have reached 1 is
+//! taken to be unresponsive and is limited in rate.
+//!
+//! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
+//! section IV. Defaults, departures and the box time: the comparison paper (RED, FRED, BLUE, SFB and CHOKe in ns-2),
+//! sections 2.4, 3.3.3 and 4.3.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | L, N | `levels`, `bins` |
+//! | B\[i\]\[h_i\].qlen, p_m | [`Found::fullest`](crate::parts::Found), [`Found::probability`](crate::parts::Found) |
+//! | delta | `d1` up, `d2` down |
+//! | p_min | the least probability of a flow's bins |
+//! | ratelimit() | [`PenaltyBox`] |
+//! | Boxtime, Hinterval | `boxtime`, `rehash` |
+
+use alloc::collections::VecDeque;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::BuildError;
+use crate::parts::{Bins, Every, Fifo, PenaltyBox, Places, Steps, TokenBucket};
+use crate::time::{Span, Time};
+use crate::units::{Level, Limit, Rate};
+
+pub use crate::parts::misclassification;
+
+crate::choice! {
+    /// How the packets of unresponsive flows are limited, all flows together.
+    pub enum Penalty {
+        /// By a token bucket of `penalty_rate` and `penalty_burst`.
+        Rate = "rate",
+        /// To one packet each `boxtime`.
+        Boxtime = "boxtime",
+    }
+}
+
+crate::params! {
+    /// Settings of [`Sfb`].
+    pub struct SfbConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        limit: Limit = Limit::Packets(1000);
+        /// Levels of bins, each under a hash function of its own.
+        levels: u32 = 2, in 1..=8, also "L";
+        /// Bins in each level.
+        bins: u32 = 23, in 1..=4096, also "N";
+        /// Packets in a bin above which its probability rises. `auto`: 1.5/bins of the limit.
+        bin_size: Option<Level> = None, also "Bin_Size" "target";
+        /// Packets in any of its bins above which a packet is dropped. `auto`: `bin_size`, as in the papers.
+        bin_max: Option<Level> = None, also "max";
+        /// Added to the probability of an overfull bin.
+        d1: f64 = 0.005, in 0.0..=1.0, also "delta1" "increment";
+        /// Taken off the probability of an empty bin.
+        d2: f64 = 0.001, in 0.0..=1.0, also "delta2" "decrement";
+        /// Least time between two changes of one bin's probability; 0 changes it with every packet.
+        freeze_time: Span = Span::from_millis(1);
+        /// How unresponsive flows are limited.
+        penalty: Penalty = Penalty::Boxtime;
+        /// Time between two packets of unresponsive flows, for `penalty = "boxtime"`.
+        boxtime: Span = Span::from_millis(50), also "Boxtime";
+        /// Draw each box time uniformly from 0 to twice `boxtime`, so that no flow falls into step with it.
+        randomize_boxtime: bool = false;
+        /// Rate of all unresponsive flows together, for `penalty = "rate"`.
+        penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
+        /// What they may send at once, for `penalty = "rate"`.
+        penalty_burst: Limit = Limit::Packets(2);
+        /// Time between changes of the hash functions; 0 keeps them for ever.
+        rehash: Span = Span::from_secs(5), also "Hinterval";
+        /// Keep the next set of bins warm: the packets of unresponsive flows raise the probabilities of their bins in
+        /// it too, so that they stay limited when the hash functions change.
+        double_buffer: bool = true;
+        /// Time before each change of the hash functions from which the next set is kept warm. `auto`: always.
+        warmup: Option<Span> = None, also "db";
+        /// Mark ECN-capable packets instead of dropping them by chance. Packets of unresponsive flows, and those that
+        /// find a bin overfull, are dropped all the same.
+        ecn: bool = true;
+    }
+    presets {
+        "paper" "the comparison paper, section 3.3.3 (the defaults)" {}
+        "blue" "the BLUE paper, section IV-B and IV-D: 200 KB, bins of 13, 0.16 Mbit/s, hash functions change each 2 s" {
+            "limit" = "200KB", "bin_size" = "13", "penalty" = "rate", "penalty_rate" = "160kbit/s", "rehash" = "2s",
+        }
+        "linux" "sch_sfb with tc's defaults, as far as parameters express it; 10 packets/s at 1000 bytes" {
+            "limit" = "1000p", "levels" = "8", "bins" = "16", "bin_size" = "19", "bin_max" = "24", "d1" = "0.0005",
+            "d2" = "0.00005", "freeze_time" = "0s", "penalty" = "rate", "penalty_rate" = "80kbit/s",
+            "penalty_burst" = "20p", "rehash" = "600s", "warmup" = "60s",
+        }
+    }
+}
+
+/// A FIFO behind accounting bins.
+pub struct Sfb<T> {
+    config: SfbConfig,
+    fifo: Fifo<T>,
+    /// The bins each waiting packet entered, beside it in the order of the FIFO.
+    entered: VecDeque<Places>,
+    bins: Bins,
+    bin_size: u32,
+    bin_max: u32,
+    penalty: PenaltyBox,
+    rehash: Every,
+}
+
+impl<T> Sfb<T> {
+    /// An empty queue; every probability is 0.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if `bin_max` is below `bin_size`, or `warmup` is longer than `rehash`.
+    pub fn new(config: SfbConfig, place: &Place) -> Result<Self, BuildError> {
+        let auto = Level::Share(1.5 / f64::from(config.bins));
+        // The casts saturate. A bin counts whole packets: more than 13.04 is more than 13.
+        let packets = |level: Level| level.packets(config.limit, place.mean_packet) as u32;
+        let bin_size = packets(config.bin_size.unwrap_or(auto));
+        let bin_max = config.bin_max.map_or(bin_size, packets);
+        if bin_max < bin_size {
+            return Err(BuildError::Conflict("`bin_max` must not be below `bin_size`".into()));
+        }
+        if config.warmup.is_some_and(|warmup| warmup > config.rehash) {
+            return Err(BuildError::Conflict("`warmup` must not be longer than `rehash`".into()));
+        }
+        let penalty = match config.penalty {
+            Penalty::Rate => {
+                let burst = config.penalty_burst.bytes(place.mean_packet) as u32;
+                PenaltyBox::Rate(TokenBucket::new(config.penalty_rate, burst))
+            }
+            Penalty::Boxtime => {
+                PenaltyBox::Interval { every: config.boxtime, random: config.randomize_boxtime, opens: Time::ZERO }
+            }
+        };
+        let steps = Steps { up: config.d1, down: config.d2, freeze: config.freeze_time };
+        let bins = Bins::new(config.levels as usize, config.bins as usize, steps, place.key);
+        let rehash = Every::new(config.rehash, Time::ZERO);
+        let (fifo, entered) = (Fifo::new(config.limit), VecDeque::new());
+        Ok(Sfb { config, fifo, entered, bins, bin_size, bin_max, penalty, rehash })
+    }
+
+    /// Changes the hash functions when their time is over. Two changes forget everything, so that a clock which
+    /// jumped over more needs no more.
+    #[inline]
+    fn move_hash(&mut self, now: Time) {
+        let due = self.rehash.due(now).min(2);
+        (0..due).for_each(|_| self.bins.switch());
+    }
+
+    /// Whether the next set of bins is kept warm now.
+    fn warming(&self, now: Time) -> bool {
+        let period = self.config.rehash.as_nanos();
+        let warmup = self.config.warmup.map_or(period, Span::as_nanos);
+        // Changes fall on whole multiples of the period.
+        self.config.double_buffer && period > 0 && now.as_nanos() % period >= period - warmup
+    }
+
+    /// The packet, if it may be queued by what its bins say: marked, or as it came.
+    #[inline]
+    fn judge(&mut self, packet: Packet<T>, places: &Places, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
+        let found = self.bins.arrive(places, self.bin_size, cx.now);
+        let unresponsive = found.probability >= 1.0;
+        if unresponsive && self.warming(cx.now) {
+            self.bins.warm(packet.flow, cx.now);
+        }
+        if found.fullest > self.bin_max {
+            cx.drop(packet, Why::FlowLimit);
+            return None;
+        }
+        if unresponsive {
+            let passes = self.penalty.admits(packet.bytes, cx.now);
+            return cx.signal_if(!passes, packet, Why::Unresponsive, false).map(|packet| (packet, true));
+        }
+        let hit = cx.rng.chance(found.probability);
+        let may_mark = self.config.ecn && self.fifo.admits(packet.bytes);
+        cx.signal_if(hit, packet, Why::Early, may_mark).map(|packet| (packet, false))
+    }
+}
+
+impl<T> Discipline<T> for Sfb<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.move_hash(cx.now);
+        let places = self.bins.places(packet.flow);
+        let Some((packet, unresponsive)) = self.judge(packet, &places, cx) else { return };
+        let bytes = packet.bytes;
+        if !self.fifo.push(packet, cx) {
+            return;
+        }
+        self.bins.enter(&places);
+        self.entered.push_back(places);
+        if unresponsive {
+            self.penalty.charge(bytes, cx.now, cx.rng);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.move_hash(cx.now);
+        let packet = self.fifo.pop()?;
+        let places = self.entered.pop_front().expect("as many places as packets");
+        self.bins.leave(&places, cx.now);
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let bins = f64::from(self.config.levels * self.config.bins);
+        gauge("probability_max", self.bins.probabilities().fold(0.0, f64::max));
+        gauge("probability_mean", self.bins.probabilities().sum::<f64>() / bins);
+        gauge("polluted_bins", self.bins.probabilities().filter(|p| *p >= 1.0).count() as f64);
+        gauge("bin_packets_max", f64::from(self.bins.most_packets()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, FlowId};
+    use crate::params::Params;
+    use crate::port::Port;
+    use crate::rng::Rng;
+    use alloc::string::ToString;
+    use proptest::prelude::*;
+
+    const PLACE: Place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 7 };
+
+    fn sfb(settings: &[(&str, &str)]) -> Port<(), Sfb<()>> {
+        let config = SfbConfig::from_settings(settings).unwrap();
+        Port::new(Sfb::new(config, &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn arrive(port: &mut Port<(), Sfb<()>>, flow: u64, ecn: Ecn, now: Time) {
+        port.enqueue(Packet { ecn, ..Packet::new(FlowId(flow), 1000, ()) }, now, &mut ());
+    }
+
+    fn drops(port: &Port<(), Sfb<()>>, why: Why) -> u64 {
+        port.totals().counts().drops[why as usize]
+    }
+
+    /// Waiting packets that entered each of the two sets, from what is remembered beside them.
+    fn queued_by_set(sfb: &Sfb<()>) -> [u32; 2] {
+        let size = (sfb.config.levels * sfb.config.bins) as u16;
+        [0, 1].map(|set| sfb.entered.iter().filter(|places| places[0] / size == set).count() as u32)
+    }
+
+    proptest! {
+        #[test]
+        fn each_level_counts_the_packets_queued_under_its_set_and_none_when_the_queue_is_empty(
+            calls in prop::collection::vec((0u64..30, 0u64..40, any::<bool>()), 1..300), levels in 1u32..=8,
+        ) {
+            let levels = levels.to_string();
+            let mut port = sfb(&[("limit", "40p"), ("levels", &levels), ("bins", "5"), ("rehash", "300ms"), ("d1", "0.3")]);
+            let mut now = 0;
+            for (flow, wait, departs) in calls {
+                now += if wait == 39 { 5000 } else { wait };
+                if departs {
+                    port.dequeue(at(now), &mut ());
+                } else {
+                    arrive(&mut port, flow, Ecn::NotEct, at(now));
+                }
+                let (queued, counted) = (queued_by_set(port.discipline()), port.discipline().bins.packets_by_level());
+                for set in [0, 1] {
+                    prop_assert!(counted[set].iter().all(|sum| *sum == queued[set]), "{:?} {:?}", queued, counted);
+                }
+            }
+            while port.dequeue(at(now), &mut ()).is_some() {}
+            prop_assert!(port.discipline().bins.packets_by_level().iter().flatten().all(|sum| *sum == 0));
+        }
+    }
+
+    #[test]
+    fn a_bin_holds_its_size_and_the_packet_that_finds_more_is_dropped_and_raises_the_probability() {
+        // 1.5/23 of 200 packets is 13.04: the fourteenth still enters, the fifteenth finds 14.
+        let mut port = sfb(&[("limit", "200p")]);
+        (0..16).for_each(|ms| arrive(&mut port, 1, Ecn::NotEct, at(ms)));
+        assert_eq!((port.backlog().packets, drops(&port, Why::FlowLimit)), (14, 2));
+        assert!(port.gauges().contains(&("probability_max", 0.01)));
+    }
+
+    #[test]
+    fn above_one_threshold_the_probability_rises_and_above_the_other_packets_are_dropped() {
+        let mut port = sfb(&[("target", "2"), ("max", "4"), ("d1", "0")]);
+        (0..9).for_each(|ms| arrive(&mut port, 1, Ecn::NotEct, at(ms)));
+        assert_eq!((port.backlog().packets, drops(&port, Why::FlowLimit)), (5, 4));
+    }
+
+    #[test]
+    fn a_flow_whose_bins_have_all_reached_1_passes_one_packet_each_box_time() {
+        let mut port = sfb(&[("bin_size", "3"), ("d1", "0.5"), ("d2", "0"), ("boxtime", "50ms")]);
+        (0..6).for_each(|ms| arrive(&mut port, 1, Ecn::Ect0, at(ms)));
+        while port.dequeue(at(6), &mut ()).is_some() {}
+        let passed = (10..1010).filter(|ms| {
+            arrive(&mut port, 1, Ecn::Ect0, at(*ms));
+            port.dequeue(at(*ms), &mut ()).is_some()
+        });
+        assert_eq!(passed.count(), 20);
+        assert_eq!(drops(&port, Why::Unresponsive), 980, "dropped, though they could have been marked");
+    }
+
+    #[test]
+    fn a_penalised_packet_that_finds_no_room_does_not_use_up_the_box_time() {
+        let mut port = sfb(&[("limit", "5p"), ("bin_size", "1"), ("bin_max", "9"), ("d1", "1"), ("bins", "512")]);
+        (0..3).for_each(|ms| arrive(&mut port, 1, Ecn::NotEct, at(ms)));
+        (2..4).for_each(|flow| arrive(&mut port, flow, Ecn::NotEct, at(3)));
+        assert_eq!(port.backlog().packets, 5);
+        arrive(&mut port, 1, Ecn::NotEct, at(60));
+        assert_eq!(drops(&port, Why::Overflow), 1);
+        port.dequeue(at(60), &mut ());
+        arrive(&mut port, 1, Ecn::NotEct, at(60));
+        assert_eq!((port.backlog().packets, drops(&port, Why::Unresponsive)), (5, 0));
+    }
+
+    #[test]
+    fn an_unresponsive_flow_stays_limited_over_a_rehash_only_with_double_buffering() {
+        for (double_buffer, early) in [("on", 0), ("off", 1)] {
+            let mut port = sfb(&[
+                ("bin_size", "3"),
+                ("d1", "0.5"),
+                ("d2", "0"),
+                ("rehash", "1s"),
+                ("double_buffer", double_buffer),
+            ]);
+            (0..1000).for_each(|ms| arrive(&mut port, 1, Ecn::NotEct, at(ms)));
+            while port.dequeue(at(999), &mut ()).is_some() {}
+            let free = (1000..1049).filter(|ms| {
+                arrive(&mut port, 1, Ecn::NotEct, at(*ms));
+                port.dequeue(at(*ms), &mut ()).is_some()
+            });
+            assert_eq!(free.count() > 1, early == 1, "double_buffer={double_buffer}");
+        }
+    }
+
+    #[test]
+    fn the_next_set_is_warm_only_within_the_warm_up_before_the_change() {
+        let port = sfb(&[("rehash", "10s"), ("db", "3s")]);
+        let warming = [0, 6999, 7000, 9999, 10_000, 17_000].map(|ms| port.discipline().warming(at(ms)));
+        assert_eq!(warming, [false, false, true, true, false, true]);
+        assert!(!sfb(&[("rehash", "0s")]).discipline().warming(at(5)));
+    }
+
+    #[test]
+    fn presets_say_what_their_sources_say() {
+        for preset in SfbConfig::presets() {
+            let config = SfbConfig::from_settings(&[("preset", preset.name)]).unwrap();
+            assert!(Sfb::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+        }
+        let sfb = |preset| Sfb::<()>::new(SfbConfig::from_settings(&[("preset", preset)]).unwrap(), &PLACE).unwrap();
+        assert_eq!((sfb("blue").bin_size, sfb("linux").bin_max, sfb("paper").bin_size), (13, 24, 65));
+    }
+
+    #[test]
+    fn values_that_do_not_fit_each_other_are_refused() {
+        for settings in [[("bin_size", "9"), ("bin_max", "8")], [("rehash", "1s"), ("warmup", "2s")]] {
+            let config = SfbConfig::from_settings(&settings).unwrap();
+            assert!(matches!(Sfb::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Accounting bins under keyed hashes, in two sets: what SFB keeps instead of state for each flow.
+
+use alloc::vec::Vec;
+
+use super::hash::keyed;
+use crate::packet::FlowId;
+use crate::time::{Span, Time};
+
+/// Levels there can be.
+pub const MOST_LEVELS: usize = 8;
+
+/// The bins, one a level, that a packet entered and will leave. They name their set too, so that a packet leaves the
+/// bins it entered even if the hash functions have moved on meanwhile.
+pub type Places = [u16; MOST_LEVELS];
+
+/// How a bin's probability moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Added when the bin is too full.
+    pub up: f64,
+    /// Taken off when it is empty.
+    pub down: f64,
+    /// Least time between two changes of one bin's probability.
+    pub freeze: Span,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    packets: u32,
+    probability: f64,
+    frozen_until: Time,
+}
+
+impl Bin {
+    #[inline]
+    fn step(&mut self, by: f64, freeze: Span, now: Time) {
+        if now >= self.frozen_until {
+            self.probability = (self.probability + by).clamp(0.0, 1.0);
+            self.frozen_until = now + freeze;
+        }
+    }
+}
+
+/// What an arriving packet finds in its bins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// Packets in the fullest of them.
+    pub fullest: u32,
+    /// The least of their probabilities.
+    pub probability: f64,
+}
+
+/// Two sets of `levels` x `width` bins: one in use, one for the hash functions to come.
+#[derive(Clone, Debug)]
+pub struct Bins {
+    /// Set after set, level after level.
+    bins: Vec<Bin>,
+    keys: [[u64; MOST_LEVELS]; 2],
+    levels: usize,
+    width: usize,
+    in_use: usize,
+    steps: Steps,
+    secret: u64,
+    /// Keys drawn from the secret so far.
+    drawn: u64,
+}
+
+impl Bins {
+    /// Empty bins: `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) in each set, hashed under keys that follow
+    /// from `secret`.
+    pub fn new(levels: usize, width: usize, steps: Steps, secret: u64) -> Bins {
+        assert!((1..=MOST_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
+        let bins = alloc::vec![Bin::default(); 2 * levels * width];
+        let mut bins = Bins { bins, keys: [[0; MOST_LEVELS]; 2], levels, width, in_use: 0, steps, secret, drawn: 0 };
+        bins.renew(0);
+        bins.renew(1);
+        bins
+    }
+
+    /// The bins of `flow` in the set in use.
+    #[inline]
+    pub fn places(&self, flow: FlowId) -> Places {
+        self.places_in(self.in_use, flow)
+    }
+
+    /// A packet arrives for `places`: a bin with more than `full` packets raises its probability, an empty one lowers
+    /// it. Says what the packet finds after that.
+    #[inline]
+    pub fn arrive(&mut self, places: &Places, full: u32, now: Time) -> Found {
+        let mut found = Found { fullest: 0, probability: 1.0 };
+        for place in &places[..self.levels] {
+            let bin = &mut self.bins[usize::from(*place)];
+            if bin.packets > full {
+                bin.step(self.steps.up, self.steps.freeze, now);
+            } else if bin.packets == 0 {
+                bin.step(-self.steps.down, self.steps.freeze, now);
+            }
+            found.fullest = found.fullest.max(bin.packets);
+            found.probability = found.probability.min(bin.probability);
+        }
+        found
+    }
+
+    /// A packet was queued in `places`.
+    #[inline]
+    pub fn enter(&mut self, places: &Places) {
+        places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].packets += 1);
+    }
+
+    /// A packet left `places`. A bin in use that falls empty lowers its probability.
+    #[inline]
+    pub fn leave(&mut self, places: &Places, now: Time) {
+        let in_use = usize::from(places[0]) / (self.levels * self.width) == self.in_use;
+        for place in &places[..self.levels] {
+            let bin = &mut self.bins[usize::from(*place)];
+            bin.packets -= 1;
+            if bin.packets == 0 && in_use {
+                bin.step(-self.steps.down, self.steps.freeze, now);
+            }
+        }
+    }
+
+    /// Raises the probabilities of `flow`'s bins in the set to come.
+    pub fn warm(&mut self, flow: FlowId, now: Time) {
+        let places = self.places_in(1 - self.in_use, flow);
+        let Steps { up, freeze, .. } = self.steps;
+        places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].step(up, freeze, now));
+    }
+
+    /// Turns to the set to come. The one left behind gets new keys and forgets its probabilities; the packets queued
+    /// under it stay counted in it until they leave.
+    pub fn switch(&mut self) {
+        let left = self.in_use;
+        self.in_use = 1 - left;
+        self.renew(left);
+    }
+
+    /// Packets in the fullest bin in use.
+    pub fn most_packets(&self) -> u32 {
+        self.used().iter().map(|bin| bin.packets).max().unwrap_or(0)
+    }
+
+    /// Probabilities of the bins in use.
+    pub fn probabilities(&self) -> impl Iterator<Item = f64> {
+        self.used().iter().map(|bin| bin.probability)
+    }
+
+    fn used(&self) -> &[Bin] {
+        let size = self.levels * self.width;
+        &self.bins[self.in_use * size..][..size]
+    }
+
+    #[inline]
+    fn places_in(&self, set: usize, flow: FlowId) -> Places {
+        let mut places = [0; MOST_LEVELS];
+        for (level, place) in places[..self.levels].iter_mut().enumerate() {
+            // The upper half of the hash, scaled to the width: no division. 2 x 8 x 4096 bins fit 16 bits.
+            let bin = ((keyed(self.keys[set][level], flow) >> 32) * self.width as u64) >> 32;
+            *place = ((set * self.levels + level) * self.width + bin as usize) as u16;
+        }
+        places
+    }
+
+    fn renew(&mut self, set: usize) {
+        for key in &mut self.keys[set] {
+            self.drawn += 1;
+            *key = keyed(self.secret, FlowId(self.drawn));
+        }
+        let size = self.levels * self.width;
+        for bin in &mut self.bins[set * size..][..size] {
+            *bin = Bin { packets: bin.packets, ..Bin::default() };
+        }
+    }
+
+    /// For each set, the packets counted in each of its levels.
+    #[cfg(test)]
+    pub fn packets_by_level(&self) -> [Vec<u32>; 2] {
+        let size = self.levels * self.width;
+        let sum = |level: &[Bin]| level.iter().map(|bin| bin.packets).sum();
+        [0, 1].map(|set| self.bins[set * size..][..size].chunks(self.width).map(sum).collect())
+    }
+}
+
+/// The share of responsive flows that fall, at every one of `levels`, into a bin of `width` that one of `unresponsive`
+/// flows has polluted (BLUE paper, equation 1): 1 - (1 - 1/N)^M, to the power of L.
+pub fn misclassification(width: u32, levels: u32, unresponsive: u32) -> f64 {
+    let spared = libm::pow(1.0 - 1.0 / f64::from(width.max(1)), f64::from(unresponsive));
+    libm::pow(1.0 - spared, f64::from(levels))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEPS: Steps = Steps { up: 0.25, down: 0.125, freeze: Span::from_millis(1) };
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn equation_1_gives_the_papers_figures() {
+        // BLUE paper, section IV-C: 8.96 % with 2 x 23 bins, 16.12 % with 1 x 46, 8 unresponsive flows each.
+        assert!((misclassification(23, 2, 8) - 0.0896).abs() < 0.0001);
+        assert!((misclassification(46, 1, 8) - 0.1612).abs() < 0.0001);
+        assert_eq!((misclassification(1, 3, 1), misclassification(23, 2, 0)), (1.0, 0.0));
+    }
+
+    /// Of 50 flows, the share whose bins some of `bad` others have polluted at every level.
+    fn misclassified(levels: usize, width: usize, bad: u64, secret: u64) -> f64 {
+        let bins = Bins::new(levels, width, STEPS, secret);
+        let polluted: Vec<Places> = (0..bad).map(|flow| bins.places(FlowId(flow))).collect();
+        let hit = |places: Places| (0..levels).all(|level| polluted.iter().any(|p| p[level] == places[level]));
+        (1000..1050).filter(|flow| hit(bins.places(FlowId(*flow)))).count() as f64 / 50.0
+    }
+
+    #[test]
+    fn the_hash_misclassifies_as_often_as_equation_1_says() {
+        for (levels, width, bad) in [(2, 23, 8), (1, 46, 8), (8, 16, 30), (3, 10, 5)] {
+            let shares: Vec<f64> = (0..400).map(|secret| misclassified(levels, width, bad, secret)).collect();
+            let mean = shares.iter().sum::<f64>() / 400.0;
+            let variance = shares.iter().map(|share| (share - mean) * (share - mean)).sum::<f64>() / 399.0;
+            let expected = misclassification(width as u32, levels as u32, bad as u32);
+            let error = libm::sqrt(variance / 400.0);
+            assert!((mean - expected).abs() < 4.0 * error, "{levels} x {width}, {bad}: {mean} not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_bins_probability_rises_when_overfull_falls_when_empty_and_rests_for_the_freeze_time() {
+        let mut bins = Bins::new(1, 1, STEPS, 1);
+        let place = bins.places(FlowId(1));
+        (0..3).for_each(|_| bins.enter(&place));
+        assert_eq!(bins.arrive(&place, 2, at(0)), Found { fullest: 3, probability: 0.25 });
+        assert_eq!(bins.arrive(&place, 2, at(0)).probability, 0.25, "frozen");
+        assert_eq!(bins.arrive(&place, 2, at(1)).probability, 0.5);
+        assert_eq!(bins.arrive(&place, 3, at(2)).probability, 0.5, "neither overfull nor empty");
+        (0..3).for_each(|_| bins.leave(&place, at(9)));
+        assert_eq!(bins.arrive(&place, 2, at(9)), Found { fullest: 0, probability: 0.375 });
+        assert_eq!(bins.arrive(&place, 2, at(10)).probability, 0.25);
+    }
+
+    #[test]
+    fn a_warmed_flow_is_known_from_the_moment_the_sets_are_switched() {
+        let mut bins = Bins::new(2, 23, STEPS, 1);
+        (0..4).for_each(|ms| bins.warm(FlowId(1), at(ms)));
+        assert_eq!(bins.arrive(&bins.places(FlowId(1)), 13, at(5)).probability, 0.0);
+        bins.switch();
+        let found = bins.arrive(&bins.places(FlowId(1)), 13, at(5));
+        assert_eq!(found.probability, 0.875, "1 after four steps, less one for its empty bins");
+        assert_eq!(bins.arrive(&bins.places(FlowId(2)), 13, at(5)).probability, 0.0);
+        bins.switch();
+        bins.switch();
+        assert_eq!(bins.arrive(&bins.places(FlowId(1)), 13, at(9)).probability, 0.0, "forgotten after two switches");
+    }
+}

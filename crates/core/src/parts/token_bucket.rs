@@ -1,0 +1,87 @@
+//! A token bucket in bytes, kept as one moment of time.
+
+use crate::time::{Span, Time};
+use crate::units::Rate;
+
+/// Admits `rate` in the long run and a burst at once.
+///
+/// Held as the virtual schedule of the generic cell rate algorithm (ITU-T I.371, annex A): the moment at which the
+/// bucket will be full again. The bucket lacks (full_at - now) x rate bytes, so nothing has to be filled by a timer, and
+/// whole nanoseconds do not drift.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenBucket {
+    rate: Rate,
+    /// How long an empty bucket takes to fill.
+    depth: Span,
+    full_at: Time,
+}
+
+impl TokenBucket {
+    /// A full bucket of `burst` bytes, filled at `rate`, which is above zero.
+    pub fn new(rate: Rate, burst: u32) -> TokenBucket {
+        TokenBucket { rate, depth: rate.transmit(burst), full_at: Time::ZERO }
+    }
+
+    /// Whether a packet of `bytes` may pass. One larger than the burst may when the bucket is full; it then owes the
+    /// difference.
+    #[inline]
+    pub fn admits(&self, bytes: u32, now: Time) -> bool {
+        let lacking = self.full_at - now;
+        lacking == Span::ZERO || lacking + self.rate.transmit(bytes) <= self.depth
+    }
+
+    /// Takes `bytes` out, for a packet that passed.
+    #[inline]
+    pub fn take(&mut self, bytes: u32, now: Time) {
+        self.full_at = self.full_at.max(now) + self.rate.transmit(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn a_burst_passes_at_once_and_then_the_rate() {
+        // 8 kbit/s is one byte a millisecond.
+        let mut bucket = TokenBucket::new(Rate::from_bits(8000), 300);
+        let mut passed = 0;
+        for ms in 0..1000 {
+            if bucket.admits(100, at(ms)) {
+                bucket.take(100, at(ms));
+                passed += 1;
+            }
+        }
+        // The burst of 300 and, 100 ms each, those of the 999 ms after.
+        assert_eq!(passed, 3 + 9);
+    }
+
+    #[test]
+    fn a_packet_above_the_burst_passes_a_full_bucket_and_owes_the_rest() {
+        let mut bucket = TokenBucket::new(Rate::from_bits(8000), 300);
+        assert!(bucket.admits(9000, at(0)));
+        bucket.take(9000, at(0));
+        assert!(!bucket.admits(1, at(8700)));
+        assert!(bucket.admits(1, at(8701)));
+        assert!(!bucket.admits(9000, at(8999)));
+        assert!(bucket.admits(9000, at(9000)));
+    }
+
+    #[test]
+    fn a_clock_that_jumps_hours_fills_the_bucket_and_no_more() {
+        let mut bucket = TokenBucket::new(Rate::from_bits(8000), 300);
+        (0..3).for_each(|_| bucket.take(100, at(0)));
+        let later = at(36_000_000);
+        (0..3).for_each(|_| {
+            assert!(bucket.admits(100, later));
+            bucket.take(100, later);
+        });
+        assert!(!bucket.admits(100, later));
+        bucket.take(u32::MAX, Time::NEVER);
+        assert!(bucket.admits(1, Time::NEVER));
+    }
+}
