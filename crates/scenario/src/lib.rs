@@ -1,6 +1,42 @@
 //! Headgate's scenario files: one network, its flows, the disciplines to compare.
+//!
+//! ```
+//! use headgate_scenario::{Changes, Scenario};
+//!
+//! let text = r#"
+//!     name = "two"
+//!     duration = "10s"
+//!     qdiscs = ["droptail"]
+//!     link = { rate = "10Mbit/s", delay = "10ms", limit = "100p" }
+//!     [[tcp]]
+//!     flows = 2
+//! "#;
+//! let slower = Changes { set: vec!["link.rate=5Mbit/s".to_string()], ..Changes::default() };
+//! let scenario = Scenario::read(text, "two.toml", &slower).unwrap();
+//! assert_eq!(scenario.link.rate.as_bits(), 5_000_000);
+//! assert_eq!(Scenario::read(&scenario.to_toml(), "again.toml", &Changes::default()), Ok(scenario));
+//!
+//! let error = Scenario::read(&text.replace("delay", "dealy"), "two.toml", &slower).unwrap_err();
+//! assert_eq!(error.message, "unknown key `dealy` in [link]; did you mean `delay`?");
+//! assert_eq!((error.line, error.column), (Some(5), Some(33)));
+//! ```
 #![forbid(unsafe_code)]
 
+mod changes;
+mod check;
+mod defaults;
+mod error;
+mod flows;
+mod groups;
 mod model;
+mod qdisc;
+mod raw;
+mod read;
+mod resolve;
+mod values;
+mod write;
 
+pub use changes::Changes;
+pub use error::ScenarioError;
+pub use groups::{Group, Kind};
 pub use model::{Access, Cc, Events, Link, Qdisc, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup};

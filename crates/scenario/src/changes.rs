@@ -1,0 +1,184 @@
+//! Changes to a scenario from outside its file: made in the TOML tree before it is read, so that whatever a file can
+//! say, a change can say, and is checked alike.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use headgate_core::nearest;
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use crate::error::{Fault, Source};
+use crate::groups::{Kind, default_name};
+
+/// What to change in a scenario file while reading it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// `PATH=VALUE` each, applied in order: `link.rate=20Mbit/s`, `tcp.cc=sack` (all TCP groups), `NAME.rate=8Mbit/s`
+    /// (the group called so). The value is read as TOML if it is TOML, else as text.
+    pub set: Vec<String>,
+    /// Disciplines in place of the file's; none to leave those.
+    pub qdiscs: Vec<String>,
+    /// Run seeds 1 to this many, in place of the file's.
+    pub seeds: Option<u32>,
+}
+
+impl Changes {
+    /// All of them, one by one, in the order in which they are made.
+    pub(crate) fn list(&self) -> Vec<Change> {
+        let set = self.set.iter().map(|change| Change { flag: Flag::Set, text: change.clone() });
+        let qdiscs = self.qdiscs.iter().map(|qdisc| Change { flag: Flag::Qdisc, text: qdisc.clone() });
+        let seeds = self.seeds.map(|count| Change { flag: Flag::Seeds, text: count.to_string() });
+        set.chain(qdiscs).chain(seeds).collect()
+    }
+}
+
+/// One change, for errors to name.
+pub(crate) struct Change {
+    flag: Flag,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Set,
+    Qdisc,
+    Seeds,
+}
+
+/// As written on a command line.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flag = match self.flag {
+            Flag::Set => "--set",
+            Flag::Qdisc => "--qdisc",
+            Flag::Seeds => "--seeds",
+        };
+        write!(f, "{flag} {}", self.text)
+    }
+}
+
+/// Makes the source's changes in the tree of its text.
+pub(crate) fn apply<'c>(source: &'c Source<'_>, tree: &mut DeTable<'c>) -> Result<(), Fault> {
+    let mut qdiscs = Vec::new();
+    for (index, change) in source.changes.iter().enumerate() {
+        let span = source.change_span(index);
+        match change.flag {
+            Flag::Set => set(tree, &change.text, &span)?,
+            Flag::Qdisc => qdiscs.push(Spanned::new(span, text(&change.text))),
+            Flag::Seeds => put(tree, &["seeds"], &moved(value(&change.text), &span))?,
+        }
+    }
+    match qdiscs.first().map(Spanned::span) {
+        Some(span) => put(tree, &["qdiscs"], &Spanned::new(span, DeValue::Array(DeArray::from_iter(qdiscs)))),
+        None => Ok(()),
+    }
+}
+
+/// A value as TOML if it is TOML, else as text.
+fn value(written: &str) -> DeValue<'_> {
+    DeValue::parse(written).map_or_else(|_| text(written), Spanned::into_inner)
+}
+
+fn text(text: &str) -> DeValue<'_> {
+    DeValue::String(Cow::Borrowed(text))
+}
+
+/// Makes one `PATH=VALUE` change, which stands at `span`.
+fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Result<(), Fault> {
+    let form = || Fault::plain(span.clone(), "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`");
+    let (path, value) = change.split_once('=').ok_or_else(form)?;
+    let steps: Vec<&str> = path.split('.').map(str::trim).collect();
+    if steps.iter().any(|step| step.is_empty()) {
+        return Err(form());
+    }
+    let value = moved(self::value(value.trim()), span);
+    match steps.as_slice() {
+        [_] | ["link" | "record", ..] => put(tree, &steps, &value),
+        [kind @ ("tcp" | "udp"), inner @ ..] => put_in_all(tree, kind, inner, &value),
+        [name, inner @ ..] => put_in_group(tree, name, inner, &value),
+        [] => Err(form()),
+    }
+}
+
+/// The value as if all of it stood at `span`.
+fn moved<'c>(value: DeValue<'c>, span: &Range<usize>) -> Spanned<DeValue<'c>> {
+    let inner = |value: Spanned<DeValue<'c>>| moved(value.into_inner(), span);
+    let value = match value {
+        DeValue::Array(items) => DeValue::Array(items.into_iter().map(inner).collect()),
+        DeValue::Table(entries) => DeValue::Table(
+            entries
+                .into_iter()
+                .map(|(key, value)| (Spanned::new(span.clone(), key.into_inner()), inner(value)))
+                .collect(),
+        ),
+        plain => plain,
+    };
+    Spanned::new(span.clone(), value)
+}
+
+/// Puts `value` at `steps` below `table`, making the tables on the way.
+fn put<'c>(table: &mut DeTable<'c>, steps: &[&str], value: &Spanned<DeValue<'c>>) -> Result<(), Fault> {
+    let (step, rest) = steps.split_first().expect("a path has a step");
+    let key = || Spanned::new(value.span(), Cow::Owned((*step).to_string()));
+    if rest.is_empty() {
+        // The old key would keep its place in the file.
+        table.remove(*step);
+        table.insert(key(), value.clone());
+        return Ok(());
+    }
+    if !table.contains_key(*step) {
+        table.insert(key(), Spanned::new(value.span(), DeValue::Table(DeTable::new())));
+    }
+    match table.get_mut(*step).map(Spanned::get_mut) {
+        Some(DeValue::Table(inner)) => put(inner, rest, value),
+        _ => Err(Fault::plain(value.span(), format!("`{step}` is not a table: nothing can be set in it"))),
+    }
+}
+
+/// The tables of the groups of one kind.
+fn groups<'t, 'c>(tree: &'t mut DeTable<'c>, kind: &str) -> Vec<&'t mut DeTable<'c>> {
+    let Some(DeValue::Array(groups)) = tree.get_mut(kind).map(Spanned::get_mut) else { return Vec::new() };
+    let tables = groups.iter_mut().map(|group| match group.get_mut() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    });
+    tables.flatten().collect()
+}
+
+fn put_in_all<'c>(
+    tree: &mut DeTable<'c>,
+    kind: &str,
+    inner: &[&str],
+    value: &Spanned<DeValue<'c>>,
+) -> Result<(), Fault> {
+    let groups = groups(tree, kind);
+    if groups.is_empty() {
+        return Err(Fault::plain(value.span(), format!("there is no [[{kind}]] group to set anything in")));
+    }
+    groups.into_iter().try_for_each(|group| put(group, inner, value))
+}
+
+fn put_in_group<'c>(
+    tree: &mut DeTable<'c>,
+    wanted: &str,
+    inner: &[&str],
+    value: &Spanned<DeValue<'c>>,
+) -> Result<(), Fault> {
+    let mut known = vec!["link".to_string(), "record".to_string(), "tcp".to_string(), "udp".to_string()];
+    for kind in [Kind::Tcp, Kind::Udp] {
+        for (index, group) in groups(tree, kind.name()).into_iter().enumerate() {
+            let given = group.get("name").and_then(|name| name.get_ref().as_str()).map(str::to_string);
+            let name = given.unwrap_or_else(|| default_name(kind, index));
+            if name == wanted {
+                return put(group, inner, value);
+            }
+            known.push(name);
+        }
+    }
+    known.dedup();
+    let guess = nearest(wanted, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+    let message = format!("no section or group is called `{wanted}`{}", guess.unwrap_or_default());
+    Err(Fault::plain(value.span(), message).help(format!("known: {}", known.join(", "))))
+}

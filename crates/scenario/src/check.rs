@@ -1,0 +1,114 @@
+//! The parts of resolving that every section shares: defaults, required keys, ranges.
+
+use std::fmt::Display;
+use std::ops::{Bound, Range, RangeBounds};
+
+use headgate_core::params::{Bytes, range_in_words};
+use headgate_core::{Limit, Rate, Span};
+use toml::Spanned;
+
+use crate::error::Fault;
+use crate::raw::At;
+use crate::values::Quantity;
+
+/// A section of the file: where it is, for what is missing in it or wrong by default.
+#[derive(Clone)]
+pub(crate) struct Section {
+    pub(crate) span: Range<usize>,
+    /// As people write it: `[link]`, `[[tcp]]`.
+    pub(crate) heading: &'static str,
+}
+
+impl Section {
+    /// A value that must be given.
+    pub(crate) fn need<T>(&self, key: &str, raw: At<T>) -> Result<Spanned<T>, Fault> {
+        raw.ok_or_else(|| self.missing(key))
+    }
+
+    /// The fault that `key` is not given.
+    pub(crate) fn missing(&self, key: &str) -> Fault {
+        let place = if self.heading.is_empty() { "the scenario" } else { self.heading };
+        Fault::plain(self.span.clone(), format!("`{key}` is missing: {place} needs it"))
+    }
+
+    /// The value, or the default as if written at the section's head.
+    pub(crate) fn or<T>(&self, raw: At<T>, default: T) -> Spanned<T> {
+        raw.unwrap_or_else(|| Spanned::new(self.span.clone(), default))
+    }
+
+    /// The same for a quantity.
+    pub(crate) fn quantity<T>(&self, raw: At<Quantity<T>>, default: T) -> Spanned<T> {
+        plain(self.or(raw, Quantity(default)))
+    }
+
+    /// The same for a size, which must be one that a packet can have.
+    pub(crate) fn bytes(&self, raw: At<Quantity<Bytes>>, default: u32, least: u32) -> Result<Spanned<u32>, Fault> {
+        let bytes = self.quantity(raw, Bytes(default.into()));
+        let span = bytes.span();
+        let bytes = within(bytes, Bytes(least.into())..=Bytes(LARGEST_PACKET.into()))?;
+        Ok(Spanned::new(span, bytes.0 as u32))
+    }
+
+    /// The same for a time of a sender's, which has a bound but may be zero.
+    pub(crate) fn span(&self, raw: At<Quantity<Span>>, default: Span) -> Result<Span, Fault> {
+        within(self.quantity(raw, default), ..=LONGEST_DELAY)
+    }
+}
+
+/// What an IP header can say.
+const LARGEST_PACKET: u32 = 65_535;
+/// No path on Earth is longer, nor any timer.
+pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
+/// A day.
+pub(crate) const LONGEST_RUN: Span = Span::from_secs(86_400);
+/// At this rate an ACK takes 3.2 ns; beyond it the clock's whole nanoseconds would bend the rate.
+pub(crate) const FASTEST: Rate = Rate::from_bits(100_000_000_000);
+/// What one machine's memory holds with some room.
+pub(crate) const MOST_FLOWS: u32 = 1_000_000;
+/// Beyond RFC 7323's largest window of 1 GiB in packets of 1500 bytes.
+pub(crate) const LARGEST_WINDOW: u32 = 1_000_000;
+/// A queue of 40 GB at 1500 bytes a packet would be larger than any router's.
+const LARGEST_PACKET_LIMIT: u32 = 10_000_000;
+const LARGEST_BYTE_LIMIT: u64 = 10_000_000_000;
+
+/// Takes the quantity out of its wrapping.
+pub(crate) fn plain<T>(value: Spanned<Quantity<T>>) -> Spanned<T> {
+    Spanned::new(value.span(), value.into_inner().0)
+}
+
+/// The value if it is in `range`.
+pub(crate) fn within<T: PartialOrd + Display>(value: Spanned<T>, range: impl RangeBounds<T>) -> Result<T, Fault> {
+    if range.contains(value.get_ref()) {
+        return Ok(value.into_inner());
+    }
+    Err(Fault::value(value.span(), format!("must be {}, not {}", range_in_words(&range), value.get_ref())))
+}
+
+/// The rate if a link can have it.
+pub(crate) fn rate(value: Spanned<Rate>) -> Result<Rate, Fault> {
+    within(value, (Bound::Excluded(Rate::from_bits(0)), Bound::Included(FASTEST)))
+}
+
+/// The time if it is above zero and at most `most`.
+pub(crate) fn some_time(value: Spanned<Span>, most: Span) -> Result<Span, Fault> {
+    within(value, (Bound::Excluded(Span::ZERO), Bound::Included(most)))
+}
+
+/// The limit if a queue can have it; that it is above zero was seen when it was read.
+pub(crate) fn limit(value: Spanned<Limit>) -> Result<Limit, Fault> {
+    let most = match value.get_ref() {
+        Limit::Packets(_) => Limit::Packets(LARGEST_PACKET_LIMIT),
+        Limit::Bytes(_) => Limit::Bytes(LARGEST_BYTE_LIMIT),
+    };
+    within(value, ..=most)
+}
+
+/// A name that can stand in a path and in a table's column, and before a dot in a change.
+pub(crate) fn name(value: &Spanned<String>) -> Result<String, Fault> {
+    let name = value.get_ref();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if (1..=64).contains(&name.len()) && name.chars().all(plain) {
+        return Ok(name.clone());
+    }
+    Err(Fault::value(value.span(), "a name is 1 to 64 letters, digits, `-` and `_`"))
+}

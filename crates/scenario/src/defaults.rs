@@ -1,0 +1,98 @@
+//! What a group of flows has where its file says nothing.
+
+use headgate_core::{Rate, Span};
+
+use crate::model::{Access, Cc, Start, TcpGroup, UdpGroup};
+use crate::values::Profile;
+
+const ACCESS: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span::from_millis(1) };
+const AT_ONCE: Start = Start { from: Span::ZERO, to: Span::ZERO };
+
+impl Profile {
+    /// One TCP flow of this profile.
+    pub(crate) fn tcp(self) -> TcpGroup {
+        match self {
+            Profile::Rfc => rfc(),
+            Profile::Ns2 => ns2(),
+        }
+    }
+
+    /// One UDP flow of this profile. `rate` has no default: 0 stands for that.
+    pub(crate) fn udp(self) -> UdpGroup {
+        UdpGroup {
+            name: String::new(),
+            flows: 1,
+            rate: Rate::from_bits(0),
+            packet: 1000,
+            // IPv4 and UDP. The papers count whole packets.
+            header: if self == Profile::Ns2 { 0 } else { 28 },
+            jitter: 0.0,
+            sender: ACCESS,
+            receiver: ACCESS,
+            start: AT_ONCE,
+            stop: None,
+            ecn: false,
+        }
+    }
+}
+
+/// Today's TCP as the RFCs have it.
+fn rfc() -> TcpGroup {
+    TcpGroup {
+        name: String::new(),
+        flows: 1,
+        cc: Cc::Sack,
+        packet: 1500,
+        // IPv4 and TCP without options.
+        header: 40,
+        ack: 40,
+        sender: ACCESS,
+        receiver: ACCESS,
+        start: AT_ONCE,
+        stop: None,
+        window: 10_000,
+        // RFC 6928.
+        initial_window: 10,
+        // RFC 5681, 3.1: arbitrarily high.
+        initial_ssthresh: None,
+        // RFC 5681, 4.2: below 500 ms; 100 ms is our choice.
+        delayed_ack: Some(Span::from_millis(100)),
+        // RFC 6298, 2: both 1 s; at least 60 s if there is a maximum.
+        initial_rto: Span::from_secs(1),
+        min_rto: Span::from_secs(1),
+        max_rto: Span::from_secs(60),
+        rto_granularity: Span::from_millis(1),
+        limited_transmit: true,
+        ecn: false,
+        ecn_timeout: true,
+        overhead: Span::ZERO,
+    }
+}
+
+/// TCP as ns-2.35 has it unless told otherwise (`Agent/TCP` and `Agent/TCPSink` in its `ns-default.tcl`).
+fn ns2() -> TcpGroup {
+    TcpGroup {
+        // Its plain agent is Tahoe; the papers' scripts ask for NewReno.
+        cc: Cc::NewReno,
+        // `packetSize_`. Release 2.35 adds 40 bytes on the wire (`useHeaders_`); the papers count packets of this size.
+        packet: 1000,
+        header: 0,
+        // `window_`, `windowInit_`; the initial `ssthresh` is `window_` too, whatever the file makes of it.
+        window: 20,
+        initial_window: 2,
+        initial_ssthresh: Some(20),
+        // `Agent/TCPSink` acknowledges each packet; `DelAck` is another class.
+        delayed_ack: None,
+        // `rtxcur_init_`, `minrto_`, `maxrto_`, `tcpTick_`.
+        initial_rto: Span::from_secs(3),
+        min_rto: Span::from_millis(200),
+        max_rto: Span::from_secs(60),
+        rto_granularity: Span::from_millis(10),
+        // `singledup_`.
+        limited_transmit: true,
+        // At a window of one its sender goes on sending a packet a round trip: an ECN echo lengthens the timer, but the
+        // sender does not wait for it (`TcpAgent::ecn`).
+        ecn_timeout: false,
+        ..rfc()
+    }
+}

@@ -1,0 +1,142 @@
+//! What went wrong in a scenario, and where: shown as compilers show it, with the line and a caret under the fault.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::changes::Change;
+
+/// Why a scenario could not be read. [`Display`](fmt::Display) gives the whole message for people, the fields its
+/// parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScenarioError {
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What would be right, such as the known keys; printed beside the caret.
+    pub help: Option<String>,
+    /// The path of the key concerned, such as `tcp[0].access.rate`; empty if it is none in particular.
+    pub key: String,
+    /// The file's name as the caller gave it.
+    pub file: String,
+    /// The line in the file, from 1; `None` if a change is to blame.
+    pub line: Option<usize>,
+    /// The column in that line, in characters from 1; `None` if a change is to blame.
+    pub column: Option<usize>,
+    /// The change to blame, as in `--set link.rate=5`.
+    pub change: Option<String>,
+    excerpt: Excerpt,
+}
+
+/// The part of the offending line that is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Excerpt {
+    text: String,
+    indent: usize,
+    carets: usize,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "error: {}", self.message)?;
+        let (Some(line), Some(column)) = (self.line, self.column) else {
+            write!(f, " --> {}", self.change.as_deref().unwrap_or_default())?;
+            return self.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  = {help}"));
+        };
+        let number = line.to_string();
+        let gutter = " ".repeat(number.len());
+        let Excerpt { text, indent, carets } = &self.excerpt;
+        writeln!(f, "{gutter}--> {}:{line}:{column}", self.file)?;
+        writeln!(f, "{gutter} |")?;
+        writeln!(f, "{}", format!("{number} | {text}").trim_end())?;
+        write!(f, "{gutter} | {}{}", " ".repeat(*indent), "^".repeat(*carets))?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, " {help}"))
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// A fault found while reading: offsets into the sources, and what to say.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+    /// Whether the message is to begin with the key at `span`.
+    pub(crate) names_key: bool,
+}
+
+impl Fault {
+    /// A fault in the value at `span`; the message will begin with its key.
+    pub(crate) fn value(span: Range<usize>, message: impl Into<String>) -> Fault {
+        Fault { span, message: message.into(), help: None, names_key: true }
+    }
+
+    /// A fault whose message stands for itself.
+    pub(crate) fn plain(span: Range<usize>, message: impl Into<String>) -> Fault {
+        Fault { span, message: message.into(), help: None, names_key: false }
+    }
+
+    /// Adds what would be right.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Fault {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Where a scenario's text comes from: the file, and after its end one offset for each change.
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Source<'_> {
+    /// The offsets that stand for change number `index`.
+    pub(crate) fn change_span(&self, index: usize) -> Range<usize> {
+        self.text.len() + 1 + index..self.text.len() + 2 + index
+    }
+
+    /// Turns a fault at `key` into the error for people.
+    pub(crate) fn explain(&self, fault: Fault, key: String) -> ScenarioError {
+        let named = fault.names_key && !key.is_empty();
+        let message = if named { format!("`{key}`: {}", fault.message) } else { fault.message };
+        let change = fault.span.start.checked_sub(self.text.len() + 1).and_then(|index| self.changes.get(index));
+        let (line, column, excerpt) = self.locate(fault.span);
+        let in_file = change.is_none();
+        ScenarioError {
+            message,
+            help: fault.help,
+            key,
+            file: self.file.to_string(),
+            line: in_file.then_some(line),
+            column: in_file.then_some(column),
+            change: change.map(Change::to_string),
+            excerpt,
+        }
+    }
+
+    /// Line and column of an offset, and the line to show. What lies after the last line counts as in it.
+    fn locate(&self, span: Range<usize>) -> (usize, usize, Excerpt) {
+        let text = self.text.strip_suffix('\n').unwrap_or(self.text);
+        let start = text.floor_char_boundary(span.start);
+        let end = text.floor_char_boundary(span.end).max(start);
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+        let before = text[line_start..start].chars().count();
+        let carets = text[start..end.min(line_end)].chars().count().max(1);
+        let line = text[..start].matches('\n').count() + 1;
+        (line, before + 1, Excerpt::cut(&text[line_start..line_end], before, carets))
+    }
+}
+
+impl Excerpt {
+    /// The line as shown: long lines cut around the fault, control characters as blanks so that the caret stands right.
+    fn cut(line: &str, before: usize, carets: usize) -> Excerpt {
+        const WIDEST: usize = 120;
+        let skipped = if before + carets > WIDEST { before.saturating_sub(WIDEST / 2) } else { 0 };
+        let shown = line.chars().skip(skipped).take(WIDEST);
+        let text = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let indent = before - skipped;
+        Excerpt { text, indent, carets: carets.min(WIDEST - indent.min(WIDEST - 1)) }
+    }
+}

@@ -1,0 +1,135 @@
+//! Groups of flows: from what the file says to what each flow does.
+
+use headgate_core::Span;
+use toml::Spanned;
+
+use crate::check::{self, LARGEST_WINDOW, MOST_FLOWS, Section, rate, some_time, within};
+use crate::error::Fault;
+use crate::model::{Access, Start, TcpGroup, UdpGroup};
+use crate::raw::{At, RawAccess, RawTcp, RawUdp};
+use crate::values::{OrOff, Profile};
+
+/// A group of TCP flows called `name`, in a run of `duration`.
+pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<TcpGroup, Fault> {
+    let section = Section { span: raw.span(), heading: "[[tcp]]" };
+    let raw = raw.into_inner();
+    let profile = section.or(raw.profile, Profile::Rfc).into_inner();
+    let defaults = profile.tcp();
+    let packet = section.bytes(raw.packet, defaults.packet, 1)?;
+    let window = within(section.or(raw.window, defaults.window), 1..=LARGEST_WINDOW)?;
+    let access = side(&section, raw.access, &defaults.sender)?;
+    let start = start(section.or(raw.start, defaults.start), duration)?;
+    let ssthresh = if profile == Profile::Ns2 { Some(window) } else { defaults.initial_ssthresh };
+    let group = TcpGroup {
+        name,
+        flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
+        cc: section.or(raw.cc, defaults.cc).into_inner(),
+        header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
+        packet: packet.into_inner(),
+        ack: section.bytes(raw.ack, defaults.ack, 1)?.into_inner(),
+        sender: side(&section, raw.sender, &access)?,
+        receiver: side(&section, raw.receiver, &access)?,
+        start,
+        stop: stop(raw.stop, start)?,
+        window,
+        initial_window: within(section.or(raw.initial_window, defaults.initial_window), 1..=LARGEST_WINDOW)?,
+        initial_ssthresh: initial_ssthresh(section.or(raw.initial_ssthresh, OrOff(ssthresh)))?,
+        delayed_ack: delayed_ack(section.or(raw.delayed_ack, OrOff(defaults.delayed_ack)))?,
+        limited_transmit: section.or(raw.limited_transmit, defaults.limited_transmit).into_inner(),
+        ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
+        ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
+        overhead: section.span(raw.overhead, defaults.overhead)?,
+        ..defaults
+    };
+    let max_rto = section.quantity(raw.max_rto, group.max_rto);
+    let min_rto = section.quantity(raw.min_rto, group.min_rto);
+    let initial_rto = section.quantity(raw.initial_rto, group.initial_rto);
+    let rto_granularity = section.quantity(raw.rto_granularity, group.rto_granularity);
+    let most = some_time(max_rto, check::LONGEST_DELAY)?;
+    Ok(TcpGroup {
+        max_rto: most,
+        min_rto: no_longer(min_rto, most)?,
+        initial_rto: no_longer(initial_rto, most)?,
+        rto_granularity: no_longer(rto_granularity, most)?,
+        ..group
+    })
+}
+
+/// A group of UDP flows called `name`, in a run of `duration`.
+pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<UdpGroup, Fault> {
+    let section = Section { span: raw.span(), heading: "[[udp]]" };
+    let raw = raw.into_inner();
+    let defaults = section.or(raw.profile, Profile::Rfc).into_inner().udp();
+    let packet = section.bytes(raw.packet, defaults.packet, 1)?;
+    let access = side(&section, raw.access, &defaults.sender)?;
+    let start = start(section.or(raw.start, defaults.start), duration)?;
+    Ok(UdpGroup {
+        name,
+        flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
+        rate: rate(check::plain(section.need("rate", raw.rate)?))?,
+        header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
+        packet: packet.into_inner(),
+        jitter: within(section.or(raw.jitter, defaults.jitter), 0.0..=1.0)?,
+        sender: side(&section, raw.sender, &access)?,
+        receiver: side(&section, raw.receiver, &access)?,
+        start,
+        stop: stop(raw.stop, start)?,
+        ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
+    })
+}
+
+/// An access link: what `raw` does not say is as `both` sides have it, or as the profile has it.
+fn side(section: &Section, raw: At<RawAccess>, both: &Access) -> Result<Access, Fault> {
+    let raw = section.or(raw, RawAccess::default()).into_inner();
+    Ok(Access { rate: rate(section.quantity(raw.rate, both.rate))?, delay: section.span(raw.delay, both.delay)? })
+}
+
+/// The header, if it leaves room for data. Where the file gives no header, the packet is to blame.
+fn header(header: Spanned<u32>, packet: &Spanned<u32>) -> Result<u32, Fault> {
+    let (header_bytes, packet_bytes) = (*header.get_ref(), *packet.get_ref());
+    if header_bytes < packet_bytes {
+        return Ok(header_bytes);
+    }
+    let message = format!("a header of {header_bytes}B leaves no room for data in a packet of {packet_bytes}B");
+    // What is written stands after its section's head: the later of the two was written.
+    let blamed = if header.span().start >= packet.span().start { header.span() } else { packet.span() };
+    Err(Fault::value(blamed, message))
+}
+
+fn start(start: Spanned<Start>, duration: Span) -> Result<Start, Fault> {
+    let latest = start.get_ref().to;
+    if latest < duration {
+        return Ok(start.into_inner());
+    }
+    Err(Fault::value(start.span(), format!("flows start as late as {latest}, but the run ends at {duration}")))
+}
+
+fn stop(stop: At<OrOff<Span>>, start: Start) -> Result<Option<Span>, Fault> {
+    let Some(stop) = stop else { return Ok(None) };
+    match stop.get_ref().0 {
+        Some(end) if end <= start.to => {
+            Err(Fault::value(stop.span(), format!("flows stop at {end}, but start as late as {}", start.to)))
+        }
+        end => Ok(end),
+    }
+}
+
+fn initial_ssthresh(value: Spanned<OrOff<u32>>) -> Result<Option<u32>, Fault> {
+    let span = value.span();
+    let packets = value.into_inner().0;
+    packets.map(|packets| within(Spanned::new(span, packets), 1..=LARGEST_WINDOW)).transpose()
+}
+
+fn delayed_ack(value: Spanned<OrOff<Span>>) -> Result<Option<Span>, Fault> {
+    let span = value.span();
+    let wait = value.into_inner().0;
+    wait.map(|wait| some_time(Spanned::new(span, wait), check::LONGEST_DELAY)).transpose()
+}
+
+/// A time of the retransmission timer: above zero, at most `max_rto`.
+fn no_longer(time: Spanned<Span>, max_rto: Span) -> Result<Span, Fault> {
+    if *time.get_ref() > max_rto {
+        return Err(Fault::value(time.span(), format!("{} is longer than `max_rto` ({max_rto})", time.get_ref())));
+    }
+    some_time(time, max_rto)
+}

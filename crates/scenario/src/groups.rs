@@ -1,0 +1,68 @@
+//! The groups of flows as one list, TCP before UDP: the order in which results count them.
+
+use std::fmt;
+
+use crate::model::Scenario;
+
+/// What a group's flows speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// TCP: they slow down.
+    Tcp,
+    /// UDP: they do not.
+    Udp,
+}
+
+impl Kind {
+    /// The word for it in scenario files and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Tcp => "tcp",
+            Kind::Udp => "udp",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What all groups have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group<'a> {
+    /// Its place in the list, from 0.
+    pub index: usize,
+    /// Its name in tables.
+    pub name: &'a str,
+    /// TCP or UDP.
+    pub kind: Kind,
+    /// How many flows.
+    pub flows: u32,
+}
+
+/// The name of group number `index` (from 0) of its kind where the file gives none: `tcp`, `tcp2`, `tcp3` ...
+pub(crate) fn default_name(kind: Kind, index: usize) -> String {
+    if index == 0 { kind.to_string() } else { format!("{kind}{}", index + 1) }
+}
+
+impl Scenario {
+    /// Every group, TCP before UDP.
+    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let tcp = self.tcp.iter().map(|group| (Kind::Tcp, &group.name, group.flows));
+        let udp = self.udp.iter().map(|group| (Kind::Udp, &group.name, group.flows));
+        tcp.chain(udp).enumerate().map(|(index, (kind, name, flows))| Group { index, name, kind, flows })
+    }
+
+    /// The flows of all groups together.
+    pub fn total_flows(&self) -> u32 {
+        self.groups().map(|group| group.flows).sum()
+    }
+
+    /// The size of a typical packet in bytes, for disciplines that count in packets: a data packet of the first group.
+    pub fn mean_packet(&self) -> u32 {
+        let tcp = self.tcp.first().map(|group| group.packet);
+        tcp.or(self.udp.first().map(|group| group.packet)).unwrap_or(1500)
+    }
+}

@@ -1,0 +1,108 @@
+//! A scenario file as written: every key that exists, none filled in. [`resolve`](crate::resolve) makes a scenario of
+//! it.
+
+use headgate_core::params::Bytes;
+use headgate_core::{Limit, Rate, Span};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::model::{Cc, Events, Qdisc, Start};
+use crate::values::{OrOff, Profile, Quantity, Seeds};
+
+/// A value that may be absent, with its place in the text.
+pub(crate) type At<T> = Option<Spanned<T>>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawScenario {
+    pub(crate) name: At<String>,
+    pub(crate) about: At<String>,
+    pub(crate) duration: At<Quantity<Span>>,
+    pub(crate) warmup: At<Quantity<Span>>,
+    pub(crate) seeds: At<Seeds>,
+    pub(crate) qdiscs: At<Vec<Spanned<Qdisc>>>,
+    pub(crate) link: At<RawLink>,
+    #[serde(default)]
+    pub(crate) tcp: Vec<Spanned<RawTcp>>,
+    #[serde(default)]
+    pub(crate) udp: Vec<Spanned<RawUdp>>,
+    pub(crate) record: At<RawRecord>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawLink {
+    pub(crate) rate: At<Quantity<Rate>>,
+    pub(crate) delay: At<Quantity<Span>>,
+    pub(crate) limit: At<Quantity<Limit>>,
+    pub(crate) reverse: At<RawReverse>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawReverse {
+    pub(crate) rate: At<Quantity<Rate>>,
+    pub(crate) limit: At<Quantity<Limit>>,
+    pub(crate) qdisc: At<Qdisc>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }")]
+pub(crate) struct RawAccess {
+    pub(crate) rate: At<Quantity<Rate>>,
+    pub(crate) delay: At<Quantity<Span>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawTcp {
+    pub(crate) name: At<String>,
+    pub(crate) profile: At<Profile>,
+    pub(crate) flows: At<u32>,
+    pub(crate) cc: At<Cc>,
+    pub(crate) packet: At<Quantity<Bytes>>,
+    pub(crate) header: At<Quantity<Bytes>>,
+    pub(crate) ack: At<Quantity<Bytes>>,
+    pub(crate) access: At<RawAccess>,
+    pub(crate) sender: At<RawAccess>,
+    pub(crate) receiver: At<RawAccess>,
+    pub(crate) start: At<Start>,
+    pub(crate) stop: At<OrOff<Span>>,
+    pub(crate) window: At<u32>,
+    pub(crate) initial_window: At<u32>,
+    pub(crate) initial_ssthresh: At<OrOff<u32>>,
+    pub(crate) delayed_ack: At<OrOff<Span>>,
+    pub(crate) initial_rto: At<Quantity<Span>>,
+    pub(crate) min_rto: At<Quantity<Span>>,
+    pub(crate) max_rto: At<Quantity<Span>>,
+    pub(crate) rto_granularity: At<Quantity<Span>>,
+    pub(crate) limited_transmit: At<bool>,
+    pub(crate) ecn: At<bool>,
+    pub(crate) ecn_timeout: At<bool>,
+    pub(crate) overhead: At<Quantity<Span>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawUdp {
+    pub(crate) name: At<String>,
+    pub(crate) profile: At<Profile>,
+    pub(crate) flows: At<u32>,
+    pub(crate) rate: At<Quantity<Rate>>,
+    pub(crate) packet: At<Quantity<Bytes>>,
+    pub(crate) header: At<Quantity<Bytes>>,
+    pub(crate) jitter: At<f64>,
+    pub(crate) access: At<RawAccess>,
+    pub(crate) sender: At<RawAccess>,
+    pub(crate) receiver: At<RawAccess>,
+    pub(crate) start: At<Start>,
+    pub(crate) stop: At<OrOff<Span>>,
+    pub(crate) ecn: At<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawRecord {
+    pub(crate) interval: At<Quantity<Span>>,
+    pub(crate) events: At<Events>,
+}

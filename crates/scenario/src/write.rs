@@ -1,0 +1,128 @@
+//! From a scenario to the text of a file that says all of it.
+
+use std::fmt::{Display, Write};
+
+use headgate_core::params::Bytes;
+
+use crate::model::{Access, Scenario, Start, TcpGroup, UdpGroup};
+
+impl Scenario {
+    /// The scenario as a TOML file in its canonical form: every key written out, defaults too, in a fixed order.
+    /// Reading it gives an equal scenario, and equal scenarios give the same bytes.
+    pub fn to_toml(&self) -> String {
+        let mut page = Page(String::new());
+        page.text("name", &self.name);
+        page.text("about", &self.about);
+        page.quoted("duration", self.duration);
+        page.quoted("warmup", self.warmup);
+        page.plain("seeds", self.seeds_as_written());
+        let qdiscs: Vec<String> = self.qdiscs.iter().map(|qdisc| quote(&qdisc.to_string())).collect();
+        page.plain("qdiscs", format!("[{}]", qdiscs.join(", ")));
+        page.head("[link]");
+        page.quoted("rate", self.link.rate);
+        page.quoted("delay", self.link.delay);
+        page.quoted("limit", self.link.limit);
+        page.head("[link.reverse]");
+        page.quoted("rate", self.link.reverse.rate);
+        page.quoted("limit", self.link.reverse.limit);
+        page.text("qdisc", &self.link.reverse.qdisc.to_string());
+        self.tcp.iter().for_each(|group| page.tcp(group));
+        self.udp.iter().for_each(|group| page.udp(group));
+        page.head("[record]");
+        page.quoted("interval", self.record.interval);
+        page.quoted("events", self.record.events);
+        page.0
+    }
+
+    /// A count where the seeds are 1, 2, ... n, else the list.
+    fn seeds_as_written(&self) -> String {
+        if self.seeds.iter().copied().eq(1..=self.seeds.len() as u64) {
+            return self.seeds.len().to_string();
+        }
+        format!("{:?}", self.seeds)
+    }
+}
+
+/// A file as it is written, line by line.
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, heading: &str) {
+        writeln!(self.0, "\n{heading}").expect("a String takes any text");
+    }
+    fn plain(&mut self, key: &str, value: impl Display) {
+        writeln!(self.0, "{key} = {value}").expect("a String takes any text");
+    }
+    /// A value whose text needs no escapes.
+    fn quoted(&mut self, key: &str, value: impl Display) {
+        self.plain(key, format_args!("\"{value}\""));
+    }
+    fn text(&mut self, key: &str, value: &str) {
+        self.plain(key, quote(value));
+    }
+    fn bytes(&mut self, key: &str, bytes: u32) {
+        self.quoted(key, Bytes(bytes.into()));
+    }
+    fn access(&mut self, key: &str, access: &Access) {
+        self.plain(key, format_args!("{{ rate = \"{}\", delay = \"{}\" }}", access.rate, access.delay));
+    }
+    fn start(&mut self, Start { from, to }: Start) {
+        if from == to { self.quoted("start", from) } else { self.quoted("start", format_args!("{from}..{to}")) }
+    }
+    fn or_off(&mut self, key: &str, value: Option<impl Display>) {
+        match value {
+            Some(value) => self.quoted(key, value),
+            None => self.quoted(key, "off"),
+        }
+    }
+
+    fn tcp(&mut self, group: &TcpGroup) {
+        self.head("[[tcp]]");
+        self.text("name", &group.name);
+        self.plain("flows", group.flows);
+        self.quoted("cc", group.cc);
+        self.bytes("packet", group.packet);
+        self.bytes("header", group.header);
+        self.bytes("ack", group.ack);
+        self.access("sender", &group.sender);
+        self.access("receiver", &group.receiver);
+        self.start(group.start);
+        self.or_off("stop", group.stop);
+        self.plain("window", group.window);
+        self.plain("initial_window", group.initial_window);
+        match group.initial_ssthresh {
+            Some(packets) => self.plain("initial_ssthresh", packets),
+            None => self.quoted("initial_ssthresh", "off"),
+        }
+        self.or_off("delayed_ack", group.delayed_ack);
+        self.quoted("initial_rto", group.initial_rto);
+        self.quoted("min_rto", group.min_rto);
+        self.quoted("max_rto", group.max_rto);
+        self.quoted("rto_granularity", group.rto_granularity);
+        self.plain("limited_transmit", group.limited_transmit);
+        self.plain("ecn", group.ecn);
+        self.plain("ecn_timeout", group.ecn_timeout);
+        self.quoted("overhead", group.overhead);
+    }
+
+    fn udp(&mut self, group: &UdpGroup) {
+        self.head("[[udp]]");
+        self.text("name", &group.name);
+        self.plain("flows", group.flows);
+        self.quoted("rate", group.rate);
+        self.bytes("packet", group.packet);
+        self.bytes("header", group.header);
+        // `{:?}` keeps the point of a whole number, and every digit of any other.
+        self.plain("jitter", format_args!("{:?}", group.jitter));
+        self.access("sender", &group.sender);
+        self.access("receiver", &group.receiver);
+        self.start(group.start);
+        self.or_off("stop", group.stop);
+        self.plain("ecn", group.ecn);
+    }
+}
+
+/// A text as a TOML string, with whatever escapes it needs.
+fn quote(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
