@@ -1,6 +1,20 @@
 //! Headgate's packet simulator: the same disciplines, a dumbbell, TCP by the RFCs.
 #![forbid(unsafe_code)]
 
+mod hosts;
+mod link;
+mod meter;
 mod outcome;
+mod queue;
+mod run;
+mod sampler;
+mod segment;
+mod share;
+pub mod tcp;
+mod wire;
+mod world;
 
 pub use outcome::{EventRow, FlowRow, Happening, IntervalRow, LinkRow, Outcome, RunError, Watch};
+pub use run::run;
+pub use segment::{Block, Blocks};
+pub use share::max_min;

@@ -1,0 +1,419 @@
+//! The hosts at both ends: senders, receivers and the wires between them and the routers.
+
+use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
+use headgate_scenario::{Scenario, Start, TcpGroup, UdpGroup};
+
+use crate::queue::Queue;
+use crate::segment::{Sacks, Segment, SimPacket};
+use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
+use crate::wire::{Wire, WireKind};
+use crate::world::Event;
+
+/// Every flow, TCP before UDP, and what their packets carry besides themselves.
+pub struct Hosts {
+    tcp: Vec<TcpFlow>,
+    udp: Vec<UdpFlow>,
+    tcp_kinds: Vec<TcpKind>,
+    udp_kinds: Vec<UdpKind>,
+    sacks: Sacks,
+    /// Useful bytes delivered since the last sample, by group.
+    delivered: Vec<u64>,
+}
+
+/// What the TCP flows of a group have in common.
+struct TcpKind {
+    config: Config,
+    packet: u32,
+    ack: u32,
+    payload: u32,
+    ecn: Ecn,
+    overhead: Span,
+    stop: Time,
+    data_up: WireKind,
+    data_down: WireKind,
+    ack_up: WireKind,
+    ack_down: WireKind,
+}
+
+struct TcpFlow {
+    sender: Sender,
+    receiver: Receiver,
+    /// Sender to router, router to receiver, receiver to router, router to sender.
+    wires: [Wire; 4],
+    /// The earliest timer events in the queue; later ones are set when these fire.
+    sender_timer: Time,
+    receiver_timer: Time,
+    group: u16,
+    /// Random transmission overhead keeps the order: no segment leaves before the one sent before it.
+    last_sent: Time,
+    rng: Rng,
+    before: Before,
+}
+
+/// Counts at the end of the warm-up.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    delivered: u32,
+    retransmits: u32,
+    timeouts: u32,
+    cwnd_area: f64,
+}
+
+/// What the UDP flows of a group have in common.
+struct UdpKind {
+    packet: u32,
+    payload: u32,
+    ecn: Ecn,
+    interval: Span,
+    jitter: f64,
+    stop: Time,
+    up: WireKind,
+    down: WireKind,
+}
+
+struct UdpFlow {
+    wires: [Wire; 2],
+    group: u16,
+    next: Time,
+    delivered: u64,
+    rng: Rng,
+}
+
+/// What a flow did after the warm-up.
+pub struct Deeds {
+    /// The flow's group, TCP before UDP.
+    pub group: u32,
+    /// Useful bytes delivered.
+    pub bytes: u64,
+    /// Packets sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// The integral of `cwnd` in packets x nanoseconds; `None` for UDP.
+    pub cwnd_area: Option<f64>,
+}
+
+impl Hosts {
+    /// All flows of `scenario`; their first events go into `queue`.
+    pub fn new(scenario: &Scenario, seed: u64, queue: &mut Queue<Event>) -> Hosts {
+        let mut hosts = Hosts {
+            tcp: Vec::new(),
+            udp: Vec::new(),
+            tcp_kinds: scenario.tcp.iter().map(TcpKind::new).collect(),
+            udp_kinds: scenario.udp.iter().map(UdpKind::new).collect(),
+            sacks: Sacks::default(),
+            delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],
+        };
+        for (g, group) in scenario.tcp.iter().enumerate() {
+            (0..group.flows).for_each(|i| hosts.add_tcp(g, stream(seed, &group.name, i), group.start, queue));
+        }
+        for (g, group) in scenario.udp.iter().enumerate() {
+            (0..group.flows).for_each(|i| hosts.add_udp(g, stream(seed, &group.name, i), group.start, queue));
+        }
+        hosts
+    }
+
+    fn add_tcp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
+        let id = self.tcp.len() as u32;
+        queue.push(draw(start, &mut rng), Event::Start(id));
+        self.tcp.push(TcpFlow {
+            sender: Sender::new(&self.tcp_kinds[group].config),
+            receiver: Receiver::default(),
+            wires: Default::default(),
+            sender_timer: Time::NEVER,
+            receiver_timer: Time::NEVER,
+            group: group as u16,
+            last_sent: Time::ZERO,
+            rng,
+            before: Before::default(),
+        });
+    }
+
+    fn add_udp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
+        let next = draw(start, &mut rng);
+        self.udp.push(UdpFlow { wires: Default::default(), group: group as u16, next, delivered: 0, rng });
+        self.emit(self.udp.len() - 1, queue);
+    }
+
+    /// How many flows there are.
+    pub fn len(&self) -> usize {
+        self.tcp.len() + self.udp.len()
+    }
+
+    /// A TCP flow starts, or may send on.
+    #[inline]
+    pub fn send(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        let flow = &mut self.tcp[id as usize];
+        let kind = &self.tcp_kinds[flow.group as usize];
+        if now >= kind.stop {
+            return;
+        }
+        while let Some(data) = flow.sender.poll(&kind.config, now) {
+            let at = flow.after_overhead(kind, now);
+            let handle = Segment::Data { seq: data.seq, cwr: data.cwr };
+            let packet = packet(id, kind.packet, kind.ecn, handle);
+            queue.push(flow.wires[0].pass(at, &kind.data_up), Event::ToForward(packet));
+        }
+        flow.arm_sender(id, queue);
+    }
+
+    /// The retransmission timer of a flow, perhaps one that was set for an earlier deadline than it has now.
+    pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        let flow = &mut self.tcp[id as usize];
+        if flow.sender_timer != now {
+            return;
+        }
+        flow.sender_timer = Time::NEVER;
+        flow.sender.on_timer(&self.tcp_kinds[flow.group as usize].config, now);
+        self.send(id, now, queue);
+    }
+
+    /// The delayed-ACK timer of a flow.
+    pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        let flow = &mut self.tcp[id as usize];
+        flow.receiver_timer = Time::NEVER;
+        if let Some(reply) = flow.receiver.on_timer(now) {
+            let kind = &self.tcp_kinds[flow.group as usize];
+            flow.reply(id, reply, kind, now, &mut self.sacks, queue);
+        }
+        flow.arm_receiver(id, queue);
+    }
+
+    /// When a packet that leaves the forward bottleneck reaches its receiver.
+    #[inline]
+    pub fn down_forward(&mut self, packet: &SimPacket, now: Time) -> Time {
+        let id = packet.flow.0 as usize;
+        match self.tcp.get_mut(id) {
+            Some(flow) => flow.wires[1].pass(now, &self.tcp_kinds[flow.group as usize].data_down),
+            None => {
+                let flow = &mut self.udp[id - self.tcp.len()];
+                flow.wires[1].pass(now, &self.udp_kinds[flow.group as usize].down)
+            }
+        }
+    }
+
+    /// When an acknowledgement that leaves the reverse bottleneck reaches its sender.
+    #[inline]
+    pub fn down_reverse(&mut self, packet: &SimPacket, now: Time) -> Time {
+        let flow = &mut self.tcp[packet.flow.0 as usize];
+        flow.wires[3].pass(now, &self.tcp_kinds[flow.group as usize].ack_down)
+    }
+
+    /// A packet reaches its receiver.
+    #[inline]
+    pub fn receive(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
+        let id = packet.flow.0 as u32;
+        let Segment::Data { seq, cwr } = packet.handle else {
+            return self.receive_datagram(id as usize);
+        };
+        let flow = &mut self.tcp[id as usize];
+        let kind = &self.tcp_kinds[flow.group as usize];
+        let before = flow.receiver.expected();
+        let reply = flow.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, kind.config.delayed_ack, now);
+        self.delivered[flow.group as usize] += u64::from(flow.receiver.expected() - before) * u64::from(kind.payload);
+        match reply {
+            Some(reply) => flow.reply(id, reply, kind, now, &mut self.sacks, queue),
+            None => flow.arm_receiver(id, queue),
+        }
+    }
+
+    fn receive_datagram(&mut self, id: usize) {
+        let flow = &mut self.udp[id - self.tcp.len()];
+        let payload = u64::from(self.udp_kinds[flow.group as usize].payload);
+        flow.delivered += payload;
+        self.delivered[self.tcp_kinds.len() + flow.group as usize] += payload;
+    }
+
+    /// An acknowledgement reaches its sender.
+    #[inline]
+    pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
+        let Segment::Ack { ack, ece, sack } = packet.handle else { return };
+        let id = packet.flow.0 as u32;
+        let blocks = sack.map(|id| self.sacks.take(id));
+        let flow = &mut self.tcp[id as usize];
+        flow.sender.on_ack(Ack { ack, ece, blocks }, &self.tcp_kinds[flow.group as usize].config, now);
+        self.send(id, now, queue);
+    }
+
+    /// A datagram reached the bottleneck: its source sends the next.
+    #[inline]
+    pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut Queue<Event>) {
+        if packet.handle == Segment::Datagram {
+            self.emit(packet.flow.0 as usize - self.tcp.len(), queue);
+        }
+    }
+
+    /// Sends a source's next datagram on its way. Nothing that happens in the network changes when that is, so its
+    /// arrival at the bottleneck is the only event it needs.
+    #[inline]
+    fn emit(&mut self, id: usize, queue: &mut Queue<Event>) {
+        let flow = &mut self.udp[id];
+        let kind = &self.udp_kinds[flow.group as usize];
+        if flow.next >= kind.stop {
+            return;
+        }
+        let packet = packet((self.tcp.len() + id) as u32, kind.packet, kind.ecn, Segment::Datagram);
+        queue.push(flow.wires[0].pass(flow.next, &kind.up), Event::ToForward(packet));
+        flow.next += match kind.jitter {
+            0.0 => kind.interval,
+            jitter => Span::from_secs_f64(kind.interval.as_secs_f64() * flow.rng.between(1.0 - jitter, 1.0 + jitter)),
+        };
+    }
+
+    /// The warm-up ends: what was done before does not count.
+    pub fn restart(&mut self, now: Time) {
+        for flow in &mut self.tcp {
+            flow.before = flow.counts(now);
+        }
+        self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
+    }
+
+    /// Useful bytes delivered since the last call, by group.
+    pub fn take_delivered(&mut self) -> Vec<u64> {
+        let groups = self.delivered.len();
+        std::mem::replace(&mut self.delivered, vec![0; groups])
+    }
+
+    /// The group of a flow, TCP before UDP.
+    pub fn group_of(&self, flow: usize) -> usize {
+        match self.tcp.get(flow) {
+            Some(tcp) => tcp.group as usize,
+            None => self.tcp_kinds.len() + self.udp[flow - self.tcp.len()].group as usize,
+        }
+    }
+
+    /// What each flow did since the warm-up.
+    pub fn deeds(&self, now: Time) -> impl Iterator<Item = Deeds> {
+        let tcp = self.tcp.iter().map(move |flow| flow.deeds(self.tcp_kinds[flow.group as usize].payload, now));
+        let udp = self.udp.iter().map(|flow| Deeds {
+            group: (self.tcp_kinds.len() + flow.group as usize) as u32,
+            bytes: flow.delivered,
+            retransmits: 0,
+            timeouts: 0,
+            cwnd_area: None,
+        });
+        tcp.chain(udp)
+    }
+}
+
+/// An acknowledgement that is dropped gives its blocks' place back.
+impl Sink<Segment> for Hosts {
+    fn dropped(&mut self, packet: SimPacket, _: Why, _: Time) {
+        if let Segment::Ack { sack: Some(id), .. } = packet.handle {
+            self.sacks.take(id);
+        }
+    }
+    fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}
+}
+
+impl TcpFlow {
+    #[inline]
+    fn after_overhead(&mut self, kind: &TcpKind, now: Time) -> Time {
+        if kind.overhead == Span::ZERO {
+            return now;
+        }
+        let random = Span::from_secs_f64(self.rng.between(0.0, kind.overhead.as_secs_f64()));
+        self.last_sent = self.last_sent.max(now + random);
+        self.last_sent
+    }
+
+    #[inline]
+    fn reply(&mut self, id: u32, reply: Reply, kind: &TcpKind, now: Time, sacks: &mut Sacks, queue: &mut Queue<Event>) {
+        let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
+        let handle = Segment::Ack { ack: reply.ack, ece: reply.ece, sack };
+        // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
+        let packet = packet(id, kind.ack, Ecn::NotEct, handle);
+        queue.push(self.wires[2].pass(now, &kind.ack_up), Event::ToReverse(packet));
+    }
+
+    #[inline]
+    fn arm_sender(&mut self, id: u32, queue: &mut Queue<Event>) {
+        if let Some(deadline) = self.sender.deadline()
+            && deadline < self.sender_timer
+        {
+            self.sender_timer = deadline;
+            queue.push(deadline, Event::SenderTimer(id));
+        }
+    }
+
+    #[inline]
+    fn arm_receiver(&mut self, id: u32, queue: &mut Queue<Event>) {
+        if let Some(deadline) = self.receiver.deadline()
+            && self.receiver_timer == Time::NEVER
+        {
+            self.receiver_timer = deadline;
+            queue.push(deadline, Event::ReceiverTimer(id));
+        }
+    }
+
+    fn counts(&self, now: Time) -> Before {
+        Before {
+            delivered: self.receiver.expected(),
+            retransmits: self.sender.retransmits(),
+            timeouts: self.sender.timeouts(),
+            cwnd_area: self.sender.cwnd_area(now),
+        }
+    }
+
+    fn deeds(&self, payload: u32, now: Time) -> Deeds {
+        let (after, before) = (self.counts(now), self.before);
+        Deeds {
+            group: u32::from(self.group),
+            bytes: u64::from(after.delivered - before.delivered) * u64::from(payload),
+            retransmits: u64::from(after.retransmits - before.retransmits),
+            timeouts: u64::from(after.timeouts - before.timeouts),
+            cwnd_area: Some(after.cwnd_area - before.cwnd_area),
+        }
+    }
+}
+
+impl TcpKind {
+    fn new(group: &TcpGroup) -> TcpKind {
+        TcpKind {
+            config: Config::from(group),
+            packet: group.packet,
+            ack: group.ack,
+            payload: group.packet - group.header,
+            ecn: capable(group.ecn),
+            overhead: group.overhead,
+            stop: group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+            data_up: WireKind::new(&group.sender, group.packet),
+            data_down: WireKind::new(&group.receiver, group.packet),
+            ack_up: WireKind::new(&group.receiver, group.ack),
+            ack_down: WireKind::new(&group.sender, group.ack),
+        }
+    }
+}
+
+impl UdpKind {
+    fn new(group: &UdpGroup) -> UdpKind {
+        UdpKind {
+            packet: group.packet,
+            payload: group.packet - group.header,
+            ecn: capable(group.ecn),
+            interval: group.rate.transmit(group.packet),
+            jitter: group.jitter,
+            stop: group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
+            up: WireKind::new(&group.sender, group.packet),
+            down: WireKind::new(&group.receiver, group.packet),
+        }
+    }
+}
+
+fn capable(ecn: bool) -> Ecn {
+    if ecn { Ecn::Ect0 } else { Ecn::NotEct }
+}
+
+#[inline]
+fn packet(flow: u32, bytes: u32, ecn: Ecn, handle: Segment) -> SimPacket {
+    Packet { arrived: Time::ZERO, flow: FlowId(u64::from(flow)), bytes, class: ClassId(0), ecn, handle }
+}
+
+/// A flow's own random stream: adding a flow or a group leaves the others' as they are.
+fn stream(seed: u64, group: &str, flow: u32) -> Rng {
+    Rng::named(seed, &format!("flow {group}/{flow}"))
+}
+
+fn draw(start: Start, rng: &mut Rng) -> Time {
+    Time::ZERO + Span::from_secs_f64(rng.between(start.from.as_secs_f64(), start.to.as_secs_f64()))
+}

@@ -1,0 +1,49 @@
+//! What all flows of a group have in common.
+
+use headgate_core::Span;
+use headgate_scenario::{Cc, TcpGroup};
+
+/// The knobs of TCP, shared by all flows of a group and handed to every call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Congestion control and loss recovery.
+    pub cc: Cc,
+    /// The receiver's window, in segments.
+    pub window: u32,
+    /// `cwnd` at the start, in segments.
+    pub initial_window: u32,
+    /// `ssthresh` at the start, in segments.
+    pub initial_ssthresh: Option<u32>,
+    /// How long an ACK may wait for a second segment; `None` acknowledges each at once.
+    pub delayed_ack: Option<Span>,
+    /// The retransmission timeout before the first sample.
+    pub initial_rto: Span,
+    /// The least retransmission timeout.
+    pub min_rto: Span,
+    /// The greatest retransmission timeout, backoff included.
+    pub max_rto: Span,
+    /// The clock's granularity: samples and timeouts are rounded up to it.
+    pub granularity: Span,
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// An ECN echo at a window of one segment makes the sender wait for its timer (RFC 3168, section 6.1.2).
+    pub ecn_timeout: bool,
+}
+
+impl From<&TcpGroup> for Config {
+    fn from(group: &TcpGroup) -> Config {
+        Config {
+            cc: group.cc,
+            window: group.window,
+            initial_window: group.initial_window,
+            initial_ssthresh: group.initial_ssthresh,
+            delayed_ack: group.delayed_ack,
+            initial_rto: group.initial_rto,
+            min_rto: group.min_rto,
+            max_rto: group.max_rto,
+            granularity: group.rto_granularity,
+            limited_transmit: group.limited_transmit,
+            ecn_timeout: group.ecn_timeout,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! TCP, segment by segment: a sender and a receiver that know nothing of any network.
+//!
+//! Both are driven: an acknowledgement or a timer goes in, then [`Sender::poll`] gives segments until it gives none.
+//! Connections are established already and never end; data is unlimited. Sequence numbers count segments.
+
+mod config;
+mod receiver;
+mod rto;
+mod scoreboard;
+mod sender;
+
+pub use config::Config;
+pub use receiver::{Receiver, Reply};
+pub use rto::Rto;
+pub use scoreboard::Scoreboard;
+pub use sender::{Ack, Data, Sender};

@@ -1,0 +1,176 @@
+//! The receiving side: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
+
+use headgate_core::{Span, Time};
+
+use crate::segment::{Block, Blocks};
+
+/// An acknowledgement to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The next segment expected.
+    pub ack: u32,
+    /// ECN echo.
+    pub ece: bool,
+    /// Selective acknowledgements, if anything beyond `ack` has arrived.
+    pub blocks: Option<Blocks>,
+}
+
+/// The receiving side of one connection.
+#[derive(Clone, Debug, Default)]
+pub struct Receiver {
+    expected: u32,
+    /// A mark was seen and the sender has not yet said that it slowed down (RFC 3168, section 6.1.3).
+    echo: bool,
+    /// An acknowledgement waits until then for a second segment.
+    due: Option<Time>,
+    /// What arrived beyond `expected`, most recently grown first: the order in which RFC 2018 (section 4) reports it.
+    blocks: Vec<Block>,
+}
+
+impl Receiver {
+    /// The next segment expected: all before it were delivered, in order.
+    #[inline]
+    pub fn expected(&self) -> u32 {
+        self.expected
+    }
+
+    /// When an acknowledgement that waits must go out: call [`on_timer`](Receiver::on_timer) then.
+    #[inline]
+    pub fn deadline(&self) -> Option<Time> {
+        self.due
+    }
+
+    /// Takes a segment; gives the acknowledgement to send, if it is not to wait (RFC 5681, section 4.2).
+    #[inline]
+    pub fn on_data(&mut self, seq: u32, marked: bool, cwr: bool, delay: Option<Span>, now: Time) -> Option<Reply> {
+        // CWR first: a segment that is marked itself asks for a new echo.
+        self.echo = (self.echo && !cwr) || marked;
+        let in_order = seq == self.expected && self.blocks.is_empty();
+        if in_order {
+            self.expected += 1;
+        } else {
+            self.file(seq);
+        }
+        match delay {
+            // The first of two segments in order may wait; the second, a gap, a duplicate or a filled gap may not.
+            Some(delay) if in_order && self.due.is_none() => {
+                self.due = Some(now + delay);
+                None
+            }
+            _ => Some(self.reply()),
+        }
+    }
+
+    /// The acknowledgement that waited, if its time has come.
+    pub fn on_timer(&mut self, now: Time) -> Option<Reply> {
+        self.due.is_some_and(|due| due <= now).then(|| self.reply())
+    }
+
+    fn reply(&mut self) -> Reply {
+        self.due = None;
+        let mut blocks = Blocks::default();
+        blocks.iter_mut().zip(&self.blocks).for_each(|(to, from)| *to = *from);
+        Reply { ack: self.expected, ece: self.echo, blocks: (!self.blocks.is_empty()).then_some(blocks) }
+    }
+
+    /// Files a segment that is out of order, or that fills a gap.
+    fn file(&mut self, seq: u32) {
+        if seq < self.expected || self.blocks.iter().any(|&(start, end)| (start..end).contains(&seq)) {
+            return;
+        }
+        let mut grown = (seq, seq + 1);
+        self.blocks.retain(|&(start, end)| {
+            let joins = end == grown.0 || start == grown.1;
+            if joins {
+                grown = (start.min(grown.0), end.max(grown.1));
+            }
+            !joins
+        });
+        if grown.0 == self.expected {
+            self.expected = grown.1;
+        } else {
+            self.blocks.insert(0, grown);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn acks(segments: &[u32], delay: Option<Span>) -> Vec<Option<u32>> {
+        let mut receiver = Receiver::default();
+        segments.iter().map(|&seq| receiver.on_data(seq, false, false, delay, Time::ZERO).map(|r| r.ack)).collect()
+    }
+
+    #[test]
+    fn each_segment_is_acknowledged_and_a_gap_repeats_the_last_ack() {
+        assert_eq!(acks(&[0, 1, 3, 4, 2, 5], None), [1, 2, 2, 2, 5, 6].map(Some));
+    }
+
+    #[test]
+    fn a_delayed_ack_waits_for_a_second_segment_but_not_at_a_gap() {
+        let delay = Some(Span::from_millis(100));
+        assert_eq!(acks(&[0, 1, 2, 4, 3, 5], delay), [None, Some(2), None, Some(3), Some(5), None]);
+    }
+
+    #[test]
+    fn a_delayed_ack_goes_out_when_its_time_has_come() {
+        let mut receiver = Receiver::default();
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        assert_eq!(receiver.on_data(0, false, false, Some(Span::from_millis(100)), at(5)), None);
+        assert_eq!(receiver.deadline(), Some(at(105)));
+        assert_eq!(receiver.on_timer(at(104)), None);
+        assert_eq!(receiver.on_timer(at(105)), Some(Reply { ack: 1, ece: false, blocks: None }));
+        assert_eq!(receiver.on_timer(at(300)), None);
+    }
+
+    #[test]
+    fn blocks_are_reported_newest_first_and_merge() {
+        // RFC 2018, section 4: the first block holds the segment that triggered the acknowledgement.
+        let mut receiver = Receiver::default();
+        let mut blocks = |seq| receiver.on_data(seq, false, false, None, Time::ZERO).unwrap().blocks;
+        assert_eq!(blocks(2), Some([(2, 3), (0, 0), (0, 0)]));
+        assert_eq!(blocks(4), Some([(4, 5), (2, 3), (0, 0)]));
+        assert_eq!(blocks(6), Some([(6, 7), (4, 5), (2, 3)]));
+        assert_eq!(blocks(8), Some([(8, 9), (6, 7), (4, 5)]));
+        assert_eq!(blocks(3), Some([(2, 5), (8, 9), (6, 7)]));
+        assert_eq!(blocks(0), Some([(2, 5), (8, 9), (6, 7)]));
+        assert_eq!(blocks(1), Some([(8, 9), (6, 7), (0, 0)]));
+    }
+
+    #[test]
+    fn a_mark_is_echoed_until_the_sender_says_it_slowed_down() {
+        let mut receiver = Receiver::default();
+        let mut echo = |seq, marked, cwr| receiver.on_data(seq, marked, cwr, None, Time::ZERO).unwrap().ece;
+        let seen = [
+            echo(0, false, false),
+            echo(1, true, false),
+            echo(2, false, false),
+            echo(3, false, true),
+            echo(4, true, true),
+        ];
+        assert_eq!(seen, [false, true, true, false, true]);
+    }
+
+    proptest! {
+        #[test]
+        fn in_any_order_and_with_duplicates_all_is_acknowledged_in_the_end(mut order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle(), again in prop::collection::vec(0u32..60, 0..20)) {
+            order.extend(again);
+            let mut receiver = Receiver::default();
+            let mut arrived = std::collections::BTreeSet::new();
+            for seq in order {
+                let reply = receiver.on_data(seq, false, false, None, Time::ZERO).unwrap();
+                arrived.insert(seq);
+                let expected = (0..).find(|s| !arrived.contains(s)).unwrap();
+                prop_assert_eq!(reply.ack, expected);
+                for (start, end) in reply.blocks.unwrap_or_default() {
+                    prop_assert!((start..end).all(|s| arrived.contains(&s)), "a block holds what has not arrived");
+                    prop_assert!(start == end || (start > expected && !arrived.contains(&end)));
+                }
+            }
+            prop_assert_eq!(receiver.expected(), 60);
+        }
+    }
+}

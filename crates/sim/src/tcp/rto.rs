@@ -1,0 +1,61 @@
+//! The retransmission timeout (RFC 6298), in integer nanoseconds.
+
+use headgate_core::Span;
+
+use super::Config;
+
+/// Smoothed round-trip time, its variation, and the timeout that follows from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rto {
+    /// `None` before the first sample.
+    srtt: Option<Span>,
+    rttvar: Span,
+    timeout: Span,
+}
+
+impl Rto {
+    /// Before any sample (section 2.1).
+    pub fn new(config: &Config) -> Rto {
+        Rto { srtt: None, rttvar: Span::ZERO, timeout: config.initial_rto }
+    }
+
+    /// The smoothed round-trip time.
+    pub fn srtt(&self) -> Option<Span> {
+        self.srtt
+    }
+
+    /// The timeout, backoff included.
+    #[inline]
+    pub fn timeout(&self) -> Span {
+        self.timeout
+    }
+
+    /// Takes a round-trip time of a segment that was sent once (Karn's algorithm, section 3). It ends any backoff.
+    pub fn sample(&mut self, rtt: Span, config: &Config) {
+        let rtt = round_up(rtt, config.granularity).as_nanos();
+        let (srtt, rttvar) = match self.srtt {
+            None => (rtt, rtt / 2),
+            Some(srtt) => {
+                // Section 2.3: RTTVAR first, with the SRTT before this sample; alpha = 1/8, beta = 1/4.
+                let srtt = srtt.as_nanos();
+                let rttvar = self.rttvar.as_nanos();
+                ((7 * srtt + rtt) / 8, (3 * rttvar + srtt.abs_diff(rtt)) / 4)
+            }
+        };
+        (self.srtt, self.rttvar) = (Some(Span::from_nanos(srtt)), Span::from_nanos(rttvar));
+        let timeout = Span::from_nanos(srtt) + (self.rttvar * 4).max(config.granularity);
+        self.timeout = round_up(timeout, config.granularity).max(config.min_rto).min(config.max_rto);
+    }
+
+    /// Doubles the timeout after it expired (section 5.5).
+    pub fn back_off(&mut self, config: &Config) {
+        self.timeout = (self.timeout * 2).min(config.max_rto);
+    }
+}
+
+fn round_up(span: Span, granularity: Span) -> Span {
+    match granularity.as_nanos() {
+        0 | 1 => span,
+        g => Span::from_nanos(span.as_nanos().div_ceil(g) * g),
+    }
+}

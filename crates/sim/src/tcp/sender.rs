@@ -1,0 +1,458 @@
+//! The sending side: slow start and congestion avoidance (RFC 5681), loss recovery by Reno (RFC 5681), NewReno
+//! (RFC 6582) or SACK (RFC 6675), limited transmit (RFC 3042), the retransmission timer (RFC 6298), ECN (RFC 3168).
+//!
+//! Symbols: `una` is SND.UNA, `next` SND.NXT, `max` the highest SND.NXT so far (HighData + 1), `recover` the end of
+//! the window in which the last loss or mark was acted upon (RFC 6582's recover + 1, RFC 6675's RecoveryPoint + 1).
+
+use headgate_core::Time;
+use headgate_scenario::Cc;
+
+use super::Config;
+use super::rto::Rto;
+use super::scoreboard::{DUP_THRESH, Scoreboard};
+use crate::segment::Blocks;
+
+/// An acknowledgement as it arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// The next segment the receiver expects.
+    pub ack: u32,
+    /// ECN echo.
+    pub ece: bool,
+    /// Selective acknowledgements.
+    pub blocks: Option<Blocks>,
+}
+
+/// A segment to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Its number.
+    pub seq: u32,
+    /// Congestion window reduced.
+    pub cwr: bool,
+    /// It was sent before.
+    pub again: bool,
+}
+
+/// Where the sender stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Slow start or congestion avoidance.
+    Open,
+    /// Fast recovery, until `recover` is acknowledged (Reno: until anything is).
+    Recovery {
+        /// A partial acknowledgement has come (RFC 6582: only the first restarts the timer).
+        partial: bool,
+    },
+}
+
+/// The sending side of one connection. Every call takes the group's [`Config`].
+#[derive(Clone, Debug)]
+pub struct Sender {
+    una: u32,
+    next: u32,
+    max: u32,
+    recover: u32,
+    cwnd: f64,
+    ssthresh: f64,
+    dup_acks: u32,
+    phase: Phase,
+    /// The first unacknowledged segment is to be sent again, whatever the window says.
+    resend: bool,
+    /// New segments sent beyond the window on the first duplicate ACKs.
+    limited: u8,
+    /// The next new segment carries CWR.
+    cwr: bool,
+    /// After an ECN echo at a window of one, nothing is sent until the timer expires.
+    held: bool,
+    /// The last timeout was of this segment (RFC 5681, equation 4: a second one leaves ssthresh alone).
+    timed_out: Option<u32>,
+    /// The end of the window in which an ECN echo was last acted upon.
+    ecn_recover: u32,
+    /// RFC 6675's RescueRxt: set once a rescue retransmission was made in this recovery.
+    rescued: bool,
+    rto: Rto,
+    /// A segment sent once whose acknowledgement gives a round-trip time, and when it was sent.
+    timed: Option<(u32, Time)>,
+    deadline: Option<Time>,
+    board: Option<Box<Scoreboard>>,
+    retransmits: u32,
+    timeouts: u32,
+    /// The integral of `cwnd` over time in segments x nanoseconds, up to `cwnd_since`.
+    cwnd_area: f64,
+    cwnd_since: Time,
+}
+
+impl Sender {
+    /// A connection that is established and has sent nothing.
+    pub fn new(config: &Config) -> Sender {
+        Sender {
+            una: 0,
+            next: 0,
+            max: 0,
+            recover: 0,
+            cwnd: f64::from(config.initial_window),
+            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+            dup_acks: 0,
+            phase: Phase::Open,
+            resend: false,
+            limited: 0,
+            cwr: false,
+            held: false,
+            timed_out: None,
+            ecn_recover: 0,
+            rescued: false,
+            rto: Rto::new(config),
+            timed: None,
+            deadline: None,
+            board: (config.cc == Cc::Sack).then(Box::default),
+            retransmits: 0,
+            timeouts: 0,
+            cwnd_area: 0.0,
+            cwnd_since: Time::ZERO,
+        }
+    }
+
+    /// The congestion window in segments.
+    pub fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// The slow start threshold in segments.
+    pub fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// The retransmission timer's estimate.
+    pub fn rto(&self) -> &Rto {
+        &self.rto
+    }
+
+    /// When [`on_timer`](Sender::on_timer) is to be called, if at all.
+    #[inline]
+    pub fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+
+    /// Segments sent again so far.
+    pub fn retransmits(&self) -> u32 {
+        self.retransmits
+    }
+
+    /// Retransmission timeouts so far.
+    pub fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    /// The integral of `cwnd` over time up to `now`, in segments x nanoseconds.
+    pub fn cwnd_area(&self, now: Time) -> f64 {
+        self.cwnd_area + self.cwnd * (now - self.cwnd_since).as_nanos() as f64
+    }
+
+    /// Takes an acknowledgement; then [`poll`](Sender::poll) until it gives nothing.
+    #[inline]
+    pub fn on_ack(&mut self, ack: Ack, config: &Config, now: Time) {
+        if ack.ack > self.max || ack.ack < self.una {
+            return; // of something never sent, or older than what is known
+        }
+        let news = self.board.is_some() && self.file(&ack);
+        if ack.ece {
+            self.on_echo(ack.ack, config, now);
+        }
+        if ack.ack > self.una {
+            self.on_new_ack(&ack, config, now);
+        } else if self.una < self.max && (self.board.is_none() || news) {
+            // With SACK only an acknowledgement that tells something new is a duplicate (RFC 6675, section 2).
+            self.on_dup_ack(config, now);
+        }
+    }
+
+    /// The retransmission timer: acts if it has expired (RFC 6298, section 5; RFC 5681, section 3.1).
+    pub fn on_timer(&mut self, config: &Config, now: Time) {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        self.deadline = None;
+        if std::mem::take(&mut self.held) && self.una == self.max {
+            return; // RFC 3168, section 6.1.2: the timer only says that a new packet may go
+        }
+        self.timeouts += 1;
+        if self.timed_out != Some(self.una) {
+            self.ssthresh = half(self.flight());
+            self.timed_out = Some(self.una);
+        }
+        self.set_cwnd(1.0, now);
+        self.rto.back_off(config);
+        self.phase = Phase::Open;
+        self.recover = self.max;
+        self.ecn_recover = self.max;
+        (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, None);
+        self.next = self.una;
+        if let Some(board) = &mut self.board {
+            board.clear();
+        }
+    }
+
+    /// The next segment to send now, if any.
+    #[inline]
+    pub fn poll(&mut self, config: &Config, now: Time) -> Option<Data> {
+        if self.held {
+            return None;
+        }
+        if std::mem::take(&mut self.resend) {
+            let seq = self.una;
+            return Some(self.send(seq, now));
+        }
+        match (self.phase, &self.board) {
+            (Phase::Recovery { .. }, Some(_)) => self.poll_recovery(config, now),
+            _ => self.poll_window(config, now),
+        }
+    }
+
+    /// Sends while the window is open: new segments, or after a timeout what was outstanding, from the left.
+    #[inline]
+    fn poll_window(&mut self, config: &Config, now: Time) -> Option<Data> {
+        if self.next < self.max {
+            self.skip_arrived();
+        }
+        let sent = self.next - self.una;
+        // The receiver's window bounds the numbers themselves, the congestion window what is in flight.
+        if sent >= whole(self.cwnd) + self.known_gone(config) || sent >= config.window {
+            return None;
+        }
+        self.limited = self.limited.saturating_add(u8::from(sent >= whole(self.cwnd)));
+        let seq = self.next;
+        Some(self.send(seq, now))
+    }
+
+    /// How many of `una..next` have left the network by all we know, and may be replaced.
+    #[inline]
+    fn known_gone(&self, config: &Config) -> u32 {
+        if self.dup_acks == 0 && self.next == self.max {
+            return 0;
+        }
+        match &self.board {
+            // After a timeout, or with limited transmit (RFC 6675, section 5, step 3.3): what SACK told of.
+            Some(board) if self.next < self.max || config.limited_transmit => {
+                (self.una..self.next).filter(|&seq| board.has(seq)).count() as u32
+            }
+            // RFC 3042: one segment for each of the first two duplicates.
+            None if self.next == self.max && self.phase == Phase::Open && config.limited_transmit => {
+                self.dup_acks.min(DUP_THRESH - 1)
+            }
+            _ => 0,
+        }
+    }
+
+    /// RFC 6675, section 5, step C: while the pipe has room, the segment NextSeg names.
+    fn poll_recovery(&mut self, config: &Config, now: Time) -> Option<Data> {
+        let board = self.board.as_mut()?;
+        if board.pipe(self.max) >= whole(self.cwnd) {
+            return None;
+        }
+        let hole = match board.next_lost() {
+            Some(seq) => Some(seq),
+            None if self.max - self.una < config.window => None,
+            None => board.next_hole(),
+        };
+        if let Some(seq) = hole {
+            board.resend(seq);
+            return Some(self.send(seq, now));
+        }
+        if self.max - self.una < config.window {
+            let seq = self.max;
+            return Some(self.send(seq, now));
+        }
+        // Rule 4: once a recovery, the last segment that has not arrived, lest its loss go unseen until the timer.
+        let last = (self.una..self.max).rev().find(|&seq| !board.has(seq))?;
+        (!std::mem::replace(&mut self.rescued, true)).then(|| self.send(last, now))
+    }
+
+    fn send(&mut self, seq: u32, now: Time) -> Data {
+        let again = seq < self.max;
+        if again {
+            self.retransmits += 1;
+            // Karn: nothing at or beyond a segment sent again gives a sample until new data is sent.
+            self.timed = None;
+        } else {
+            self.max = seq + 1;
+            if self.timed.is_none() {
+                self.timed = Some((seq, now));
+            }
+        }
+        if seq >= self.next {
+            self.next = seq + 1;
+        }
+        if self.deadline.is_none() {
+            self.deadline = Some(now + self.rto.timeout());
+        }
+        Data { seq, cwr: !again && std::mem::take(&mut self.cwr), again }
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, &Ack { ack, ece, .. }: &Ack, config: &Config, now: Time) {
+        let acked = ack - self.una;
+        if let Some((seq, sent)) = self.timed
+            && ack > seq
+        {
+            self.rto.sample(now - sent, config);
+            self.timed = None;
+        }
+        self.una = ack;
+        self.next = self.next.max(ack);
+        if let Some(board) = &mut self.board {
+            board.advance(ack);
+        }
+        match self.phase {
+            Phase::Open => {
+                (self.dup_acks, self.limited) = (0, 0);
+                if !ece {
+                    self.grow(config, now); // RFC 3168, section 6.1.2: an echo does not let the window grow
+                }
+                self.restart_timer(now);
+            }
+            Phase::Recovery { partial } if config.cc != Cc::Reno && ack < self.recover => {
+                self.on_partial_ack(acked, partial, now);
+            }
+            Phase::Recovery { .. } => self.leave_recovery(config, now),
+        }
+    }
+
+    /// RFC 6582, section 3.2, step 3, and RFC 6675, which keeps the window as it is.
+    fn on_partial_ack(&mut self, acked: u32, earlier: bool, now: Time) {
+        self.phase = Phase::Recovery { partial: true };
+        if self.board.is_some() {
+            return self.restart_timer(now);
+        }
+        self.resend = true;
+        // Deflate by what was acknowledged, and add back one segment, since at least one was.
+        self.set_cwnd((self.cwnd - f64::from(acked) + 1.0).max(1.0), now);
+        if !earlier {
+            self.restart_timer(now);
+        }
+    }
+
+    fn leave_recovery(&mut self, config: &Config, now: Time) {
+        self.phase = Phase::Open;
+        (self.dup_acks, self.limited) = (0, 0);
+        let cwnd = match config.cc {
+            // RFC 6582, step 3, option 1: no burst when little is left in flight.
+            Cc::NewReno => self.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
+            Cc::Reno | Cc::Sack => self.ssthresh,
+        };
+        self.set_cwnd(cwnd, now);
+        self.restart_timer(now);
+    }
+
+    /// RFC 5681, section 3.1: one segment per ACK in slow start, 1/cwnd in congestion avoidance.
+    #[inline]
+    fn grow(&mut self, config: &Config, now: Time) {
+        let by = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+        // What the receiver's window forbids to use is not earned.
+        self.set_cwnd((self.cwnd + by).min(f64::from(config.window).max(self.cwnd)), now);
+    }
+
+    fn on_dup_ack(&mut self, config: &Config, now: Time) {
+        self.dup_acks += 1;
+        match self.phase {
+            // RFC 5681, section 3.2, step 4: a segment has left the network.
+            Phase::Recovery { .. } if self.board.is_none() => self.set_cwnd(self.cwnd + 1.0, now),
+            Phase::Recovery { .. } => {}
+            Phase::Open if self.loss_is_certain(config) => self.enter_recovery(now),
+            Phase::Open => {}
+        }
+    }
+
+    /// Three duplicates, or the scoreboard's word; but not twice for one window (RFC 6582, step 2; RFC 6675, 5.1).
+    fn loss_is_certain(&self, config: &Config) -> bool {
+        let lost = self.dup_acks >= DUP_THRESH || self.board.as_ref().is_some_and(|b| b.is_lost(self.una));
+        let anew = match config.cc {
+            Cc::Reno => true,
+            Cc::NewReno => self.recover == 0 || self.una > self.recover,
+            Cc::Sack => self.una >= self.recover,
+        };
+        lost && anew
+    }
+
+    fn enter_recovery(&mut self, now: Time) {
+        // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
+        self.ssthresh = half(self.flight() - u32::from(self.limited));
+        self.recover = self.max;
+        self.ecn_recover = self.max;
+        self.phase = Phase::Recovery { partial: false };
+        self.rescued = false;
+        self.resend = true;
+        match &mut self.board {
+            Some(board) => {
+                board.begin();
+                board.resend(self.una);
+                self.set_cwnd(self.ssthresh, now);
+            }
+            None => self.set_cwnd(self.ssthresh + f64::from(DUP_THRESH), now),
+        }
+    }
+
+    /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.
+    fn on_echo(&mut self, ack: u32, config: &Config, now: Time) {
+        if self.phase != Phase::Open || ack <= self.ecn_recover {
+            return;
+        }
+        self.ecn_recover = self.max;
+        self.cwr = true;
+        self.ssthresh = (self.cwnd / 2.0).max(2.0);
+        if self.cwnd < 2.0 && config.ecn_timeout {
+            self.held = true;
+            self.deadline = Some(now + self.rto.timeout());
+        }
+        self.set_cwnd((self.cwnd / 2.0).max(1.0), now);
+    }
+
+    fn file(&mut self, ack: &Ack) -> bool {
+        let (Some(board), Some(blocks)) = (&mut self.board, ack.blocks) else { return false };
+        let mut news = false;
+        for block in blocks {
+            news |= board.file(block, self.max);
+        }
+        board.judge();
+        news
+    }
+
+    /// RFC 6298, sections 5.2 and 5.3.
+    #[inline]
+    fn restart_timer(&mut self, now: Time) {
+        if !self.held {
+            self.deadline = (self.una < self.max).then(|| now + self.rto.timeout());
+        }
+    }
+
+    /// Outstanding segments (RFC 5681, FlightSize).
+    fn flight(&self) -> u32 {
+        self.max - self.una
+    }
+
+    /// After a timeout, segments that have arrived are not sent again (RFC 6675, section 5.1).
+    fn skip_arrived(&mut self) {
+        if let Some(board) = &self.board {
+            while self.next < self.max && board.has(self.next) {
+                self.next += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn set_cwnd(&mut self, cwnd: f64, now: Time) {
+        self.cwnd_area += self.cwnd * (now - self.cwnd_since).as_nanos() as f64;
+        self.cwnd_since = now;
+        self.cwnd = cwnd;
+    }
+}
+
+/// Half of the flight, but at least two segments (RFC 5681, equation 4).
+fn half(flight: u32) -> f64 {
+    (f64::from(flight) / 2.0).max(2.0)
+}
+
+#[inline]
+fn whole(cwnd: f64) -> u32 {
+    cwnd as u32
+}
