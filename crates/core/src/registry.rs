@@ -117,6 +117,8 @@ macro_rules! disciplines {
 disciplines! {
     "blue", BlueConfig, Blue::<T>::new, [ecn],
         "one probability, raised by overflow and lowered by idleness", "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002";
+    "choke", ChokeConfig, Choke::<T>::new, [protects ecn],
+        "an arrival that meets a packet of its own flow takes it along", "Pan, Prabhakar, Psounis, IEEE INFOCOM 2000";
     "droptail", DroptailConfig, Droptail::<T>::new, [],
         "keep what fits, drop what does not", "the baseline of all the papers";
     "faba", FabaConfig, Faba::<T>::new, [protects per_flow ecn],

@@ -1,12 +1,14 @@
 //! The disciplines, one file each.
 
 mod blue;
+mod choke;
 mod droptail;
 mod faba;
 mod red;
 mod sfb;
 
 pub use blue::{Blue, BlueConfig};
+pub use choke::{Choke, ChokeConfig};
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
 pub use red::{Red, RedConfig};

@@ -9,6 +9,7 @@ mod flow_table;
 mod hash;
 mod histogram;
 mod penalty_box;
+mod sampled_fifo;
 mod token_bucket;
 mod token_pool;
 
@@ -21,5 +22,6 @@ pub use flow_table::FlowTable;
 pub use hash::keyed;
 pub use histogram::Histogram;
 pub use penalty_box::PenaltyBox;
+pub use sampled_fifo::SampledFifo;
 pub use token_bucket::TokenBucket;
 pub use token_pool::{TokenPool, Tokens};

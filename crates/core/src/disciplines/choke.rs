@@ -1,0 +1,283 @@
+//! CHOKe: an arrival that meets a packet of its own flow in the queue takes it along.
+//!
+//! R. Pan, B. Prabhakar, K. Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
+//! bandwidth allocation", IEEE INFOCOM 2000: basic CHOKe, M-CHOKe (`candidates`, the paper's m) and A-CHOKe (`adaptive`,
+//! its number of regions k). avg, minth, maxth and the drop probability are RED's, see [`Detector`].
+
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Average, Detector, SampledFifo, Spacing, Thresholds, Zone};
+use crate::units::{Level, Limit};
+
+crate::params! {
+    /// Settings of [`Choke`].
+    pub struct ChokeConfig {
+        /// Room for waiting packets; what does not fit is dropped whatever was decided.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue, in packets, below which every packet is welcome.
+        minth: Level = Level::Share(0.25), also "min" "thresh" "thresh_";
+        /// The average queue, in packets, from which an arrival without a match is dropped with certainty.
+        maxth: Level = Level::Share(0.5), also "max" "maxthresh" "maxthresh_";
+        /// The probability of RED's drop just below maxth, before drops are spaced.
+        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
+        /// The weight of each new queue length in the average.
+        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "w_q" "q_weight" "q_weight_";
+        /// How many waiting packets an arrival is compared with: 1 is basic CHOKe, more is M-CHOKe. Not used where
+        /// `adaptive` is not 0.
+        candidates: u32 = 1, in 1..=1000, also "m" "cand_num" "cand_num_";
+        /// A-CHOKe: cuts minth to maxth into this many regions; region i, and from maxth on the last one, compares with
+        /// 2i packets. 0: always `candidates`.
+        adaptive: u32 = 0, in 0..=500, also "k" "interval_num" "interval_num_";
+        /// How RED's drops are spread, see `red`.
+        spacing: Spacing = Spacing::Uniform;
+        /// An arrival above maxth without a match is marked too where `ecn` allows, instead of always dropped.
+        mark_above_maxth: bool = false;
+        /// Where RED would drop by chance, marks ECN-capable packets instead. A match is always dropped.
+        ecn: bool = true, also "setbit_";
+        /// The size of a typical packet, for idle time and thresholds of another unit. `auto`: what the host says.
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+    }
+    presets {
+        "paper" "the defaults: basic CHOKe, with RED's values of the FABA paper's comparison" {}
+        "comparison" "the comparison paper: A-CHOKe with 5 regions, thresholds of 50 and 100 of 150 packets" {
+            "limit" = "150p", "minth" = "50p", "maxth" = "100p", "adaptive" = "5", "ecn" = "off"
+        }
+        "linux" "Linux sch_choke with tc's defaults; wq as tc derives it for a limit of 1000 packets" {
+            "minth" = "8.3333%", "maxth" = "25%", "maxp" = "0.02", "wq" = "0.015625", "mark_above_maxth" = "on",
+            "ecn" = "off", "mean_packet" = "1000B"
+        }
+    }
+}
+
+/// First in, first out; above minth an arrival and any drawn packet of its flow are dropped together.
+pub struct Choke<T> {
+    config: ChokeConfig,
+    fifo: SampledFifo<T>,
+    detector: Detector,
+}
+
+impl<T> Choke<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    pub fn new(config: ChokeConfig, place: &Place) -> Result<Self, BuildError> {
+        let own = config.mean_packet.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX));
+        let mean = own.unwrap_or(place.mean_packet).max(1);
+        let thresholds = Thresholds::in_packets(config.minth, config.maxth, config.limit, mean)?;
+        let average = Average::new(config.wq, place.rate.transmit(mean));
+        let detector = Detector::new(average, thresholds, config.maxp).spacing(config.spacing);
+        Ok(Choke { fifo: SampledFifo::new(config.limit), detector, config })
+    }
+
+    /// How many packets an arrival above minth is compared with now.
+    fn candidates(&self) -> u32 {
+        if self.config.adaptive == 0 {
+            return self.config.candidates;
+        }
+        let Thresholds { min, max } = self.detector.thresholds();
+        let regions = f64::from(self.config.adaptive);
+        let region = (regions * (self.detector.average() - min) / (max - min)) as u32;
+        2 * (region.min(self.config.adaptive - 1) + 1)
+    }
+
+    /// Draws candidates one after the other from what still waits, and drops those of `packet`'s flow; says whether
+    /// there was one. A candidate of another flow goes back and may be drawn again.
+    fn meets_its_own(&mut self, packet: &Packet<T>, cx: &mut Cx<'_, T>) -> bool {
+        let mut met = false;
+        for _ in 0..self.candidates() {
+            let Some(place) = self.fifo.draw(cx.rng) else { break };
+            if self.fifo.at(place).is_some_and(|candidate| candidate.flow == packet.flow) {
+                self.fifo.take(place).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
+                met = true;
+            }
+        }
+        met
+    }
+
+    /// RED's judgement of an arrival without a match: the packet itself if it may be stored.
+    fn judge(&mut self, zone: Zone, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        if zone == Zone::Above {
+            self.detector.signalled();
+            return cx.signal(packet, Why::Forced, self.config.ecn && self.config.mark_above_maxth);
+        }
+        let hit = self.detector.early(1.0, cx.rng);
+        cx.signal_if(hit, packet, Why::Early, self.config.ecn)
+    }
+}
+
+impl<T> Discipline<T> for Choke<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let zone = self.detector.update(f64::from(self.fifo.backlog().packets), cx.now);
+        if zone == Zone::Below {
+            self.detector.calm();
+            self.fifo.push(packet, cx);
+        } else if self.meets_its_own(&packet, cx) {
+            self.detector.signalled();
+            cx.drop(packet, Why::Match);
+        } else if !self.fifo.admits(packet.bytes) {
+            // Before RED's judgement: what is dropped for want of room is not marked before.
+            self.detector.signalled();
+            cx.drop(packet, Why::Overflow);
+        } else if let Some(packet) = self.judge(zone, packet, cx) {
+            self.fifo.push(packet, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let packet = self.fifo.pop();
+        self.detector.left(packet.is_some(), cx.now);
+        packet
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("average", self.detector.average());
+        gauge("probability", self.detector.probability());
+        let calm = self.detector.average() < self.detector.thresholds().min;
+        gauge("candidates", if calm { 0.0 } else { f64::from(self.candidates()) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Ecn, FlowId, Port, Rate, Rng, Time};
+
+    const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+    // The average is the queue itself; RED drops nothing by chance below maxth.
+    const PLAIN: &[(&str, &str)] = &[("limit", "40p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("maxp", "0")];
+
+    fn port(settings: &[(&str, &str)]) -> Port<(), Choke<()>> {
+        let config = ChokeConfig::from_settings(&[PLAIN, settings].concat()).unwrap();
+        Port::new(Choke::new(config, &PLACE).unwrap(), Rng::new(3))
+    }
+
+    fn offer(port: &mut Port<(), Choke<()>>, flow: u64) {
+        let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(flow), 1000, ()) };
+        port.enqueue(packet, Time::ZERO, &mut ());
+    }
+
+    fn drops(port: &Port<(), Choke<()>>, why: Why) -> u64 {
+        port.totals().counts().drops[why as usize]
+    }
+
+    #[test]
+    fn below_minth_a_flow_may_hold_the_whole_queue() {
+        let mut port = port(&[]);
+        (0..10).for_each(|_| offer(&mut port, 1));
+        assert_eq!((port.backlog().packets, port.totals().dropped()), (10, 0));
+    }
+
+    #[test]
+    fn from_minth_an_arrival_that_meets_its_own_flow_takes_it_along() {
+        let mut port = port(&[]);
+        (0..11).for_each(|_| offer(&mut port, 1));
+        assert_eq!((port.backlog().packets, drops(&port, Why::Match)), (9, 2));
+    }
+
+    #[test]
+    fn other_flows_are_left_as_they_stand_and_in_order() {
+        let mut port = port(&[]);
+        (0..20).for_each(|flow| offer(&mut port, flow));
+        assert_eq!(port.totals().dropped(), 0);
+        let order: [u64; 20] = core::array::from_fn(|_| port.dequeue(Time::ZERO, &mut ()).unwrap().flow.0);
+        assert_eq!(order, core::array::from_fn(|flow| flow as u64));
+    }
+
+    #[test]
+    fn above_maxth_matches_are_still_drawn_and_all_others_dropped_with_certainty() {
+        let mut port = port(&[("maxth", "15p")]);
+        (0..15).for_each(|flow| offer(&mut port, flow % 2));
+        let before = port.backlog().packets;
+        // Every arrival up to here met average queues below maxth. Fill up to it with flows of one packet each.
+        (100..115 + 15 - u64::from(before)).for_each(|flow| offer(&mut port, flow));
+        assert_eq!((port.backlog().packets, drops(&port, Why::Forced)), (15, 15));
+        let matched = drops(&port, Why::Match);
+        // A new flow finds no packet of its own; marks are not for this side of maxth.
+        offer(&mut port, 1000);
+        assert_eq!((drops(&port, Why::Forced), drops(&port, Why::Match)), (16, matched));
+        // A flow that holds much of the queue sooner or later meets itself, and the queue falls below maxth.
+        while drops(&port, Why::Match) == matched {
+            offer(&mut port, 0);
+        }
+        assert_eq!((port.backlog().packets, drops(&port, Why::Match)), (14, matched + 2));
+    }
+
+    #[test]
+    fn each_candidate_of_the_flow_goes_and_the_arrival_with_them() {
+        let mut port = port(&[("candidates", "4")]);
+        (0..11).for_each(|_| offer(&mut port, 1));
+        // All ten are of its flow, drawn from what still waits: four different ones.
+        assert_eq!((port.backlog().packets, drops(&port, Why::Match)), (6, 5));
+    }
+
+    #[test]
+    fn more_candidates_than_packets_empty_the_queue_and_no_more() {
+        let mut port = port(&[("candidates", "1000")]);
+        (0..11).for_each(|_| offer(&mut port, 1));
+        assert_eq!((port.backlog().packets, drops(&port, Why::Match)), (0, 11));
+    }
+
+    #[test]
+    fn region_i_of_k_draws_2i_candidates_and_from_maxth_on_2k() {
+        let drawn = [10.0, 11.9, 12.0, 15.0, 19.9, 20.0, 35.0].map(|queue| {
+            let config = ChokeConfig::from_settings(&[PLAIN, &[("adaptive", "5")]].concat()).unwrap();
+            let mut choke: Choke<()> = Choke::new(config, &PLACE).unwrap();
+            choke.detector.update(queue, Time::ZERO);
+            choke.candidates()
+        });
+        // Regions of 2 packets each: 10..12, 12..14, 14..16, 16..18, 18..20.
+        assert_eq!(drawn, [2, 2, 4, 6, 10, 10, 10]);
+    }
+
+    #[test]
+    fn a_flow_is_matched_as_often_as_it_fills_the_queue() {
+        let matched = (0..20_000).filter(|seed| {
+            let config = ChokeConfig::from_settings(PLAIN).unwrap();
+            let mut port = Port::new(Choke::new(config, &PLACE).unwrap(), Rng::new(*seed));
+            (0..10).for_each(|flow| offer(&mut port, flow.min(7)));
+            // Flow 7 holds 3 of 10.
+            offer(&mut port, 7);
+            drops(&port, Why::Match) == 2
+        });
+        // 6000, standard deviation 65: five of them.
+        let matched = matched.count();
+        assert!(matched.abs_diff(6000) < 325, "{matched}");
+    }
+
+    #[test]
+    fn without_a_match_red_decides_and_marks_where_it_may() {
+        for (ecn, early) in [("on", 1), ("off", 0)] {
+            let mut port = port(&[("maxp", "1"), ("maxth", "40p"), ("ecn", ecn)]);
+            (0..200).for_each(|flow| offer(&mut port, flow));
+            let counts = port.totals().counts();
+            let (marks, drops) = (counts.marks[Why::Early as usize], counts.drops[Why::Early as usize]);
+            assert!(if early == 1 { marks > 0 && drops == 0 } else { marks == 0 && drops > 0 }, "{marks} {drops}");
+        }
+    }
+
+    #[test]
+    fn every_preset_builds_and_thresholds_that_cannot_work_are_a_conflict() {
+        for preset in ChokeConfig::presets() {
+            let config = ChokeConfig::from_settings(&[("preset", preset.name)]).unwrap();
+            assert!(Choke::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+        }
+        for bad in [("minth", "50%"), ("maxth", "101%")] {
+            let config = ChokeConfig::from_settings(&[bad]).unwrap();
+            assert!(matches!(Choke::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))), "{bad:?}");
+        }
+        assert!(ChokeConfig::from_settings(&[("candidates", "0")]).is_err());
+    }
+}

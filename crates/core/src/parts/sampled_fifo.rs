@@ -1,0 +1,183 @@
+//! First in, first out, with a uniform draw among what waits and removal from the middle.
+
+use alloc::collections::VecDeque;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::Backlog;
+use crate::packet::Packet;
+use crate::rng::Rng;
+use crate::units::Limit;
+
+/// A queue with a limit from which packets can be taken out of turn.
+///
+/// A packet taken from the middle leaves a hole, which [`pop`](SampledFifo::pop) passes over and a draw that falls on it
+/// repeats. Once holes outnumber packets the next draw closes them all. Every hole is passed over or closed once, and a
+/// draw needs two tries in the mean at worst: all calls take constant time, amortised, and a queue that nobody draws
+/// from costs what a ring buffer does.
+#[derive(Clone, Debug)]
+pub struct SampledFifo<T> {
+    slots: VecDeque<Option<Packet<T>>>,
+    held: Backlog,
+    limit: Limit,
+}
+
+impl<T> SampledFifo<T> {
+    /// An empty queue with room for `limit`.
+    pub fn new(limit: Limit) -> SampledFifo<T> {
+        SampledFifo { slots: VecDeque::new(), held: Backlog::default(), limit }
+    }
+
+    /// Whether a packet of `bytes` fits.
+    #[inline]
+    pub fn admits(&self, bytes: u32) -> bool {
+        self.limit.admits(self.held, bytes)
+    }
+
+    /// Stores the packet, or drops it for [`Why::Overflow`]; says whether it was stored.
+    #[inline]
+    pub fn push(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
+        if !self.admits(packet.bytes) {
+            cx.drop(packet, Why::Overflow);
+            return false;
+        }
+        self.held.packets += 1;
+        self.held.bytes += u64::from(packet.bytes);
+        self.slots.push_back(Some(packet));
+        true
+    }
+
+    /// Takes the oldest packet.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet<T>> {
+        loop {
+            if let Some(packet) = self.slots.pop_front()? {
+                self.forget(&packet);
+                return Some(packet);
+            }
+        }
+    }
+
+    /// A place drawn uniformly among all packets; `None` if there are none. It holds until the next push, pop or draw.
+    #[inline]
+    pub fn draw(&mut self, rng: &mut Rng) -> Option<usize> {
+        if self.held.packets == 0 {
+            return None;
+        }
+        if self.slots.len() > 2 * self.held.packets as usize {
+            self.slots.retain(Option::is_some);
+        }
+        loop {
+            let place = rng.below(self.slots.len() as u32) as usize;
+            if self.slots[place].is_some() {
+                return Some(place);
+            }
+        }
+    }
+
+    /// The packet at a place drawn.
+    #[inline]
+    pub fn at(&self, place: usize) -> Option<&Packet<T>> {
+        self.slots.get(place)?.as_ref()
+    }
+
+    /// Takes the packet at a place drawn out of turn.
+    #[inline]
+    pub fn take(&mut self, place: usize) -> Option<Packet<T>> {
+        let packet = self.slots.get_mut(place)?.take()?;
+        self.forget(&packet);
+        Some(packet)
+    }
+
+    /// What is held.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.held
+    }
+
+    #[inline]
+    fn forget(&mut self, packet: &Packet<T>) {
+        self.held.packets -= 1;
+        self.held.bytes -= u64::from(packet.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::FlowId;
+    use crate::time::Time;
+    use alloc::vec::Vec;
+    use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
+
+    proptest! {
+        #[test]
+        fn it_behaves_like_a_list_and_holes_never_outnumber_packets_after_a_draw(calls in prop::collection::vec(0u8..5, 0..600)) {
+            let mut queue = SampledFifo::new(Limit::Bytes(4000));
+            let mut model: Vec<Packet<()>> = Vec::new();
+            let mut rng = Rng::new(9);
+            for (step, call) in calls.into_iter().enumerate() {
+                match call {
+                    0 | 1 => {
+                        let packet = Packet::new(FlowId(step as u64), 1 + step as u32 % 200, ());
+                        let bytes: u32 = model.iter().map(|p| p.bytes).sum();
+                        let kept = queue.push(packet, &mut Cx::new(Time::ZERO, &mut Rng::new(1), &mut ()));
+                        prop_assert_eq!(kept, bytes + packet.bytes <= 4000);
+                        model.extend(kept.then_some(packet));
+                    }
+                    2 => {
+                        let oldest = (!model.is_empty()).then(|| model.remove(0));
+                        prop_assert_eq!(queue.pop(), oldest);
+                    }
+                    _ => match queue.draw(&mut rng) {
+                        Some(place) => {
+                            prop_assert!(queue.slots.len() <= 2 * model.len());
+                            let drawn = *queue.at(place).unwrap();
+                            let rank = model.iter().position(|p| *p == drawn);
+                            model.remove(rank.expect("a draw gives a packet that waits"));
+                            prop_assert_eq!(queue.take(place), Some(drawn));
+                            prop_assert!(queue.at(place).is_none() && queue.take(place).is_none());
+                        }
+                        None => prop_assert!(model.is_empty()),
+                    },
+                }
+                let bytes: u64 = model.iter().map(|p| u64::from(p.bytes)).sum();
+                prop_assert_eq!(queue.backlog(), Backlog { packets: model.len() as u32, bytes });
+            }
+        }
+    }
+
+    #[test]
+    fn every_packet_is_drawn_equally_often_also_beside_holes() {
+        let mut queue = SampledFifo::new(Limit::Packets(20));
+        let mut rng = Rng::new(4);
+        for flow in 0..20 {
+            queue.push(Packet::new(FlowId(flow), 1, ()), &mut Cx::new(Time::ZERO, &mut Rng::new(1), &mut ()));
+        }
+        (0..10).for_each(|place| assert!(queue.take(place).is_some()));
+        let mut drawn = [0u32; 20];
+        for _ in 0..100_000 {
+            let place = queue.draw(&mut rng).unwrap();
+            drawn[queue.at(place).unwrap().flow.0 as usize] += 1;
+        }
+        // 10 000 each, standard deviation 95: five of them.
+        assert!(drawn[..10] == [0; 10] && drawn[10..].iter().all(|n| n.abs_diff(10_000) < 475), "{drawn:?}");
+    }
+
+    #[test]
+    fn taking_from_the_middle_costs_the_same_however_many_wait() {
+        // Count what is moved rather than time: a take moves nothing, and closing holes moves each packet that is left,
+        // at most as many as there are holes. So a million takes move less than a million packets.
+        let mut queue = SampledFifo::new(Limit::Packets(100_000));
+        let (mut rng, mut moved, mut taken) = (Rng::new(4), 0, 0);
+        for flow in 0..100_000 {
+            queue.push(Packet::new(FlowId(flow), 1, ()), &mut Cx::new(Time::ZERO, &mut Rng::new(1), &mut ()));
+        }
+        while queue.backlog().packets > 0 {
+            let slots = queue.slots.len();
+            let place = queue.draw(&mut rng).unwrap();
+            moved += if queue.slots.len() < slots { queue.slots.len() } else { 0 };
+            taken += usize::from(queue.take(place).is_some());
+        }
+        assert!(taken == 100_000 && moved < taken, "{moved} packets moved for {taken} taken");
+    }
+}
