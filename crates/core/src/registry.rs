@@ -124,6 +124,9 @@ disciplines! {
     "faba", FabaConfig, Faba::<T>::new, [protects per_flow ecn],
         "a fixed stock of tokens, a bucket a flow: whoever queues more than its share drains its own",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
+    "fred", FredConfig, Fred::<T>::new, [protects per_flow ecn],
+        "RED that bounds what each flow has queued and remembers who tries for more",
+        "Lin, Morris, ACM SIGCOMM 1997";
     "red", RedConfig, Red::<T>::new, [ecn],
         "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
     "sfb", SfbConfig, Sfb::<T>::new, [protects ecn],

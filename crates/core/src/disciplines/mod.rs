@@ -4,6 +4,7 @@ mod blue;
 mod choke;
 mod droptail;
 mod faba;
+mod fred;
 mod red;
 mod sfb;
 
@@ -11,5 +12,6 @@ pub use blue::{Blue, BlueConfig};
 pub use choke::{Choke, ChokeConfig};
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
+pub use fred::{Fred, FredConfig};
 pub use red::{Red, RedConfig};
 pub use sfb::{Penalty, Sfb, SfbConfig, misclassification};

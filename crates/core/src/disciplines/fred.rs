@@ -1,0 +1,357 @@
+//! FRED: RED that looks at how much each flow has queued, and remembers who tried to queue too much.
+//!
+//! D. Lin, R. Morris, "Dynamics of random early detection", SIGCOMM 1997. Defaults as in the comparison paper (RED,
+//! FRED, BLUE, SFB and CHOKe in ns-2), sections 2.2 and 3.3.1.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | qlen_i, strike_i | `Flow::queued`, `Flow::strikes` |
+//! | Nactive | [`FlowTable::len`]: only flows with packets queued have state |
+//! | avgcq | [`Fred::fair_queue`] |
+//! | avg, count, p | [`Detector`] |
+
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::BuildError;
+use crate::parts::{Average, Detector, Fifo, FlowTable, Thresholds, Zone};
+use crate::units::{Level, Limit};
+
+crate::params! {
+    /// Settings of [`Fred`].
+    pub struct FredConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped. FRED counts packets: with a limit
+        /// in bytes the thresholds are converted at the size of a mean packet.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue below which nothing is dropped by chance. `auto`: a quarter of the limit.
+        minth: Option<Level> = None, also "min";
+        /// The average queue from which a flow may hold two packets at most. `auto`: twice minth.
+        maxth: Option<Level> = None;
+        /// The drop probability just below maxth, before drops are spaced.
+        maxp: f64 = 0.02, in 0.0..=1.0;
+        /// The weight of each new queue length in the average.
+        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "w_q";
+        /// Packets a flow may have queued before it is dropped by chance. The authors take 4 for large buffers.
+        minq: u32 = 2;
+        /// Packets a flow may have queued below maxth, at least 1. `auto`: minth.
+        maxq: Option<Level> = None;
+        /// With more flows than packets fit, let each have two packets at or above maxth, instead of dropping all.
+        many_flows: bool = true;
+        /// Mark ECN-capable packets instead of dropping them by chance. What a flow queues above its bounds is dropped
+        /// all the same.
+        ecn: bool = true;
+    }
+    presets {
+        "paper" "Lin and Morris 1997 with the comparison paper's wq, maxp and minq (the defaults)" {}
+    }
+}
+
+/// State of a flow that has packets queued.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    queued: u32,
+    /// How often it tried to exceed its bounds.
+    strikes: u32,
+}
+
+/// A FIFO with random early detection and bounds on what each flow has queued.
+pub struct Fred<T> {
+    config: FredConfig,
+    fifo: Fifo<T>,
+    flows: FlowTable<Flow>,
+    detector: Detector,
+    /// In packets.
+    maxq: f64,
+}
+
+/// What a flow may hold at or above maxth.
+const TWO: f64 = 2.0;
+
+impl<T> Fred<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    pub fn new(config: FredConfig, place: &Place) -> Result<Self, BuildError> {
+        let packets = |level: Level| level.packets(config.limit, place.mean_packet);
+        let minth = packets(config.minth.unwrap_or(Level::Share(0.25)));
+        let maxth = config.maxth.map_or(2.0 * minth, packets);
+        let thresholds = Thresholds::new(minth, maxth, config.limit.packets(place.mean_packet), "packets")?;
+        let average = Average::new(config.wq, place.rate.transmit(place.mean_packet));
+        // Below 1, no flow could queue anything: only a buffer of three packets or a minth of 0 would ask for it.
+        let maxq = config.maxq.map_or(minth, packets).max(1.0);
+        // As many flows as packets fit. Packets of no bytes take no room in bytes, but their flows do.
+        let flows = match config.limit {
+            Limit::Packets(n) => n,
+            Limit::Bytes(n) => u32::try_from(n).unwrap_or(u32::MAX),
+        };
+        let (fifo, detector) = (Fifo::new(config.limit), Detector::new(average, thresholds, config.maxp));
+        Ok(Fred { config, fifo, flows: FlowTable::new(flows.min(u32::MAX - 1), place.key), detector, maxq })
+    }
+
+    #[inline]
+    fn queue(&self) -> f64 {
+        f64::from(self.fifo.backlog().packets)
+    }
+
+    /// The average queue per active flow, at least one packet.
+    #[inline]
+    fn fair_queue(&self) -> f64 {
+        (self.detector.average() / self.flows.len().max(1) as f64).max(1.0)
+    }
+
+    /// Why a flow that has `flow` queued may not queue more, if so.
+    #[inline]
+    fn offence(&self, flow: Flow, zone: Zone) -> Option<Why> {
+        let (queued, fair, congested) = (f64::from(flow.queued), self.fair_queue(), zone == Zone::Above);
+        let most = if congested { TWO } else { self.maxq };
+        if queued >= most || (congested && queued > 2.0 * fair) {
+            Some(Why::FlowLimit)
+        } else if queued >= fair && flow.strikes > 1 {
+            Some(Why::Unresponsive)
+        } else {
+            None
+        }
+    }
+
+    /// What RED says of the packet of a flow that kept its bounds.
+    #[inline]
+    fn verdict(&mut self, flow: Flow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
+        match zone {
+            Zone::Below => self.detector.calm(),
+            Zone::Between if f64::from(flow.queued) >= f64::from(self.config.minq).max(self.fair_queue()) => {
+                return self.detector.early(1.0, cx.rng).then_some(Why::Early);
+            }
+            Zone::Between => self.detector.passed(),
+            Zone::Above if self.config.many_flows && f64::from(flow.queued) < TWO => {}
+            Zone::Above => {
+                self.detector.signalled();
+                return Some(Why::Forced);
+            }
+        }
+        None
+    }
+
+    /// Queues the packet under its flow, which has its state at `position` if it has packets queued.
+    #[inline]
+    fn store(&mut self, packet: Packet<T>, position: Option<usize>, cx: &mut Cx<'_, T>) {
+        let flow = packet.flow;
+        if !self.fifo.push(packet, cx) {
+            return;
+        }
+        match position {
+            Some(position) => self.flows.at(position).1.queued += 1,
+            None => {
+                self.flows.insert(flow, Flow { queued: 1, strikes: 0 });
+            }
+        }
+    }
+}
+
+impl<T> Discipline<T> for Fred<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let zone = self.detector.update(self.queue(), cx.now);
+        let position = self.flows.position(packet.flow);
+        let flow = position.map_or(Flow::default(), |position| *self.flows.at(position).1);
+        if let Some(why) = self.offence(flow, zone) {
+            if let Some(position) = position {
+                self.flows.at(position).1.strikes = flow.strikes.saturating_add(1);
+            }
+            return cx.drop(packet, why);
+        }
+        let verdict = self.verdict(flow, zone, cx);
+        let fits = self.fifo.admits(packet.bytes) && (position.is_some() || !self.flows.is_full());
+        let may_mark = self.config.ecn && verdict == Some(Why::Early) && fits;
+        let packet = match verdict {
+            Some(why) => cx.signal(packet, why, may_mark),
+            None => Some(packet),
+        };
+        let Some(packet) = packet else { return };
+        if fits {
+            self.store(packet, position, cx);
+        } else {
+            self.detector.signalled();
+            cx.drop(packet, Why::Overflow);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let packet = self.fifo.pop();
+        self.detector.left(packet.is_some(), cx.now);
+        let packet = packet?;
+        self.detector.update(self.queue(), cx.now);
+        let position = self.flows.position(packet.flow).expect("a flow with packets queued has state");
+        let flow = self.flows.at(position).1;
+        flow.queued -= 1;
+        if flow.queued == 0 {
+            self.flows.remove_at(position);
+        }
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("average", self.detector.average());
+        gauge("probability", self.detector.probability());
+        gauge("flows", self.flows.len() as f64);
+        gauge("avgcq", self.fair_queue());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, FlowId};
+    use crate::params::Params;
+    use crate::port::Port;
+    use crate::rng::Rng;
+    use crate::time::{Span, Time};
+    use crate::units::Rate;
+    use alloc::collections::BTreeMap;
+    use proptest::prelude::*;
+
+    // 1000 B take 1 ms.
+    const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+    /// An average that follows the queue at once, and no drops by chance: every step can be worked by hand.
+    const EXACT: &[(&str, &str)] = &[("limit", "40p"), ("wq", "1"), ("maxp", "0")];
+
+    fn fred(settings: &[(&str, &str)]) -> Port<(), Fred<()>> {
+        Port::new(Fred::new(FredConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn arrive(port: &mut Port<(), Fred<()>>, flow: u64, times: u32) {
+        (0..times).for_each(|_| port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ()));
+    }
+
+    fn drops(port: &Port<(), Fred<()>>) -> [u64; 4] {
+        [Why::FlowLimit, Why::Unresponsive, Why::Early, Why::Forced]
+            .map(|why| port.totals().counts().drops[why as usize])
+    }
+
+    proptest! {
+        #[test]
+        fn nactive_is_the_number_of_flows_with_packets_queued(
+            calls in prop::collection::vec((0u64..12, 0u64..9, any::<bool>()), 1..400), limit in 1u32..40, wq in 0.01f64..=1.0,
+        ) {
+            let config = FredConfig { limit: Limit::Packets(limit), wq, ..FredConfig::default() };
+            let mut port = Port::new(Fred::new(config, &PLACE).unwrap(), Rng::new(2));
+            let mut queued: BTreeMap<FlowId, u32> = BTreeMap::new();
+            let mut now = Time::ZERO;
+            for (flow, wait, departs) in calls {
+                now += Span::from_millis(if wait == 8 { 3_600_000 } else { wait / 4 });
+                if departs {
+                    if let Some(packet) = port.dequeue(now, &mut ()) {
+                        *queued.get_mut(&packet.flow).unwrap() -= 1;
+                    }
+                } else {
+                    let before = port.backlog().packets;
+                    port.enqueue(Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(flow), 1000, ()) }, now, &mut ());
+                    *queued.entry(FlowId(flow)).or_default() += port.backlog().packets - before;
+                }
+                queued.retain(|_, n| *n > 0);
+                let flows = &port.discipline().flows;
+                prop_assert_eq!(flows.iter().map(|(flow, state)| (flow, state.queued)).collect::<BTreeMap<_, _>>(), queued.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn a_lone_flow_may_queue_minth_packets_and_each_further_one_is_a_strike() {
+        let mut port = fred(EXACT);
+        // minth = 10. The average an arrival sees is the queue before it; one flow, so avgcq is all of it.
+        arrive(&mut port, 1, 13);
+        assert_eq!((port.backlog().packets, drops(&port)), (10, [3, 0, 0, 0]));
+        // Three strikes; two packets leave; 8 queued is not above minth, but it is no less than avgcq.
+        (0..2).for_each(|_| assert!(port.dequeue(Time::ZERO, &mut ()).is_some()));
+        arrive(&mut port, 1, 1);
+        assert_eq!((port.backlog().packets, drops(&port)), (8, [3, 1, 0, 0]));
+    }
+
+    #[test]
+    fn strikes_are_forgotten_when_the_flows_last_packet_has_left() {
+        let mut port = fred(EXACT);
+        arrive(&mut port, 1, 13);
+        while port.dequeue(Time::ZERO, &mut ()).is_some() {}
+        arrive(&mut port, 1, 13);
+        assert_eq!((port.backlog().packets, drops(&port)), (10, [6, 0, 0, 0]));
+    }
+
+    #[test]
+    fn at_maxth_flows_below_two_packets_are_accepted_and_all_others_are_not() {
+        let mut port = fred(EXACT);
+        // maxth = 20: twenty flows with a packet each bring the average there.
+        (0..20).for_each(|flow| arrive(&mut port, flow, 1));
+        arrive(&mut port, 0, 2);
+        assert_eq!((port.backlog().packets, drops(&port)), (21, [1, 0, 0, 0]));
+        arrive(&mut port, 99, 1);
+        assert_eq!(port.backlog().packets, 22);
+
+        let mut strict = fred(&[EXACT, &[("many_flows", "off")]].concat());
+        (0..20).for_each(|flow| arrive(&mut strict, flow, 1));
+        arrive(&mut strict, 99, 3);
+        assert_eq!((strict.backlog().packets, drops(&strict)), (20, [0, 0, 0, 3]));
+    }
+
+    #[test]
+    fn between_the_thresholds_only_flows_at_their_fair_share_and_at_minq_are_dropped_by_chance() {
+        let sure = [("limit", "40p"), ("wq", "1"), ("maxp", "1"), ("minq", "2"), ("maxth", "10.001p")];
+        let mut port = fred(&sure);
+        // Ten flows, one packet each: the average reaches minth = 10 and drops are all but certain (pb = 1 at 10.001),
+        // yet every flow holds less than minq = 2.
+        (0..10).for_each(|flow| arrive(&mut port, flow, 1));
+        arrive(&mut port, 50, 1);
+        assert_eq!((port.backlog().packets, drops(&port)), (11, [0, 0, 0, 0]));
+        let mut held = fred(&[("limit", "40p"), ("wq", "1"), ("maxp", "1"), ("maxth", "40p")]);
+        (0..8).for_each(|flow| arrive(&mut held, flow, 2));
+        // 16 queued by 8 flows: avgcq = 2, and each holds 2: pb = (16 - 10)/30 = 1/5, gaps of at most 4 after the first.
+        arrive(&mut held, 8, 1);
+        (0..8).for_each(|flow| arrive(&mut held, flow, 1));
+        let [limit, strike, early, forced] = drops(&held);
+        assert!((1..=4).contains(&early) && limit + strike + forced == 0, "{:?}", drops(&held));
+    }
+
+    #[test]
+    fn the_average_is_updated_by_arrivals_and_by_departures() {
+        let mut port = fred(&[("limit", "40p"), ("wq", "0.5")]);
+        let average = |port: &Port<(), Fred<()>>| port.discipline().detector.average();
+        // Arrivals meet 0, 1, 2 packets: 0, 0.5, 1.25. A departure leaves 2: 1.625. The next leaves 1: 1.3125.
+        arrive(&mut port, 1, 3);
+        assert_eq!(average(&port), 1.25);
+        port.dequeue(Time::ZERO, &mut ());
+        assert_eq!(average(&port), 1.625);
+        port.dequeue(Time::ZERO, &mut ());
+        assert_eq!(average(&port), 1.3125);
+    }
+
+    #[test]
+    fn bounds_drop_what_chance_would_only_mark() {
+        let mut port = fred(EXACT);
+        let packet = || Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(1), 1000, ()) };
+        (0..13).for_each(|_| port.enqueue(packet(), Time::ZERO, &mut ()));
+        assert_eq!((port.totals().counts().marked(), drops(&port)), (0, [3, 0, 0, 0]));
+    }
+
+    #[test]
+    fn with_a_byte_limit_flows_are_as_many_as_bytes_even_if_packets_have_no_length() {
+        let mut port = fred(&[("limit", "8B")]);
+        (0..12).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 0, ()), Time::ZERO, &mut ()));
+        assert_eq!(port.discipline().flows.len(), 8);
+        assert_eq!(port.totals().counts().drops[Why::Overflow as usize], 4);
+    }
+
+    #[test]
+    fn thresholds_may_be_given_in_bytes_and_must_fit_each_other() {
+        let fred = |settings| Fred::<()>::new(FredConfig::from_settings(settings).unwrap(), &PLACE);
+        let mixed = fred(&[("limit", "200KB"), ("minth", "30KB"), ("maxth", "60p"), ("maxq", "10%")]).unwrap();
+        assert_eq!((mixed.detector.thresholds(), mixed.maxq), (Thresholds { min: 30.0, max: 60.0 }, 20.0));
+        assert!(matches!(fred(&[("minth", "60p"), ("maxth", "30p")]), Err(BuildError::Conflict(_))));
+    }
+}
