@@ -1,0 +1,180 @@
+//! What a packet costs in each discipline, beside a bare ring buffer of the same packets.
+//!
+//! One offered packet is one measurement: it is enqueued, and one packet leaves if more than the wanted number wait.
+//! So the queue stays as long as wanted while every packet is kept; where a discipline refuses packets at that length,
+//! the refusals are part of its cost and the table says how many they are. Criterion measures; the table is read from
+//! its estimates, each ratio against the ring buffer measured in the same group seconds before.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use criterion::Criterion;
+use headgate_core::registry::{self, ENTRIES, Job};
+use headgate_core::{Backlog, Cx, Discipline, Ecn, FlowId, Packet, Place, Rate, Rng, Sink, Span, Time, Why};
+
+const LIMIT: u32 = 1000;
+/// Packets that wait while the next is offered. "full": the last place is taken and freed again.
+const LENGTHS: [(&str, u32); 3] = [("empty", 0), ("half", LIMIT / 2), ("full", LIMIT - 1)];
+const FLOWS: [u64; 2] = [10, 100_000];
+const PLACE: Place = Place { rate: Rate::from_bits(10_000_000_000), mean_packet: 1000, key: 7 };
+const RING: &str = "ring buffer";
+
+/// The floor: keeps everything, decides nothing.
+#[derive(Default)]
+struct Ring {
+    packets: VecDeque<Packet<()>>,
+    bytes: u64,
+}
+
+impl Discipline<()> for Ring {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<()>, _: &mut Cx<'_, ()>) {
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+    }
+    #[inline]
+    fn dequeue(&mut self, _: &mut Cx<'_, ()>) -> Option<Packet<()>> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
+    }
+}
+
+#[derive(Default)]
+struct Drops(u64);
+
+impl Sink<()> for Drops {
+    fn dropped(&mut self, _: Packet<()>, _: Why, _: Time) {
+        self.0 += 1;
+    }
+    fn marked(&mut self, _: &Packet<()>, _: Why, _: Time) {}
+}
+
+/// A discipline under a steady load: packets of `flows` flows in turn, as fast as the link sends them.
+struct Load<D> {
+    discipline: D,
+    flows: u64,
+    length: u32,
+    offered: u64,
+    now: Time,
+    rng: Rng,
+    drops: Drops,
+}
+
+impl<D: Discipline<()>> Load<D> {
+    fn new(discipline: D, flows: u64, length: u32) -> Self {
+        Load { discipline, flows, length, offered: 0, now: Time::ZERO, rng: Rng::new(1), drops: Drops::default() }
+    }
+
+    /// Whether a packet left.
+    #[inline]
+    fn offer(&mut self) -> bool {
+        // The golden ratio visits the flows evenly and in no order that a table could profit from.
+        let turn = self.offered.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let flow = FlowId(((u128::from(turn) * u128::from(self.flows)) >> 64) as u64);
+        self.offered += 1;
+        self.now += Span::from_nanos(800);
+        let mut cx = Cx::new(self.now, &mut self.rng, &mut self.drops);
+        self.discipline.enqueue(Packet { ecn: Ecn::NotEct, ..Packet::new(flow, 1000, ()) }, &mut cx);
+        self.discipline.backlog().packets > self.length && self.discipline.dequeue(&mut cx).is_some()
+    }
+
+    /// Offers until every table knows every flow and averages have settled; then the mean length and the share of
+    /// packets refused.
+    fn settle(&mut self) -> Held {
+        for _ in 0..1_000_000 {
+            self.offer();
+        }
+        let (before, mut waited, rounds) = (self.drops.0, 0, 100_000);
+        for _ in 0..rounds {
+            self.offer();
+            waited += u64::from(self.discipline.backlog().packets);
+        }
+        Held { length: waited as f64 / rounds as f64, refused: (self.drops.0 - before) as f64 / rounds as f64 }
+    }
+}
+
+struct Held {
+    length: f64,
+    refused: f64,
+}
+
+/// One row of the table.
+struct Row {
+    group: String,
+    name: &'static str,
+    held: Held,
+}
+
+/// Measures one discipline, compiled for it.
+struct Measure<'a> {
+    criterion: &'a mut Criterion,
+    name: &'static str,
+    flows: u64,
+    length: (&'static str, u32),
+}
+
+impl Job<()> for Measure<'_> {
+    type Output = Row;
+    fn run<D: Discipline<()> + 'static>(self, discipline: D) -> Row {
+        let mut load = Load::new(discipline, self.flows, self.length.1);
+        let held = load.settle();
+        let group = format!("{} queue {} flows", self.length.0, self.flows);
+        self.criterion.benchmark_group(&group).bench_function(self.name, |b| b.iter(|| load.offer()));
+        Row { group, name: self.name, held }
+    }
+}
+
+fn main() {
+    let estimates = Path::new(env!("CARGO_TARGET_TMPDIR")).join("disciplines");
+    // Estimates of an earlier run must not pass for this one's.
+    std::fs::remove_dir_all(&estimates).ok();
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(500))
+        .sample_size(30)
+        .nresamples(2000)
+        .without_plots()
+        .output_directory(&estimates)
+        .configure_from_args();
+    let mut rows = Vec::new();
+    for flows in FLOWS {
+        for length in LENGTHS {
+            rows.push(Measure { criterion: &mut criterion, name: RING, flows, length }.run(Ring::default()));
+            for entry in ENTRIES {
+                let job = Measure { criterion: &mut criterion, name: entry.name, flows, length };
+                let limit = LIMIT.to_string();
+                rows.push(registry::with(entry.name, &[("limit", &limit)], &PLACE, job).unwrap());
+            }
+        }
+    }
+    criterion.final_summary();
+    print(&rows, &estimates);
+}
+
+fn print(rows: &[Row], estimates: &Path) {
+    println!("\nOne offered packet: enqueue, and dequeue while the queue is longer than wanted; limit {LIMIT} packets");
+    let mut ring = None;
+    for Row { group, name, held } in rows {
+        // Nothing was measured if a filter on the command line left it out.
+        let Some(median) = median(&estimates.join(group).join(name)) else { continue };
+        if *name == RING {
+            ring = Some(median);
+            println!("\n{group}\n{:<14}{:>9}{:>8}{:>10}{:>9}", "", "ns", "ratio", "waiting", "refused");
+        }
+        let ratio = ring.map_or("-".into(), |ring| format!("{:.1}", median / ring));
+        println!("{name:<14}{median:>9.1}{ratio:>8}{:>10.1}{:>8.1}%", held.length, 100.0 * held.refused);
+    }
+}
+
+/// Criterion's median estimate in nanoseconds.
+fn median(folder: &Path) -> Option<f64> {
+    let file: PathBuf = folder.join("new/estimates.json");
+    let estimates: serde_json::Value = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    estimates["median"]["point_estimate"].as_f64()
+}
