@@ -1,0 +1,61 @@
+# Everything a newcomer, a contributor and CI run. `make help` lists it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CARGO ?= cargo
+
+# Cargo and maturin build PyO3 against the same interpreter, whatever else is active in the shell.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+unexport CONDA_PREFIX
+
+RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench bless docs clean rust
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.extension ## set up everything and see which disciplines protect TCP from a flow that does not slow down
+	$(BIN)/headgate run scenarios/protect.toml
+
+test: $(VENV)/.extension ## set up everything and run every test
+	$(CARGO) test --workspace --locked
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+
+bench: rust ## nanoseconds per packet, beside a bare ring buffer
+	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
+
+bless: rust ## accept the golden tables as they are now (say in the commit why they moved)
+	BLESS=1 $(CARGO) test -p headgate-core --locked --test maintain
+
+docs: rust ## fill the parameter tables of docs/disciplines
+	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
+
+clean: ## remove what was built; results stay
+	$(CARGO) clean
+	rm -rf $(VENV) dist python/headgate/*.so .pytest_cache .mypy_cache .ruff_cache
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+rust:
+	@command -v $(CARGO) > /dev/null || { echo "Rust is missing: https://rustup.rs says how to install it" >&2; exit 1; }
+
+$(VENV)/.requirements: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@touch $@
+
+$(VENV)/.extension: $(VENV)/.requirements $(RUST) | rust
+	$(BIN)/maturin develop --release --locked
+	@touch $@
