@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_scenario::Scenario;
-use headgate_sim::{EventRow, Happening, IntervalRow, LinkRow};
+use headgate_sim::{EventRow, FlowRow, Happening, IntervalRow, LinkRow};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
@@ -24,9 +24,8 @@ pub struct Run {
 impl Run {
     /// The run of `scenario` with the discipline at `index` and `seed`.
     pub fn new(scenario: &Scenario, index: usize, seed: u64) -> Run {
-        let tcp = scenario.tcp.iter().map(|group| (group.name.clone(), "tcp"));
-        let udp = scenario.udp.iter().map(|group| (group.name.clone(), "udp"));
-        Run { qdisc: scenario.qdiscs[index].to_string(), seed, groups: tcp.chain(udp).collect() }
+        let groups = scenario.groups().map(|group| (group.name.to_string(), group.kind.name())).collect();
+        Run { qdisc: scenario.qdiscs[index].to_string(), seed, groups }
     }
 
     fn columns(&self, rows: usize) -> Columns {
@@ -81,7 +80,7 @@ impl Outcome {
         columns.counts(rows.iter().map(|row| &row.counts));
         columns.f64("goodput_bps", rows.iter().map(|row| row.goodput_bps));
         columns.f64("fair_share_bps", rows.iter().map(|row| row.fair_share_bps));
-        columns.f64("share_of_fair", rows.iter().map(|row| row.goodput_bps / row.fair_share_bps));
+        columns.f64_or_null("share_of_fair", rows.iter().map(share_of_fair));
         columns.u64("retransmits", rows.iter().map(|row| row.retransmits));
         columns.u64("timeouts", rows.iter().map(|row| row.timeouts));
         columns.f64_or_null("cwnd_mean", rows.iter().map(|row| row.cwnd_mean));
@@ -163,6 +162,11 @@ impl Outcome {
 /// `RuntimeError` with what Arrow said.
 pub fn to_python(table: Result<RecordBatch, ArrowError>) -> PyResult<PyRecordBatch> {
     table.map(PyRecordBatch::new).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// No share where the flow is due nothing, such as one that stopped before the warm-up ended.
+fn share_of_fair(row: &FlowRow) -> Option<f64> {
+    (row.fair_share_bps > 0.0).then(|| row.goodput_bps / row.fair_share_bps)
 }
 
 fn metric(row: &IntervalRow) -> String {

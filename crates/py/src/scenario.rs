@@ -1,0 +1,83 @@
+//! A scenario as Python sees it.
+
+use headgate_scenario::{Changes, Events};
+use pyo3::prelude::*;
+
+use crate::errors::refused;
+
+/// Name, kind (`tcp` or `udp`), number of flows, and the rate of each in bits per second (None for TCP).
+type GroupRow = (String, &'static str, u32, Option<f64>);
+
+/// A scenario that was read and checked.
+#[pyclass(frozen, module = "headgate._core")]
+pub struct Scenario(pub headgate_scenario::Scenario);
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario from TOML `text`; `file` names it in messages.
+    #[new]
+    #[pyo3(signature = (text, file, *, set=Vec::new(), qdiscs=Vec::new(), seeds=None))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        set: Vec<String>,
+        qdiscs: Vec<String>,
+        seeds: Option<u32>,
+    ) -> PyResult<Scenario> {
+        let changes = Changes { set, qdiscs, seeds };
+        headgate_scenario::Scenario::read(text, file, &changes).map(Scenario).map_err(|error| refused(py, error))
+    }
+
+    /// The scenario in canonical form.
+    fn to_toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn about(&self) -> &str {
+        &self.0.about
+    }
+
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.0.duration.as_secs_f64()
+    }
+
+    #[getter]
+    fn warmup_s(&self) -> f64 {
+        self.0.warmup.as_secs_f64()
+    }
+
+    #[getter]
+    fn rate_bps(&self) -> f64 {
+        self.0.link.rate.as_bits() as f64
+    }
+
+    #[getter]
+    fn records_events(&self) -> bool {
+        self.0.record.events != Events::Off
+    }
+
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.0.seeds.clone()
+    }
+
+    #[getter]
+    fn qdiscs(&self) -> Vec<String> {
+        self.0.qdiscs.iter().map(ToString::to_string).collect()
+    }
+
+    #[getter]
+    fn groups(&self) -> Vec<GroupRow> {
+        let udp = |index: usize| index.checked_sub(self.0.tcp.len());
+        let rate = |index| udp(index).map(|index| self.0.udp[index].rate.as_bits() as f64);
+        self.0.groups().map(|g| (g.name.to_string(), g.kind.name(), g.flows, rate(g.index))).collect()
+    }
+}

@@ -1,0 +1,54 @@
+"""Headgate: see which packets should enter a congested link.
+
+>>> import headgate
+>>> result = headgate.run("scenarios/protect.toml", seeds=1)
+>>> result.flows.to_pandas()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headgate._core import VERSION as __version__
+from headgate._core import Discipline, Parameter, Preset, ScenarioError, discipline, disciplines
+from headgate.errors import HeadgateError, InterruptedRunError, ResultError, RunFailedError, UsageError
+from headgate.scenario import Group, Scenario
+
+if TYPE_CHECKING:
+    from headgate.api import load, run
+    from headgate.results import Result
+
+__all__ = [
+    "Discipline",
+    "Group",
+    "HeadgateError",
+    "InterruptedRunError",
+    "Parameter",
+    "Preset",
+    "Result",
+    "ResultError",
+    "RunFailedError",
+    "Scenario",
+    "ScenarioError",
+    "UsageError",
+    "__version__",
+    "discipline",
+    "disciplines",
+    "load",
+    "run",
+]
+
+#: What needs pyarrow is imported when it is first used: `import headgate` stays quick.
+_LATER = {"load": "headgate.api", "run": "headgate.api", "Result": "headgate.results"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'headgate' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

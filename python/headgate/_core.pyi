@@ -1,0 +1,143 @@
+"""The compiled part: conversions between Python and the simulator. Use the package `headgate` around it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+VERSION: str
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be used; `str` gives the whole message, with the place in the file."""
+
+    message: str
+    key: str
+    file: str
+    line: int | None
+    column: int | None
+
+class Stopped(Exception):
+    """A run that was asked to stop before its end."""
+
+class Batch(Protocol):
+    """A record batch that any Arrow library takes without a copy (Arrow PyCapsule interface)."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[Any, Any]: ...
+
+class Scenario:
+    """A scenario that was read and checked."""
+
+    def __init__(
+        self, text: str, file: str, *, set: Sequence[str] = ..., qdiscs: Sequence[str] = ..., seeds: int | None = None
+    ) -> None: ...
+    def to_toml(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def duration_s(self) -> float: ...
+    @property
+    def warmup_s(self) -> float: ...
+    @property
+    def rate_bps(self) -> float: ...
+    @property
+    def records_events(self) -> bool: ...
+    @property
+    def seeds(self) -> list[int]: ...
+    @property
+    def qdiscs(self) -> list[str]: ...
+    @property
+    def groups(self) -> list[tuple[str, str, int, float | None]]: ...
+
+class Progress:
+    """Watches and stops runs from another thread; one object may serve many runs."""
+
+    def __init__(self) -> None: ...
+    @property
+    def seconds(self) -> float:
+        """Simulated seconds done so far, over all runs that use this object."""
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop` was called."""
+    def stop(self) -> None:
+        """Makes every run that uses this object end soon with `Stopped`."""
+
+class Outcome:
+    """Everything one run gave, as Arrow tables."""
+
+    def flows(self) -> Batch: ...
+    def intervals(self) -> Batch: ...
+    def links(self) -> Batch: ...
+    def delays(self) -> Batch: ...
+    @property
+    def packets(self) -> int:
+        """Packets sent through the forward bottleneck in the whole run."""
+
+def run(
+    scenario: Scenario,
+    qdisc_index: int,
+    seed: int,
+    progress: Progress | None = None,
+    on_events: Callable[[Batch], object] | None = None,
+) -> Outcome:
+    """Runs one discipline with one seed; other Python threads go on meanwhile."""
+
+class Parameter:
+    """One parameter of a discipline."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def also(self) -> list[str]:
+        """Other names that work: the papers', tc's, ns-2's."""
+    @property
+    def doc(self) -> str: ...
+    @property
+    def kind(self) -> str:
+        """What kind of value it takes, unit included."""
+    @property
+    def default(self) -> str: ...
+    @property
+    def range(self) -> str:
+        """The values allowed, in words; empty if every value of its kind is."""
+
+class Preset:
+    """A named set of values for a discipline's parameters."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """The values that differ from the defaults."""
+
+class Discipline:
+    """One row of the registry."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def summary(self) -> str:
+        """One line on the idea."""
+    @property
+    def citation(self) -> str:
+        """The publication that defines it."""
+    @property
+    def protects(self) -> bool:
+        """It holds back flows that do not slow down."""
+    @property
+    def per_flow(self) -> bool:
+        """It keeps state for each flow."""
+    @property
+    def ecn(self) -> bool:
+        """It can mark instead of dropping."""
+    @property
+    def parameters(self) -> list[Parameter]: ...
+    @property
+    def presets(self) -> list[Preset]: ...
+
+def disciplines() -> list[Discipline]:
+    """Every discipline, sorted by name."""
+
+def discipline(name: str) -> Discipline:
+    """The discipline called `name`; `LookupError` with the nearest name if there is none."""

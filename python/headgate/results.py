@@ -1,0 +1,99 @@
+"""A result: the tables of all points, the scenario they came from, and what they say in figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from headgate import store, tables
+from headgate.errors import ResultError
+from headgate.scenario import Scenario
+
+
+class Result:
+    """Tables (`pyarrow.Table`; pandas and polars read them without a copy) and figures of one run of a scenario.
+
+    Rows are sorted by discipline, in the scenario's order, then seed. Figures cover the time after the warm-up, except
+    `intervals` and `events`, which cover the whole run. docs/reference/tables.md explains every column.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        manifest: dict[str, Any],
+        timing: list[dict[str, Any]],
+        kept: Mapping[str, pa.Table],
+        path: Path | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.manifest = manifest
+        self.timing = timing
+        self.path = path
+        self._kept = kept
+
+    @classmethod
+    def load(cls, path: Path) -> Result:
+        """The result in a folder; tables are read when they are first asked for."""
+        manifest = store.read_manifest(path)
+        missing = [name for name in manifest["tables"] if not (path / name).is_file()]
+        if missing:
+            raise ResultError(f"{path} is not a whole result: {', '.join(missing)} missing")
+        scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO))
+        timing = store.read_json(path / store.TIMING)["points"] if (path / store.TIMING).is_file() else []
+        return cls(scenario, manifest, timing, {}, path)
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """One row a flow."""
+        return self._table("flows")
+
+    @cached_property
+    def intervals(self) -> pa.Table:
+        """One row an interval, metric and group: queue, utilisation, goodput, drops, marks and gauges over time."""
+        return self._table("intervals")
+
+    @cached_property
+    def links(self) -> pa.Table:
+        """One row a direction of the bottleneck."""
+        return self._table("links")
+
+    @cached_property
+    def delays(self) -> pa.Table:
+        """The distribution of queueing delay at the forward bottleneck: one row a histogram box that is not empty."""
+        return self._table("delays")
+
+    @cached_property
+    def events(self) -> pa.Table | None:
+        """One row an event at the forward bottleneck; None unless the scenario records them.
+
+        This reads them all: for a long record, open the folder `events` with `pyarrow.dataset` instead.
+        """
+        if not self.scenario.records_events:
+            return None
+        if self.path is None:
+            return self._kept["events"]
+        files = [self.path / store.EVENTS / f"{store.slug(point)}.parquet" for point in self.scenario.points]
+        return tables.concat(tables.read(file) for file in files)
+
+    def summary(self) -> list[dict[str, Any]]:
+        """What the run showed, one entry a discipline: the `results` of the JSON document (docs/reference/json.md)."""
+        from headgate.summary import summarise
+
+        return summarise(self)
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document that `headgate run --json` prints (docs/reference/json.md)."""
+        from headgate.summary import document
+
+        return document(self)
+
+    def _table(self, name: str) -> pa.Table:
+        return self._kept[name] if self.path is None else tables.read(self.path / f"{name}.parquet")
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.path is None else str(self.path)
+        return f"Result({self.scenario.name!r}, {len(self.scenario.points)} points, {where})"

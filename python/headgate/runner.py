@@ -1,0 +1,97 @@
+"""Runs points (a discipline with a seed each) on all cores, and stops them cleanly."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+from headgate import _core
+from headgate.scenario import Point, Scenario
+
+#: How often, in seconds of wall time, a watcher is told how far things are.
+TICK = 0.1
+
+
+class Timing(NamedTuple):
+    """What one point cost: processor time and wall time of the simulation alone, in seconds."""
+
+    cpu_s: float
+    wall_s: float
+
+
+class Watcher:
+    """Is told how a run goes; this one looks away."""
+
+    def begin(self, total: int, cached: int, seconds: float) -> None:
+        """A run begins: `total` points, of which `cached` were finished before; `seconds` remain to be simulated."""
+
+    def tick(self, finished: int, seconds: float) -> None:
+        """So far `finished` points of this run are done, and `seconds` of simulated time."""
+
+    def end(self) -> None:
+        """The last point is done, or the run stops."""
+
+
+class Failures(Exception):
+    """Points that failed, each with its error; the others were finished."""
+
+    def __init__(self, errors: dict[Point, BaseException]) -> None:
+        self.errors = errors
+        super().__init__("\n".join(f"{point}: {error}" for point, error in errors.items()))
+
+
+def run_point(
+    scenario: Scenario, point: Point, progress: _core.Progress, on_events: Callable[[Any], object] | None = None
+) -> tuple[_core.Outcome, Timing]:
+    """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
+    wall, cpu = time.perf_counter(), time.thread_time()
+    outcome = _core.run(scenario.core, point.index, point.seed, progress, on_events)
+    return outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall)
+
+
+def run_points(
+    points: Sequence[Point],
+    job: Callable[[Point, _core.Progress], None],
+    *,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> None:
+    """Calls `job` for every point, on `threads` threads (all processors if None).
+
+    Raises `Failures` when the others are done if some failed, `OSError` at once if a result cannot be written, and
+    `KeyboardInterrupt` when the running points have been stopped.
+    """
+    progress = _core.Progress()
+    watcher = watcher or Watcher()
+    with ThreadPoolExecutor(max_workers=threads or processors()) as pool:
+        futures = {pool.submit(job, point, progress): point for point in points}
+        try:
+            _watch(futures, progress, watcher)
+        except BaseException:
+            progress.stop()
+            pool.shutdown(cancel_futures=True)
+            raise
+        finally:
+            watcher.end()
+    errors = {point: error for future, point in futures.items() if (error := future.exception()) is not None}
+    if errors:
+        raise Failures(errors)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _watch(futures: dict[Future[None], Point], progress: _core.Progress, watcher: Watcher) -> None:
+    """Waits for all futures; an error in writing ends it at once."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=TICK, return_when=FIRST_COMPLETED)
+        watcher.tick(len(futures) - len(pending), progress.seconds)
+        for future in done:
+            if isinstance(error := future.exception(), OSError):
+                raise error

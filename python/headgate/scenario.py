@@ -1,0 +1,153 @@
+"""Scenario files: one network, its flows, the disciplines to compare."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from headgate import _core
+
+
+class Group(NamedTuple):
+    """A group of flows: `kind` is `tcp` or `udp`, `rate_bps` the rate of each flow on the wire (None for TCP)."""
+
+    name: str
+    kind: str
+    flows: int
+    rate_bps: float | None
+
+
+class Point(NamedTuple):
+    """One run: the discipline number `index` of a scenario, as text in `qdisc`, with one seed."""
+
+    index: int
+    qdisc: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.qdisc} with seed {self.seed}"
+
+
+class Scenario:
+    """A scenario that was read and checked: every default filled in, every unit resolved."""
+
+    def __init__(self, core: _core.Scenario) -> None:
+        self._core = core
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        set: Iterable[str] = (),
+        qdiscs: Iterable[str] = (),
+        seeds: int | Iterable[int] | None = None,
+    ) -> Scenario:
+        """Reads a scenario file.
+
+        `set` changes keys (`"link.rate=5Mbit/s"`), `qdiscs` replaces the disciplines (`"sfb:bins=46"`), `seeds` the
+        seeds (a number N stands for 1 to N). Raises `ScenarioError` for a bad scenario and `OSError` for a file that
+        cannot be read.
+        """
+        data = Path(path).read_bytes()
+        return cls.parse(data, file=str(path), set=set, qdiscs=qdiscs, seeds=seeds)
+
+    @classmethod
+    def parse(
+        cls,
+        text: str | bytes,
+        *,
+        file: str = "<text>",
+        set: Iterable[str] = (),
+        qdiscs: Iterable[str] = (),
+        seeds: int | Iterable[int] | None = None,
+    ) -> Scenario:
+        """Reads a scenario from TOML text; `file` names it in messages. The changes are those of `load`."""
+        if isinstance(text, bytes):
+            text = _decode(text, file)
+        changes = list(set)
+        if seeds is not None and not isinstance(seeds, int):
+            changes.append(f"seeds={list(seeds)}")
+            seeds = None
+        return cls(_core.Scenario(text, file, set=changes, qdiscs=list(qdiscs), seeds=seeds))
+
+    @property
+    def core(self) -> _core.Scenario:
+        """The compiled scenario that runs take."""
+        return self._core
+
+    @property
+    def name(self) -> str:
+        """The short name that results go by."""
+        return self._core.name
+
+    @property
+    def about(self) -> str:
+        """One or two sentences on what it shows."""
+        return self._core.about
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time of one run, in seconds."""
+        return self._core.duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """The part at the beginning that no figure counts, in seconds."""
+        return self._core.warmup_s
+
+    @property
+    def rate_bps(self) -> float:
+        """Rate of the bottleneck from senders to receivers, in bits per second."""
+        return self._core.rate_bps
+
+    @property
+    def records_events(self) -> bool:
+        """Whether events at the bottleneck are written, one row each."""
+        return self._core.records_events
+
+    @property
+    def seeds(self) -> list[int]:
+        """One run of every discipline for each."""
+        return self._core.seeds
+
+    @property
+    def qdiscs(self) -> list[str]:
+        """The disciplines to compare, as in `sfb:bins=46,levels=1`."""
+        return self._core.qdiscs
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups of flows, TCP before UDP; flows are numbered in this order."""
+        return [Group(*group) for group in self._core.groups]
+
+    @property
+    def points(self) -> list[Point]:
+        """Every run, discipline by discipline, seed by seed."""
+        return [Point(index, qdisc, seed) for index, qdisc in enumerate(self.qdiscs) for seed in self.seeds]
+
+    def to_toml(self) -> str:
+        """The scenario in canonical form: reading it again gives the same scenario and the same text."""
+        return self._core.to_toml()
+
+    @property
+    def config_hash(self) -> str:
+        """SHA-256 of the canonical form and Headgate's version: equal hashes mean equal results."""
+        return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}".encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, qdiscs={self.qdiscs!r}, seeds={self.seeds!r})"
+
+
+def _decode(data: bytes, file: str) -> str:
+    """TOML is UTF-8; anything else is refused, with the line of the first bad byte."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        wrong = _core.ScenarioError(f"error: {file} is not a TOML file: byte {error.start} is not UTF-8")
+        wrong.message = f"not a TOML file: byte {error.start} is not UTF-8"
+        wrong.file, wrong.key, wrong.column = file, "", None
+        wrong.line = data.count(b"\n", 0, error.start) + 1
+        raise wrong from None

@@ -1,0 +1,231 @@
+"""The folder of one result: finished points while a run goes on, the final tables and the manifest when it is done.
+
+Everything is written under a temporary name and renamed when it is whole. The manifest comes last: a folder with a
+manifest is a complete result, one without can be resumed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headgate import _core
+from headgate.errors import ResultError
+from headgate.scenario import Point, Scenario
+
+SCHEMA = 1
+MANIFEST = "manifest.json"
+SCENARIO = "scenario.toml"
+TIMING = "timing.json"
+POINTS = "points"
+EVENTS = "events"
+
+#: Marks what is not whole yet.
+UNFINISHED = ".unfinished-"
+
+
+def folder_name(scenario: Scenario) -> str:
+    """The name of the folder that results of `scenario` go to."""
+    return f"{scenario.name}-{scenario.config_hash[:8]}"
+
+
+def slug(point: Point) -> str:
+    """A file name for `point`, different for each discipline and seed."""
+    name = point.qdisc.partition(":")[0]
+    return f"{name}-{hashlib.sha256(point.qdisc.encode()).hexdigest()[:8]}-{point.seed}"
+
+
+class Store:
+    """One result folder that this process writes to."""
+
+    def __init__(self, path: Path, scenario: Scenario) -> None:
+        self.path = path
+        self.scenario = scenario
+        self.points = path / POINTS
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, scenario: Scenario, *, force: bool = False) -> Iterator[Store]:
+        """Makes the folder ready and keeps other processes out; a folder that stayed empty is removed again.
+
+        Raises `ResultError` if it cannot be written or another run writes to it. `force` forgets what is there.
+        """
+        store = cls(path, scenario)
+        made = _make(path)
+        lock = _lock(path)
+        try:
+            store._prepare(force)
+            yield store
+        finally:
+            os.close(lock)
+            store._tidy(made)
+
+    def _prepare(self, force: bool) -> None:
+        try:
+            if force:
+                (self.path / MANIFEST).unlink(missing_ok=True)
+                shutil.rmtree(self.points, ignore_errors=True)
+            if not self.complete:
+                self.points.mkdir(exist_ok=True)
+                for left in self.points.glob(f"{UNFINISHED}*"):
+                    shutil.rmtree(left)
+                write_text(self.path / SCENARIO, self.scenario.to_toml())
+        except OSError as error:
+            raise not_writable(self.path, error) from None
+
+    def _tidy(self, made: list[Path]) -> None:
+        """Leaves nothing behind of a run that finished no point."""
+        if self.complete or (self.points.is_dir() and any(self.points.iterdir())):
+            return
+        shutil.rmtree(self.points, ignore_errors=True)
+        for folder in made:
+            if folder == self.path:
+                (folder / SCENARIO).unlink(missing_ok=True)
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the result is finished."""
+        return (self.path / MANIFEST).is_file()
+
+    def point(self, point: Point) -> Path:
+        """Where the finished `point` is kept."""
+        return self.points / slug(point)
+
+    def has(self, point: Point) -> bool:
+        """Whether `point` is finished."""
+        return self.complete or self.point(point).is_dir()
+
+    @contextmanager
+    def writing(self, point: Point) -> Iterator[Path]:
+        """A folder for the files of `point`: kept if all goes well, removed if not."""
+        unfinished = self.points / f"{UNFINISHED}{slug(point)}"
+        unfinished.mkdir()
+        try:
+            yield unfinished
+            unfinished.rename(self.point(point))
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+
+    def move_events(self) -> list[Path]:
+        """Gives every point's events their final place; goes on where an interrupted call stopped."""
+        (self.path / EVENTS).mkdir(exist_ok=True)
+        files = []
+        for point in self.scenario.points:
+            files.append(self.path / EVENTS / f"{slug(point)}.parquet")
+            recorded = self.point(point) / f"{EVENTS}.parquet"
+            if recorded.exists():
+                recorded.replace(files[-1])
+        return files
+
+    def finish(self, files: list[Path]) -> dict[str, Any]:
+        """Writes the manifest, with the hash of each of `files`, and forgets the single points."""
+        hashes = {str(file.relative_to(self.path)): sha256(file) for file in files}
+        manifest = manifest_of(self.scenario, hashes)
+        write_json(self.path / MANIFEST, manifest)
+        shutil.rmtree(self.points)
+        return manifest
+
+
+def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
+    """The manifest of a finished result whose table files have these SHA-256 `hashes`."""
+    return {
+        "schema": SCHEMA,
+        "headgate": _core.VERSION,
+        "name": scenario.name,
+        "config_hash": scenario.config_hash,
+        "scenario": scenario.to_toml(),
+        "points": [{"qdisc": point.qdisc, "seed": point.seed, "state": "done"} for point in scenario.points],
+        "tables": hashes,
+    }
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """The manifest of the result in `path`; `ResultError` if there is none that this version understands."""
+    file = path / MANIFEST
+    try:
+        manifest = read_json(file)
+    except OSError:
+        unfinished = (path / POINTS).is_dir() and (path / SCENARIO).is_file()
+        why = "its run is not finished: run it again to resume" if unfinished else f"it has no {MANIFEST}"
+        raise ResultError(f"{path} is not a result: {why}") from None
+    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
+        found = manifest.get("schema") if isinstance(manifest, dict) else None
+        raise ResultError(f"{file} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")
+    return manifest
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A JSON file that Headgate wrote; `ResultError` if it is damaged."""
+    try:
+        value: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ResultError(f"{file} is damaged: {error}") from None
+    return value
+
+
+def sha256(file: Path) -> str:
+    """The file's SHA-256, in hexadecimal."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def write_text(file: Path, text: str) -> None:
+    """Writes a text file as a whole."""
+    write_whole(file, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Writes a JSON file as a whole."""
+    write_text(file, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def write_whole(file: Path, write: Callable[[Path], object]) -> None:
+    """Lets `write` write to a temporary name beside `file`, then renames it."""
+    unfinished = file.with_name(f"{UNFINISHED}{file.name}")
+    try:
+        write(unfinished)
+        unfinished.replace(file)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def not_writable(path: Path, error: OSError) -> ResultError:
+    """The error of a folder that cannot be written."""
+    return ResultError(f"cannot write results to {path}: {error.strerror or error}")
+
+
+def _make(path: Path) -> list[Path]:
+    """Makes the folder and sees that it can be written; gives the folders that are new, innermost first."""
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        write_text(path / f"{UNFINISHED}probe", "")
+        (path / f"{UNFINISHED}probe").unlink()
+    except OSError as error:
+        for folder in new:
+            if folder.is_dir():
+                folder.rmdir()
+        raise not_writable(path, error) from None
+    return new
+
+
+def _lock(path: Path) -> int:
+    """Keeps other processes out of the folder for as long as the descriptor stays open."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise ResultError(f"another run is writing to {path}") from None
+    return descriptor

@@ -1,0 +1,79 @@
+"""Tables as they are kept: fixed column types, fixed row order, and Parquet files with the same bytes every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+WORDS = pa.dictionary(pa.int32(), pa.string())
+
+#: The tables of every result, in the order in which they are documented.
+NAMES = ("flows", "intervals", "links", "delays")
+
+#: Events at the forward bottleneck, one row each; they are streamed, so their columns are fixed here.
+EVENTS = pa.schema(
+    [
+        pa.field("qdisc", WORDS, nullable=False),
+        pa.field("seed", pa.uint64(), nullable=False),
+        pa.field("time_ns", pa.uint64(), nullable=False),
+        pa.field("event", WORDS, nullable=False),
+        pa.field("reason", WORDS),
+        pa.field("flow", pa.uint32(), nullable=False),
+        pa.field("bytes", pa.uint32(), nullable=False),
+        pa.field("queue_packets", pa.uint32(), nullable=False),
+    ]
+)
+
+PARQUET: dict[str, Any] = {"version": "2.6", "compression": "zstd", "store_schema": True}
+ROW_GROUP = 1 << 20
+
+
+def table(batch: Any) -> pa.Table:
+    """A table of one Arrow record batch from `_core`, without a copy."""
+    return pa.table(pa.record_batch(batch))
+
+
+def concat(parts: Iterable[pa.Table]) -> pa.Table:
+    """The rows of all `parts` in order, as one chunk, every column of words with one dictionary.
+
+    The words are numbered by first appearance in the whole table, whatever dictionaries the parts had, so that the
+    bytes written do not depend on whether a part was just run or read from a file.
+    """
+    whole = pa.concat_tables(list(parts)).combine_chunks()
+    for index, field in enumerate(whole.schema):
+        if pa.types.is_dictionary(field.type):
+            words = pc.dictionary_encode(whole.column(index).cast(pa.string())).cast(WORDS)
+            whole = whole.set_column(index, pa.field(field.name, WORDS, field.nullable), words)
+    return whole.combine_chunks()
+
+
+def write(path: Path, whole: pa.Table) -> None:
+    """Writes a Parquet file."""
+    pq.write_table(whole, path, row_group_size=ROW_GROUP, **PARQUET)
+
+
+def read(path: Path) -> pa.Table:
+    """Reads a Parquet file that `write` or `EventWriter` wrote."""
+    return pq.read_table(path, memory_map=False, partitioning=None)
+
+
+class EventWriter:
+    """Streams batches of events to a Parquet file; use it as a context manager and as the callback of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self._writer = pq.ParquetWriter(path, EVENTS, **PARQUET)
+
+    def __enter__(self) -> EventWriter:
+        return self
+
+    def __call__(self, batch: Any) -> None:
+        """Appends one batch from `_core`."""
+        self._writer.write_table(table(batch))
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
