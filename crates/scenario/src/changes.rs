@@ -174,10 +174,11 @@ fn put_in_group<'c>(
             if name == wanted {
                 return put(group, inner, value);
             }
-            known.push(name);
+            if !known.contains(&name) {
+                known.push(name);
+            }
         }
     }
-    known.dedup();
     let guess = nearest(wanted, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
     let message = format!("no section or group is called `{wanted}`{}", guess.unwrap_or_default());
     Err(Fault::plain(value.span(), message).help(format!("known: {}", known.join(", "))))

@@ -22,13 +22,7 @@ pub(crate) struct Section {
 impl Section {
     /// A value that must be given.
     pub(crate) fn need<T>(&self, key: &str, raw: At<T>) -> Result<Spanned<T>, Fault> {
-        raw.ok_or_else(|| self.missing(key))
-    }
-
-    /// The fault that `key` is not given.
-    pub(crate) fn missing(&self, key: &str) -> Fault {
-        let place = if self.heading.is_empty() { "the scenario" } else { self.heading };
-        Fault::plain(self.span.clone(), format!("`{key}` is missing: {place} needs it"))
+        raw.ok_or_else(|| Fault::missing(self.span.clone(), self.heading, key))
     }
 
     /// The value, or the default as if written at the section's head.
@@ -43,10 +37,11 @@ impl Section {
 
     /// The same for a size, which must be one that a packet can have.
     pub(crate) fn bytes(&self, raw: At<Quantity<Bytes>>, default: u32, least: u32) -> Result<Spanned<u32>, Fault> {
-        let bytes = self.quantity(raw, Bytes(default.into()));
-        let span = bytes.span();
-        let bytes = within(bytes, Bytes(least.into())..=Bytes(LARGEST_PACKET.into()))?;
-        Ok(Spanned::new(span, bytes.0 as u32))
+        let size = self.quantity(raw, Bytes(default.into()));
+        let bytes = u32::try_from(size.get_ref().0).ok().filter(|bytes| (least..=LARGEST_PACKET).contains(bytes));
+        let message = || format!("must be {least}B to {LARGEST_PACKET}B, not {}", size.get_ref());
+        let bytes = bytes.ok_or_else(|| Fault::value(size.span(), message()))?;
+        Ok(Spanned::new(size.span(), bytes))
     }
 
     /// The same for a time of a sender's, which has a bound but may be zero.
@@ -63,11 +58,11 @@ pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
 pub(crate) const LONGEST_RUN: Span = Span::from_secs(86_400);
 /// At this rate an ACK takes 3.2 ns; beyond it the clock's whole nanoseconds would bend the rate.
 pub(crate) const FASTEST: Rate = Rate::from_bits(100_000_000_000);
-/// What one machine's memory holds with some room.
+/// A bound against slips of the pen, ten times what the simulator is made for.
 pub(crate) const MOST_FLOWS: u32 = 1_000_000;
 /// Beyond RFC 7323's largest window of 1 GiB in packets of 1500 bytes.
 pub(crate) const LARGEST_WINDOW: u32 = 1_000_000;
-/// A queue of 40 GB at 1500 bytes a packet would be larger than any router's.
+/// Larger than any router's buffer.
 const LARGEST_PACKET_LIMIT: u32 = 10_000_000;
 const LARGEST_BYTE_LIMIT: u64 = 10_000_000_000;
 

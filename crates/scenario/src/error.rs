@@ -13,18 +13,18 @@ pub struct ScenarioError {
     /// What is wrong, in one sentence.
     pub message: String,
     /// What would be right, such as the known keys; printed beside the caret.
-    pub help: Option<String>,
+    pub help: Option<Box<str>>,
     /// The path of the key concerned, such as `tcp[0].access.rate`; empty if it is none in particular.
-    pub key: String,
+    pub key: Box<str>,
     /// The file's name as the caller gave it.
     pub file: String,
     /// The line in the file, from 1; `None` if a change is to blame.
-    pub line: Option<usize>,
+    pub line: Option<u32>,
     /// The column in that line, in characters from 1; `None` if a change is to blame.
-    pub column: Option<usize>,
+    pub column: Option<u32>,
     /// The change to blame, as in `--set link.rate=5`.
-    pub change: Option<String>,
-    excerpt: Excerpt,
+    pub change: Option<Box<str>>,
+    excerpt: Box<Excerpt>,
 }
 
 /// The part of the offending line that is shown.
@@ -44,7 +44,7 @@ impl fmt::Display for ScenarioError {
         };
         let number = line.to_string();
         let gutter = " ".repeat(number.len());
-        let Excerpt { text, indent, carets } = &self.excerpt;
+        let Excerpt { text, indent, carets } = &*self.excerpt;
         writeln!(f, "{gutter}--> {}:{line}:{column}", self.file)?;
         writeln!(f, "{gutter} |")?;
         writeln!(f, "{}", format!("{number} | {text}").trim_end())?;
@@ -63,17 +63,26 @@ pub(crate) struct Fault {
     pub(crate) help: Option<String>,
     /// Whether the message is to begin with the key at `span`.
     pub(crate) names_key: bool,
+    /// The key that is missing in the section at `span`.
+    pub(crate) missing: Option<String>,
 }
 
 impl Fault {
     /// A fault in the value at `span`; the message will begin with its key.
     pub(crate) fn value(span: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { span, message: message.into(), help: None, names_key: true }
+        Fault { span, message: message.into(), help: None, names_key: true, missing: None }
     }
 
     /// A fault whose message stands for itself.
     pub(crate) fn plain(span: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { span, message: message.into(), help: None, names_key: false }
+        Fault { span, message: message.into(), help: None, names_key: false, missing: None }
+    }
+
+    /// The fault that the section at `span` has no `key`; `section` is how people write its heading.
+    pub(crate) fn missing(span: Range<usize>, section: &str, key: &str) -> Fault {
+        let section = if section.is_empty() { "the scenario" } else { section };
+        let message = format!("`{key}` is missing: {section} needs it");
+        Fault { missing: Some(key.to_string()), ..Fault::plain(span, message) }
     }
 
     /// Adds what would be right.
@@ -105,27 +114,28 @@ impl Source<'_> {
         let in_file = change.is_none();
         ScenarioError {
             message,
-            help: fault.help,
-            key,
+            help: fault.help.map(String::into_boxed_str),
+            key: key.into(),
             file: self.file.to_string(),
             line: in_file.then_some(line),
             column: in_file.then_some(column),
-            change: change.map(Change::to_string),
-            excerpt,
+            change: change.map(|change| change.to_string().into()),
+            excerpt: Box::new(excerpt),
         }
     }
 
     /// Line and column of an offset, and the line to show. What lies after the last line counts as in it.
-    fn locate(&self, span: Range<usize>) -> (usize, usize, Excerpt) {
+    fn locate(&self, span: Range<usize>) -> (u32, u32, Excerpt) {
         let text = self.text.strip_suffix('\n').unwrap_or(self.text);
-        let start = text.floor_char_boundary(span.start);
-        let end = text.floor_char_boundary(span.end).max(start);
+        let boundary = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let (start, end) = (boundary(span.start), boundary(span.end.max(span.start)));
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
         let before = text[line_start..start].chars().count();
         let carets = text[start..end.min(line_end)].chars().count().max(1);
         let line = text[..start].matches('\n').count() + 1;
-        (line, before + 1, Excerpt::cut(&text[line_start..line_end], before, carets))
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        (count(line), count(before + 1), Excerpt::cut(&text[line_start..line_end], before, carets))
     }
 }
 

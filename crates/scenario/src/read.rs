@@ -27,9 +27,18 @@ impl Scenario {
             resolve::scenario(raw.map_err(|error| unreadable(&error, tree.get_ref()))?)
         });
         read.map_err(|fault| {
-            let key = key_at(tree.get_ref(), &fault.span).unwrap_or_default();
+            let key = path_of(&fault, tree.get_ref());
             source.explain(fault, key)
         })
+    }
+}
+
+/// The path of the key concerned; a fault of the file as a whole spans nothing and concerns none.
+fn path_of(fault: &Fault, tree: &DeTable<'_>) -> String {
+    let place = if fault.span.is_empty() { None } else { key_at(tree, &fault.span) };
+    match (place, &fault.missing) {
+        (Some(section), Some(key)) => format!("{section}.{key}"),
+        (place, missing) => place.or(missing.clone()).unwrap_or_default(),
     }
 }
 
@@ -48,9 +57,10 @@ fn unreadable(error: &toml::de::Error, tree: &DeTable<'_>) -> Fault {
     let Some((found, expected)) = kind.and_then(|rest| rest.rsplit_once(", expected ")) else {
         return Fault::value(span, message);
     };
-    let is_group = matches!(key_at(tree, &span).as_deref(), Some("tcp" | "udp"));
+    let key = key_at(tree, &span);
     let expected = match expected {
-        "a sequence" if is_group => "groups, each headed by its name in double brackets, such as [[tcp]]",
+        "a sequence" if key.as_deref() == Some("tcp") => "groups headed [[tcp]], in double brackets",
+        "a sequence" if key.as_deref() == Some("udp") => "groups headed [[udp]], in double brackets",
         "a sequence" => "a list",
         "a boolean" => "true or false",
         "a string" => "a text in quotes",

@@ -1,0 +1,237 @@
+//! What people read when a scenario is wrong: one golden line for each fault, and some in full.
+
+use headgate_scenario::{Changes, Scenario, ScenarioError};
+
+const BASE: &str = r#"name = "base"
+duration = "10s"
+warmup = "2s"
+seeds = 3
+qdiscs = ["droptail", "droptail:limit=5p"]
+
+[link]
+rate = "10Mbit/s"
+delay = "14ms"
+limit = "100p"
+
+[[tcp]]
+name = "web"
+flows = 2
+cc = "newreno"
+packet = "512B"
+access = { rate = "100Mbit/s", delay = "1ms" }
+
+[[udp]]
+rate = "5Mbit/s"
+jitter = 0.1
+
+[record]
+interval = "100ms"
+"#;
+
+fn error(text: &str, changes: &Changes) -> ScenarioError {
+    Scenario::read(text, "base.toml", changes).expect_err("a fault was accepted")
+}
+
+fn set(change: &str) -> Changes {
+    Changes { set: vec![change.to_string()], ..Changes::default() }
+}
+
+/// The fault, what to replace in the base, what by; then line, column, key and message.
+type Case = (&'static str, &'static str, &'static str, (u32, u32), &'static str, &'static str);
+
+#[rustfmt::skip]
+const FAULTS: &[Case] = &[
+    ("a misspelt key in a section", r#"delay = "14ms""#, r#"dealy = "14ms""#,
+        (9, 1), "link.dealy", "unknown key `dealy` in [link]; did you mean `delay`?"),
+    ("a misspelt key at the top", "warmup", "warm_up",
+        (3, 1), "warm_up", "unknown key `warm_up`; did you mean `warmup`?"),
+    ("a key like no other", "[record]", "[recipe]",
+        (23, 2), "recipe", "unknown key `recipe`; did you mean `record`?"),
+    ("a misspelt key in a group", "flows = 2", "flow = 2",
+        (14, 1), "tcp[0].flow", "unknown key `flow` in [[tcp]]; did you mean `flows`?"),
+    ("a misspelt key in an inline table", r#"rate = "100Mbit/s", "#, r#"rte = "100Mbit/s", "#,
+        (17, 12), "tcp[0].access.rte", "unknown key `rte` in [tcp.access]; did you mean `rate`?"),
+    ("a bare number for a time", r#"delay = "14ms""#, "delay = 14",
+        (9, 9), "link.delay", r#"`link.delay`: a bare number has no unit; write "14ms""#),
+    ("a bare number in quotes", r#"rate = "5Mbit/s""#, r#"rate = "5""#,
+        (20, 8), "udp[0].rate", r#"`udp[0].rate`: a bare number has no unit; write "5Mbit/s""#),
+    ("a bare number for a limit", r#"limit = "100p""#, "limit = 100",
+        (10, 9), "link.limit", r#"`link.limit`: a bare number has no unit; write "100p""#),
+    ("a wrong unit", r#"rate = "10Mbit/s""#, r#"rate = "10ms""#,
+        (8, 8), "link.rate", r#"`link.rate`: expected a rate with its unit, such as "10Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s), found "10ms""#),
+    ("a negative rate", r#"rate = "5Mbit/s""#, r#"rate = "-5Mbit/s""#,
+        (20, 8), "udp[0].rate", r#"`udp[0].rate`: must not be negative, found "-5Mbit/s""#),
+    ("a rate of zero", r#"rate = "5Mbit/s""#, r#"rate = "0Mbit/s""#,
+        (20, 8), "udp[0].rate", "`udp[0].rate`: must be more than 0bit/s and at most 100Gbit/s, not 0bit/s"),
+    ("a rate beyond all links", r#"rate = "10Mbit/s""#, r#"rate = "400Gbit/s""#,
+        (8, 8), "link.rate", "`link.rate`: must be more than 0bit/s and at most 100Gbit/s, not 400Gbit/s"),
+    ("a packet of zero", r#"packet = "512B""#, r#"packet = "0B""#,
+        (16, 10), "tcp[0].packet", "`tcp[0].packet`: must be 1B to 65535B, not 0B"),
+    ("a header as large as its packet", r#"packet = "512B""#, r#"packet = "40B""#,
+        (16, 10), "tcp[0].packet", "`tcp[0].packet`: a header of 40B leaves no room for data in a packet of 40B"),
+    ("a limit of zero", r#"limit = "100p""#, r#"limit = "0p""#,
+        (10, 9), "link.limit", r#"`link.limit`: expected a limit above 0 in packets or bytes, such as "150p" or "200KB", found "0p""#),
+    ("no flows in a group", "flows = 2", "flows = 0",
+        (14, 9), "tcp[0].flows", "`tcp[0].flows`: must be 1 to 1000000, not 0"),
+    ("too many flows", "flows = 2", "flows = 1000000",
+        (19, 1), "udp[0]", "more than 1000000 flows together"),
+    ("a negative count", "flows = 2", "flows = -2",
+        (14, 9), "tcp[0].flows", "`tcp[0].flows`: expected a whole number from 0 to 4294967295, found integer `-2`"),
+    ("a text for a count", "flows = 2", r#"flows = "two""#,
+        (14, 9), "tcp[0].flows", r#"`tcp[0].flows`: expected a whole number from 0 to 4294967295, found string "two""#),
+    ("an unknown congestion control", r#""newreno""#, r#""newrenno""#,
+        (15, 6), "tcp[0].cc", "`tcp[0].cc`: unknown congestion control `newrenno`; did you mean `newreno`? (known: reno, newreno, sack)"),
+    ("jitter beyond one", "jitter = 0.1", "jitter = 1.5",
+        (21, 10), "udp[0].jitter", "`udp[0].jitter`: must be 0 to 1, not 1.5"),
+    ("jitter that is no number", "jitter = 0.1", "jitter = nan",
+        (21, 10), "udp[0].jitter", "`udp[0].jitter`: must be 0 to 1, not NaN"),
+    ("a warmup as long as the run", r#"warmup = "2s""#, r#"warmup = "10s""#,
+        (3, 10), "warmup", "`warmup`: 10s leaves nothing of the run's 10s to count"),
+    ("a start after the end", "jitter = 0.1", r#"start = "0s..10s""#,
+        (21, 9), "udp[0].start", "`udp[0].start`: flows start as late as 10s, but the run ends at 10s"),
+    ("a start that ends before it begins", "jitter = 0.1", r#"start = "3s..1s""#,
+        (21, 9), "udp[0].start", r#"`udp[0].start`: the stretch "3s..1s" ends before it begins"#),
+    ("a stop before the start", "jitter = 0.1", "start = \"4s\"\nstop = \"3s\"",
+        (22, 8), "udp[0].stop", "`udp[0].stop`: flows stop at 3s, but start as late as 4s"),
+    ("a timer longer than the longest", "flows = 2", r#"initial_rto = "90s""#,
+        (14, 15), "tcp[0].initial_rto", "`tcp[0].initial_rto`: 90s is longer than `max_rto` (60s)"),
+    ("two groups of one name", "[[udp]]", "[[udp]]\nname = \"web\"",
+        (20, 8), "udp[0].name", "two groups are called `web`"),
+    ("a group called as a section", r#"name = "web""#, r#"name = "link""#,
+        (13, 8), "tcp[0].name", "a tcp group cannot be called `link`: the word has a meaning"),
+    ("a name that is no folder", r#"name = "base""#, r#"name = "../base""#,
+        (1, 8), "name", "`name`: a name is 1 to 64 letters, digits, `-` and `_`"),
+    ("an unknown discipline", r#""droptail", "#, r#""droptale", "#,
+        (5, 11), "qdiscs[0]", "no discipline is called `droptale`; did you mean `droptail`?"),
+    ("an unknown parameter of a discipline", "droptail:limit=5p", "droptail:limt=5p",
+        (5, 23), "qdiscs[1]", "unknown parameter `limt` of droptail; did you mean `limit`?"),
+    ("a bad value of a parameter", "droptail:limit=5p", "droptail:limit=5parsecs",
+        (5, 23), "qdiscs[1]", r#"droptail: `limit` is "5parsecs", expected a limit above 0 in packets or bytes, such as "150p" or "200KB""#),
+    ("two disciplines that are the same", "droptail:limit=5p", "droptail:limit=100",
+        (5, 23), "qdiscs[1]", "`droptail:limit=100` is the same as `droptail`: each is compared once"),
+    ("no disciplines", r#"["droptail", "droptail:limit=5p"]"#, "[]",
+        (5, 10), "qdiscs", "`qdiscs` is empty: name at least one discipline"),
+    ("a discipline as a number", r#"["droptail", "droptail:limit=5p"]"#, r#"["droptail", 5]"#,
+        (5, 23), "qdiscs[1]", r#"`qdiscs[1]`: expected a discipline, such as "red:maxp=0.1" or { name = "red", maxp = 0.1 }, found integer `5`"#),
+    ("a seed twice", "seeds = 3", "seeds = [1, 2, 1]",
+        (4, 9), "seeds", "`seeds`: seed 1 is given twice"),
+    ("no seeds", "seeds = 3", "seeds = 0",
+        (4, 9), "seeds", "`seeds`: the count of seeds must be 1 to 10000, not 0"),
+    ("a missing key", "delay = \"14ms\"\n", "",
+        (7, 1), "link.delay", "`delay` is missing: [link] needs it"),
+    ("a missing key at the top", "duration = \"10s\"\n", "",
+        (1, 1), "duration", "`duration` is missing: the scenario needs it"),
+    ("a missing rate of a group", "rate = \"5Mbit/s\"\n", "",
+        (19, 1), "udp[0].rate", "`rate` is missing: [[udp]] needs it"),
+    ("a group in single brackets", "[[tcp]]", "[tcp]",
+        (12, 1), "tcp", "`tcp`: expected groups headed [[tcp]], in double brackets, found a table"),
+    ("a section that is a number", r#"access = { rate = "100Mbit/s", delay = "1ms" }"#, "access = 5",
+        (17, 10), "tcp[0].access", r#"`tcp[0].access`: expected a table such as { rate = "100Mbit/s", delay = "1ms" }, found integer `5`"#),
+    ("an interval longer than the run", r#"interval = "100ms""#, r#"interval = "11s""#,
+        (24, 12), "record.interval", "`record.interval`: must be 10us to 10s, not 11s"),
+    ("not toml", "[link]", "[link",
+        (7, 6), "", "this is not TOML: unclosed table, expected `]`"),
+    ("a key twice", "flows = 2", "flows = 2\nflows = 3",
+        (15, 1), "", "this is not TOML: duplicate key"),
+];
+
+#[test]
+fn the_base_is_valid() {
+    assert!(Scenario::read(BASE, "base.toml", &Changes::default()).is_ok());
+}
+
+#[test]
+fn every_fault_is_named_with_its_place_its_key_and_what_was_expected() {
+    for (what, from, to, place, key, message) in FAULTS {
+        let text = BASE.replacen(from, to, 1);
+        assert_ne!(text, BASE, "{what}: the case changes nothing");
+        let error = error(&text, &Changes::default());
+        let found = ((error.line.unwrap(), error.column.unwrap()), &*error.key, error.message.as_str());
+        assert_eq!(found, (*place, *key, *message), "{what}");
+    }
+}
+
+#[test]
+fn an_error_is_shown_with_its_line_and_a_caret_under_the_fault() {
+    let misspelt = BASE.replace("delay = \"14ms\"", "dealy = \"14ms\"");
+    assert_eq!(
+        error(&misspelt, &Changes::default()).to_string(),
+        r#"error: unknown key `dealy` in [link]; did you mean `delay`?
+ --> base.toml:9:1
+  |
+9 | dealy = "14ms"
+  | ^^^^^ known keys: rate, delay, limit, reverse"#
+    );
+    let unknown = BASE.replace("droptail\", ", "quicksilver\", ");
+    assert!(error(&unknown, &Changes::default()).to_string().starts_with(
+        r#"error: no discipline is called `quicksilver`
+ --> base.toml:5:11
+  |
+5 | qdiscs = ["quicksilver", "droptail:limit=5p"]
+  |           ^^^^^^^^^^^^^ known disciplines: "#
+    ));
+    assert_eq!(
+        error(&BASE.replace("[[udp]]", "[[udp"), &Changes::default()).to_string(),
+        r#"error: this is not TOML: unclosed array table, expected `]]`
+  --> base.toml:19:6
+   |
+19 | [[udp
+   |      ^"#
+    );
+    assert_eq!(
+        error("", &Changes::default()).to_string(),
+        "error: `name` is missing: the scenario needs it\n --> base.toml:1:1\n  |\n1 |\n  | ^"
+    );
+}
+
+#[test]
+fn a_caret_stands_right_after_tabs_and_wide_letters_and_in_long_lines() {
+    let about = format!("about = \"{}\", dealy\t= 5", "é".repeat(300));
+    let shown = error(&about, &Changes::default()).to_string();
+    let lines: Vec<Vec<char>> = shown.lines().map(|line| line.chars().collect()).collect();
+    let caret = lines[4].iter().position(|c| *c == '^').unwrap();
+    assert!(lines[3].len() <= 130, "{shown}");
+    assert_eq!(lines[3][caret], ',', "{shown}");
+    let tab = "\tdealy = 5";
+    assert!(error(tab, &Changes::default()).to_string().ends_with(
+        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, record"
+    ));
+}
+
+#[rustfmt::skip]
+const BAD_CHANGES: &[(&str, &str)] = &[
+    ("link.rate", "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`"),
+    ("=5", "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`"),
+    ("link..rate=5Mbit/s", "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`"),
+    ("link.rate=5", r#"`link.rate`: a bare number has no unit; write "5Mbit/s""#),
+    ("link.rte=5Mbit/s", "unknown key `rte` in [link]; did you mean `rate`?"),
+    ("lnk.rate=5Mbit/s", "no section or group is called `lnk`; did you mean `link`?"),
+    ("wbe.flows=3", "no section or group is called `wbe`; did you mean `web`?"),
+    ("web.access.dely=1ms", "unknown key `dely` in [tcp.access]; did you mean `delay`?"),
+    ("web.name.first=3", "`name` is not a table: nothing can be set in it"),
+    ("tcp.cc=cubic", "`tcp[0].cc`: unknown congestion control `cubic` (known: reno, newreno, sack)"),
+    ("record.events=al", "`record.events`: unknown choice of events `al`; did you mean `all`? (known: off, drops, all)"),
+];
+
+#[test]
+fn an_error_in_a_change_names_the_change_and_no_line() {
+    for (change, message) in BAD_CHANGES {
+        let error = error(BASE, &set(change));
+        assert_eq!(error.message, *message);
+        assert_eq!(
+            (error.line, error.column, error.change.as_deref()),
+            (None, None, Some(&*format!("--set {change}")))
+        );
+        assert!(error.to_string().contains(&format!("\n --> --set {change}")), "{error}");
+    }
+    let qdiscs = Changes { qdiscs: vec!["droptail".to_string(), "drptail".to_string()], ..Changes::default() };
+    assert_eq!(error(BASE, &qdiscs).change.as_deref(), Some("--qdisc drptail"));
+    let seeds = Changes { seeds: Some(0), ..Changes::default() };
+    assert_eq!(error(BASE, &seeds).change.as_deref(), Some("--seeds 0"));
+}
+
+#[test]
+fn a_change_that_spoils_the_file_is_told_at_the_line_it_spoils() {
+    let error = error(BASE, &set("duration=1s"));
+    assert_eq!((error.line, &*error.message), (Some(3), "`warmup`: 2s leaves nothing of the run's 1s to count"));
+}

@@ -1,0 +1,137 @@
+//! The keys of a file: defaults, overrides, changes; and the files that ship.
+
+use headgate_core::{Limit, Rate, Span};
+use headgate_scenario::{Access, Cc, Changes, Events, Kind, Scenario, Start};
+
+const SMALL: &str = r#"
+name = "small"
+duration = "10s"
+qdiscs = ["droptail"]
+link = { rate = "10Mbit/s", delay = "10ms", limit = "100p" }
+"#;
+
+fn read(text: &str, set: &[&str]) -> Scenario {
+    let changes = Changes { set: set.iter().map(ToString::to_string).collect(), ..Changes::default() };
+    Scenario::read(text, "small.toml", &changes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn small(rest: &str, set: &[&str]) -> Scenario {
+    read(&format!("{SMALL}{rest}"), set)
+}
+
+#[test]
+fn a_file_may_leave_most_to_the_defaults() {
+    let scenario = small("[[tcp]]\n[[tcp]]\n[[udp]]\nrate = '1Mbit/s'", &[]);
+    assert_eq!((scenario.warmup, scenario.seeds), (Span::ZERO, vec![1]));
+    assert_eq!((scenario.record.interval, scenario.record.events), (Span::from_millis(100), Events::Off));
+    let reverse = &scenario.link.reverse;
+    assert_eq!((reverse.rate, reverse.limit), (scenario.link.rate, Limit::Packets(1000)));
+    assert_eq!(reverse.qdisc.to_string(), "droptail");
+    let names: Vec<&str> = scenario.tcp.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["tcp", "tcp2"]);
+    assert_eq!((scenario.udp[0].name.as_str(), scenario.udp[0].packet, scenario.udp[0].header), ("udp", 1000, 28));
+}
+
+#[test]
+fn a_profile_chooses_the_defaults_and_keys_override_it() {
+    let tcp = small("[[tcp]]\nprofile = 'rfc'", &[]).tcp.remove(0);
+    assert_eq!(tcp, small("[[tcp]]", &[]).tcp.remove(0));
+    assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1500, 40, 10_000, 10));
+    assert_eq!((tcp.cc, tcp.initial_ssthresh, tcp.delayed_ack), (Cc::Sack, None, Some(Span::from_millis(100))));
+    assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(1), Span::from_secs(1), true));
+
+    let tcp = small("[[tcp]]\nprofile = 'ns2'\nmin_rto = '1s'", &[]).tcp.remove(0);
+    assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1000, 0, 20, 2));
+    assert_eq!((tcp.cc, tcp.initial_ssthresh, tcp.delayed_ack), (Cc::NewReno, Some(20), None));
+    assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(3), Span::from_secs(1), false));
+    let tcp = small("[[tcp]]\nprofile = 'ns2'\nwindow = 1000", &[]).tcp.remove(0);
+    assert_eq!(tcp.initial_ssthresh, Some(1000), "ns-2 starts ssthresh at the window");
+    let udp = small("[[udp]]\nprofile = 'ns2'\nrate = '1Mbit/s'", &[]).udp.remove(0);
+    assert_eq!(udp.header, 0);
+}
+
+#[test]
+fn one_side_overrides_what_both_sides_have() {
+    let tcp = small("[[tcp]]\naccess = { rate = '50Mbit/s' }\nreceiver = { delay = '7ms' }", &[]).tcp.remove(0);
+    let rate = Rate::from_bits(50_000_000);
+    assert_eq!(tcp.sender, Access { rate, delay: Span::from_millis(1) });
+    assert_eq!(tcp.receiver, Access { rate, delay: Span::from_millis(7) });
+}
+
+#[test]
+fn starts_stops_seeds_and_off_are_read_in_all_their_forms() {
+    let rest = "[[tcp]]\nstart = '1s..2s'\nstop = '9s'\ndelayed_ack = 'off'\ninitial_ssthresh = 12";
+    let tcp = small(rest, &[]).tcp.remove(0);
+    assert_eq!(tcp.start, Start { from: Span::from_secs(1), to: Span::from_secs(2) });
+    assert_eq!((tcp.stop, tcp.delayed_ack, tcp.initial_ssthresh), (Some(Span::from_secs(9)), None, Some(12)));
+    let rest = "[[tcp]]\nstart = '3s'\nstop = 'off'\ninitial_ssthresh = 'off'";
+    let tcp = small(rest, &[]).tcp.remove(0);
+    assert_eq!((tcp.start.from, tcp.start.to, tcp.stop), (Span::from_secs(3), Span::from_secs(3), None));
+    assert_eq!(small("[[tcp]]", &["seeds=4"]).seeds, [1, 2, 3, 4]);
+    assert_eq!(small("[[tcp]]", &["seeds=[9, 4]"]).seeds, [9, 4]);
+}
+
+#[test]
+fn a_discipline_may_be_a_table() {
+    let scenario = small("[[tcp]]", &["qdiscs=[{ name = 'droptail', limit = 50 }, 'droptail']"]);
+    let qdiscs: Vec<String> = scenario.qdiscs.iter().map(ToString::to_string).collect();
+    assert_eq!(qdiscs, ["droptail:limit=50", "droptail"]);
+}
+
+#[test]
+fn changes_reach_sections_kinds_groups_and_keys_that_were_not_written() {
+    let rest = "[[tcp]]\nname = 'web'\n[[tcp]]\n[[udp]]\nname = 'cbr'\nrate = '1Mbit/s'";
+    let set = ["link.rate=20Mbit/s", "tcp.cc=reno", "cbr.rate=8Mbit/s", "tcp2.flows=3", "record.events=all"];
+    let scenario = small(rest, &[&set[..], &["link.reverse.limit=9p", "web.access.delay=5ms", "about=a = b"]].concat());
+    assert_eq!(scenario.link.rate, Rate::from_bits(20_000_000));
+    assert_eq!((scenario.tcp[0].cc, scenario.tcp[1].cc), (Cc::Reno, Cc::Reno));
+    assert_eq!((scenario.tcp[0].flows, scenario.tcp[1].flows), (1, 3));
+    assert_eq!(scenario.udp[0].rate, Rate::from_bits(8_000_000));
+    assert_eq!((scenario.record.events, scenario.link.reverse.limit), (Events::All, Limit::Packets(9)));
+    assert_eq!((scenario.tcp[0].sender.delay, scenario.about.as_str()), (Span::from_millis(5), "a = b"));
+    let groups: Vec<_> = scenario.groups().map(|group| (group.index, group.name, group.kind, group.flows)).collect();
+    assert_eq!(groups, [(0, "web", Kind::Tcp, 1), (1, "tcp2", Kind::Tcp, 3), (2, "cbr", Kind::Udp, 1)]);
+    assert_eq!(scenario.total_flows(), 5);
+}
+
+#[test]
+fn the_last_of_two_changes_holds_and_qdiscs_and_seeds_replace_the_files() {
+    let text = format!("{SMALL}[[tcp]]");
+    let changes = Changes {
+        set: vec!["seeds=9".to_string(), "duration=20s".to_string(), "duration=30s".to_string()],
+        qdiscs: vec!["droptail:limit=7p".to_string(), "droptail:limit=8p".to_string()],
+        seeds: Some(2),
+    };
+    let scenario = Scenario::read(&text, "small.toml", &changes).unwrap();
+    assert_eq!((scenario.duration, scenario.seeds), (Span::from_secs(30), vec![1, 2]));
+    let qdiscs: Vec<String> = scenario.qdiscs.iter().map(ToString::to_string).collect();
+    assert_eq!(qdiscs, ["droptail:limit=7p", "droptail:limit=8p"]);
+}
+
+#[test]
+fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let stems: Vec<&str> = files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap()).collect();
+    assert_eq!(stems, ["ecn", "many-flows", "mixed-rtt", "protect", "unresponsive-flood"]);
+    for (file, stem) in files.iter().zip(stems) {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.starts_with("# "), "{stem}");
+        let scenario = read(&text, &[]);
+        assert_eq!(scenario.name, stem);
+        assert_eq!(read(&scenario.to_toml(), &[]), scenario);
+    }
+}
+
+#[test]
+fn the_demo_is_the_papers_setting() {
+    let text = include_str!("../../../scenarios/protect.toml");
+    let scenario = read(text, &[]);
+    let tcp = &scenario.tcp[0];
+    let one_way = [scenario.link.delay, tcp.sender.delay, tcp.receiver.delay].map(Span::as_nanos).iter().sum::<u64>();
+    assert_eq!(2 * one_way, 32_000_000, "round trip");
+    assert_eq!((scenario.total_flows(), scenario.seeds.len(), scenario.qdiscs.len()), (10, 10, 7));
+    assert_eq!((tcp.packet, scenario.link.limit), (512, Limit::Packets(780)));
+    assert_eq!(scenario.link.rate.as_bits() / 10, 1_000_000, "fair share");
+}
