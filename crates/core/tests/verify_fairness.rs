@@ -1,0 +1,205 @@
+//! What the papers claim of FABA, SFB and FRED against a flow that does not slow down, at one queue: a link of 1000
+//! packets a second, and senders of constant demand whose gaps vary by chance.
+
+use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, Why, registry};
+
+const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+/// Packets of 1000 bytes the link sends in a second.
+const CAPACITY: f64 = 1000.0;
+const WARMUP: Time = Time::from_nanos(20_000_000_000);
+const END: Time = Time::from_nanos(100_000_000_000);
+
+/// A flow of `rate` packets of `bytes` a second, with gaps uniform in 0 to 2 times the mean.
+#[derive(Clone, Copy)]
+struct Flow {
+    rate: f64,
+    bytes: u32,
+}
+
+fn flow(rate: f64) -> Flow {
+    Flow { rate, bytes: 1000 }
+}
+
+/// `flows` that ask for just their share of the link when `flows + 1` share it, and one that asks for `times` as much.
+fn against(times: f64, flows: usize) -> Vec<Flow> {
+    let share = CAPACITY / (flows + 1) as f64;
+    let mut all = vec![flow(share); flows];
+    all.push(flow(times * share));
+    all
+}
+
+/// What was seen after the warm-up.
+struct Seen {
+    /// Bytes sent a second, by flow.
+    rates: Vec<f64>,
+    /// Greatest number of packets each flow had queued.
+    queued: Vec<u32>,
+    counts: Counts,
+    gauges: Vec<(&'static str, f64)>,
+}
+
+impl Seen {
+    /// In packets of 1000 bytes a second.
+    fn rate(&self, flow: usize) -> f64 {
+        self.rates[flow] / 1000.0
+    }
+
+    fn gauge(&self, name: &str) -> f64 {
+        self.gauges.iter().find(|(gauge, _)| *gauge == name).expect("a gauge of this name").1
+    }
+}
+
+/// `qdisc` as in `faba:limit=100p,alpha=1`.
+fn run(qdisc: &str, flows: &[Flow]) -> Seen {
+    let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
+    let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
+    let mut port = Port::new(registry::boxed::<()>(name, &settings, &PLACE).unwrap(), Rng::named(1, "port"));
+    let mut rng = Rng::named(1, "senders");
+    let mut next: Vec<Time> = flows.iter().map(|_| Time::ZERO + Span::from_micros(rng.bits() % 10_000)).collect();
+    let (mut held, mut queued, mut rates) = (vec![0u32; flows.len()], vec![0; flows.len()], vec![0.0; flows.len()]);
+    let (mut free, mut start) = (Time::ZERO, Counts::default());
+    loop {
+        let sender = (0..flows.len()).min_by_key(|sender| next[*sender]).unwrap();
+        let now = next[sender];
+        // The link first: it sends whenever it falls free, until it finds nothing or catches up with the arrival.
+        while free <= now {
+            let Some(packet) = port.dequeue(free, &mut ()) else { break };
+            let sent = packet.flow.0 as usize;
+            held[sent] -= 1;
+            rates[sent] += if free >= WARMUP { f64::from(packet.bytes) } else { 0.0 };
+            free += PLACE.rate.transmit(packet.bytes);
+        }
+        free = free.max(now);
+        if now >= END {
+            break;
+        }
+        if start.arrived == 0 && now >= WARMUP {
+            start = port.totals().counts().clone();
+            queued.fill(0);
+        }
+        let before = port.backlog().packets;
+        port.enqueue(Packet::new(FlowId(sender as u64), flows[sender].bytes, ()), now, &mut ());
+        held[sender] += port.backlog().packets - before;
+        queued[sender] = held[sender].max(queued[sender]);
+        next[sender] += Span::from_secs_f64(rng.between(0.0, 2.0) / flows[sender].rate);
+    }
+    rates.iter_mut().for_each(|rate| *rate /= (END - WARMUP).as_secs_f64());
+    let mut counts = port.totals().counts().clone();
+    counts.drops.iter_mut().zip(start.drops).for_each(|(all, before)| *all -= before);
+    Seen { rates, queued, counts, gauges: port.gauges() }
+}
+
+/// `flows` that together ask for 1.05 times what the link can send, and one that asks for `rate` packets a second.
+fn crowd(flows: usize, rate: f64) -> Vec<Flow> {
+    let mut all = vec![flow(1.05 * CAPACITY / flows as f64); flows];
+    all.push(flow(rate));
+    all
+}
+
+#[test]
+fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {
+    // Section 5.3: 9 flows that keep to their share and one that does not, 780 packets of buffer.
+    for times in [2.0, 5.0, 20.0] {
+        let faba = run("faba:limit=780p", &against(times, 9));
+        assert!((faba.rate(9) - 100.0).abs() < 10.0, "x{times}: {}", faba.rate(9));
+        assert!((0..9).all(|flow| faba.rate(flow) > 97.0), "x{times}: {:?}", faba.rates);
+        assert_eq!(faba.counts.dropped(), faba.counts.drops[Why::Bucket as usize]);
+    }
+    let droptail = run("droptail:limit=780p", &against(5.0, 9));
+    assert!(droptail.rate(9) > 300.0, "{}", droptail.rate(9));
+}
+
+#[test]
+fn faba_needs_no_large_buffer_and_no_room_for_every_flow() {
+    // Section 5: fair over a wide range of buffers. A table half as large as the flows are costs accuracy only.
+    for qdisc in ["faba:limit=100p", "faba:limit=100p,max_flows=5"] {
+        let faba = run(qdisc, &against(5.0, 9));
+        assert!((faba.rate(9) - 100.0).abs() < 33.0, "{qdisc}: {}", faba.rate(9));
+        assert!((0..9).all(|flow| faba.rate(flow) > 95.0), "{qdisc}: {:?}", faba.rates);
+    }
+}
+
+#[test]
+fn faba_draws_little_more_than_one_bucket_a_departure() {
+    // Section 4.2: b is always close to 1.
+    let draws = run("faba:limit=780p", &against(5.0, 9)).gauge("draws_per_departure");
+    assert!((draws - 1.0).abs() < 0.1, "{draws}");
+}
+
+#[test]
+fn faba_in_byte_mode_shares_bytes_where_packets_differ_in_size() {
+    // Nine flows of 100 KB/s, five of them in packets of 250 bytes and four in packets of 2500, and one of 500 KB/s.
+    let mut flows = vec![Flow { rate: 400.0, bytes: 250 }; 5];
+    flows.extend([Flow { rate: 40.0, bytes: 2500 }; 4]);
+    flows.push(flow(500.0));
+    let least = |seen: &Seen| (0..9).map(|flow| seen.rate(flow)).fold(f64::INFINITY, f64::min);
+    let bytes = run("faba:limit=780KB", &flows);
+    assert!(least(&bytes) > 95.0 && bytes.rate(9) < 110.0, "{:?}", bytes.rates);
+    let packets = run("faba:limit=780KB,byte_mode=off", &flows);
+    assert!(least(&packets) < 80.0 && packets.rate(9) > 200.0, "{:?}", packets.rates);
+}
+
+#[test]
+fn sfb_limits_an_unresponsive_flow_to_what_the_penalty_allows() {
+    // ToN 2002, section IV-B, 400 flows and one that sends twice what the link can; comparison paper, section 4.3.
+    for (penalty, allowed) in [
+        ("penalty=rate,penalty_rate=160kbit/s", 20.0),
+        ("penalty=rate,penalty_rate=320kbit/s", 40.0),
+        ("boxtime=50ms", 20.0),
+        ("boxtime=20ms", 50.0),
+        ("boxtime=50ms,randomize_boxtime=on", 20.0),
+    ] {
+        let sfb = run(&format!("sfb:limit=200p,rehash=0s,{penalty}"), &crowd(400, 2000.0));
+        assert!((sfb.rate(400) / allowed - 1.0).abs() < 0.1, "{penalty}: {}", sfb.rate(400));
+        let penalised = sfb.counts.drops[Why::Unresponsive as usize];
+        assert!(penalised > sfb.counts.dropped() / 2, "{penalty}: {:?}", sfb.counts.drops);
+    }
+}
+
+#[test]
+fn sfb_gives_an_unresponsive_flow_what_the_others_leave() {
+    // Bins that fall empty forgive: the penalty binds only where packets of others keep the bins from falling empty.
+    let mut flows = vec![flow(0.9 * CAPACITY / 400.0); 400];
+    flows.push(flow(2000.0));
+    let sfb = run("sfb:limit=200p,rehash=0s", &flows);
+    let others: f64 = (0..400).map(|flow| sfb.rate(flow)).sum();
+    assert!((sfb.rate(400) - 100.0).abs() < 10.0 && others > 880.0, "{} {others}", sfb.rate(400));
+}
+
+#[test]
+fn sfb_grants_less_parole_when_the_next_bins_are_kept_warm() {
+    // ToN 2002, section IV-D: hash functions change each two seconds.
+    let seen = |double_buffer: &str| {
+        let sfb = format!("sfb:limit=200p,rehash=2s,double_buffer={double_buffer},penalty=rate,penalty_rate=160kbit/s");
+        run(&sfb, &crowd(100, 2000.0)).rate(100)
+    };
+    let (warm, cold) = (seen("on"), seen("off"));
+    assert!(warm < cold - 3.0, "{warm} {cold}");
+}
+
+#[test]
+fn fred_caps_what_a_flow_has_queued_at_minth() {
+    // Lin and Morris 1997: a flow that does not slow down may queue minth packets, a quarter of the buffer.
+    for times in [2.0, 5.0, 20.0] {
+        let fred = run("fred:limit=100p", &against(times, 9));
+        assert!(fred.queued[9] <= 25, "x{times}: {}", fred.queued[9]);
+        assert!((0..9).all(|flow| fred.rate(flow) > 90.0), "x{times}: {:?}", fred.rates);
+    }
+    assert!(run("droptail:limit=100p", &against(5.0, 9)).queued[9] > 40);
+}
+
+#[test]
+fn fred_strikes_hold_a_flow_near_its_fair_share() {
+    let fred = run("fred:limit=100p", &against(5.0, 9));
+    assert!((fred.rate(9) - 100.0).abs() < 20.0, "{}", fred.rate(9));
+    assert!(fred.counts.drops[Why::Unresponsive as usize] > fred.counts.dropped() * 9 / 10, "{:?}", fred.counts.drops);
+}
+
+#[test]
+fn fred_with_two_packets_a_flow_stays_fair_when_flows_outnumber_the_buffer() {
+    // Lin and Morris 1997, many flows; 400 flows and 100 packets of buffer.
+    let two_each = run("fred:limit=100p", &crowd(400, 300.0));
+    let none = run("fred:limit=100p,many_flows=off", &crowd(400, 300.0));
+    assert!(two_each.rate(400) < none.rate(400) / 4.0, "{} {}", two_each.rate(400), none.rate(400));
+    assert!(two_each.queued[400] <= 2, "{}", two_each.queued[400]);
+}
