@@ -1,8 +1,8 @@
 //! CHOKe: an arrival that meets a packet of its own flow in the queue takes it along.
 //!
 //! R. Pan, B. Prabhakar, K. Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
-//! bandwidth allocation", IEEE INFOCOM 2000: basic CHOKe, M-CHOKe (`candidates`, the paper's m) and A-CHOKe (`adaptive`,
-//! its number of regions k). avg, minth, maxth and the drop probability are RED's, see [`Detector`].
+//! bandwidth allocation", IEEE INFOCOM 2000: basic CHOKe, M-CHOKe (`candidates`, the paper's m) and A-CHOKe
+//! (`adaptive`, its number of regions k). avg, minth, maxth and the drop probability are RED's, see [`Detector`].
 
 use core::ops::Bound;
 
@@ -25,7 +25,7 @@ crate::params! {
         /// The probability of RED's drop just below maxth, before drops are spaced.
         maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
         /// The weight of each new queue length in the average.
-        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "w_q" "q_weight" "q_weight_";
+        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
         /// How many waiting packets an arrival is compared with: 1 is basic CHOKe, more is M-CHOKe. Not used where
         /// `adaptive` is not 0.
         candidates: u32 = 1, in 1..=1000, also "m" "cand_num" "cand_num_";

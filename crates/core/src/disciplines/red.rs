@@ -28,7 +28,7 @@ crate::params! {
         maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
         /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
         /// packets a second.
-        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "w_q" "q_weight" "q_weight_";
+        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
         /// How signals are spread: `uniform` as in the paper, or `wait`, which leaves a gap after each, as in ns-2.
         spacing: Spacing = Spacing::Uniform;
         /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
