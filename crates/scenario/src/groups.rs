@@ -60,9 +60,11 @@ impl Scenario {
         self.groups().map(|group| group.flows).sum()
     }
 
-    /// The size of a typical packet in bytes, for disciplines that count in packets: a data packet of the first group.
+    /// The size of a typical packet in bytes, for disciplines that count in packets: the mean over all flows.
     pub fn mean_packet(&self) -> u32 {
-        let tcp = self.tcp.first().map(|group| group.packet);
-        tcp.or(self.udp.first().map(|group| group.packet)).unwrap_or(1500)
+        let tcp = self.tcp.iter().map(|group| (group.flows, group.packet));
+        let sizes = tcp.chain(self.udp.iter().map(|group| (group.flows, group.packet)));
+        let bytes: u64 = sizes.map(|(flows, packet)| u64::from(flows) * u64::from(packet)).sum();
+        (bytes / u64::from(self.total_flows()).max(1)) as u32
     }
 }

@@ -92,6 +92,7 @@ fn changes_reach_sections_kinds_groups_and_keys_that_were_not_written() {
     let groups: Vec<_> = scenario.groups().map(|group| (group.index, group.name, group.kind, group.flows)).collect();
     assert_eq!(groups, [(0, "web", Kind::Tcp, 1), (1, "tcp2", Kind::Tcp, 3), (2, "cbr", Kind::Udp, 1)]);
     assert_eq!(scenario.total_flows(), 5);
+    assert_eq!(scenario.mean_packet(), (4 * 1500 + 1000) / 5);
 }
 
 #[test]

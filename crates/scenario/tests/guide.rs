@@ -1,0 +1,79 @@
+//! The guide says what the code does: its examples are read, its error is the real one, every key has its row.
+
+use headgate_scenario::{Changes, Scenario, ScenarioError};
+
+const GUIDE: &str = include_str!("../../../docs/guide/scenarios.md");
+
+fn read(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::read(text, "guests.toml", &Changes::default())
+}
+
+/// The code blocks in language `kind`.
+fn blocks(kind: &str) -> Vec<&'static str> {
+    let fence = format!("```{kind}\n");
+    GUIDE.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn the_examples_are_valid() {
+    let scenarios = blocks("toml").into_iter().map(|text| read(text).unwrap_or_else(|error| panic!("{error}")));
+    assert_eq!(scenarios.map(|scenario| scenario.name).collect::<Vec<_>>(), ["two", "guests"]);
+}
+
+#[test]
+fn the_error_is_the_one_that_is_shown() {
+    let shown = blocks("").into_iter().find(|block| block.starts_with("error:")).unwrap();
+    let misspelt = blocks("toml")[1].replacen("delay", "dealy", 1);
+    assert_eq!(read(&misspelt).unwrap_err().to_string(), shown.trim_end());
+}
+
+#[test]
+fn every_key_has_its_row_in_its_section() {
+    let sections: Vec<(&str, &str)> = GUIDE.split("\n## ").filter_map(|section| section.split_once('\n')).collect();
+    for (heading, wrong) in [
+        ("At the top", "none = 1"),
+        ("`[link]`", "link.none = 1"),
+        ("`[[tcp]]`", "tcp = [{ none = 1 }]"),
+        ("`[[udp]]`", "udp = [{ none = 1 }]"),
+        ("`[record]`", "record.none = 1"),
+    ] {
+        let help = read(wrong).unwrap_err().help.unwrap();
+        let (_, text) = sections.iter().find(|(head, _)| head.starts_with(heading)).unwrap();
+        let rows: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next()).collect();
+        for key in help.strip_prefix("known keys: ").unwrap().split(", ") {
+            let named = rows.iter().any(|row| row.split(", ").any(|name| name == format!("`{key}`")));
+            assert!(named, "{heading} has no row for `{key}`");
+        }
+    }
+}
+
+#[test]
+fn the_defaults_are_those_of_the_guide() {
+    let head =
+        "name = 'd'\nduration = '9s'\nqdiscs = ['droptail']\n[link]\nrate = '1Mbit/s'\ndelay = '0s'\nlimit = '9p'\n";
+    let (_, section) = GUIDE.split_once("## `[[tcp]]`").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    for (column, profile) in [(3, "rfc"), (4, "ns2")] {
+        let mut spelt = format!("{head}[[tcp]]\n");
+        let mut keys = 0;
+        for cells in section.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()) {
+            // A cell that holds one value, perhaps with its RFC in brackets.
+            let Some(value) = cells.get(column).and_then(|cell| cell.strip_prefix('`')?.split('`').next()) else {
+                continue;
+            };
+            let key = cells[1].trim_matches('`');
+            if !matches!(key, "name" | "key" | "profile") {
+                spelt += &format!("{key} = {value}\n");
+                keys += 1;
+            }
+        }
+        assert!(keys >= 17, "{keys} defaults found for {profile}");
+        let default = read(&format!("{head}[[tcp]]\nprofile = '{profile}'")).unwrap_or_else(|error| panic!("{error}"));
+        let mut spelt = read(&spelt).unwrap_or_else(|error| panic!("{error}"));
+        if profile == "ns2" {
+            // "as `window`": not a value that could stand in a file.
+            spelt.tcp[0].initial_ssthresh = Some(spelt.tcp[0].window);
+        }
+        assert_eq!(spelt, default, "{profile}");
+    }
+}
