@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headgate._core import VERSION as __version__
-from headgate._core import Discipline, Parameter, Preset, ScenarioError, discipline, disciplines
+from headgate._core import VERSION, Discipline, Parameter, Preset, ScenarioError, discipline, disciplines
 from headgate.errors import HeadgateError, InterruptedRunError, ResultError, RunFailedError, UsageError
 from headgate.scenario import Group, Scenario
 
@@ -37,6 +36,8 @@ __all__ = [
     "load",
     "run",
 ]
+
+__version__ = VERSION
 
 #: What needs pyarrow is imported when it is first used: `import headgate` stays quick.
 _LATER = {"load": "headgate.api", "run": "headgate.api", "Result": "headgate.results"}

@@ -38,5 +38,5 @@ class InterruptedRunError(HeadgateError):
         self.finished = finished
         self.total = total
         self.folder = folder
-        kept = "nothing was written" if folder is None else f"finished points are kept in {folder}"
+        kept = "nothing was written" if folder is None else f"the same run resumes from {folder}"
         super().__init__(f"stopped: {finished} of {total} points are finished; {kept}")

@@ -48,7 +48,7 @@ def run_point(
 ) -> tuple[_core.Outcome, Timing]:
     """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
     wall, cpu = time.perf_counter(), time.thread_time()
-    outcome = _core.run(scenario.core, point.index, point.seed, progress, on_events)
+    outcome = _core.run(scenario.core, point.qdisc_index, point.seed, progress, on_events)
     return outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall)
 
 

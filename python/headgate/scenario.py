@@ -20,9 +20,9 @@ class Group(NamedTuple):
 
 
 class Point(NamedTuple):
-    """One run: the discipline number `index` of a scenario, as text in `qdisc`, with one seed."""
+    """One run: the discipline number `qdisc_index` of a scenario, as text in `qdisc`, with one seed."""
 
-    index: int
+    qdisc_index: int
     qdisc: str
     seed: int
 

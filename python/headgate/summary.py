@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.scenario import Group
 from headgate.spread import Figure, figure
 
 if TYPE_CHECKING:
     from headgate.results import Result
-    from headgate.scenario import Group
 
 SCHEMA = 1
 
@@ -40,6 +40,17 @@ def summarise(result: Result) -> list[dict[str, Any]]:
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
 
 
+def classes(result: Result) -> list[dict[str, dict[str, Any]]]:
+    """For each discipline, the groups of one kind (`tcp`, `udp`) taken together, as the entry of one group."""
+    groups = result.scenario.groups
+    kinds = list(dict.fromkeys(group.kind for group in groups))
+    flows = {kind: sum(group.flows for group in groups if group.kind == kind) for kind in kinds}
+    # All TCP flows come before all UDP flows, so a kind is a run of columns just as a group is.
+    whole = [Group(kind, kind, flows[kind], None) for kind in kinds]
+    grids = (_flows(result, qdisc) for qdisc in result.scenario.qdiscs)
+    return [{entry["kind"]: entry for entry in _groups(whole, grid)} for grid in grids]
+
+
 class Grid:
     """The rows of one discipline as arrays: one row a seed, one column a flow (or one column for a link)."""
 
@@ -48,8 +59,8 @@ class Grid:
         self._seeds = seeds
 
     def __getitem__(self, column: str) -> Array:
-        values = self._table.column(column).cast(pa.float64()).to_numpy()
-        return values.reshape(self._seeds, -1)
+        values: Array = self._table.column(column).cast(pa.float64()).to_numpy().reshape(self._seeds, -1)
+        return values
 
     def columns(self, prefix: str) -> Iterator[str]:
         """The columns whose names begin with `prefix`."""
@@ -58,7 +69,7 @@ class Grid:
 
 def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
     scenario = result.scenario
-    flows = Grid(_rows(result.flows, "qdisc", qdisc), len(scenario.seeds))
+    flows = _flows(result, qdisc)
     link = Grid(_rows(_rows(result.links, "qdisc", qdisc), "direction", "forward"), len(scenario.seeds))
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = link["packets"][:, 0]
@@ -71,6 +82,10 @@ def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
         "cpu_s": figure(cpu),
         "packets_per_cpu_s": figure(n / s if s else None for n, s in zip(packets, cpu, strict=True)),
     }
+
+
+def _flows(result: Result, qdisc: str) -> Grid:
+    return Grid(_rows(result.flows, "qdisc", qdisc), len(result.scenario.seeds))
 
 
 def _bottleneck(link: Grid) -> dict[str, Any]:
@@ -103,7 +118,8 @@ def _groups(groups: list[Group], flows: Grid) -> Iterator[dict[str, Any]]:
 
 def _group(group: Group, flows: Grid, mine: slice, reasons: list[str]) -> dict[str, Any]:
     def total(name: str) -> Array:
-        return flows[name][:, mine].sum(axis=1)
+        whole: Array = flows[name][:, mine].sum(axis=1)
+        return whole
 
     goodput, fair = flows["goodput_bps"][:, mine], total("fair_share_bps")
     windows = flows["cwnd_mean"][:, mine].mean(axis=1)
@@ -133,7 +149,8 @@ def _jain(goodput: Array, fair: Array) -> Array:
 
 def ratio(part: Array, whole: Array) -> Array:
     """`part / whole`; not a number where `whole` is 0."""
-    return np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole != 0)
+    share: Array = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole != 0)
+    return share
 
 
 def _rows(table: pa.Table, column: str, word: str) -> pa.Table:

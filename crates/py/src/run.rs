@@ -117,11 +117,7 @@ pub fn run(
     let run = Run::new(scenario, qdisc_index, seed);
     let mut watcher = Watcher { shared, seen: 0, run: run.clone(), on_events, batch: Vec::new(), failed: None };
     let outcome = py.detach(|| {
-        let outcome = {
-            let _ = qdisc;
-            watcher.goes_on(Time::from_nanos(0));
-            Err::<headgate_sim::Outcome, RunError>(RunError::Stopped)
-        };
+        let outcome = headgate_sim::run(scenario, qdisc, seed, &mut watcher);
         watcher.flush();
         outcome
     });

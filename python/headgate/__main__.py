@@ -1,0 +1,5 @@
+"""`python -m headgate` is `headgate`."""
+
+from headgate.cli import main
+
+main()

@@ -1,0 +1,169 @@
+"""The command `headgate`. docs/reference/cli.md explains every option and exit code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headgate import _core
+from headgate.console import Bar, console, explained
+from headgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+
+app = typer.Typer(
+    name="headgate",
+    help="See which packets should enter a congested link: simulate queue disciplines and compare them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
+
+
+@app.callback(invoke_without_command=True)
+def headgate(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+) -> None:
+    """See which packets should enter a congested link: simulate queue disciplines and compare them."""
+    if version:
+        typer.echo(f"headgate {_core.VERSION}")
+        raise typer.Exit
+
+
+@app.command()
+@explained
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/protect.toml.")],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, such as link.rate=5Mbit/s."),
+    ] = None,
+    qdisc: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPEC", help="Try this discipline, such as sfb:bins=46, in place of the file's."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    threads: Threads = None,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Draw figures and write report.html.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+) -> None:
+    """Run every discipline and seed of a scenario and compare them.
+
+    Points (a discipline with a seed) that are finished already are not run again. Ctrl-C keeps what is finished; the
+    same command resumes.
+    """
+    from headgate.api import run_into
+    from headgate.scenario import Scenario
+    from headgate.store import folder_name
+
+    try:
+        scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    watcher = None if as_json else Bar()
+    path = out / folder_name(scenario)
+    result = run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher)
+    if as_json:
+        typer.echo(json.dumps(result.document(), indent=1, allow_nan=False))
+    else:
+        _show(result)
+
+
+@app.command(name="list")
+@explained
+def list_disciplines() -> None:
+    """List the disciplines, a line each."""
+    from headgate import listing
+
+    console().print(listing.disciplines(_core.disciplines()))
+
+
+@app.command()
+@explained
+def show(discipline: Annotated[str, typer.Argument(metavar="NAME", help="A discipline, such as sfb.")]) -> None:
+    """Explain a discipline: idea, paper, parameters and presets."""
+    from headgate import listing
+
+    try:
+        found = _core.discipline(discipline)
+    except LookupError as error:
+        raise UsageError(str(error)) from None
+    console().print(listing.discipline(found))
+
+
+@app.command()
+@explained
+def rerun(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the new result here (default: kept only if it differs).")
+    ] = None,
+    threads: Threads = None,
+) -> None:
+    """Run a result's scenario anew and compare every file but timing.json, byte for byte."""
+    from headgate.api import load
+    from headgate.rerun import rerun as run_again
+
+    old = load(result)
+    parent = out or Path(tempfile.mkdtemp(prefix="headgate-rerun-"))
+    same = False
+    try:
+        found = run_again(old, parent, threads=threads, watcher=Bar())
+        same = not found.differences
+    finally:
+        if out is None and (same or not any(parent.iterdir())):
+            shutil.rmtree(parent)
+    if same:
+        typer.echo(f"identical: {found.files} files, byte for byte")
+        return
+    typer.echo("\n".join(["different:", *(f"  {line}" for line in found.differences)]))
+    typer.echo(f"the rerun is kept in {found.result.path}")
+    raise typer.Exit(1)
+
+
+@app.command()
+@explained
+def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
+    """Draw a result's figures and write its page again."""
+    from headgate.api import load, write_report
+    from headgate.store import not_writable
+
+    try:
+        page = write_report(load(result))
+    except OSError as error:
+        raise not_writable(result, error) from None
+    typer.echo(f"report  {page}")
+
+
+def _show(result: Result) -> None:
+    """The table, the answer, and where the rest is."""
+    from headgate import answer, table
+
+    out = console()
+    found = table.rows(result)
+    out.print(table.table(result, found))
+    out.print(f"{answer.answer(result, found)}\n", style="bold")
+    if result.path is not None and (result.path / "report.html").is_file():
+        typer.echo(f"report  {result.path / 'report.html'}")
+    typer.echo(f"folder  {result.path}")
+
+
+def main() -> None:
+    """The entry point."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""What `headgate list` and `headgate show` print: the disciplines there are, and what each can be told."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from headgate._core import Discipline, Parameter, Preset
+
+ABILITIES = {
+    "protects": "holds back flows that do not slow down",
+    "per_flow": "keeps state for each flow",
+    "ecn": "can mark instead of dropping",
+}
+
+
+def disciplines(found: list[Discipline]) -> RenderableType:
+    """All disciplines, a line each, and what the marks mean."""
+    drawn = _table("discipline", "protects", "per flow", "ecn", "idea")
+    for discipline in found:
+        marks = ["yes" if getattr(discipline, ability) else "" for ability in ABILITIES]
+        drawn.add_row(Text(discipline.name, style="bold"), *marks, discipline.summary)
+    legend = [f"{ability.replace('_', ' ')}: {meaning}" for ability, meaning in ABILITIES.items()]
+    return Group(drawn, Text("; ".join(legend), style="dim"), Text("`headgate show NAME` explains one.", style="dim"))
+
+
+def discipline(found: Discipline) -> RenderableType:
+    """One discipline: idea, paper, parameters and presets."""
+    abilities = [meaning for ability, meaning in ABILITIES.items() if getattr(found, ability)]
+    heading = Text(found.name, style="bold").append(f": {found.summary}", style="not bold")
+    lines = [heading, Text(f"paper: {found.citation}"), Text(f"it {', '.join(abilities)}" if abilities else "")]
+    parts: list[RenderableType] = [line for line in lines if line.plain]
+    return Group(*parts, _parameters(found.parameters), _presets(found.presets))
+
+
+def _parameters(parameters: list[Parameter]) -> Table:
+    drawn = _table("parameter", "default", "takes", "meaning")
+    for parameter in parameters:
+        names = Text(parameter.name, style="bold")
+        names.append("".join(f"\nor {name}" for name in parameter.also), style="not bold dim")
+        takes = parameter.kind + (f",\n{parameter.range}" if parameter.range else "")
+        drawn.add_row(names, parameter.default, Text(takes), Text(parameter.doc))
+    return drawn
+
+
+def _presets(presets: list[Preset]) -> Table:
+    drawn = _table("preset", "values", "whose")
+    for preset in presets:
+        values = "\n".join(f"{name}={value}" for name, value in preset.settings) or "the defaults"
+        drawn.add_row(Text(preset.name, style="bold"), Text(values), Text(preset.about))
+    return drawn
+
+
+def _table(*columns: str) -> Table:
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        drawn.add_column(column, vertical="top", overflow="fold")
+    return drawn

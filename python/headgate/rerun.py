@@ -1,0 +1,54 @@
+"""Runs a result's scenario anew and compares the files, byte for byte."""
+
+from __future__ import annotations
+
+import filecmp
+from pathlib import Path
+from typing import NamedTuple
+
+from headgate import store
+from headgate._core import VERSION
+from headgate.api import run_into
+from headgate.errors import ResultError
+from headgate.results import Result
+from headgate.runner import Watcher
+
+
+class Comparison(NamedTuple):
+    """A rerun's result, how many files were compared, and what differs, a line each."""
+
+    result: Result
+    files: int
+    differences: list[str]
+
+
+def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Watcher | None = None) -> Comparison:
+    """Runs the scenario in `old`'s manifest into a fresh folder below `parent`, and compares all but the timing."""
+    if old.path is None:
+        raise ResultError("a result in memory has no files to compare with")
+    path = parent / store.folder_name(old.scenario)
+    if path.exists():
+        raise ResultError(f"{path} exists already: a rerun needs a folder of its own")
+    report = (old.path / "report.html").is_file()
+    new = run_into(path, old.scenario, threads=threads, report=report, watcher=watcher)
+    return Comparison(new, len(_files(path)), _differences(old, old.path, path))
+
+
+def _differences(old: Result, old_path: Path, path: Path) -> list[str]:
+    """What differs between the folder of `old` and the one in `path`."""
+    found = []
+    if old.manifest["headgate"] != VERSION:
+        found.append(f"version: the result was made by Headgate {old.manifest['headgate']}, this is {VERSION}")
+    before, after = _files(old_path), _files(path)
+    found += [f"{name}: only in the result" for name in sorted(before - after)]
+    found += [f"{name}: only in the rerun" for name in sorted(after - before)]
+    for name in sorted(before & after):
+        if not filecmp.cmp(old_path / name, path / name, shallow=False):
+            found.append(f"{name}: differs")
+    return found
+
+
+def _files(path: Path) -> set[str]:
+    """All files below `path` but the timing, which is never the same twice."""
+    files = (str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+    return {file for file in files if file != store.TIMING}

@@ -1,0 +1,159 @@
+"""The table that answers a run in the terminal: a row a discipline, best values set off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from headgate.spread import Figure
+from headgate.summary import classes, summarise
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+    from headgate.scenario import Group, Scenario
+
+#: Follows the best value of a column, for terminals without colour.
+BEST = "*"
+
+KINDS = {"tcp": "TCP", "udp": "UDP"}
+
+
+class Row(NamedTuple):
+    """One discipline: its figures, and those of its TCP and UDP flows taken together."""
+
+    entry: dict[str, Any]
+    kinds: dict[str, dict[str, Any]]
+
+
+class Column(NamedTuple):
+    """One column: where its figure is, how many times what is measured it shows, with how many digits, what is best."""
+
+    title: str
+    figure: Callable[[Row], Figure]
+    scale: float
+    digits: int
+    best: Callable[[float], float] | None = None
+
+    def show(self, value: float) -> str:
+        """A mean, or half an interval, as it is printed."""
+        return f"{value * self.scale:.{self.digits}f}"
+
+
+def rows(result: Result) -> list[Row]:
+    """The figures of every discipline."""
+    return [Row(entry, kinds) for entry, kinds in zip(summarise(result), classes(result), strict=True)]
+
+
+def table(result: Result, found: list[Row]) -> Table:
+    """The table of a result whose figures are `found`; it fits 120 columns."""
+    drawn = Table(box=SIMPLE_HEAD, title=_title(result.scenario), title_justify="left", padding=(0, 1), pad_edge=False)
+    drawn.caption = _caption(result.scenario)
+    drawn.caption_justify = "left"
+    drawn.add_column("discipline", vertical="top", no_wrap=True)
+    columns = _columns(result.scenario, found)
+    for column in columns:
+        drawn.add_column(column.title, justify="right", no_wrap=True)
+    best = [_best(column, found) for column in columns]
+    for row in found:
+        cells = [_cell(column, row, shown) for column, shown in zip(columns, best, strict=True)]
+        drawn.add_row(_name(row.entry["qdisc"]), *cells)
+    return drawn
+
+
+def rate_unit(rate_bps: float) -> tuple[str, float]:
+    """The unit in which goodput on a link of this rate reads well, and how many of it one bit per second is."""
+    if rate_bps >= 1e9:
+        return "Gb/s", 1e-9
+    return ("Mb/s", 1e-6) if rate_bps >= 1e6 else ("kb/s", 1e-3)
+
+
+def _columns(scenario: Scenario, found: list[Row]) -> list[Column]:
+    """The columns that have something to say: none for UDP without UDP flows, none for marks where nobody marks."""
+    kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
+    marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in found)]
+    return [
+        *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
+        Column("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
+        Column("link\nuse %", lambda row: row.entry["bottleneck"]["utilisation"], 100, 1, lambda mean: -mean),
+        *(_rate(kind, "loss_rate", "loss %", best=kind == "tcp") for kind in kinds),
+        *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
+        *(_delay(part) for part in ("p50", "p95", "p99")),
+    ]
+
+
+def _goodput(kind: str, rate_bps: float) -> list[Column]:
+    unit, scale = rate_unit(rate_bps)
+    rate = Column(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], scale, 2)
+
+    def share(row: Row) -> Figure:
+        found: Figure = row.kinds[kind]["share_of_fair"]
+        return found
+
+    if kind == "tcp":
+        return [rate._replace(best=lambda mean: -mean), Column("% of\nfair", share, 100, 1, lambda mean: -mean)]
+    return [rate, Column("times\nfair", share, 1, 2, lambda mean: abs(mean - 1))]
+
+
+def _rate(kind: str, name: str, title: str, *, best: bool) -> Column:
+    least = (lambda mean: mean) if best else None
+    return Column(f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, 2, least)
+
+
+def _delay(part: str) -> Column:
+    title = f"delay ms\n{part}" if part == "p50" else f"\n{part}"
+    return Column(title, lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda mean: mean)
+
+
+def _best(column: Column, found: list[Row]) -> str | None:
+    """The best value of a column as printed; None if nothing stands out."""
+    means = [mean for row in found if (mean := column.figure(row)["mean"]) is not None]
+    shown = {column.show(mean) for mean in means}
+    return None if column.best is None or len(shown) < 2 else column.show(min(means, key=column.best))
+
+
+def _cell(column: Column, row: Row, best: str | None) -> Text:
+    """Mean, and below it half the interval over seeds, if there is more than one seed."""
+    figure = column.figure(row)
+    mean, high = figure["mean"], figure["high"]
+    if mean is None or high is None:
+        return Text("-", style="dim")
+    shown = column.show(mean)
+    cell = Text(f"{shown}{BEST}", style="bold green") if shown == best else Text(f"{shown} ")
+    if len(figure["per_seed"]) > 1:
+        cell.append(f"\n±{column.show(high - mean)} ", style="not bold dim default")
+    return cell
+
+
+def _name(qdisc: str) -> Text:
+    """A discipline's name, its settings in small steps below."""
+    name, _, settings = qdisc.partition(":")
+    lines = [""]
+    for setting in filter(None, settings.split(",")):
+        joined = f"{lines[-1]},{setting}" if lines[-1] else setting
+        lines = [*lines[:-1], joined] if len(joined) <= 22 else [*lines, setting]
+    return Text(name, style="bold").append("".join(f"\n{line}" for line in lines if line), style="not bold dim")
+
+
+def _title(scenario: Scenario) -> str:
+    unit, scale = rate_unit(scenario.rate_bps)
+    flows = ", ".join(_flows(group) for group in scenario.groups)
+    time = f"{scenario.duration_s:g} s, of which the first {scenario.warmup_s:g} s do not count"
+    return f"{scenario.name}: {flows} on {scenario.rate_bps * scale:g} {unit}; {time}"
+
+
+def _flows(group: Group) -> str:
+    count = f"{group.flows} {KINDS[group.kind]} flow{'' if group.flows == 1 else 's'}"
+    if group.rate_bps is None:
+        return count
+    unit, scale = rate_unit(group.rate_bps)
+    return f"{count} of {group.rate_bps * scale:g} {unit}"
+
+
+def _caption(scenario: Scenario) -> str:
+    seeds = len(scenario.seeds)
+    spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, ± half its 95 % interval"
+    return f"{spread}; {BEST} best of the column"
