@@ -85,6 +85,9 @@ fn text(text: &str) -> DeValue<'_> {
     DeValue::String(Cow::Borrowed(text))
 }
 
+/// The names in the longest path there is. A bound keeps the tree shallow, as the parser does for a file's text.
+const DEEPEST: usize = 3;
+
 /// Makes one `PATH=VALUE` change, which stands at `span`.
 fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Result<(), Fault> {
     let form = || Fault::plain(span.clone(), "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`");
@@ -92,6 +95,12 @@ fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Resu
     let steps: Vec<&str> = path.split('.').map(str::trim).collect();
     if steps.iter().any(|step| step.is_empty()) {
         return Err(form());
+    }
+    if steps.len() > DEEPEST {
+        return Err(Fault::plain(
+            span.clone(),
+            format!("no key lies deeper than {DEEPEST} names, as in `web.access.rate`"),
+        ));
     }
     let value = moved(self::value(value.trim()), span);
     match steps.as_slice() {

@@ -209,6 +209,7 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("wbe.flows=3", "no section or group is called `wbe`; did you mean `web`?"),
     ("web.access.dely=1ms", "unknown key `dely` in [tcp.access]; did you mean `delay`?"),
     ("web.name.first=3", "`name` is not a table: nothing can be set in it"),
+    ("link.reverse.rate.unit=5", "no key lies deeper than 3 names, as in `web.access.rate`"),
     ("tcp.cc=cubic", "`tcp[0].cc`: unknown congestion control `cubic` (known: reno, newreno, sack)"),
     ("record.events=al", "`record.events`: unknown choice of events `al`; did you mean `all`? (known: off, drops, all)"),
 ];
