@@ -36,7 +36,7 @@ crate::params! {
         ecn: bool = true, also "setbit_";
     }
     presets {
-        "paper" "the defaults: configuration B4, which the paper's traces show (figures 6 and 8)" {}
+        "paper" "the defaults: configuration B4, which its traces over time show (section III-C)" {}
         "B1" "the BLUE paper, table II" { "freeze_time" = "10ms", "d1" = "0.0025", "d2" = "0.00025" }
         "B2" "the BLUE paper, table II" { "freeze_time" = "100ms", "d1" = "0.0025", "d2" = "0.00025" }
         "B3" "the BLUE paper, table II" { "freeze_time" = "10ms", "d1" = "0.02", "d2" = "0.002" }
