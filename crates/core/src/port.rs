@@ -31,6 +31,15 @@ impl Counts {
         self.drops.iter().sum()
     }
 
+    /// Adds the counts of others to these.
+    pub fn add(&mut self, others: &Counts) {
+        self.arrived += others.arrived;
+        self.sent += others.sent;
+        self.sent_bytes += others.sent_bytes;
+        self.drops.iter_mut().zip(others.drops).for_each(|(sum, n)| *sum += n);
+        self.marks.iter_mut().zip(others.marks).for_each(|(sum, n)| *sum += n);
+    }
+
     /// Packets marked, for whatever reason.
     pub fn marked(&self) -> u64 {
         self.marks.iter().sum()

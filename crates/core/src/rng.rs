@@ -4,6 +4,8 @@
 //! SplitMix64. Each component draws from its own stream, keyed by the run's seed and the component's name: adding a
 //! flow does not disturb the others.
 
+use crate::time::Span;
+
 /// A stream of random numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng {
@@ -65,6 +67,17 @@ impl Rng {
             }
         }
         (wide >> 32) as u32
+    }
+
+    /// Uniform in zero to less than `span`; zero without a draw if `span` is zero.
+    #[inline]
+    pub fn span_below(&mut self, span: Span) -> Span {
+        if span == Span::ZERO {
+            return Span::ZERO;
+        }
+        // The bias of multiplying without rejection is below span / 2^64.
+        let product = u128::from(self.bits()) * u128::from(span.as_nanos());
+        Span::from_nanos((product >> 64) as u64)
     }
 
     /// Uniform in [low, high).

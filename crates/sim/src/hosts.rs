@@ -4,7 +4,7 @@ use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
 use headgate_scenario::{Scenario, Start, TcpGroup, UdpGroup};
 
 use crate::queue::Queue;
-use crate::segment::{Sacks, Segment, SimPacket};
+use crate::segment::{Carried, Sacks, Segment, SimPacket};
 use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
 use crate::wire::{Wire, WireKind};
 use crate::world::Event;
@@ -64,8 +64,9 @@ struct UdpKind {
     packet: u32,
     payload: u32,
     ecn: Ecn,
-    interval: Span,
-    jitter: f64,
+    /// Between two datagrams: the least time, and what may come to it by chance.
+    least_gap: Span,
+    random_gap: Span,
     stop: Time,
     up: WireKind,
     down: WireKind,
@@ -150,8 +151,7 @@ impl Hosts {
         }
         while let Some(data) = flow.sender.poll(&kind.config, now) {
             let at = flow.after_overhead(kind, now);
-            let handle = Segment::Data { seq: data.seq, cwr: data.cwr };
-            let packet = packet(id, kind.packet, kind.ecn, handle);
+            let packet = packet(id, kind.packet, kind.ecn, Segment::data(data.seq, data.cwr));
             queue.push(flow.wires[0].pass(at, &kind.data_up), Event::ToForward(packet));
         }
         flow.arm_sender(id, queue);
@@ -203,7 +203,7 @@ impl Hosts {
     #[inline]
     pub fn receive(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
         let id = packet.flow.0 as u32;
-        let Segment::Data { seq, cwr } = packet.handle else {
+        let Carried::Data { seq, cwr } = packet.handle.carried() else {
             return self.receive_datagram(id as usize);
         };
         let flow = &mut self.tcp[id as usize];
@@ -227,7 +227,7 @@ impl Hosts {
     /// An acknowledgement reaches its sender.
     #[inline]
     pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
-        let Segment::Ack { ack, ece, sack } = packet.handle else { return };
+        let Carried::Ack { ack, ece, sack } = packet.handle.carried() else { return };
         let id = packet.flow.0 as u32;
         let blocks = sack.map(|id| self.sacks.take(id));
         let flow = &mut self.tcp[id as usize];
@@ -238,7 +238,7 @@ impl Hosts {
     /// A datagram reached the bottleneck: its source sends the next.
     #[inline]
     pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut Queue<Event>) {
-        if packet.handle == Segment::Datagram {
+        if packet.handle == Segment::DATAGRAM {
             self.emit(packet.flow.0 as usize - self.tcp.len(), queue);
         }
     }
@@ -252,12 +252,9 @@ impl Hosts {
         if flow.next >= kind.stop {
             return;
         }
-        let packet = packet((self.tcp.len() + id) as u32, kind.packet, kind.ecn, Segment::Datagram);
+        let packet = packet((self.tcp.len() + id) as u32, kind.packet, kind.ecn, Segment::DATAGRAM);
         queue.push(flow.wires[0].pass(flow.next, &kind.up), Event::ToForward(packet));
-        flow.next += match kind.jitter {
-            0.0 => kind.interval,
-            jitter => Span::from_secs_f64(kind.interval.as_secs_f64() * flow.rng.between(1.0 - jitter, 1.0 + jitter)),
-        };
+        flow.next += kind.least_gap + flow.rng.span_below(kind.random_gap);
     }
 
     /// The warm-up ends: what was done before does not count.
@@ -299,7 +296,7 @@ impl Hosts {
 /// An acknowledgement that is dropped gives its blocks' place back.
 impl Sink<Segment> for Hosts {
     fn dropped(&mut self, packet: SimPacket, _: Why, _: Time) {
-        if let Segment::Ack { sack: Some(id), .. } = packet.handle {
+        if let Carried::Ack { sack: Some(id), .. } = packet.handle.carried() {
             self.sacks.take(id);
         }
     }
@@ -312,17 +309,15 @@ impl TcpFlow {
         if kind.overhead == Span::ZERO {
             return now;
         }
-        let random = Span::from_secs_f64(self.rng.between(0.0, kind.overhead.as_secs_f64()));
-        self.last_sent = self.last_sent.max(now + random);
+        self.last_sent = self.last_sent.max(now + self.rng.span_below(kind.overhead));
         self.last_sent
     }
 
     #[inline]
     fn reply(&mut self, id: u32, reply: Reply, kind: &TcpKind, now: Time, sacks: &mut Sacks, queue: &mut Queue<Event>) {
         let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
-        let handle = Segment::Ack { ack: reply.ack, ece: reply.ece, sack };
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
-        let packet = packet(id, kind.ack, Ecn::NotEct, handle);
+        let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, sack));
         queue.push(self.wires[2].pass(now, &kind.ack_up), Event::ToReverse(packet));
     }
 
@@ -387,12 +382,14 @@ impl TcpKind {
 
 impl UdpKind {
     fn new(group: &UdpGroup) -> UdpKind {
+        let gap = group.rate.transmit(group.packet);
+        let jitter = Span::from_secs_f64(gap.as_secs_f64() * group.jitter);
         UdpKind {
             packet: group.packet,
             payload: group.packet - group.header,
             ecn: capable(group.ecn),
-            interval: group.rate.transmit(group.packet),
-            jitter: group.jitter,
+            least_gap: gap - jitter,
+            random_gap: jitter * 2,
             stop: group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
             up: WireKind::new(&group.sender, group.packet),
             down: WireKind::new(&group.receiver, group.packet),

@@ -4,13 +4,25 @@
 //! that the link went idle is told to the discipline, with the time at which it did, just before anything else happens
 //! at the port. A discipline cannot tell the difference, and an idle link costs nothing.
 
-use headgate_core::{Discipline, Ledger, Port, Rate, Sink, Span, Time};
+use headgate_core::{Discipline, Ledger, Port, Rate, Span, Time};
 
+use crate::hosts::Hosts;
 use crate::meter::Occupancy;
+use crate::queue::Queue;
 use crate::segment::{Segment, SimPacket};
+use crate::world::Event;
+
+/// Which way a link goes, and so what becomes of the packets that come out of it.
+pub trait Way {
+    /// The event of the transmitter falling free.
+    const FREE: Event;
+    /// A packet that leaves the far router at `now` is on its way to its host.
+    fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>);
+}
 
 /// One direction of the bottleneck.
-pub struct Link<D, L> {
+pub struct Link<W, D, L> {
+    way: std::marker::PhantomData<W>,
     port: Port<Segment, D, L>,
     rate: Rate,
     delay: Span,
@@ -24,78 +36,81 @@ pub struct Link<D, L> {
     occupancy: Occupancy,
 }
 
-/// What the transmitter does next.
-pub struct Step {
-    /// A packet leaves and comes out at the far end at this time.
-    pub sent: Option<(Time, SimPacket)>,
-    /// Call [`Link::free`] at this time.
-    pub wake: Option<Time>,
-}
-
-impl<D: Discipline<Segment>, L: Ledger<Segment>> Link<D, L> {
+impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
     /// An idle link.
     pub fn new(port: Port<Segment, D, L>, rate: Rate, delay: Span) -> Self {
-        let occupancy = Occupancy::default();
-        Link { port, rate, delay, last: (0, Span::ZERO), free_at: Time::ZERO, armed: false, idle: true, occupancy }
+        Link {
+            way: std::marker::PhantomData,
+            port,
+            rate,
+            delay,
+            last: (0, Span::ZERO),
+            free_at: Time::ZERO,
+            armed: false,
+            idle: true,
+            occupancy: Occupancy::default(),
+        }
     }
 
     /// A packet arrives.
-    #[inline]
-    pub fn arrive(&mut self, packet: SimPacket, now: Time, host: &mut dyn Sink<Segment>) -> Step {
-        self.settle(now, host);
-        self.port.enqueue(packet, now, host);
-        self.occupancy.set(self.port.backlog(), now);
+    #[inline(always)]
+    pub fn arrive(&mut self, packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+        self.settle(now, hosts);
+        self.port.enqueue(packet, now, hosts);
         if self.armed {
-            return Step { sent: None, wake: None };
+            self.occupancy.set(self.port.backlog(), now);
+        } else if now < self.free_at {
+            self.occupancy.set(self.port.backlog(), now);
+            self.arm(self.free_at, queue);
+        } else {
+            self.pull(now, hosts, queue);
         }
-        if now < self.free_at {
-            return Step { sent: None, wake: self.arm(self.free_at) };
-        }
-        self.pull(now, host)
     }
 
     /// The transmitter is free, or the discipline ready.
-    #[inline]
-    pub fn free(&mut self, now: Time, host: &mut dyn Sink<Segment>) -> Step {
+    #[inline(always)]
+    pub fn free(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
         self.armed = false;
-        self.pull(now, host)
+        self.pull(now, hosts, queue);
     }
 
     /// Tells the discipline that the link went idle, if it did and was not told: before an arrival, and before
     /// anybody looks at its gauges.
-    #[inline]
-    pub fn settle(&mut self, now: Time, host: &mut dyn Sink<Segment>) {
+    #[inline(always)]
+    pub fn settle(&mut self, now: Time, hosts: &mut Hosts) {
         if !self.armed && !self.idle && self.free_at <= now {
             self.idle = true;
-            let none = self.port.dequeue(self.free_at, host);
+            let none = self.port.dequeue(self.free_at, hosts);
             debug_assert!(none.is_none(), "a packet waited beside an idle link");
         }
     }
 
     #[inline]
-    fn pull(&mut self, now: Time, host: &mut dyn Sink<Segment>) -> Step {
-        let packet = self.port.dequeue(now, host);
+    fn pull(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+        let packet = self.port.dequeue(now, hosts);
         let backlog = self.port.backlog();
         self.occupancy.set(backlog, now);
         self.idle = packet.is_none();
-        let sent = packet.map(|packet| {
+        if let Some(packet) = packet {
             let transmit = self.transmit(packet.bytes);
             self.free_at = now + transmit;
             self.occupancy.busy(transmit);
-            (self.free_at + self.delay, packet)
-        });
-        let wake = match backlog.packets {
-            0 => None,
-            _ if sent.is_some() => self.arm(self.free_at),
+            W::leave(packet, self.free_at + self.delay, hosts, queue);
+            if backlog.packets > 0 {
+                self.arm(self.free_at, queue);
+            }
+        } else if let Some(ready) = self.port.ready_at(now)
+            && backlog.packets > 0
+        {
             // A shaper holds packets that may not leave yet. A nanosecond on at the least, so that time moves.
-            _ => self.port.ready_at(now).and_then(|ready| self.arm(ready.max(now + Span::from_nanos(1)))),
-        };
-        Step { sent, wake }
+            self.arm(ready.max(now + Span::from_nanos(1)), queue);
+        }
     }
 
-    fn arm(&mut self, at: Time) -> Option<Time> {
+    #[inline]
+    fn arm(&mut self, at: Time, queue: &mut Queue<Event>) {
         self.armed = true;
-        Some(at)
+        queue.push(at, W::FREE);
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! What is measured while a run goes: counts by flow, the queue over time, events.
 
-use headgate_core::{Backlog, Counts, Ledger, Packet, Span, Time, Totals, Why};
+use headgate_core::parts::Histogram;
+use headgate_core::{Backlog, Counts, Ledger, Packet, Span, Time, Why};
+use headgate_scenario::Events;
 
 use crate::outcome::{EventRow, Happening};
 use crate::segment::Segment;
@@ -12,9 +14,9 @@ pub struct Occupancy {
     start: Time,
     held: Backlog,
     /// Packets x nanoseconds.
-    packets: u128,
+    packets: f64,
     /// Bytes x nanoseconds.
-    bytes: u128,
+    bytes: f64,
     /// Time spent sending.
     pub busy: Span,
 }
@@ -22,15 +24,16 @@ pub struct Occupancy {
 impl Occupancy {
     /// From `now` on, with `held` waiting and the transmitter busy for `ahead` more.
     pub fn starting(now: Time, held: Backlog, ahead: Span) -> Occupancy {
-        Occupancy { since: now, start: now, held, packets: 0, bytes: 0, busy: ahead }
+        Occupancy { since: now, start: now, held, packets: 0.0, bytes: 0.0, busy: ahead }
     }
 
     /// From `now` on the queue holds `held`.
     #[inline]
     pub fn set(&mut self, held: Backlog, now: Time) {
-        let lasted = (now - self.since).as_nanos();
-        self.packets += u128::from(self.held.packets) * u128::from(lasted);
-        self.bytes += u128::from(self.held.bytes) * u128::from(lasted);
+        // Through i64: processors convert signed numbers in one step, and a run is shorter than 292 years.
+        let lasted = (now - self.since).as_nanos() as i64 as f64;
+        self.packets += f64::from(self.held.packets) * lasted;
+        self.bytes += self.held.bytes as i64 as f64 * lasted;
         (self.held, self.since) = (held, now);
     }
 
@@ -54,7 +57,7 @@ impl Occupancy {
         if span == 0.0 {
             return (0.0, 0.0, 0.0);
         }
-        (self.packets as f64 / span, self.bytes as f64 / span, self.busy.as_nanos() as f64 / span)
+        (self.packets / span, self.bytes / span, self.busy.as_nanos() as f64 / span)
     }
 }
 
@@ -94,31 +97,35 @@ impl PerFlow {
     }
 }
 
-/// The forward port's ledger: totals, by flow, and events if they are wanted.
+/// The forward port's ledger: counts by flow, the distribution of delay, and events if they are wanted.
 pub struct FlowLedger {
-    totals: Totals,
     flows: Vec<PerFlow>,
-    events: EventLog,
+    sojourn: Histogram,
+    events: Option<EventLog>,
 }
 
 /// Events in the order in which they happened, until the watcher takes them.
-#[derive(Default)]
 pub struct EventLog {
-    drops: bool,
+    /// Arrivals and departures are wanted too, not only drops and marks.
     passages: bool,
     held: u32,
     rows: Vec<EventRow>,
 }
 
 impl EventLog {
-    /// Writes drops and marks, and with `passages` arrivals and departures too.
-    pub fn new(drops: bool, passages: bool) -> EventLog {
-        EventLog { drops, passages, held: 0, rows: Vec::new() }
+    /// The log that `wanted` asks for, if any.
+    pub fn new(wanted: Events) -> Option<EventLog> {
+        let log = EventLog { passages: wanted == Events::All, held: 0, rows: Vec::new() };
+        (wanted != Events::Off).then_some(log)
     }
 
-    #[inline]
-    fn note(&mut self, wanted: bool, packet: &Packet<Segment>, happening: Happening, time: Time) {
-        if wanted {
+    fn note(&mut self, packet: &Packet<Segment>, happening: Happening, time: Time) {
+        match happening {
+            Happening::Arrived => self.held += 1,
+            Happening::Sent | Happening::Dropped(_) => self.held -= 1,
+            Happening::Marked(_) => {}
+        }
+        if self.passages || matches!(happening, Happening::Dropped(_) | Happening::Marked(_)) {
             let (flow, queue_packets) = (packet.flow.0 as u32, self.held);
             self.rows.push(EventRow { time, happening, flow, bytes: packet.bytes, queue_packets });
         }
@@ -127,19 +134,26 @@ impl EventLog {
 
 impl FlowLedger {
     /// Nothing counted yet, for `flows` flows.
-    pub fn new(flows: usize, events: EventLog) -> FlowLedger {
-        FlowLedger { totals: Totals::default(), flows: vec![PerFlow::default(); flows], events }
+    pub fn new(flows: usize, events: Option<EventLog>) -> FlowLedger {
+        FlowLedger { flows: vec![PerFlow::default(); flows], sojourn: Histogram::default(), events }
     }
 
     /// Begins anew, when the warm-up ends. Events go on.
     pub fn restart(&mut self) {
-        self.totals = Totals::default();
+        self.sojourn = Histogram::default();
         self.flows.fill(PerFlow::default());
     }
 
     /// The counts over all flows.
-    pub fn totals(&self) -> &Totals {
-        &self.totals
+    pub fn counts(&self) -> Counts {
+        let mut all = Counts::default();
+        self.flows.iter().for_each(|flow| all.add(&flow.counts()));
+        all
+    }
+
+    /// Time in the queue of the packets that were sent, in nanoseconds.
+    pub fn sojourn(&self) -> &Histogram {
+        &self.sojourn
     }
 
     /// The counts of each flow.
@@ -147,42 +161,44 @@ impl FlowLedger {
         &self.flows
     }
 
-    /// The events since they were last taken.
-    pub fn events(&mut self) -> &mut Vec<EventRow> {
-        &mut self.events.rows
+    /// The events since they were last taken, if any were wanted.
+    pub fn events(&mut self) -> Option<&mut Vec<EventRow>> {
+        self.events.as_mut().map(|log| &mut log.rows)
+    }
+
+    #[inline]
+    fn note(&mut self, packet: &Packet<Segment>, happening: Happening, now: Time) {
+        if let Some(log) = &mut self.events {
+            log.note(packet, happening, now);
+        }
     }
 }
 
 impl Ledger<Segment> for FlowLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<Segment>, now: Time) {
-        Ledger::arrived(&mut self.totals, packet, now);
         self.flows[packet.flow.0 as usize].arrived += 1;
-        self.events.held = self.events.held.wrapping_add(1);
-        self.events.note(self.events.passages, packet, Happening::Arrived, now);
+        self.note(packet, Happening::Arrived, now);
     }
 
     #[inline]
     fn sent(&mut self, packet: &Packet<Segment>, now: Time) {
-        Ledger::sent(&mut self.totals, packet, now);
+        let delay = (now - packet.arrived).as_nanos();
+        self.sojourn.record(delay);
         let flow = &mut self.flows[packet.flow.0 as usize];
         flow.sent += 1;
         flow.sent_bytes += u64::from(packet.bytes);
-        flow.delay_nanos += (now - packet.arrived).as_nanos();
-        self.events.held = self.events.held.wrapping_sub(1);
-        self.events.note(self.events.passages, packet, Happening::Sent, now);
+        flow.delay_nanos += delay;
+        self.note(packet, Happening::Sent, now);
     }
 
     fn dropped(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        Ledger::dropped(&mut self.totals, packet, why, now);
         self.flows[packet.flow.0 as usize].drops[why as usize] += 1;
-        self.events.held = self.events.held.wrapping_sub(1);
-        self.events.note(self.events.drops, packet, Happening::Dropped(why), now);
+        self.note(packet, Happening::Dropped(why), now);
     }
 
     fn marked(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        Ledger::marked(&mut self.totals, packet, why, now);
         self.flows[packet.flow.0 as usize].marks[why as usize] += 1;
-        self.events.note(self.events.drops, packet, Happening::Marked(why), now);
+        self.note(packet, Happening::Marked(why), now);
     }
 }

@@ -6,7 +6,7 @@
 //! Time is cut into ticks of 2^`shift` ns, and a tick's number into digits of ten bits. An event waits on the level of
 //! the highest digit in which its tick differs from the current one, so each level holds only what lies ahead within
 //! the level's current turn. When the wheel enters a slot of a higher level, its events move down, in order; only
-//! later can anything be added beside them. The events of the current tick stand sorted in `ready`.
+//! later can anything be added beside them. On the lowest level a slot is one tick, and its events stand sorted.
 
 use headgate_core::Time;
 
@@ -19,12 +19,9 @@ const NONE: u32 = u32::MAX;
 pub struct Queue<E> {
     shift: u32,
     tick: u64,
-    levels: Vec<Level>,
+    levels: [Level; LEVELS],
     nodes: Vec<Node<E>>,
     free: u32,
-    /// The events of the current tick from `next` on, by time and then by order of arrival.
-    ready: Vec<Ready>,
-    next: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -34,33 +31,24 @@ struct Node<E> {
     event: E,
 }
 
-#[derive(Clone, Copy)]
-struct Ready {
-    time: u64,
-    order: u32,
-    node: u32,
-}
-
-/// One turn of the wheel: 1024 slots, each a list of nodes, and a bit for each that is not empty.
+/// One turn of the wheel: 1024 slots, each a list of nodes (head and tail), a bit for each that is not empty, and a bit
+/// for each word of those bits that is not zero.
 struct Level {
-    heads: Vec<u32>,
-    tails: Vec<u32>,
+    slots: Box<[(u32, u32); SLOTS]>,
     filled: [u64; SLOTS / 64],
+    words: u16,
 }
 
 impl<E: Copy> Queue<E> {
     /// An empty queue whose ticks are about as long as the typical time between two events. Any length gives the same
     /// order; one that fits gives the least work.
     pub fn new(typical_gap_nanos: u64) -> Queue<E> {
-        let level = || Level { heads: vec![NONE; SLOTS], tails: vec![NONE; SLOTS], filled: [0; SLOTS / 64] };
         Queue {
             shift: 63 - typical_gap_nanos.clamp(1, 1 << 40).leading_zeros(),
             tick: 0,
-            levels: (0..LEVELS).map(|_| level()).collect(),
+            levels: std::array::from_fn(|_| Level::empty()),
             nodes: Vec::new(),
             free: NONE,
-            ready: Vec::new(),
-            next: 0,
         }
     }
 
@@ -68,120 +56,138 @@ impl<E: Copy> Queue<E> {
     #[inline]
     pub fn push(&mut self, time: Time, event: E) {
         let time = time.as_nanos();
-        let node = self.store(Node { time, next: NONE, event });
-        self.place(time, node);
+        let node = Node { time, next: NONE, event };
+        let at = self.free;
+        if let Some(slot) = self.nodes.get_mut(at as usize) {
+            self.free = slot.next;
+            *slot = node;
+            self.place(time, at);
+        } else {
+            self.nodes.push(node);
+            self.place(time, (self.nodes.len() - 1) as u32);
+        }
     }
 
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        if self.next == self.ready.len() && !self.advance() {
-            return None;
-        }
-        let Ready { time, node, .. } = self.ready[self.next];
-        self.next += 1;
-        let slot = &mut self.nodes[node as usize];
-        slot.next = self.free;
-        self.free = node;
-        Some((Time::from_nanos(time), slot.event))
-    }
-
-    fn store(&mut self, node: Node<E>) -> u32 {
-        let at = self.free;
-        if at == NONE {
-            self.nodes.push(node);
-            return (self.nodes.len() - 1) as u32;
-        }
-        self.free = self.nodes[at as usize].next;
-        self.nodes[at as usize] = node;
-        at
+        let slot = match self.levels[0].first() {
+            Some(slot) => slot,
+            None => self.turn()?,
+        };
+        self.tick = self.tick & !(SLOTS as u64 - 1) | slot as u64;
+        let at = self.levels[0].slots[slot].0;
+        let node = &mut self.nodes[at as usize];
+        let next = std::mem::replace(&mut node.next, self.free);
+        self.free = at;
+        self.levels[0].behead(slot, next);
+        Some((Time::from_nanos(node.time), node.event))
     }
 
     #[inline]
     fn place(&mut self, time: u64, node: u32) {
-        let tick = time >> self.shift;
-        if tick <= self.tick {
-            return self.insert_ready(time, node);
+        let tick = (time >> self.shift).max(self.tick);
+        let ahead = tick ^ self.tick;
+        if ahead < SLOTS as u64 {
+            return self.insert(time, node, tick as usize & (SLOTS - 1));
         }
-        let level = (63 - (tick ^ self.tick).leading_zeros()) / DIGIT;
-        let slot = digit(tick, level);
-        let level = &mut self.levels[level as usize];
-        let tail = std::mem::replace(&mut level.tails[slot], node);
-        match tail {
-            NONE => {
-                level.heads[slot] = node;
-                level.filled[slot / 64] |= 1 << (slot % 64);
-            }
-            tail => self.nodes[tail as usize].next = node,
+        let level = (63 - ahead.leading_zeros()) / DIGIT;
+        let slot = (tick >> (DIGIT * level)) as usize & (SLOTS - 1);
+        if let Some(tail) = self.levels[level as usize].append(slot, node) {
+            self.nodes[tail as usize].next = node;
         }
     }
 
-    /// Into the current tick, behind every event that is not later.
-    fn insert_ready(&mut self, time: u64, node: u32) {
-        let behind = self.ready[self.next..].iter().rposition(|other| other.time <= time);
-        let at = self.next + behind.map_or(0, |i| i + 1);
-        self.ready.insert(at, Ready { time, order: 0, node });
-    }
-
-    /// Moves to the next tick that has events and makes them ready; `false` if there are none.
-    fn advance(&mut self) -> bool {
-        self.ready.clear();
-        self.next = 0;
-        while self.ready.is_empty() {
-            let Some((level, slot)) = self.next_slot() else { return false };
-            let above = DIGIT * (level + 1);
-            let prefix = if above < 64 { self.tick >> above << above } else { 0 };
-            self.tick = prefix | (slot as u64) << (DIGIT * level);
-            let first = self.levels[level as usize].take(slot);
-            if level == 0 { self.collect(first) } else { self.descend(first) }
-        }
-        true
-    }
-
-    /// The first filled slot of the lowest level that has one. It lies ahead: what lay behind has left.
+    /// Into a slot of the lowest level, behind every event that is not later.
     #[inline]
-    fn next_slot(&self) -> Option<(u32, usize)> {
-        (0..LEVELS as u32).find_map(|level| self.levels[level as usize].first().map(|slot| (level, slot)))
+    fn insert(&mut self, time: u64, node: u32, slot: usize) {
+        let (head, tail) = self.levels[0].slots[slot];
+        if head == NONE || self.nodes[tail as usize].time <= time {
+            if let Some(tail) = self.levels[0].append(slot, node) {
+                self.nodes[tail as usize].next = node;
+            }
+        } else if self.nodes[head as usize].time > time {
+            self.nodes[node as usize].next = head;
+            self.levels[0].slots[slot].0 = node;
+        } else {
+            self.insert_after(head, time, node);
+        }
     }
 
-    fn collect(&mut self, mut node: u32) {
-        while node != NONE {
-            let Node { time, next, .. } = self.nodes[node as usize];
-            self.ready.push(Ready { time, order: self.ready.len() as u32, node });
-            node = next;
-        }
-        if self.ready.len() > 1 {
-            self.ready.sort_unstable_by_key(|r| (r.time, r.order));
+    /// Between two events of one tick: few share it, so the walk is short.
+    fn insert_after(&mut self, mut before: u32, time: u64, node: u32) {
+        loop {
+            let after = self.nodes[before as usize].next;
+            if self.nodes[after as usize].time > time {
+                self.nodes[node as usize].next = after;
+                self.nodes[before as usize].next = node;
+                return;
+            }
+            before = after;
         }
     }
 
-    fn descend(&mut self, mut node: u32) {
-        while node != NONE {
-            let Node { time, next, .. } = self.nodes[node as usize];
-            self.nodes[node as usize].next = NONE;
-            self.place(time, node);
-            node = next;
+    /// The lowest level is empty: brings down the next events of higher ones; gives their first slot.
+    fn turn(&mut self) -> Option<usize> {
+        loop {
+            let level = (0..LEVELS).find(|&level| self.levels[level].words != 0)?;
+            let slot = self.levels[level].first()?;
+            if level == 0 {
+                return Some(slot);
+            }
+            let (here, above) = (DIGIT * level as u32, DIGIT * (level as u32 + 1));
+            let prefix = if above < u64::BITS { self.tick >> above << above } else { 0 };
+            self.tick = prefix | (slot as u64) << here;
+            let mut node = self.levels[level].slots[slot].0;
+            self.levels[level].behead(slot, NONE);
+            while node != NONE {
+                let Node { time, next, .. } = self.nodes[node as usize];
+                self.nodes[node as usize].next = NONE;
+                self.place(time, node);
+                node = next;
+            }
         }
     }
 }
 
 impl Level {
+    fn empty() -> Level {
+        Level { slots: Box::new([(NONE, NONE); SLOTS]), filled: [0; SLOTS / 64], words: 0 }
+    }
+
+    /// Puts `node` at the end of a slot's list; gives the node before it, if there is one.
+    #[inline]
+    fn append(&mut self, slot: usize, node: u32) -> Option<u32> {
+        let (head, tail) = &mut self.slots[slot];
+        if *head != NONE {
+            return Some(std::mem::replace(tail, node));
+        }
+        (*head, *tail) = (node, node);
+        self.filled[slot / 64] |= 1 << (slot % 64);
+        self.words |= 1 << (slot / 64);
+        None
+    }
+
+    /// The first slot with anything in it.
     #[inline]
     fn first(&self) -> Option<usize> {
-        let word = self.filled.iter().position(|word| *word != 0)?;
+        if self.words == 0 {
+            return None;
+        }
+        let word = self.words.trailing_zeros() as usize;
         Some(word * 64 + self.filled[word].trailing_zeros() as usize)
     }
 
-    fn take(&mut self, slot: usize) -> u32 {
-        self.filled[slot / 64] &= !(1 << (slot % 64));
-        self.tails[slot] = NONE;
-        std::mem::replace(&mut self.heads[slot], NONE)
+    /// A slot's list begins with `next` from now on; `NONE` empties it.
+    #[inline]
+    fn behead(&mut self, slot: usize, next: u32) {
+        self.slots[slot].0 = next;
+        if next == NONE {
+            let word = &mut self.filled[slot / 64];
+            *word &= !(1 << (slot % 64));
+            self.words &= !(u16::from(*word == 0) << (slot / 64));
+        }
     }
-}
-
-#[inline]
-fn digit(tick: u64, level: u32) -> usize {
-    (tick >> (DIGIT * level)) as usize & (SLOTS - 1)
 }
 
 #[cfg(test)]

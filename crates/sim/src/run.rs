@@ -2,7 +2,7 @@
 
 use headgate_core::registry::{self, Job};
 use headgate_core::{Discipline, Limit, Place, Port, Rate, Rng};
-use headgate_scenario::{Events, Qdisc, Scenario};
+use headgate_scenario::{Qdisc, Scenario};
 
 use crate::hosts::Hosts;
 use crate::link::Link;
@@ -39,8 +39,7 @@ impl Job<Segment> for Simulate<'_> {
         let link = &scenario.link;
         let mut queue = Queue::new(typical_gap(scenario));
         let hosts = Hosts::new(scenario, seed, &mut queue);
-        let log = EventLog::new(scenario.record.events != Events::Off, scenario.record.events == Events::All);
-        let ledger = FlowLedger::new(hosts.len(), log);
+        let ledger = FlowLedger::new(hosts.len(), EventLog::new(scenario.record.events));
         let port = Port::with_ledger(discipline, Rng::named(seed, "port forward"), ledger);
         let back = settings(&link.reverse.qdisc, link.reverse.limit);
         let place = place(scenario, link.reverse.rate, seed, "reverse");
@@ -80,8 +79,11 @@ fn place(scenario: &Scenario, rate: Rate, seed: u64, direction: &str) -> Place {
     Place { rate, mean_packet, key: Rng::named(seed, &format!("key {direction}")).bits() }
 }
 
-/// Nanoseconds between two events while the bottleneck is busy: a packet there causes about six.
+/// Nanoseconds between two events while the bottleneck is busy: a packet there causes about five, and what the UDP
+/// sources send one each.
 fn typical_gap(scenario: &Scenario) -> u64 {
-    let place = place(scenario, scenario.link.rate, 0, "");
-    scenario.link.rate.transmit(place.mean_packet).as_nanos() / 6
+    let packets = |rate: Rate, bytes: u32| 1e9 / rate.transmit(bytes).as_nanos().max(1) as f64;
+    let bottleneck = packets(scenario.link.rate, place(scenario, scenario.link.rate, 0, "").mean_packet);
+    let sources = scenario.udp.iter().map(|group| f64::from(group.flows) * packets(group.rate, group.packet));
+    (1e9 / (5.0 * bottleneck + sources.sum::<f64>())) as u64
 }

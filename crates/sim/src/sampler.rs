@@ -1,15 +1,16 @@
 //! The tables: one row an interval while the run goes, one row a flow when it ends.
 
-use headgate_core::{Discipline, Span, Time, Totals};
+use headgate_core::parts::Histogram;
+use headgate_core::{Counts, Discipline, Span, Time, Totals};
 use headgate_scenario::Scenario;
 
 use crate::hosts::Hosts;
-use crate::link::Link;
 use crate::meter::{FlowLedger, Occupancy};
 use crate::outcome::{FlowRow, IntervalRow, LinkRow, Outcome};
 use crate::segment::Segment;
 use crate::share::max_min;
 use crate::wire::base_rtt;
+use crate::world::{ForwardLink, ReverseLink};
 
 /// Collects what the tables need.
 pub struct Sampler {
@@ -24,8 +25,8 @@ pub struct Sampler {
     rows: Vec<IntervalRow>,
     /// Drops and marks by group up to the last sample, since the ledger last began anew.
     told: Vec<(u64, u64)>,
-    /// Packets sent through the forward bottleneck in the whole run.
-    pub packets: u64,
+    /// Packets sent through the forward bottleneck during the warm-up.
+    packets: u64,
 }
 
 impl Sampler {
@@ -47,8 +48,8 @@ impl Sampler {
     /// An interval ends; says when the next does.
     pub fn sample<D, R>(
         &mut self,
-        forward: &mut Link<D, FlowLedger>,
-        reverse: &mut Link<R, Totals>,
+        forward: &mut ForwardLink<D>,
+        reverse: &mut ReverseLink<R>,
         hosts: &mut Hosts,
         now: Time,
     ) -> Time
@@ -67,8 +68,8 @@ impl Sampler {
     /// The warm-up ends: the totals begin anew, the intervals go on.
     pub fn restart<D, R>(
         &mut self,
-        forward: &mut Link<D, FlowLedger>,
-        reverse: &mut Link<R, Totals>,
+        forward: &mut ForwardLink<D>,
+        reverse: &mut ReverseLink<R>,
         hosts: &mut Hosts,
         now: Time,
     ) where
@@ -84,6 +85,7 @@ impl Sampler {
         self.forward = Occupancy::starting(now, forward.port().backlog(), Span::ZERO);
         self.reverse = Occupancy::starting(now, reverse.port().backlog(), Span::ZERO);
         self.warm = now;
+        self.packets = forward.port().ledger().counts().sent;
         forward.ledger_mut().restart();
         *reverse.ledger_mut() = Totals::default();
         hosts.restart(now);
@@ -92,8 +94,8 @@ impl Sampler {
     /// The run ends.
     pub fn end<D, R>(
         &mut self,
-        forward: &mut Link<D, FlowLedger>,
-        reverse: &mut Link<R, Totals>,
+        forward: &mut ForwardLink<D>,
+        reverse: &mut ReverseLink<R>,
         hosts: &mut Hosts,
         now: Time,
     ) where
@@ -107,8 +109,8 @@ impl Sampler {
 
     fn account<D, R>(
         &mut self,
-        forward: &mut Link<D, FlowLedger>,
-        reverse: &mut Link<R, Totals>,
+        forward: &mut ForwardLink<D>,
+        reverse: &mut ReverseLink<R>,
         hosts: &mut Hosts,
         now: Time,
     ) where
@@ -123,7 +125,7 @@ impl Sampler {
         self.reverse.add(&reverse.occupancy(now));
     }
 
-    fn write_link<D: Discipline<Segment>>(&mut self, forward: &Link<D, FlowLedger>, now: Time) {
+    fn write_link<D: Discipline<Segment>>(&mut self, forward: &ForwardLink<D>, now: Time) {
         let (packets, bytes, busy) = self.partial.means();
         let time_s = now.as_secs_f64();
         let mut write = |metric, is_gauge, value| {
@@ -161,8 +163,8 @@ impl Sampler {
     pub fn outcome<D, R>(
         self,
         scenario: &Scenario,
-        forward: &Link<D, FlowLedger>,
-        reverse: &Link<R, Totals>,
+        forward: &ForwardLink<D>,
+        reverse: &ReverseLink<R>,
         hosts: &Hosts,
         end: Time,
         events: u64,
@@ -172,21 +174,22 @@ impl Sampler {
         R: Discipline<Segment>,
     {
         let ledger = forward.port().ledger();
+        let counts = ledger.counts();
+        let back = reverse.port().ledger();
         Outcome {
+            packets: self.packets + counts.sent,
             flows: flow_rows(scenario, ledger, hosts, self.warm, end),
             intervals: self.rows,
-            forward: link_row(ledger.totals(), &self.forward),
-            reverse: link_row(reverse.port().ledger(), &self.reverse),
-            packets: self.packets,
+            forward: link_row(counts, ledger.sojourn(), &self.forward),
+            reverse: link_row(back.counts().clone(), back.sojourn(), &self.reverse),
             events,
         }
     }
 }
 
-fn link_row(totals: &Totals, occupancy: &Occupancy) -> LinkRow {
+fn link_row(counts: Counts, delay: &Histogram, occupancy: &Occupancy) -> LinkRow {
     let (queue_packets_mean, queue_bytes_mean, utilisation) = occupancy.means();
-    let (counts, delay) = (totals.counts().clone(), totals.sojourn().clone());
-    LinkRow { counts, utilisation, queue_packets_mean, queue_bytes_mean, delay }
+    LinkRow { counts, utilisation, queue_packets_mean, queue_bytes_mean, delay: delay.clone() }
 }
 
 fn flow_rows(scenario: &Scenario, ledger: &FlowLedger, hosts: &Hosts, warm: Time, end: Time) -> Vec<FlowRow> {

@@ -4,7 +4,7 @@ use headgate_core::{Discipline, Time, Totals};
 use headgate_scenario::Scenario;
 
 use crate::hosts::Hosts;
-use crate::link::{Link, Step};
+use crate::link::{Link, Way};
 use crate::meter::FlowLedger;
 use crate::outcome::{Outcome, RunError, Watch};
 use crate::queue::Queue;
@@ -41,14 +41,44 @@ pub enum Event {
 /// Between two looks of the watcher.
 const EVENTS_A_LOOK: u64 = 8192;
 
+/// From senders to receivers.
+pub struct Forward;
+
+/// From receivers to senders.
+pub struct Reverse;
+
+impl Way for Forward {
+    const FREE: Event = Event::ForwardFree;
+    #[inline]
+    fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+        let arrives = hosts.down_forward(&packet, now);
+        queue.push(arrives, Event::ToReceiver(packet));
+    }
+}
+
+impl Way for Reverse {
+    const FREE: Event = Event::ReverseFree;
+    #[inline]
+    fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+        let arrives = hosts.down_reverse(&packet, now);
+        queue.push(arrives, Event::ToSender(packet));
+    }
+}
+
+/// The link from senders to receivers.
+pub type ForwardLink<D> = Link<Forward, D, FlowLedger>;
+
+/// The link from receivers to senders.
+pub type ReverseLink<R> = Link<Reverse, R, Totals>;
+
 /// One run under way.
 pub struct World<D, R> {
     /// The events to come.
     pub queue: Queue<Event>,
     /// From senders to receivers.
-    pub forward: Link<D, FlowLedger>,
+    pub forward: ForwardLink<D>,
     /// From receivers to senders.
-    pub reverse: Link<R, Totals>,
+    pub reverse: ReverseLink<R>,
     /// Both ends.
     pub hosts: Hosts,
     /// The tables over time.
@@ -80,65 +110,32 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         Ok(self.sampler.outcome(scenario, &self.forward, &self.reverse, &self.hosts, end, events))
     }
 
-    #[inline]
+    #[inline(always)]
     fn happen(&mut self, event: Event, now: Time) {
+        let World { queue, forward, reverse, hosts, sampler } = self;
         match event {
             Event::ToForward(packet) => {
-                self.hosts.next_datagram(&packet, &mut self.queue);
-                let step = self.forward.arrive(packet, now, &mut self.hosts);
-                self.on_forward(step);
+                hosts.next_datagram(&packet, queue);
+                forward.arrive(packet, now, hosts, queue);
             }
-            Event::ForwardFree => {
-                let step = self.forward.free(now, &mut self.hosts);
-                self.on_forward(step);
-            }
-            Event::ToReceiver(packet) => self.hosts.receive(&packet, now, &mut self.queue),
-            Event::ToReverse(packet) => {
-                let step = self.reverse.arrive(packet, now, &mut self.hosts);
-                self.on_reverse(step);
-            }
-            Event::ReverseFree => {
-                let step = self.reverse.free(now, &mut self.hosts);
-                self.on_reverse(step);
-            }
-            Event::ToSender(packet) => self.hosts.acknowledge(&packet, now, &mut self.queue),
-            Event::SenderTimer(flow) => self.hosts.sender_timer(flow, now, &mut self.queue),
-            Event::ReceiverTimer(flow) => self.hosts.receiver_timer(flow, now, &mut self.queue),
-            Event::Start(flow) => self.hosts.send(flow, now, &mut self.queue),
+            Event::ForwardFree => forward.free(now, hosts, queue),
+            Event::ToReceiver(packet) => hosts.receive(&packet, now, queue),
+            Event::ToReverse(packet) => reverse.arrive(packet, now, hosts, queue),
+            Event::ReverseFree => reverse.free(now, hosts, queue),
+            Event::ToSender(packet) => hosts.acknowledge(&packet, now, queue),
+            Event::SenderTimer(flow) => hosts.sender_timer(flow, now, queue),
+            Event::ReceiverTimer(flow) => hosts.receiver_timer(flow, now, queue),
+            Event::Start(flow) => hosts.send(flow, now, queue),
             Event::Sample => {
-                let next = self.sampler.sample(&mut self.forward, &mut self.reverse, &mut self.hosts, now);
-                self.queue.push(next, Event::Sample);
+                let next = sampler.sample(forward, reverse, hosts, now);
+                queue.push(next, Event::Sample);
             }
-            Event::Warm => self.sampler.restart(&mut self.forward, &mut self.reverse, &mut self.hosts, now),
-        }
-    }
-
-    #[inline]
-    fn on_forward(&mut self, step: Step) {
-        if let Some((at, packet)) = step.sent {
-            self.sampler.packets += 1;
-            let arrives = self.hosts.down_forward(&packet, at);
-            self.queue.push(arrives, Event::ToReceiver(packet));
-        }
-        if let Some(wake) = step.wake {
-            self.queue.push(wake, Event::ForwardFree);
-        }
-    }
-
-    #[inline]
-    fn on_reverse(&mut self, step: Step) {
-        if let Some((at, packet)) = step.sent {
-            let arrives = self.hosts.down_reverse(&packet, at);
-            self.queue.push(arrives, Event::ToSender(packet));
-        }
-        if let Some(wake) = step.wake {
-            self.queue.push(wake, Event::ReverseFree);
+            Event::Warm => sampler.restart(forward, reverse, hosts, now),
         }
     }
 
     fn report(&mut self, now: Time, watch: &mut dyn Watch) -> Result<(), RunError> {
-        let events = self.forward.ledger_mut().events();
-        if !events.is_empty() {
+        if let Some(events) = self.forward.ledger_mut().events() {
             watch.events(events);
             events.clear();
         }

@@ -441,7 +441,8 @@ impl Sender {
 
     #[inline]
     fn set_cwnd(&mut self, cwnd: f64, now: Time) {
-        self.cwnd_area += self.cwnd * (now - self.cwnd_since).as_nanos() as f64;
+        // Through i64: processors convert signed numbers in one step, and a run is shorter than 292 years.
+        self.cwnd_area += self.cwnd * (now - self.cwnd_since).as_nanos() as i64 as f64;
         self.cwnd_since = now;
         self.cwnd = cwnd;
     }
