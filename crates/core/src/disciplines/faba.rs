@@ -134,13 +134,20 @@ impl<T> Discipline<T> for Faba<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let cost = self.unit.tokens(one(packet.bytes));
         let (bucket, holds) = self.pool.open(packet.flow, cx.rng);
-        let hit = cx.rng.chance(self.drop_probability(holds));
+        // Only departures give tokens back. Where flows outnumber tokens, every bucket can be empty while nothing is
+        // queued, and to drop then would be to drop for ever. The paper takes buckets to be full when the queue is
+        // empty; we drop nothing then, and what a bucket cannot pay is lent by the pool.
+        let waiting = self.fifo.backlog().packets > 0;
+        let hit = waiting && cx.rng.chance(self.drop_probability(holds));
         // A mark lets the packet in, and it must be paid for all the same: a flow that ignores marks would drain its
         // bucket without end if an empty bucket did not drop. The paper does not say.
         let may_mark = self.config.ecn && holds >= cost && self.fifo.admits(packet.bytes);
         let Some(packet) = cx.signal_if(hit, packet, Why::Bucket, may_mark) else { return };
         if self.fifo.push(packet, cx) {
-            self.pool.take(bucket, cost);
+            match holds > 0 {
+                true => self.pool.take(bucket, cost),
+                false => self.pool.lend(cost),
+            }
         }
     }
 
@@ -282,6 +289,17 @@ mod tests {
         }
         assert_eq!(port.discipline().pool.flows(), 2);
         assert_eq!(port.discipline().pool.height(), 50 << 20);
+    }
+
+    #[test]
+    fn when_nothing_is_queued_an_empty_bucket_drops_nothing() {
+        let mut port = faba(limit(Limit::Packets(4)));
+        for flow in (1..100).chain([7; 100]) {
+            arrive(&mut port, flow, 1000, Ecn::NotEct);
+            assert!(port.dequeue(Time::ZERO, &mut ()).is_some(), "flow {flow}");
+        }
+        assert_eq!(imbalance(&port), 0);
+        assert!(port.discipline().pool.flows() <= 4, "flows that stopped lose their buckets as packets depart");
     }
 
     #[test]

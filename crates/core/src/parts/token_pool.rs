@@ -70,6 +70,12 @@ impl TokenPool {
         *self.buckets.at(position).1 -= tokens;
     }
 
+    /// Lets a packet carry `tokens` that are spare, or become owed, instead of its flow's.
+    #[inline]
+    pub fn lend(&mut self, tokens: Tokens) {
+        self.spare -= tokens;
+    }
+
     /// Takes back what a departing packet `carried` and settles the spare tokens with floor(|spare| / queue) + 1
     /// buckets drawn by chance, up to `grain` tokens each: gives while there are some, grabs while there is a deficit
     /// (from a bucket no more than it holds). A drawn bucket above its height is deleted. `queue` is what the packets
