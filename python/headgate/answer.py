@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from headgate.spread import Figure
@@ -64,13 +65,11 @@ def _flooding(found: list[Row]) -> str:
 def _ranked(found: list[Row], figure: Callable[[Row], Figure]) -> tuple[list[Row], Row | None]:
     """Those that share the first place, best first, and the last; no last if all share the first.
 
-    Two share a place when the 95 % interval of the lower mean reaches the higher mean's.
+    Places are shared, down the ranking, for as long as the 95 % interval of the next mean reaches the best mean.
     """
     order = sorted(found, key=lambda row: _mean(figure(row)), reverse=True)
-    highs = [figure(row)["high"] for row in order]
-    leaders = [
-        row for row, high in zip(order, highs, strict=True) if high is not None and high >= _mean(figure(order[0]))
-    ]
+    best = _mean(figure(order[0]))
+    leaders = list(takewhile(lambda row: _known(figure(row)["high"]) >= best, order))
     return leaders, order[-1] if len(leaders) < len(order) else None
 
 
@@ -97,7 +96,8 @@ def _shares(row: Row) -> str:
     tcp, udp = _mean(_tcp_share(row)), _mean(row.kinds["udp"]["share_of_fair"])
     lone = row.kinds["udp"]["flows"] == 1
     others = "the flow that does not slow down" if lone else "flows that do not slow down"
-    return f"{tcp * 100:.0f} % of its fair share, {others} {udp:.3g} times {'its' if lone else 'theirs'}"
+    own = "gets {:.3g} times its own" if lone else "get {:.3g} times theirs"
+    return f"{tcp * 100:.0f} % of its fair share and {others} {own.format(udp)}"
 
 
 def _link(row: Row) -> str:
@@ -129,5 +129,9 @@ def _name(row: Row) -> str:
 
 
 def _mean(figure: Figure) -> float:
-    """The mean; minus infinity where nothing was measured, which ranks last."""
-    return float("-inf") if figure["mean"] is None else figure["mean"]
+    return _known(figure["mean"])
+
+
+def _known(value: float | None) -> float:
+    """The value; minus infinity where nothing was measured, which ranks last."""
+    return float("-inf") if value is None else value

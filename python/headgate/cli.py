@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headgate import _core
-from headgate.console import Bar, console, explained
+from headgate.console import console, explained
 from headgate.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def run(
     same command resumes.
     """
     from headgate.api import run_into
+    from headgate.progress import Bar
     from headgate.scenario import Scenario
     from headgate.store import folder_name
 
@@ -114,6 +115,7 @@ def rerun(
 ) -> None:
     """Run a result's scenario anew and compare every file but timing.json, byte for byte."""
     from headgate.api import load
+    from headgate.progress import Bar
     from headgate.rerun import rerun as run_again
 
     old = load(result)

@@ -39,8 +39,9 @@ class Column(NamedTuple):
     best: Callable[[float], float] | None = None
 
     def show(self, value: float) -> str:
-        """A mean, or half an interval, as it is printed."""
-        return f"{value * self.scale:.{self.digits}f}"
+        """A mean, or half an interval, as it is printed: one digit less from 100 on."""
+        scaled = value * self.scale
+        return f"{scaled:.{self.digits - (abs(scaled) >= 99.95 and self.digits > 0)}f}"
 
 
 def rows(result: Result) -> list[Row]:
@@ -50,10 +51,10 @@ def rows(result: Result) -> list[Row]:
 
 def table(result: Result, found: list[Row]) -> Table:
     """The table of a result whose figures are `found`; it fits 120 columns."""
-    drawn = Table(box=SIMPLE_HEAD, title=_title(result.scenario), title_justify="left", padding=(0, 1), pad_edge=False)
+    drawn = Table(box=SIMPLE_HEAD, title=_title(result.scenario), title_justify="left", pad_edge=False)
     drawn.caption = _caption(result.scenario)
     drawn.caption_justify = "left"
-    drawn.add_column("discipline", vertical="top", no_wrap=True)
+    drawn.add_column("discipline", vertical="top", overflow="fold")
     columns = _columns(result.scenario, found)
     for column in columns:
         drawn.add_column(column.title, justify="right", no_wrap=True)
@@ -100,12 +101,11 @@ def _goodput(kind: str, rate_bps: float) -> list[Column]:
 
 def _rate(kind: str, name: str, title: str, *, best: bool) -> Column:
     least = (lambda mean: mean) if best else None
-    return Column(f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, 2, least)
+    return Column(f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, 2 if kind == "tcp" else 1, least)
 
 
 def _delay(part: str) -> Column:
-    title = f"delay ms\n{part}" if part == "p50" else f"\n{part}"
-    return Column(title, lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda mean: mean)
+    return Column(f"{part}\nms", lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda mean: mean)
 
 
 def _best(column: Column, found: list[Row]) -> str | None:
@@ -134,26 +134,32 @@ def _name(qdisc: str) -> Text:
     lines = [""]
     for setting in filter(None, settings.split(",")):
         joined = f"{lines[-1]},{setting}" if lines[-1] else setting
-        lines = [*lines[:-1], joined] if len(joined) <= 22 else [*lines, setting]
+        lines = [*lines[:-1], joined] if len(joined) <= 16 else [*lines, setting]
     return Text(name, style="bold").append("".join(f"\n{line}" for line in lines if line), style="not bold dim")
 
 
 def _title(scenario: Scenario) -> str:
     unit, scale = rate_unit(scenario.rate_bps)
-    flows = ", ".join(_flows(group) for group in scenario.groups)
-    time = f"{scenario.duration_s:g} s, of which the first {scenario.warmup_s:g} s do not count"
+    flows = " and ".join(filter(None, (_flows(kind, scenario.groups) for kind in KINDS)))
+    time = f"{scenario.duration_s:g} s, the first {scenario.warmup_s:g} s not counted"
     return f"{scenario.name}: {flows} on {scenario.rate_bps * scale:g} {unit}; {time}"
 
 
-def _flows(group: Group) -> str:
-    count = f"{group.flows} {KINDS[group.kind]} flow{'' if group.flows == 1 else 's'}"
-    if group.rate_bps is None:
-        return count
-    unit, scale = rate_unit(group.rate_bps)
-    return f"{count} of {group.rate_bps * scale:g} {unit}"
+def _flows(kind: str, groups: list[Group]) -> str:
+    """The flows of one kind, as in `9 TCP flows` or `7 UDP flows (4 of 300 kb/s, 3 of 9.6 Mb/s)`; empty for none."""
+    mine = [group for group in groups if group.kind == kind]
+    count = sum(group.flows for group in mine)
+    rates = [f"{group.flows} of {_rate_text(group.rate_bps)}" for group in mine if group.rate_bps is not None]
+    flows = f"{count} {KINDS[kind]} flow{'' if count == 1 else 's'}" if count else ""
+    return f"{flows} ({', '.join(rates)})" if rates else flows
+
+
+def _rate_text(rate_bps: float) -> str:
+    unit, scale = rate_unit(rate_bps)
+    return f"{rate_bps * scale:g} {unit}"
 
 
 def _caption(scenario: Scenario) -> str:
     seeds = len(scenario.seeds)
     spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, ± half its 95 % interval"
-    return f"{spread}; {BEST} best of the column"
+    return f"{spread}; p50, p95, p99: queueing delay; {BEST} best of the column"

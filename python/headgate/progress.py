@@ -1,0 +1,43 @@
+"""The progress bar of a run."""
+
+from __future__ import annotations
+
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from headgate.console import console
+from headgate.runner import Watcher
+
+
+class Bar(Watcher):
+    """A progress bar on stderr, by simulated time, with an estimate; says what was finished before."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._task = TaskID(0)
+
+    def begin(self, total: int, cached: int, seconds: float) -> None:
+        """Shows the bar, if anyone watches and there is anything to do."""
+        out = console(stderr=True)
+        if cached:
+            out.print(f"{cached} of {total} points were already done")
+        if total == cached or not out.is_terminal:
+            return
+        parts = (TextColumn("{task.fields[points]}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
+        clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
+        self._progress = Progress(*parts, *clocks, console=out, transient=True)
+        self._left = total - cached
+        self._task = self._progress.add_task("", total=seconds, points=self._points(0))
+        self._progress.start()
+
+    def tick(self, finished: int, seconds: float) -> None:
+        """Moves the bar."""
+        if self._progress is not None:
+            self._progress.update(self._task, completed=seconds, points=self._points(finished))
+
+    def end(self) -> None:
+        """Takes the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _points(self, finished: int) -> str:
+        return f"{finished} of {self._left} points"
