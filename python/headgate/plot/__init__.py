@@ -1,0 +1,9 @@
+"""Figures of a result: functions that take a `headgate.Result` and draw with matplotlib."""
+
+from headgate.plot.delay import delay_cdf
+from headgate.plot.goodput import goodput
+from headgate.plot.overtime import gauges, queue
+from headgate.plot.overview import overview
+from headgate.plot.save import figures, render, save_all
+
+__all__ = ["delay_cdf", "figures", "gauges", "goodput", "overview", "queue", "render", "save_all"]

@@ -1,0 +1,147 @@
+"""What figures read from a result, as arrays: nothing here draws, nothing that draws opens a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+
+
+Array = npt.NDArray[np.float64]
+
+GAUGE = "gauge:"
+
+
+class Series(NamedTuple):
+    """One quantity over time: the first seed's values, and the least and greatest over all seeds."""
+
+    time_s: Array
+    first: Array
+    low: Array
+    high: Array
+
+
+class Cdf(NamedTuple):
+    """The share of packets (0 to 1) that waited at most `delay_ms`, over all seeds together."""
+
+    delay_ms: Array
+    share: Array
+
+    def quantile(self, share: float) -> float:
+        """The delay that `share` of all packets did not exceed, in milliseconds."""
+        return float(self.delay_ms[int(np.searchsorted(self.share, share))])
+
+
+class Group(NamedTuple):
+    """A group of flows, and its flows' goodput: one row a seed, one column a flow."""
+
+    name: str
+    unresponsive: bool
+    flows: int
+    goodput_bps: Array
+    fair_bps: Array
+
+
+def qdiscs(result: Result) -> list[str]:
+    """The disciplines that have a result, in the scenario's order; fewer than it names if the run was stopped."""
+    have = set(result.links.column("qdisc").to_pylist())
+    return [qdisc for qdisc in result.scenario.qdiscs if qdisc in have]
+
+
+def text(table: pa.Table, name: str) -> npt.NDArray[np.object_]:
+    """A column of text."""
+    return np.asarray(table.column(name).to_pylist(), dtype=object)
+
+
+def values(table: pa.Table, name: str) -> Array:
+    """A column of numbers; null becomes NaN."""
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+
+
+def rows(table: pa.Table, **wanted: str) -> pa.Table:
+    """The rows whose columns have the wanted values."""
+    for column, value in wanted.items():
+        table = table.filter(pc.equal(table.column(column), value))
+    return table
+
+
+def groups(result: Result, qdisc: str) -> list[Group]:
+    """The groups with their flows' goodput and fair shares, after the warm-up."""
+    table = rows(result.flows, qdisc=qdisc)
+    found = []
+    for name, kind, flows, _ in result.scenario.groups:
+        # TCP and UDP groups keep apart even if a file gave both the same name.
+        part = rows(table, group=name, kind=kind)
+        if part.num_rows:
+            goodput = values(part, "goodput_bps").reshape(-1, flows)
+            fair = values(part, "fair_share_bps").reshape(-1, flows)
+            found.append(Group(name, kind == "udp", flows, goodput, fair[0]))
+    return found
+
+
+def series(table: pa.Table, points: int = 300) -> Series | None:
+    """Rows of one metric of one discipline as a series of at most `points` points, or nothing if there are none."""
+    if table.num_rows == 0:
+        return None
+    time, seed, value = values(table, "time_s"), values(table, "seed"), values(table, "value")
+    moments, index = np.unique(time, return_inverse=True)
+    cut = (index * min(points, len(moments))) // len(moments)
+    count = int(cut.max()) + 1
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    finite = np.isfinite(value)
+    np.minimum.at(low, cut[finite], value[finite])
+    np.maximum.at(high, cut[finite], value[finite])
+    middle = _mean_by(cut, time, count)
+    mine = finite & (seed == seed[0])
+    return Series(middle, _mean_by(cut[mine], value[mine], count), _hole(low), _hole(high))
+
+
+def _mean_by(place: npt.NDArray[Any], value: Array, count: int) -> Array:
+    totals = np.bincount(place, weights=value, minlength=count)
+    return np.asarray(totals / _nan_if_zero(np.bincount(place, minlength=count)), dtype=np.float64)
+
+
+def _nan_if_zero(counts: npt.NDArray[Any]) -> Array:
+    return np.where(counts > 0, counts, np.nan).astype(np.float64)
+
+
+def _hole(bound: Array) -> Array:
+    return np.where(np.isfinite(bound), bound, np.nan)
+
+
+def metric(result: Result, qdisc: str, name: str) -> Series | None:
+    """A metric of the whole link over time, warm-up included."""
+    return series(rows(result.intervals, qdisc=qdisc, metric=name))
+
+
+def gauges(result: Result, qdisc: str) -> dict[str, Series]:
+    """The discipline's own gauges over time, by name."""
+    table = rows(result.intervals, qdisc=qdisc)
+    names = sorted(name for name in pc.unique(table.column("metric")).to_pylist() if name.startswith(GAUGE))
+    drawn = {name.removeprefix(GAUGE): series(rows(table, metric=name)) for name in names}
+    return {name: line for name, line in drawn.items() if line is not None}
+
+
+def delay(result: Result, qdisc: str) -> Cdf | None:
+    """How long packets waited in the queue, or nothing if none was sent."""
+    table = rows(result.delays, qdisc=qdisc)
+    delays, count = values(table, "delay_ms"), values(table, "count")
+    if count.sum() == 0:
+        return None
+    boxes, index = np.unique(delays, return_inverse=True)
+    below = np.cumsum(np.bincount(index, weights=count))
+    return Cdf(boxes, below / below[-1])
+
+
+def packet_ms(result: Result) -> float | None:
+    """How long the link needs for a packet of mean size, in milliseconds; nothing if no packet ever waited."""
+    packets, octets = values(result.links, "queue_packets_mean"), values(result.links, "queue_bytes_mean")
+    forward = text(result.links, "direction") == "forward"
+    waiting = float(packets[forward].sum())
+    return 8000 * float(octets[forward].sum()) / waiting / result.scenario.rate_bps if waiting > 0 else None

@@ -1,0 +1,106 @@
+"""Goodput of every flow against its fair share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from headgate import style
+from headgate.plot import data
+from headgate.plot.panels import Panels, heading
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from headgate.results import Result
+
+MOST_BARS = 24
+"""With more flows than this, bars would be too thin to tell apart, and groups are drawn as sorted profiles instead."""
+
+
+def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
+    """Goodput per flow in Mbit/s against the max-min fair share, after the warm-up; one panel a discipline.
+
+    Up to 24 flows each get a bar, with the 95 % interval over seeds. More are drawn group by group, each group's flows
+    sorted from least to most and spread over the same width, with least to greatest over seeds as a band.
+    """
+    with style.applied():
+        panels = Panels(result, qdisc, ax)
+        single = sum(flows for _, _, flows, _ in result.scenario.groups) <= MOST_BARS
+        summary = {entry["qdisc"]: entry for entry in result.summary()}
+        for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
+            groups = data.groups(result, name)
+            if single:
+                _bars(axes, groups, summary[name])
+            else:
+                _profiles(axes, groups)
+            axes.set_ylim(bottom=0)
+            axes.grid(axis="x", visible=False)
+        for axes in panels.left():
+            axes.set_ylabel("Goodput (Mbit/s)")
+        for axes in panels.axes[-panels.columns :]:
+            axes.set_xlabel("Flow" if single else "Flows of each group, from least to most goodput")
+        if panels.owned:
+            heading(panels.figure, "What each flow gets, and what would be fair", _note(result, single))
+            _legend(panels, result)
+        return panels.axes
+
+
+def _bars(axes: Axes, groups: list[data.Group], entry: dict[str, object]) -> None:
+    estimates = {group["name"]: group["goodput_bps_per_flow"] for group in entry["groups"]}  # type: ignore[attr-defined]
+    at = 0
+    for group in groups:
+        places = np.arange(at, at + group.flows)
+        mean = group.goodput_bps.mean(axis=0) / 1e6
+        axes.bar(places, mean, width=0.8, color=_colour(group))
+        if len(group.goodput_bps) > 1:
+            low, high = (np.array([flow[end] for flow in estimates[group.name]]) / 1e6 for end in ("low", "high"))
+            reach = np.maximum([mean - low, high - mean], 0)
+            axes.errorbar(places, mean, reach, fmt="none", ecolor="#333333", elinewidth=1, capsize=2)
+        axes.hlines(group.fair_bps / 1e6, places - 0.5, places + 0.5, color=style.FAIR, linewidth=1.6)
+        at += group.flows
+    step = 1 if at <= 12 else 2
+    axes.set_xticks(range(0, at, step), [str(flow) for flow in range(0, at, step)])
+    axes.tick_params(axis="x", length=0)
+
+
+def _profiles(axes: Axes, groups: list[data.Group]) -> None:
+    for place, group in enumerate(groups):
+        # Each flow is a step of equal width; sorting within a seed keeps the shape that averaging flows would blur.
+        ranked = np.sort(group.goodput_bps, axis=1) / 1e6
+        edges = place + 0.05 + 0.9 * np.linspace(0, 1, group.flows + 1)
+        axes.stairs(ranked.mean(axis=0), edges, fill=True, color=_colour(group), alpha=0.85, linewidth=0)
+        if len(ranked) > 1:
+            low, high = ranked.min(axis=0), ranked.max(axis=0)
+            axes.stairs(high, edges, baseline=low, fill=True, color="#333333", alpha=0.3, linewidth=0)
+        fair = np.sort(group.fair_bps) / 1e6
+        axes.stairs(fair, edges, baseline=None, color=style.FAIR, linewidth=1.6)
+    names = [style.fold(f"{group.name} ({group.flows})", max(10, 36 // len(groups))) for group in groups]
+    axes.set_xticks(np.arange(len(groups)) + 0.5, names)
+    axes.tick_params(axis="x", length=0)
+
+
+def _colour(group: data.Group) -> str:
+    return style.UNRESPONSIVE if group.unresponsive else style.TCP
+
+
+def _legend(panels: Panels, result: Result) -> None:
+    kinds = {kind for _, kind, _, _ in result.scenario.groups}
+    handles: list[Patch | Line2D] = []
+    if "tcp" in kinds:
+        handles.append(Patch(color=style.TCP, label="TCP"))
+    if "udp" in kinds:
+        handles.append(Patch(color=style.UNRESPONSIVE, label="does not slow down (UDP)"))
+    handles.append(Line2D([], [], color=style.FAIR, linewidth=1.6, label="max-min fair share"))
+    panels.figure.legend(handles=handles, loc="outside upper right", ncols=len(handles))
+
+
+def _note(result: Result, single: bool) -> str:
+    seeds = len(result.scenario.seeds)
+    if seeds == 1:
+        return "One seed."
+    spread = "Whiskers: 95 % interval of the mean" if single else "Grey band: least to greatest"
+    return f"Means over {seeds} seeds, after the warm-up. {spread} over the seeds."

@@ -1,0 +1,134 @@
+"""What happens in the queue over time: its length, and the discipline's own gauges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headgate import style
+from headgate.plot import data
+from headgate.plot.panels import Panels, chosen, heading, new_figure, shade_warmup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from headgate.results import Result
+
+_GAUGES_ACROSS = 3
+
+
+def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
+    """Queue length over time in packets: the first seed as a line, least to greatest over all seeds as a band.
+
+    One panel a discipline, or the one named by `qdisc`, drawn on `ax` if given. The right axis turns packets into the
+    time the link needs to send them, at the mean packet size of the run.
+    """
+    with style.applied():
+        panels = Panels(result, qdisc, ax)
+        for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
+            _line(result, axes, data.metric(result, name, "queue_packets"), panels.looks[name].colour)
+        _label(result, panels)
+        if panels.owned:
+            heading(panels.figure, "How long the queue is over time", _note(result))
+        return panels.axes
+
+
+def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
+    """What the disciplines themselves watch and control, over time: one panel a gauge, disciplines in rows.
+
+    Returns no axes if no discipline has a gauge.
+    """
+    with style.applied():
+        known = data.qdiscs(result)
+        looks = style.looks(known)
+        watched = {name: data.gauges(result, name) for name in chosen(known, qdisc)}
+        rows = [
+            [(name, gauge, line) for gauge, line in found.items()][start : start + _GAUGES_ACROSS]
+            for name, found in watched.items()
+            for start in range(0, len(found), _GAUGES_ACROSS)
+        ]
+        if not rows:
+            return []
+        columns = max(map(len, rows))
+        figure = new_figure(len(rows) * 1.75 + 1.0)
+        drawn = []
+        for down, row in enumerate(rows):
+            for across, (name, gauge, line) in enumerate(row):
+                axes = figure.add_subplot(len(rows), columns, down * columns + across + 1)
+                _line(result, axes, line, looks[name].colour)
+                axes.set_title(
+                    style.fold(f"{looks[name].label}: {gauge_title(gauge)}", 105 // columns), color=looks[name].colour
+                )
+                axes.set_ylabel(gauge_unit(gauge))
+                axes.set_xlabel("Time (s)" if down == len(rows) - 1 or across >= len(rows[down + 1]) else "")
+                drawn.append(axes)
+        heading(figure, "What the disciplines watch and control over time", _note(result))
+        return drawn
+
+
+def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> None:
+    shade_warmup(axes, result.scenario.warmup_s)
+    axes.set_xlim(0, result.scenario.duration_s)
+    if line is None:
+        return
+    if len(result.scenario.seeds) > 1:
+        axes.fill_between(line.time_s, line.low, line.high, color=colour, alpha=0.22, linewidth=0)
+    axes.plot(line.time_s, line.first, color=colour, linewidth=1.1)
+    if np.nanmin(line.low) >= 0:
+        axes.set_ylim(bottom=0)
+
+
+def _label(result: Result, panels: Panels) -> None:
+    for axes in panels.axes[-panels.columns :]:
+        axes.set_xlabel("Time (s)")
+    for axes in panels.left():
+        axes.set_ylabel("Queue (packets)")
+    packet_ms = data.packet_ms(result)
+    if packet_ms is None:
+        return
+    for axes in panels.right():
+        ms = axes.secondary_yaxis("right", functions=(_times(packet_ms), _times(1 / packet_ms)))
+        ms.set_ylabel(f"ms at {style.rate(result.scenario.rate_bps)}")
+
+
+def _times(factor: float) -> Callable[[ArrayLike], data.Array]:
+    return lambda values: np.asarray(values, dtype=np.float64) * factor
+
+
+def _note(result: Result) -> str:
+    seeds = result.scenario.seeds
+    parts = [f"Line: seed {seeds[0]}."]
+    if len(seeds) > 1:
+        parts.append(f"Band: least to greatest over {len(seeds)} seeds.")
+    if result.scenario.warmup_s > 0:
+        parts.append(f"Grey: the first {style.plain(result.scenario.warmup_s)} s, which no total counts.")
+    return " ".join(parts)
+
+
+def gauge_title(gauge: str) -> str:
+    """A gauge's name in words: `average_queue` is "average queue"."""
+    return gauge.replace("_", " ")
+
+
+def gauge_unit(gauge: str) -> str:
+    """The unit of a gauge, read off its name: a share of one for probabilities, else a count of what it names."""
+    words = set(gauge.split("_"))
+    for unit, hints in _UNITS:
+        if words & hints:
+            return unit
+    return "Count"
+
+
+_UNITS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("Probability", frozenset({"probability", "p", "pm", "pmin", "pmax", "maxp"})),
+    ("Milliseconds", frozenset({"ms", "delay", "sojourn"})),
+    ("Bytes", frozenset({"bytes"})),
+    ("Flows", frozenset({"flows", "active", "unresponsive", "monitored"})),
+    ("Tokens", frozenset({"tokens", "sigma", "bucket", "spare"})),
+    ("Packets", frozenset({"queue", "average", "avg", "packets", "backlog", "minth", "maxth", "qlen"})),
+    ("Bins", frozenset({"bins"})),
+)

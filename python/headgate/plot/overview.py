@@ -1,0 +1,133 @@
+"""One figure that says who got what, made for someone who never heard of queue management."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from headgate import style
+from headgate.plot import data
+from headgate.plot.division import Division, divisions, headline, part_name
+from headgate.plot.panels import chosen, heading, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from headgate.results import Result
+
+_ROOM = 0.07
+"""A number fits inside a bar that is at least this share of the link's rate."""
+
+
+def overview(result: Result) -> Figure:
+    """One row a discipline, the fairest first: who got how much of the link, and how long packets waited.
+
+    The bars are goodput after the warm-up, averaged over seeds; the line is where the max-min fair division would have
+    them meet. The title is computed from the result.
+    """
+    with style.applied():
+        chosen(data.qdiscs(result), None)
+        found = divisions(result)
+        rate_bps = result.scenario.rate_bps
+        classes = found[0].has_classes
+        figure = new_figure(0.48 * len(found) + 2.1)
+        widths = [5, 1.5] if classes else [5, 1.2, 1.5]
+        columns = figure.subplots(1, len(widths), sharey=True, width_ratios=widths, squeeze=False)[0]
+        _bars(columns[0], found, rate_bps)
+        if not classes:
+            _values(columns[1], [division.jain for division in found], "Jain's index\n(1: all flows equal)", "", 1.0)
+        _values(columns[-1], [division.delay_ms_p95 for division in found], "95 % of packets\nwait at most", " ms")
+        _names(columns[0], found)
+        heading(figure, headline(found, rate_bps), _note(result))
+        _legend(figure, found[0], classes)
+        return figure
+
+
+def _bars(axes: Axes, found: list[Division], rate_bps: float) -> None:
+    unit, scale = style.unit_of(rate_bps)
+    colours = _colours(found[0])
+    for row, division in enumerate(found):
+        left = 0.0
+        for part, colour in zip(division.parts, colours, strict=True):
+            axes.barh(row, part.goodput_bps / scale, left=left / scale, height=0.64, color=colour)
+            left += part.goodput_bps
+        _numbers(axes, row, division, colours, rate_bps)
+    fair = [part.fair_bps for part in found[0].parts]
+    marks = list(accumulate(fair)) if len(fair) == 1 else list(accumulate(fair))[:-1]
+    axes.vlines([mark / scale for mark in marks], -0.6, len(found) - 0.4, color=style.FAIR, linewidth=1.8)
+    axes.set_xlim(0, rate_bps / scale * 1.06)
+    axes.set_xlabel(f"Goodput ({unit})")
+    axes.grid(axis="y", visible=False)
+
+
+def _numbers(axes: Axes, row: int, division: Division, colours: list[str], rate_bps: float) -> None:
+    # At the outer ends of the bar, away from where the parts meet and the line is.
+    scale = style.unit_of(rate_bps)[1]
+    pad = 0.012 * rate_bps
+    left, last = 0.0, len(division.parts) - 1
+    for place, (part, colour) in enumerate(zip(division.parts, colours, strict=True)):
+        right = left + part.goodput_bps
+        spots = {0: (left + pad, "left"), last: (right - pad, "right")}
+        at, align = spots.get(place, ((left + right) / 2, "center")) if last else (left + pad, "left")
+        shown, ink = style.number(part.goodput_bps / scale, 2), style.ink(colour)
+        if part.goodput_bps < _ROOM * rate_bps:
+            shown, at, align, ink = shown if place == last else "", right + pad, "left", colour
+        axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold")
+        left = right
+
+
+def _colours(division: Division) -> list[str]:
+    parts = division.parts
+    if division.has_classes:
+        return [style.UNRESPONSIVE if part.unresponsive else style.TCP for part in parts]
+    shades = style.UNRESPONSIVE_SHADES if parts[0].unresponsive else style.TCP_SHADES
+    return [shades[place % len(shades)] for place in range(len(parts))]
+
+
+def _values(axes: Axes, values: list[float | None], title: str, unit: str, most: float | None = None) -> None:
+    known = [value for value in values if value is not None]
+    longest = most or max(known, default=0.0) or 1.0
+    for row, value in enumerate(values):
+        axes.barh(row, value or 0.0, height=0.64, color="#C9C9C9")
+        shown = style.MISSING if value is None else f"{style.number(value)}{unit}"
+        axes.text((value or 0.0) + 0.04 * longest, row, shown, va="center", color="#222222")
+    axes.set_xlim(0, longest * 1.7)
+    axes.set_title(title, fontsize=9.5, fontweight="normal", color="#333333")
+    axes.tick_params(bottom=False, labelbottom=False, left=False)
+    axes.grid(visible=False)
+    axes.spines["bottom"].set_visible(False)
+
+
+def _names(axes: Axes, found: list[Division]) -> None:
+    looks = style.looks([division.qdisc for division in found])
+    labels = [style.fold(looks[division.qdisc].label, 24) for division in found]
+    axes.set_yticks(range(len(found)), labels, color="#222222", fontsize=10)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(found) - 0.4, -0.6)
+
+
+def _legend(figure: Figure, division: Division, classes: bool) -> None:
+    handles: list[Patch | Line2D] = [
+        Patch(color=colour, label=style.fold(part_name(part, classes), 34))
+        for part, colour in zip(division.parts, _colours(division), strict=True)
+    ]
+    fair = "the fair division" if len(division.parts) > 1 else "all that the link can carry"
+    handles.append(Line2D([], [], color=style.FAIR, linewidth=1.8, label=fair))
+    figure.axes[0].legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=min(4, len(handles)),
+                          borderaxespad=0.2, columnspacing=1.2, handlelength=1.2)  # fmt: skip
+
+
+def _note(result: Result) -> str:
+    scenario = result.scenario
+    seeds = "1 seed" if len(scenario.seeds) == 1 else f"mean of {len(scenario.seeds)} seeds"
+    after = f" after a warm-up of {style.plain(scenario.warmup_s)} s" if scenario.warmup_s > 0 else ""
+    counted = style.plain(scenario.duration_s - scenario.warmup_s)
+    order = "Fairest discipline first. " if len(data.qdiscs(result)) > 1 else ""
+    return (
+        f"A link of {style.rate(scenario.rate_bps)}, {counted} s{after}, {seeds}. {order}"
+        "What is missing to the full rate is packet headers, packets sent twice and idle time."
+    )

@@ -1,0 +1,204 @@
+"""How every figure looks: colours, names, number formats, and the settings that make their bytes repeatable.
+
+A discipline keeps its colour in every figure and every run: its family gives the hue, its place in the family the
+shade and the dashes. The hues are close to Paul Tol's "muted" set, and the two classes of traffic take blue and
+vermilion of Okabe and Ito; both sets stay apart for the common forms of colour blindness.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import matplotlib
+import matplotlib.style
+from matplotlib.colors import to_rgb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+TCP = "#0072B2"
+UNRESPONSIVE = "#D55E00"
+FAIR = "#222222"
+QUIET = "#6B6B6B"
+BAND = "#E9E9E9"
+TCP_SHADES = (TCP, "#56B4E9", "#004A75", "#8CC8E8", "#2F8F9D", "#A6D5D0")
+UNRESPONSIVE_SHADES = (UNRESPONSIVE, "#E69F00", "#8F3E00", "#F2B98C", "#B8860B", "#F0D9A0")
+
+MISSING = "\N{EN DASH}"
+"""Stands for a figure that was not measured."""
+
+WIDTH_IN = 10.0
+"""Width of every figure; at DPI it is legible when 1000 px wide."""
+DPI = 144
+
+
+class Look(NamedTuple):
+    """What stands for a discipline in a figure."""
+
+    label: str
+    colour: str
+    dashes: tuple[float, tuple[float, ...] | None]
+
+
+# Solid, long, short, dotted.
+_DASHES: tuple[tuple[float, tuple[float, ...] | None], ...] = ((0, None), (0, (7, 2)), (0, (3, 1)), (0, (1, 1)))
+
+# Family: shades from strong to light, and its members in a fixed order as name in the registry and name in print.
+_FAMILIES: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
+    (
+        ("#3A3A3A", "#8A8A8A", "#5E5E5E"),
+        {"droptail": "DropTail", "sfq": "SFQ", "sfq_red": "SFQ-RED", "fq": "FQ", "drr": "DRR"},
+    ),
+    (
+        ("#882255", "#CC6677", "#AA4499"),
+        {
+            "red": "RED",
+            "fred": "FRED",
+            "choke": "CHOKe",
+            "ared": "Adaptive RED",
+            "red_pd": "RED-PD",
+            "sred": "SRED",
+            "red_penalty": "RED with penalty box",
+            "feng_red": "Feng's RED",
+        },
+    ),
+    (("#332288", "#3F87C9", "#5A6FB0"), {"blue": "BLUE", "sfb": "SFB", "sfred": "SFRED"}),
+    (("#117733", "#2E9A87"), {"faba": "FABA", "sfed": "SFED"}),
+    (("#8A7A00", "#B9A52B"), {"breathe": "BREATHe", "afd": "AFD", "csfq": "CSFQ"}),
+    (
+        ("#8C510A", "#BF812D", "#A6611A"),
+        {
+            "codel": "CoDel",
+            "fq_codel": "FQ-CoDel",
+            "pie": "PIE",
+            "fq_pie": "FQ-PIE",
+            "cobalt": "COBALT",
+            "dualpi2": "DualPI2",
+            "hhf": "HHF",
+        },
+    ),
+)
+_UNKNOWN = ("#555577", "#9999BB")
+
+
+def looks(qdiscs: list[str]) -> dict[str, Look]:
+    """Label, colour and dashes of each discipline, given as canonical text such as `sfb:bins=46,levels=1`.
+
+    Settings appear in the label only where the same discipline is there more than once or was set by hand, and several
+    settings of one discipline differ in dashes.
+    """
+    seen: dict[str, int] = {}
+    found = {}
+    for qdisc in qdiscs:
+        name, _, settings = qdisc.partition(":")
+        again = seen.get(name, 0)
+        seen[name] = again + 1
+        printed, colour, dash = _place(name)
+        label = f"{printed} ({settings.replace(',', ', ')})" if settings else printed
+        found[qdisc] = Look(label, colour, _DASHES[(dash + again) % len(_DASHES)])
+    return found
+
+
+def _place(name: str) -> tuple[str, str, int]:
+    for shades, members in _FAMILIES:
+        if name in members:
+            rank = list(members).index(name)
+            return members[name], shades[rank % len(shades)], rank // len(shades)
+    return name, _UNKNOWN[0], 0
+
+
+def printed(qdisc: str) -> str:
+    """A discipline as it is written in prose: `RED`, `SFB (bins=46, levels=1)`."""
+    return looks([qdisc])[qdisc].label
+
+
+def fold(text: str, width: int, lines: int = 2) -> str:
+    """`text` broken into at most `lines` lines of about `width` letters; what does not fit becomes an ellipsis."""
+    return "\n".join(textwrap.wrap(text, width, max_lines=lines, placeholder=" …"))
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number as a person writes it: about `digits` significant digits, thousands apart, no exponent."""
+    return fixed(value, decimals(value, digits)) if value else "0"
+
+
+def decimals(value: float, digits: int = 3) -> int:
+    """How many decimals show `digits` significant digits of `value`; at most six."""
+    magnitude = int(f"{abs(value):e}".split("e")[1])
+    return min(6, max(0, digits - 1 - magnitude))
+
+
+def fixed(value: float, places: int) -> str:
+    """A number with so many decimals, thousands set apart by a narrow space."""
+    return f"{value:,.{places}f}".replace(",", "\u202f")
+
+
+def unit_of(bps: float) -> tuple[str, float]:
+    """The unit that suits a rate, and how many bit/s it is."""
+    for unit, scale in (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)):
+        if abs(bps) >= scale:
+            return unit, scale
+    return "bit/s", 1.0
+
+
+def rate(bps: float) -> str:
+    """A rate with its unit: `10 Mbit/s`."""
+    unit, scale = unit_of(bps)
+    return f"{plain(bps / scale)} {unit}"
+
+
+def plain(value: float) -> str:
+    """A setting as it was meant: `10`, `2.5`, without zeros at the end."""
+    return f"{value:.6g}"
+
+
+def ink(colour: str) -> str:
+    """The colour, white or near black, in which a number is legible on `colour`."""
+    red, green, blue = to_rgb(colour)
+    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.6 else "#222222"
+
+
+_RC: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9.5,
+    "axes.labelcolor": "#333333",
+    "axes.edgecolor": "#9A9A9A",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "figure.titlesize": 13,
+    "figure.titleweight": "bold",
+    "figure.facecolor": "white",
+    "figure.dpi": 100,
+    "savefig.dpi": DPI,
+    "figure.constrained_layout.use": True,
+    # Names come from scenario files: a `$` in one is a dollar, not mathematics.
+    "text.parse_math": False,
+    # Glyphs as outlines and identifiers from a fixed salt: the same picture and the same bytes on every machine.
+    "svg.fonttype": "path",
+    "svg.hashsalt": "headgate",
+}
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """Within this, figures are made and saved in Headgate's style, whatever the user's own settings say."""
+    with matplotlib.style.context(["default", _RC]):
+        yield
