@@ -1,0 +1,48 @@
+"""A result as one HTML page that needs nothing else: no network, no scripts, the same bytes for the same result."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from headgate import style
+from headgate.report import sections
+from headgate.report.definitions import definitions
+from headgate.report.markup import join, text
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+
+
+def write(result: Result, path: Path | str) -> None:
+    """Writes the page to the file `path`."""
+    Path(path).write_text(page(result), encoding="utf-8", newline="\n")
+
+
+def page(result: Result) -> str:
+    """The page as text."""
+    scenario = result.scenario
+    here = resources.files(__name__)
+    drawn = sections.pictures(result)
+    folder = f"{scenario.name}-{result.manifest['config_hash'][:8]}"
+    return Template(here.joinpath("page.html").read_text("utf-8")).substitute(
+        style=here.joinpath("page.css").read_text("utf-8"),
+        name=text(scenario.name),
+        answer=text(sections.answer(result)),
+        about=text(scenario.about),
+        overview=drawn["overview"],
+        summary=sections.summary(result),
+        figures=join(shown for name, shown in drawn.items() if name != "overview"),
+        reasons=sections.reasons(result),
+        scenario=text(scenario.to_toml()),
+        disciplines=sections.disciplines(result),
+        folder=text(folder),
+        version=text(result.manifest["headgate"]),
+        config_hash=text(result.manifest["config_hash"]),
+        seeds=text(", ".join(map(str, scenario.seeds))),
+        duration=text(style.plain(scenario.duration_s)),
+        warmup=text(style.plain(scenario.warmup_s)),
+        definitions=definitions(),
+    )

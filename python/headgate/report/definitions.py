@@ -1,0 +1,50 @@
+"""What each figure of merit means, and where its definition comes from."""
+
+from __future__ import annotations
+
+from headgate.report.markup import Html, join, tag, text
+
+_DEFINITIONS = (
+    (
+        "Goodput",
+        "Useful bytes that reached the receiver per second after the warm-up; headers and bytes received twice do not "
+        "count. RFC 7928, section 2.5.",
+    ),
+    (
+        "Fair share",
+        "The max-min fair division of the bottleneck, as goodput: nobody can get more without taking from someone who "
+        "has less, and a flow that sends less than an equal part keeps what it sends. RFC 5166, section 2.3.",
+    ),
+    (
+        "Share of fair",
+        "Goodput divided by fair share: 100 % is exactly fair.",
+    ),
+    (
+        "Jain's index",
+        "(Σx)² / (n Σx²) over all n flows, with x a flow's goodput divided by its fair share: 1 if all are treated "
+        "alike, 1/n if one has everything. R. Jain, D. Chiu, W. Hawe, “A quantitative measure of fairness and "
+        "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984.",
+    ),
+    ("Utilisation", "The share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
+    (
+        "Loss and marks",
+        "Packets dropped, or marked by ECN instead, at the bottleneck's queue divided by packets that arrived there. "
+        "RFC 7928, section 2.3; RFC 3168.",
+    ),
+    (
+        "Delay",
+        "Time that sent packets spent in the bottleneck's queue; p95 is what 95 % of them did not exceed. Values are "
+        "exact to 0.8 %. RFC 7928, section 2.6.",
+    ),
+    (
+        "±",
+        "Half the 95 % interval of the mean over seeds, from Student's t. Seeds are independent runs of the same "
+        "scenario; with one seed there is no interval.",
+    ),
+    ("Unresponsive", "Flows that send at their own rate whatever happens to their packets: the scenario's UDP groups."),
+)
+
+
+def definitions() -> Html:
+    """A list of terms."""
+    return tag("dl", join(join([tag("dt", text(term)), tag("dd", text(says))]) for term, says in _DEFINITIONS))
