@@ -1,0 +1,192 @@
+"""A result made up of synthetic numbers, with the tables' real schemas, for tests of figures and the report only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from headgate.scenario import Group
+from headgate.summary import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REASONS = (
+    "overflow", "early", "forced", "flow_limit", "unresponsive", "prefilter", "match", "heavy_hitter", "bucket",
+    "sojourn", "overload",
+)  # fmt: skip
+TEXT = pa.dictionary(pa.int32(), pa.string())
+PACKET = 512
+
+
+@dataclass
+class Scenario:
+    """What figures ask of a scenario."""
+
+    name: str = "made-up"
+    about: str = "Nine TCP flows and one that does not slow down."
+    duration_s: float = 100.0
+    warmup_s: float = 20.0
+    seeds: list[int] = field(default_factory=lambda: [1, 2, 3])
+    qdiscs: list[str] = field(default_factory=lambda: ["droptail", "red", "sfb:bins=46,levels=1", "faba"])
+    rate_bps: float = 10e6
+    groups: list[Group] = field(default_factory=lambda: [Group("tcp", "tcp", 9, None), Group("cbr", "udp", 1, 5e6)])
+
+    def to_toml(self) -> str:
+        """Enough to look like a scenario."""
+        return f'name = "{self.name}"\nrate = "{self.rate_bps / 1e6:g}Mbit/s"\n'
+
+
+class Result:
+    """Tables of synthetic numbers in the shape of `headgate.Result`."""
+
+    def __init__(self, scenario: Scenario, idle: bool = False, interval_s: float = 0.5) -> None:
+        self.scenario, self.idle, self.interval_s = scenario, idle, interval_s
+        self.manifest: dict[str, Any] = {"headgate": "0.0.0", "config_hash": "0123456789abcdef" * 4}
+        self.timing: list[dict[str, Any]] = []
+        self.flows = self._flows()
+        self.links = self._links()
+        self.delays = self._delays()
+        self.intervals = self._intervals()
+
+    def _each(self) -> list[tuple[int, str, int]]:
+        return [
+            (place, qdisc, seed) for place, qdisc in enumerate(self.scenario.qdiscs) for seed in self.scenario.seeds
+        ]
+
+    def _flows(self) -> pa.Table:
+        rows = []
+        members = [(name, kind) for name, kind, flows, _ in self.scenario.groups for _ in range(flows)]
+        for place, qdisc, seed in self._each():
+            # Weights divide 93 % of the link, so that no more arrives than the link can carry.
+            rng = np.random.default_rng([place, seed])
+            greed = np.array([1 + 4 / (1 + place) if kind == "udp" else 1.0 for _, kind in members])
+            weights = greed * np.clip(rng.normal(1, 0.1, len(members)), 0.1, None)
+            goodput = weights / weights.sum() * (0.0 if self.idle else 0.93 * self.scenario.rate_bps)
+            for flow, (group, kind) in enumerate(members):
+                fair = 0.93 * self.scenario.rate_bps / len(members)
+                named = {"qdisc": qdisc, "seed": seed, "flow": flow, "group": group, "kind": kind}
+                rows.append(named | self._counts(float(goodput[flow]), fair, kind, place))
+        counts = ["arrived", "sent", "sent_bytes", "dropped", "marked", "retransmits", "timeouts"]
+        counts += [f"{what}_{why}" for what in ("dropped", "marked") for why in REASONS]
+        return self._table(rows, counts)
+
+    def _counts(self, goodput: float, fair: float, kind: str, place: int) -> dict[str, Any]:
+        sent = int(goodput * 80 / 8 / PACKET)
+        dropped = dict.fromkeys(REASONS, 0)
+        dropped["overflow" if place == 0 else "early"] = sent // 50
+        row = {
+            "arrived": sent + sent // 50,
+            "sent": sent,
+            "sent_bytes": sent * PACKET,
+            "dropped": sent // 50,
+            "marked": 0,
+            "goodput_bps": goodput,
+            "fair_share_bps": fair,
+            "share_of_fair": goodput / fair,
+            "retransmits": sent // 60,
+            "timeouts": 1,
+            "cwnd_mean": None if kind == "udp" else 8.5,
+            "delay_ms_mean": None if self.idle else 40.0 / (place + 1),
+        }
+        row |= {f"dropped_{why}": count for why, count in dropped.items()}
+        return row | {f"marked_{why}": 0 for why in REASONS}
+
+    def _links(self) -> pa.Table:
+        rows = []
+        for place, qdisc, seed in self._each():
+            waits = None if self.idle else np.array([150, 180, 300, 310]) / (1 + 2 * place) * (1 + seed / 100)
+            packets = 0.0 if self.idle else 400 / (1 + 2 * place)
+            for direction in ("forward", "reverse"):
+                rows.append(
+                    {
+                        "qdisc": qdisc,
+                        "seed": seed,
+                        "direction": direction,
+                        "arrived": 0,
+                        "sent": 0,
+                        "dropped": 0,
+                        "marked": 0,
+                        "utilisation": 0.0 if self.idle else 0.98,
+                        "queue_packets_mean": packets,
+                        "queue_bytes_mean": packets * PACKET,
+                        "packets": 200_000,
+                        "dropped_prefilter": 0,
+                    }
+                    | {
+                        f"delay_ms_{name}": None if waits is None else float(waits[at])
+                        for at, name in enumerate(("mean", "p50", "p95", "p99"))
+                    }
+                )
+        return self._table(rows, ["arrived", "sent", "dropped", "marked", "packets", "dropped_prefilter"])
+
+    def _delays(self) -> pa.Table:
+        rows = []
+        for place, qdisc, seed in [] if self.idle else self._each():
+            rng = np.random.default_rng([place, seed, 1])
+            waits = np.clip(rng.normal(180 / (1 + 2 * place), 40 / (1 + place), 4000), 0.0, None)
+            count, edges = np.histogram(waits, bins=80)
+            rows += [
+                {"qdisc": qdisc, "seed": seed, "delay_ms": (low + high) / 2, "count": int(number)}
+                for low, high, number in zip(edges, edges[1:], count, strict=False)
+                if number
+            ]
+        schema = pa.schema([("qdisc", TEXT), ("seed", pa.uint64()), ("delay_ms", pa.float64()), ("count", pa.uint64())])
+        return pa.Table.from_pylist(rows, schema=schema)
+
+    def _intervals(self) -> pa.Table:
+        schema = pa.schema(
+            [("qdisc", TEXT), ("seed", pa.uint64()), ("time_s", pa.float64()), ("metric", TEXT), ("group", TEXT),
+             ("value", pa.float64())]
+        )  # fmt: skip
+        parts = []
+        time = np.arange(1, int(self.scenario.duration_s / self.interval_s) + 1) * self.interval_s
+        for place, qdisc, seed in self._each():
+            rng = np.random.default_rng([place, seed, 2])
+            queue = np.zeros_like(time) if self.idle else np.abs(400 / (1 + 2 * place) + 60 * np.sin(time / 3 + seed)
+                                                                 + rng.normal(0, 15, len(time)))  # fmt: skip
+            metrics = {"queue_packets": queue, "queue_bytes": queue * PACKET}
+            if not qdisc.startswith("droptail"):
+                metrics |= {"gauge:average_queue": queue * 0.9, "gauge:drop_probability": queue / 1000}
+            for metric, value in metrics.items():
+                columns = [
+                    [qdisc] * len(time),
+                    [seed] * len(time),
+                    time,
+                    [metric] * len(time),
+                    [None] * len(time),
+                    value,
+                ]
+                parts.append(
+                    pa.table([pa.array(c, t) for c, t in zip(columns, schema.types, strict=True)], schema=schema)
+                )
+        return pa.concat_tables(parts)
+
+    def _table(self, rows: list[dict[str, Any]], counts: list[str]) -> pa.Table:
+        kinds = {
+            "qdisc": TEXT,
+            "group": TEXT,
+            "kind": TEXT,
+            "direction": TEXT,
+            "seed": pa.uint64(),
+            "flow": pa.uint32(),
+        }
+        kinds |= dict.fromkeys(counts, pa.uint64())
+        return pa.Table.from_pylist(rows, schema=pa.schema([(name, kinds.get(name, pa.float64())) for name in rows[0]]))
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Per discipline, in the shape of the JSON document."""
+        return summarise(self)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def make() -> Callable[..., Result]:
+    """Makes a result from what shall differ from the ordinary scenario."""
+
+    def _make(idle: bool = False, interval_s: float = 0.5, **changes: Any) -> Result:
+        return Result(Scenario(**changes), idle, interval_s)
+
+    return _make

@@ -1,0 +1,141 @@
+"""Figures show the result's numbers, in every kind of scenario, with the same bytes every time."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from headgate import plot, style
+from headgate.plot import data
+from headgate.plot.division import divisions
+from headgate.scenario import Group
+from matplotlib.figure import Figure
+
+KINDS = {
+    "protect": {},
+    "no unresponsive flow": {"groups": [Group("near", "tcp", 5, None), Group("far", "tcp", 5, None)]},
+    "unresponsive flows only": {"groups": [Group("a", "udp", 1, 9e6), Group("b", "udp", 2, 3e6)]},
+    "one group": {"groups": [Group("tcp", "tcp", 10, None)]},
+    "one flow, one discipline, one seed": {"groups": [Group("t", "tcp", 1, None)], "qdiscs": ["red"], "seeds": [7]},
+    "one thousand flows": {"groups": [Group("tcp", "tcp", 999, None), Group("cbr", "udp", 1, 5e6)], "seeds": [1, 2]},
+    "no packets": {"idle": True},
+    "no warm-up": {"warmup_s": 0.0},
+    "disciplines without gauges": {"qdiscs": ["droptail"]},
+    "names that look like markup": {
+        "groups": [Group("_$x^2$ <b>&", "tcp", 3, None), Group("100 % \\alpha", "udp", 1, 5e6)],
+        "name": "<script>alert(1)</script>",
+    },
+    "a discipline nobody heard of": {"qdiscs": ["droptail", "new:" + ",".join(f"setting{n}=1" for n in range(30))]},
+}
+
+
+@pytest.fixture(params=KINDS.values(), ids=KINDS.keys())
+def result(request, make):
+    return make(interval_s=2.0, **request.param)
+
+
+def test_every_figure_is_drawn_and_saved_whatever_the_scenario(result, tmp_path):
+    written = plot.save_all(result, tmp_path / "figures")
+    names = {"overview", "goodput", "delay", "queue"}
+    if any(not qdisc.startswith("droptail") for qdisc in result.scenario.qdiscs):
+        names.add("gauges")
+    assert {path.stem for path in written} == names
+    assert {path.suffix for path in written} == {".svg", ".png"}
+    for path in written:
+        start = path.read_bytes()[:60]
+        assert start.startswith((b"\x89PNG", b"<?xml"))
+
+
+def test_the_same_result_gives_the_same_bytes_in_another_process(make, tmp_path):
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from conftest import Result, Scenario\n"
+        "from headgate import plot; plot.save_all(Result(Scenario()), sys.argv[2])"
+    )
+    here, there = tmp_path / "here", tmp_path / "there"
+    plot.save_all(make(), here)
+    subprocess.run([sys.executable, "-c", script, Path(__file__).parent, there], check=True)
+    for path in here.iterdir():
+        assert path.read_bytes() == (there / path.name).read_bytes(), path.name
+
+
+def test_the_users_own_settings_do_not_change_the_bytes(make):
+    import matplotlib
+
+    before = plot.render(plot.overview(make()), "svg")
+    with matplotlib.rc_context({"font.size": 20, "svg.fonttype": "none", "axes.grid": False, "savefig.dpi": 10}):
+        assert plot.render(plot.overview(make()), "svg") == before
+
+
+def test_goodput_bars_are_the_means_over_seeds(make):
+    result = make()
+    axes = plot.goodput(result, qdisc="red")[0]
+    heights = [patch.get_height() for patch in axes.patches]
+    rows = [row for row in result.flows.to_pylist() if row["qdisc"] == "red"]
+    means = [np.mean([row["goodput_bps"] for row in rows if row["flow"] == flow]) / 1e6 for flow in range(10)]
+    assert heights == pytest.approx(means)
+    colours = [patch.get_facecolor() for patch in axes.patches]
+    assert len(set(colours[:9])) == 1
+    assert colours[9] != colours[0]
+
+
+def test_panels_share_their_scales(make):
+    axes = plot.queue(make())
+    assert len(axes) == 4
+    assert len({panel.get_ylim() for panel in axes}) == 1
+    assert len({panel.get_xlim() for panel in axes}) == 1
+
+
+def test_a_caller_may_bring_axes_for_one_discipline(make):
+    mine = Figure().add_subplot()
+    assert plot.queue(make(), qdisc="faba", ax=mine) == [mine]
+    with pytest.raises(ValueError, match="one axes holds one discipline"):
+        plot.queue(make(), ax=mine)
+    with pytest.raises(ValueError, match="no discipline fabba, but droptail, red"):
+        plot.goodput(make(), qdisc="fabba")
+
+
+def test_the_dot_on_a_delay_curve_is_its_99th_percentile(make):
+    result = make(qdiscs=["faba"])
+    axes = plot.delay_cdf(result)
+    table = result.delays
+    waits = np.repeat(data.values(table, "delay_ms"), data.values(table, "count").astype(int))
+    dot = axes.lines[1]
+    assert dot.get_ydata()[0] == 0.99
+    assert dot.get_xdata()[0] == pytest.approx(np.quantile(waits, 0.99, method="inverted_cdf"))
+
+
+def test_delays_that_differ_much_get_a_logarithmic_scale(make):
+    assert plot.delay_cdf(make(qdiscs=["red", "sfb"])).get_xscale() == "linear"
+    assert plot.delay_cdf(make(qdiscs=["red"] + [f"sfb:bins={n}" for n in range(30)])).get_xscale() == "log"
+
+
+def test_a_long_run_is_thinned_without_losing_its_extremes(make):
+    result = make(qdiscs=["red"], interval_s=0.05)
+    line = data.metric(result, "red", "queue_packets")
+    table = data.rows(result.intervals, metric="queue_packets")
+    assert len(line.time_s) == 300
+    assert line.low.min() == data.values(table, "value").min()
+    assert line.high.max() == data.values(table, "value").max()
+
+
+def test_the_bars_of_the_overview_end_where_the_divisions_do(make):
+    result = make()
+    figure = plot.overview(result)
+    found = divisions(result)
+    bars = figure.axes[0].patches
+    assert [bar.get_width() for bar in bars] == pytest.approx(
+        [part.goodput_bps / 1e6 for division in found for part in division.parts]
+    )
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == [style.printed(division.qdisc) for division in found]
+
+
+def test_a_stopped_run_is_drawn_with_what_is_there(make):
+    result = make()
+    for name in ("flows", "links", "delays", "intervals"):
+        setattr(result, name, data.rows(getattr(result, name), qdisc="red"))
+    assert data.qdiscs(result) == ["red"]
+    result.links = data.rows(result.links, qdisc="none")
+    with pytest.raises(ValueError, match="no finished run"):
+        plot.queue(result)

@@ -1,0 +1,146 @@
+"""The page stands alone, says what the tables say, and trusts nothing that comes from the scenario."""
+
+import base64
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from headgate import report
+from headgate.plot import data
+from headgate.report import classes, settings
+from headgate.report.numbers import Column, cells, with_spread
+from headgate.scenario import Group
+from headgate.spread import figure
+
+VOID = {"meta", "img", "br", "link", "input"}
+
+
+class Reader(HTMLParser):
+    """Collects elements, and checks that every element that opens also closes."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.found, self.words = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        self.words.append(text)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_needs_no_network_and_no_scripts(make):
+    page = report.page(make())
+    reader = read(page)
+    assert not {tag for tag, _ in reader.found} & {"script", "link", "iframe", "object", "embed"}
+    sources = [attrs[key] for _, attrs in reader.found for key in ("src", "href") if key in attrs]
+    assert sources
+    assert all(source.startswith("data:image/") for source in sources)
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_every_picture_has_an_alternative_text_and_every_table_headers(make):
+    reader = read(report.page(make()))
+    pictures = [attrs for tag, attrs in reader.found if tag == "img"]
+    assert len(pictures) == 5
+    assert all(len(attrs["alt"]) > 30 for attrs in pictures)
+    heads = [attrs.get("scope") for tag, attrs in reader.found if tag == "th"]
+    assert set(heads) == {"col", "row"}
+
+
+def test_what_comes_from_the_scenario_is_escaped(make):
+    evil = '<script>alert("x")</script>&"\'$name ${style}'
+    page = report.page(make(name=evil, about=evil, groups=[Group(evil, "tcp", 2, None), Group("b", "tcp", 2, None)]))
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") > 3
+    assert "".join(read(page).words).count("$name ${style}") > 3
+
+
+def test_the_same_result_gives_the_same_page(make, tmp_path):
+    report.write(make(), tmp_path / "one.html")
+    report.write(make(), tmp_path / "two.html")
+    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_the_page_has_how_it_was_made_but_no_place_and_no_time(make, tmp_path):
+    result = make()
+    result.path = tmp_path
+    page = report.page(result)
+    words = re.sub(r"data:image/[^\"]*", "", page)
+    assert "headgate rerun results/made-up-01234567" in words
+    assert result.manifest["config_hash"] in words
+    assert "Seeds: 1, 2, 3." in words
+    assert str(tmp_path) not in words
+    assert "cpu" not in words.lower()
+
+
+def test_a_page_without_packets_has_dashes_instead_of_numbers(make):
+    words = "".join(read(report.page(make(idle=True))).words)
+    assert "No data reached a receiver" in words
+    assert "No packet was dropped or marked" in words
+    assert "nan" not in words.lower().split()
+
+
+def test_the_picture_in_the_page_is_the_smaller_of_both_forms():
+    small, large = b"x" * 10, b"y" * 11
+    from headgate.report.markup import picture
+
+    assert base64.b64encode(small).decode() in picture(small, large, "alt")
+    assert "image/png" in picture(large, small, "alt")
+
+
+def test_classes_are_summed_seed_by_seed(make):
+    result = make(groups=[Group("a", "tcp", 3, None), Group("b", "tcp", 2, None), Group("c", "udp", 1, 5e6)])
+    rows = [row for row in result.flows.to_pylist() if row["qdisc"] == "red" and row["kind"] == "tcp"]
+    per_seed = [sum(row["goodput_bps"] for row in rows if row["seed"] == seed) for seed in (1, 2, 3)]
+    merits = classes.of_class(result, "red", classes.TCP)
+    assert merits.goodput_bps["per_seed"] == pytest.approx(per_seed)
+    assert merits.goodput_bps["mean"] == pytest.approx(np.mean(per_seed))
+    lost = sum(row["dropped"] for row in rows) / sum(row["arrived"] for row in rows)
+    assert merits.loss_rate["mean"] == pytest.approx(lost, rel=0.05)
+
+
+def test_reasons_add_up_to_all_drops(make):
+    result = make()
+    counts = classes.by_reason(result, "red", classes.TCP)
+    table = data.rows(result.flows, qdisc="red", kind="tcp")
+    assert list(counts) == ["dropped_early"]
+    assert 3 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
+
+
+def test_the_spread_has_the_decimals_of_the_mean():
+    assert with_spread(figure([8.612e6, 8.618e6]), 1e-6) == ("8.62", "0.04")
+    assert with_spread(figure([8.612e6]), 1e-6) == ("8.61", "")
+    assert with_spread(figure([None, None]), 1.0) == ("\N{EN DASH}", "")
+
+
+def test_the_best_values_are_set_off_and_ties_as_shown_are_ties():
+    measured = [figure([value]) for value in (10.04, 10.01, 30.0, None)]
+    bold = ["<strong>" in cell for cell in cells(Column("delay", 1.0, "least", measured))]
+    assert bold == [True, True, False, False]
+    assert not any("<strong>" in cell for cell in cells(Column("goodput", 1.0, "", measured)))
+
+
+def test_the_settings_are_those_of_the_scenario_over_the_defaults():
+    import headgate
+
+    listed = {each.name: each for each in settings.of("sfb:bins=46,levels=1").settings}
+    assert (listed["bins"].value, listed["bins"].by_hand) == ("46", True)
+    defaults = {parameter.name: parameter.default for parameter in headgate.discipline("sfb").parameters}
+    others = {name: each.value for name, each in listed.items() if name not in {"bins", "levels", "limit"}}
+    assert others
+    assert others == {name: defaults[name] for name in others}

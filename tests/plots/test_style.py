@@ -1,0 +1,60 @@
+"""Colours, names and numbers."""
+
+import pytest
+from headgate import style
+
+
+def test_a_discipline_keeps_its_colour_whatever_else_is_drawn():
+    alone = style.looks(["faba"])["faba"]
+    among = style.looks(["droptail", "red", "sfb:bins=46,levels=1", "faba"])["faba"]
+    assert alone == among
+
+
+def test_one_discipline_with_two_settings_differs_in_dashes_and_label_but_not_in_colour():
+    plain, gentle = style.looks(["red", "red:gentle=true"]).values()
+    assert plain.colour == gentle.colour
+    assert plain.dashes != gentle.dashes
+    assert plain.label != gentle.label
+
+
+def test_every_discipline_of_the_registry_has_a_look_of_its_own():
+    import headgate
+
+    looks = style.looks([entry.name for entry in headgate.disciplines()])
+    assert len({(look.colour, look.dashes) for look in looks.values()}) == len(looks)
+    unknown = style.looks(["no_such_discipline"])["no_such_discipline"].colour
+    assert unknown not in {look.colour for look in looks.values()}
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (0, 3, "0"),
+        (0.9312, 2, "0.93"),
+        (4.849, 2, "4.8"),
+        (312.4, 3, "312"),
+        (1234567, 3, "1\u202f234\u202f567"),
+        (0.000012, 2, "0.000012"),
+        (-2.5, 2, "-2.5"),
+    ],
+)
+def test_numbers_are_written_without_exponent(value, digits, shown):
+    assert style.number(value, digits) == shown
+
+
+@pytest.mark.parametrize(
+    ("bps", "shown"), [(10e6, "10 Mbit/s"), (2.5e9, "2.5 Gbit/s"), (64e3, "64 kbit/s"), (9, "9 bit/s")]
+)
+def test_rates_take_the_unit_that_suits_them(bps, shown):
+    assert style.rate(bps) == shown
+
+
+def test_numbers_on_bars_are_legible_on_every_shade():
+    assert style.ink(style.TCP) == "white"
+    assert style.ink("#A6D5D0") != "white"
+
+
+def test_long_names_end_in_an_ellipsis_instead_of_leaving_their_place():
+    folded = style.fold("a discipline with many many settings " * 9, 24)
+    assert folded.count("\n") == 1
+    assert folded.endswith("…")
