@@ -172,8 +172,8 @@ impl Hosts {
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let flow = &mut self.tcp[id as usize];
         flow.receiver_timer = Time::NEVER;
-        if let Some(reply) = flow.receiver.on_timer(now) {
-            let kind = &self.tcp_kinds[flow.group as usize];
+        let kind = &self.tcp_kinds[flow.group as usize];
+        if let Some(reply) = flow.receiver.on_timer(&kind.config, now) {
             flow.reply(id, reply, kind, now, &mut self.sacks, queue);
         }
         flow.arm_receiver(id, queue);
@@ -209,7 +209,7 @@ impl Hosts {
         let flow = &mut self.tcp[id as usize];
         let kind = &self.tcp_kinds[flow.group as usize];
         let before = flow.receiver.expected();
-        let reply = flow.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, kind.config.delayed_ack, now);
+        let reply = flow.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &kind.config, now);
         self.delivered[flow.group as usize] += u64::from(flow.receiver.expected() - before) * u64::from(kind.payload);
         match reply {
             Some(reply) => flow.reply(id, reply, kind, now, &mut self.sacks, queue),

@@ -8,6 +8,8 @@
 //! the level's current turn. When the wheel enters a slot of a higher level, its events move down, in order; only
 //! later can anything be added beside them. On the lowest level a slot is one tick, and its events stand sorted.
 
+use std::num::{NonZeroU32, NonZeroU64};
+
 use headgate_core::Time;
 
 const DIGIT: u32 = 10;
@@ -36,7 +38,7 @@ struct Node<E> {
 struct Level {
     slots: Box<[(u32, u32); SLOTS]>,
     filled: [u64; SLOTS / 64],
-    words: u16,
+    words: u32,
 }
 
 impl<E: Copy> Queue<E> {
@@ -171,11 +173,10 @@ impl Level {
     /// The first slot with anything in it.
     #[inline]
     fn first(&self) -> Option<usize> {
-        if self.words == 0 {
-            return None;
-        }
-        let word = self.words.trailing_zeros() as usize;
-        Some(word * 64 + self.filled[word].trailing_zeros() as usize)
+        // NonZero: a count of trailing zeros that need not think of zero is one instruction.
+        let word = NonZeroU32::new(self.words)?.trailing_zeros() as usize;
+        let bit = NonZeroU64::new(self.filled[word & 15])?.trailing_zeros() as usize;
+        Some(word * 64 + bit)
     }
 
     /// A slot's list begins with `next` from now on; `NONE` empties it.
@@ -185,7 +186,7 @@ impl Level {
         if next == NONE {
             let word = &mut self.filled[slot / 64];
             *word &= !(1 << (slot % 64));
-            self.words &= !(u16::from(*word == 0) << (slot / 64));
+            self.words &= !(u32::from(*word == 0) << (slot / 64));
         }
     }
 }

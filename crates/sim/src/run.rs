@@ -1,7 +1,8 @@
 //! One run: a scenario, one of its disciplines, one seed.
 
+use headgate_core::disciplines::{Droptail, DroptailConfig};
 use headgate_core::registry::{self, Job};
-use headgate_core::{Discipline, Limit, Place, Port, Rate, Rng};
+use headgate_core::{Backlog, Cx, Discipline, Params, Place, Port, Rate, Rng, Time};
 use headgate_scenario::{Qdisc, Scenario};
 
 use crate::hosts::Hosts;
@@ -10,7 +11,7 @@ use crate::meter::{EventLog, FlowLedger};
 use crate::outcome::{Outcome, RunError, Watch};
 use crate::queue::Queue;
 use crate::sampler::Sampler;
-use crate::segment::Segment;
+use crate::segment::{Segment, SimPacket};
 use crate::world::World;
 
 /// Simulates `scenario` with `qdisc` at the forward bottleneck. The same arguments give the same outcome, to the last
@@ -19,7 +20,7 @@ use crate::world::World;
 /// # Errors
 /// [`RunError::Build`] if a discipline cannot be built, [`RunError::Stopped`] if the watcher asks to stop.
 pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch) -> Result<Outcome, RunError> {
-    let settings = settings(qdisc, scenario.link.limit);
+    let settings = qdisc.settings_with(scenario.link.limit);
     let place = place(scenario, scenario.link.rate, seed, "forward");
     registry::with::<Segment, _>(&qdisc.name, &as_text(&settings), &place, Simulate { scenario, seed, watch })?
 }
@@ -41,10 +42,7 @@ impl Job<Segment> for Simulate<'_> {
         let hosts = Hosts::new(scenario, seed, &mut queue);
         let ledger = FlowLedger::new(hosts.len(), EventLog::new(scenario.record.events));
         let port = Port::with_ledger(discipline, Rng::named(seed, "port forward"), ledger);
-        let back = settings(&link.reverse.qdisc, link.reverse.limit);
-        let place = place(scenario, link.reverse.rate, seed, "reverse");
-        let back = registry::boxed(&link.reverse.qdisc.name, &as_text(&back), &place)?;
-        let back = Port::new(back, Rng::named(seed, "port reverse"));
+        let back = Port::new(Back::new(scenario, seed)?, Rng::named(seed, "port reverse"));
         let world = World {
             queue,
             forward: Link::new(port, link.rate, link.delay),
@@ -56,34 +54,74 @@ impl Job<Segment> for Simulate<'_> {
     }
 }
 
-/// A discipline's settings, with the link's limit where they give none.
-fn settings(qdisc: &Qdisc, limit: Limit) -> Vec<(String, String)> {
-    let mut settings = qdisc.settings.clone();
-    if !settings.iter().any(|(name, _)| name == "limit") {
-        settings.insert(0, ("limit".into(), limit.to_string()));
+/// The discipline on the way back: nearly always DropTail, which is compiled in; any other stands behind a pointer.
+enum Back {
+    Droptail(Droptail<Segment>),
+    Other(Box<dyn Discipline<Segment>>),
+}
+
+impl Back {
+    fn new(scenario: &Scenario, seed: u64) -> Result<Back, RunError> {
+        let reverse = &scenario.link.reverse;
+        let settings = reverse.qdisc.settings_with(reverse.limit);
+        let place = place(scenario, reverse.rate, seed, "reverse");
+        if reverse.qdisc.name == "droptail" {
+            let config = DroptailConfig::from_settings(&as_text(&settings))?;
+            return Ok(Back::Droptail(Droptail::new(config, &place)?));
+        }
+        Ok(Back::Other(registry::boxed(&reverse.qdisc.name, &as_text(&settings), &place)?))
     }
-    settings
 }
 
-fn as_text(settings: &[(String, String)]) -> Vec<(&str, &str)> {
-    settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+/// The same call on whichever discipline it is.
+macro_rules! either {
+    ($back:expr, $it:ident => $call:expr) => {
+        match $back {
+            Back::Droptail($it) => $call,
+            Back::Other($it) => $call,
+        }
+    };
 }
 
-/// What a discipline is told of its place: packets of the size most flows send, and a key of its own.
+impl Discipline<Segment> for Back {
+    #[inline]
+    fn enqueue(&mut self, packet: SimPacket, cx: &mut Cx<'_, Segment>) {
+        either!(self, it => it.enqueue(packet, cx));
+    }
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, Segment>) -> Option<SimPacket> {
+        either!(self, it => it.dequeue(cx))
+    }
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        either!(self, it => it.backlog())
+    }
+    fn ready_at(&self, now: Time) -> Option<Time> {
+        either!(self, it => it.ready_at(now))
+    }
+    fn shed(&mut self, cx: &mut Cx<'_, Segment>) {
+        either!(self, it => it.shed(cx));
+    }
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        either!(self, it => it.observe(gauge));
+    }
+}
+
+fn as_text<'a>(settings: &'a [(&'a str, String)]) -> Vec<(&'a str, &'a str)> {
+    settings.iter().map(|(name, value)| (*name, value.as_str())).collect()
+}
+
+/// What a discipline is told of its place, with a key of its own.
 fn place(scenario: &Scenario, rate: Rate, seed: u64, direction: &str) -> Place {
-    let tcp = scenario.tcp.iter().map(|group| (group.flows, group.packet));
-    let sizes = tcp.chain(scenario.udp.iter().map(|group| (group.flows, group.packet)));
-    let (flows, bytes) = sizes
-        .fold((0, 0), |(flows, bytes), (n, packet)| (flows + u64::from(n), bytes + u64::from(n) * u64::from(packet)));
-    let mean_packet = (bytes / flows.max(1)).max(1) as u32;
-    Place { rate, mean_packet, key: Rng::named(seed, &format!("key {direction}")).bits() }
+    let key = Rng::named(seed, &format!("key {direction}")).bits();
+    Place { rate, mean_packet: scenario.mean_packet(), key }
 }
 
 /// Nanoseconds between two events while the bottleneck is busy: a packet there causes about five, and what the UDP
 /// sources send one each.
 fn typical_gap(scenario: &Scenario) -> u64 {
     let packets = |rate: Rate, bytes: u32| 1e9 / rate.transmit(bytes).as_nanos().max(1) as f64;
-    let bottleneck = packets(scenario.link.rate, place(scenario, scenario.link.rate, 0, "").mean_packet);
+    let bottleneck = packets(scenario.link.rate, scenario.mean_packet());
     let sources = scenario.udp.iter().map(|group| f64::from(group.flows) * packets(group.rate, group.packet));
     (1e9 / (5.0 * bottleneck + sources.sum::<f64>())) as u64
 }

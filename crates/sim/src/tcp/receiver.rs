@@ -1,7 +1,9 @@
 //! The receiving side: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
 
-use headgate_core::{Span, Time};
+use headgate_core::Time;
+use headgate_scenario::Cc;
 
+use super::Config;
 use crate::segment::{Block, Blocks};
 
 /// An acknowledgement to send.
@@ -23,8 +25,9 @@ pub struct Receiver {
     echo: bool,
     /// An acknowledgement waits until then for a second segment.
     due: Option<Time>,
-    /// What arrived beyond `expected`, most recently grown first: the order in which RFC 2018 (section 4) reports it.
-    blocks: Vec<Block>,
+    /// What arrived beyond `expected`, ascending, with the number of the change that last made it grow.
+    blocks: Vec<(Block, u32)>,
+    changes: u32,
 }
 
 impl Receiver {
@@ -42,54 +45,78 @@ impl Receiver {
 
     /// Takes a segment; gives the acknowledgement to send, if it is not to wait (RFC 5681, section 4.2).
     #[inline]
-    pub fn on_data(&mut self, seq: u32, marked: bool, cwr: bool, delay: Option<Span>, now: Time) -> Option<Reply> {
+    pub fn on_data(&mut self, seq: u32, marked: bool, cwr: bool, config: &Config, now: Time) -> Option<Reply> {
         // CWR first: a segment that is marked itself asks for a new echo.
         self.echo = (self.echo && !cwr) || marked;
         let in_order = seq == self.expected && self.blocks.is_empty();
         if in_order {
             self.expected += 1;
-        } else {
+        } else if seq >= self.expected {
             self.file(seq);
         }
-        match delay {
+        match config.delayed_ack {
             // The first of two segments in order may wait; the second, a gap, a duplicate or a filled gap may not.
             Some(delay) if in_order && self.due.is_none() => {
                 self.due = Some(now + delay);
                 None
             }
-            _ => Some(self.reply()),
+            _ => Some(self.reply(config)),
         }
     }
 
     /// The acknowledgement that waited, if its time has come.
-    pub fn on_timer(&mut self, now: Time) -> Option<Reply> {
-        self.due.is_some_and(|due| due <= now).then(|| self.reply())
+    pub fn on_timer(&mut self, config: &Config, now: Time) -> Option<Reply> {
+        self.due.is_some_and(|due| due <= now).then(|| self.reply(config))
     }
 
-    fn reply(&mut self) -> Reply {
+    #[inline]
+    fn reply(&mut self, config: &Config) -> Reply {
         self.due = None;
-        let mut blocks = Blocks::default();
-        blocks.iter_mut().zip(&self.blocks).for_each(|(to, from)| *to = *from);
-        Reply { ack: self.expected, ece: self.echo, blocks: (!self.blocks.is_empty()).then_some(blocks) }
+        let wanted = config.cc == Cc::Sack && !self.blocks.is_empty();
+        Reply { ack: self.expected, ece: self.echo, blocks: wanted.then(|| self.newest()) }
+    }
+
+    /// The three blocks that grew last, newest first (RFC 2018, section 4).
+    fn newest(&self) -> Blocks {
+        let mut newest = [((0, 0), 0); 3];
+        for &block in &self.blocks {
+            if let Some(place) = newest.iter().position(|(_, change)| *change < block.1) {
+                newest[place..].rotate_right(1);
+                newest[place] = block;
+            }
+        }
+        newest.map(|(block, _)| block)
     }
 
     /// Files a segment that is out of order, or that fills a gap.
     fn file(&mut self, seq: u32) {
-        if seq < self.expected || self.blocks.iter().any(|&(start, end)| (start..end).contains(&seq)) {
-            return;
-        }
-        let mut grown = (seq, seq + 1);
-        self.blocks.retain(|&(start, end)| {
-            let joins = end == grown.0 || start == grown.1;
-            if joins {
-                grown = (start.min(grown.0), end.max(grown.1));
+        self.changes += 1;
+        // The first block that ends at or beyond it; mostly the segment makes the last block grow.
+        let grows_last = self.blocks.last().is_some_and(|((_, end), _)| *end == seq);
+        let at = match grows_last {
+            true => self.blocks.len() - 1,
+            false => self.blocks.partition_point(|((_, end), _)| *end < seq),
+        };
+        match self.blocks.get_mut(at) {
+            Some(((start, end), change)) if *start <= seq + 1 => {
+                (*start, *change) = ((*start).min(seq), self.changes);
+                *end = (*end).max(seq + 1);
+                self.join(at);
             }
-            !joins
-        });
-        if grown.0 == self.expected {
-            self.expected = grown.1;
-        } else {
-            self.blocks.insert(0, grown);
+            _ => self.blocks.insert(at, ((seq, seq + 1), self.changes)),
+        }
+        if self.blocks[0].0.0 == self.expected {
+            self.expected = self.blocks.remove(0).0.1;
+        }
+    }
+
+    /// Joins the block at `at` with the next one if they touch.
+    fn join(&mut self, at: usize) {
+        if let Some(&((start, end), _)) = self.blocks.get(at + 1)
+            && self.blocks[at].0.1 == start
+        {
+            self.blocks[at].0.1 = end;
+            self.blocks.remove(at + 1);
         }
     }
 }
@@ -97,11 +124,31 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use headgate_core::Span;
     use proptest::prelude::*;
+
+    fn config(delayed_ack: Option<Span>) -> Config {
+        Config {
+            cc: Cc::Sack,
+            window: 100,
+            initial_window: 2,
+            initial_ssthresh: None,
+            delayed_ack,
+            initial_rto: Span::from_secs(1),
+            min_rto: Span::from_secs(1),
+            max_rto: Span::from_secs(60),
+            granularity: Span::from_millis(1),
+            limited_transmit: true,
+            ecn_timeout: true,
+        }
+    }
 
     fn acks(segments: &[u32], delay: Option<Span>) -> Vec<Option<u32>> {
         let mut receiver = Receiver::default();
-        segments.iter().map(|&seq| receiver.on_data(seq, false, false, delay, Time::ZERO).map(|r| r.ack)).collect()
+        segments
+            .iter()
+            .map(|&seq| receiver.on_data(seq, false, false, &config(delay), Time::ZERO).map(|r| r.ack))
+            .collect()
     }
 
     #[test]
@@ -118,19 +165,20 @@ mod tests {
     #[test]
     fn a_delayed_ack_goes_out_when_its_time_has_come() {
         let mut receiver = Receiver::default();
+        let config = config(Some(Span::from_millis(100)));
         let at = |ms| Time::ZERO + Span::from_millis(ms);
-        assert_eq!(receiver.on_data(0, false, false, Some(Span::from_millis(100)), at(5)), None);
+        assert_eq!(receiver.on_data(0, false, false, &config, at(5)), None);
         assert_eq!(receiver.deadline(), Some(at(105)));
-        assert_eq!(receiver.on_timer(at(104)), None);
-        assert_eq!(receiver.on_timer(at(105)), Some(Reply { ack: 1, ece: false, blocks: None }));
-        assert_eq!(receiver.on_timer(at(300)), None);
+        assert_eq!(receiver.on_timer(&config, at(104)), None);
+        assert_eq!(receiver.on_timer(&config, at(105)), Some(Reply { ack: 1, ece: false, blocks: None }));
+        assert_eq!(receiver.on_timer(&config, at(300)), None);
     }
 
     #[test]
     fn blocks_are_reported_newest_first_and_merge() {
         // RFC 2018, section 4: the first block holds the segment that triggered the acknowledgement.
         let mut receiver = Receiver::default();
-        let mut blocks = |seq| receiver.on_data(seq, false, false, None, Time::ZERO).unwrap().blocks;
+        let mut blocks = |seq| receiver.on_data(seq, false, false, &config(None), Time::ZERO).unwrap().blocks;
         assert_eq!(blocks(2), Some([(2, 3), (0, 0), (0, 0)]));
         assert_eq!(blocks(4), Some([(4, 5), (2, 3), (0, 0)]));
         assert_eq!(blocks(6), Some([(6, 7), (4, 5), (2, 3)]));
@@ -143,7 +191,7 @@ mod tests {
     #[test]
     fn a_mark_is_echoed_until_the_sender_says_it_slowed_down() {
         let mut receiver = Receiver::default();
-        let mut echo = |seq, marked, cwr| receiver.on_data(seq, marked, cwr, None, Time::ZERO).unwrap().ece;
+        let mut echo = |seq, marked, cwr| receiver.on_data(seq, marked, cwr, &config(None), Time::ZERO).unwrap().ece;
         let seen = [
             echo(0, false, false),
             echo(1, true, false),
@@ -161,7 +209,7 @@ mod tests {
             let mut receiver = Receiver::default();
             let mut arrived = std::collections::BTreeSet::new();
             for seq in order {
-                let reply = receiver.on_data(seq, false, false, None, Time::ZERO).unwrap();
+                let reply = receiver.on_data(seq, false, false, &config(None), Time::ZERO).unwrap();
                 arrived.insert(seq);
                 let expected = (0..).find(|s| !arrived.contains(s)).unwrap();
                 prop_assert_eq!(reply.ack, expected);
