@@ -127,5 +127,5 @@ fn ten_flows_and_a_hog_share_a_link_as_they_did_before() {
     );
     table += &format!("{:<10} {:>7} {:>7} {:>9} {:>10}  drops and marks\n", "qdisc", "arrived", "sent", "hog", "queue");
     ENTRIES.iter().for_each(|entry| table += &line(entry, &run(entry)));
-    support::golden("tests/golden/hog.txt", &table);
+    support::golden("tests/golden/hog.txt", &table, "bless");
 }

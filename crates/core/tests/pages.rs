@@ -32,7 +32,8 @@ fn the_tables_on_every_page_are_those_of_the_registry() {
         let path = format!("{PAGES}/{}.md", entry.name);
         let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path));
         let page = page.unwrap_or_else(|error| panic!("{path}: {error}"));
-        support::golden(&path, &filled(&page, entry).unwrap_or_else(|missing| panic!("{path} has no {missing}")));
+        let tables = filled(&page, entry).unwrap_or_else(|missing| panic!("{path} has no {missing}"));
+        support::golden(&path, &tables, "docs");
     }
 }
 
