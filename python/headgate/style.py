@@ -87,17 +87,15 @@ _UNKNOWN = ("#555577", "#9999BB")
 def looks(qdiscs: list[str]) -> dict[str, Look]:
     """Label, colour and dashes of each discipline, given as canonical text such as `sfb:bins=46,levels=1`.
 
-    Settings appear in the label only where the same discipline is there more than once or was set by hand, and several
-    settings of one discipline differ in dashes.
+    Settings appear in the label only where the same discipline is there more than once; its several forms differ in
+    dashes.
     """
-    seen: dict[str, int] = {}
+    names = [qdisc.partition(":")[0] for qdisc in qdiscs]
     found = {}
-    for qdisc in qdiscs:
-        name, _, settings = qdisc.partition(":")
-        again = seen.get(name, 0)
-        seen[name] = again + 1
+    for place, (name, qdisc) in enumerate(zip(names, qdiscs, strict=True)):
+        settings, again = qdisc.partition(":")[2], names[:place].count(name)
         printed, colour, dash = _place(name)
-        label = f"{printed} ({settings.replace(',', ', ')})" if settings else printed
+        label = f"{printed} ({settings.replace(',', ', ')})" if settings and names.count(name) > 1 else printed
         found[qdisc] = Look(label, colour, _DASHES[(dash + again) % len(_DASHES)])
     return found
 
@@ -108,11 +106,6 @@ def _place(name: str) -> tuple[str, str, int]:
             rank = list(members).index(name)
             return members[name], shades[rank % len(shades)], rank // len(shades)
     return name, _UNKNOWN[0], 0
-
-
-def printed(qdisc: str) -> str:
-    """A discipline as it is written in prose: `RED`, `SFB (bins=46, levels=1)`."""
-    return looks([qdisc])[qdisc].label
 
 
 def fold(text: str, width: int, lines: int = 2) -> str:

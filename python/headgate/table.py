@@ -55,12 +55,12 @@ def table(result: Result, found: list[Row]) -> Table:
     drawn.caption = _caption(result.scenario)
     drawn.caption_justify = "left"
     drawn.add_column("discipline", vertical="top", overflow="fold")
-    columns = _columns(result.scenario, found)
-    for column in columns:
+    listed = columns(result.scenario, found)
+    for column in listed:
         drawn.add_column(column.title, justify="right", no_wrap=True)
-    best = [_best(column, found) for column in columns]
+    best = [best_shown(column, found) for column in listed]
     for row in found:
-        cells = [_cell(column, row, shown) for column, shown in zip(columns, best, strict=True)]
+        cells = [_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)]
         drawn.add_row(_name(row.entry["qdisc"]), *cells)
     return drawn
 
@@ -72,7 +72,7 @@ def rate_unit(rate_bps: float) -> tuple[str, float]:
     return ("Mb/s", 1e-6) if rate_bps >= 1e6 else ("kb/s", 1e-3)
 
 
-def _columns(scenario: Scenario, found: list[Row]) -> list[Column]:
+def columns(scenario: Scenario, found: list[Row]) -> list[Column]:
     """The columns that have something to say: none for UDP without UDP flows, none for marks where nobody marks."""
     kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
     marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in found)]
@@ -108,7 +108,7 @@ def _delay(part: str) -> Column:
     return Column(f"{part}\nms", lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda mean: mean)
 
 
-def _best(column: Column, found: list[Row]) -> str | None:
+def best_shown(column: Column, found: list[Row]) -> str | None:
     """The best value of a column as printed; None if nothing stands out."""
     means = [mean for row in found if (mean := column.figure(row)["mean"]) is not None]
     shown = {column.show(mean) for mean in means}

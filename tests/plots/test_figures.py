@@ -128,7 +128,7 @@ def test_the_bars_of_the_overview_end_where_the_divisions_do(make):
         [part.goodput_bps / 1e6 for division in found for part in division.parts]
     )
     names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert names == [style.printed(division.qdisc) for division in found]
+    assert names == [style.fold(division.label, 24) for division in found]
 
 
 def test_a_stopped_run_is_drawn_with_what_is_there(make):

@@ -4,14 +4,12 @@ import base64
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 from headgate import report
+from headgate import table as terminal
 from headgate.plot import data
-from headgate.report import classes, settings
-from headgate.report.numbers import Column, cells, with_spread
+from headgate.report import sections, settings
 from headgate.scenario import Group
-from headgate.spread import figure
 
 VOID = {"meta", "img", "br", "link", "input"}
 
@@ -103,36 +101,35 @@ def test_the_picture_in_the_page_is_the_smaller_of_both_forms():
     assert "image/png" in picture(large, small, "alt")
 
 
-def test_classes_are_summed_seed_by_seed(make):
-    result = make(groups=[Group("a", "tcp", 3, None), Group("b", "tcp", 2, None), Group("c", "udp", 1, 5e6)])
-    rows = [row for row in result.flows.to_pylist() if row["qdisc"] == "red" and row["kind"] == "tcp"]
-    per_seed = [sum(row["goodput_bps"] for row in rows if row["seed"] == seed) for seed in (1, 2, 3)]
-    merits = classes.of_class(result, "red", classes.TCP)
-    assert merits.goodput_bps["per_seed"] == pytest.approx(per_seed)
-    assert merits.goodput_bps["mean"] == pytest.approx(np.mean(per_seed))
-    lost = sum(row["dropped"] for row in rows) / sum(row["arrived"] for row in rows)
-    assert merits.loss_rate["mean"] == pytest.approx(lost, rel=0.05)
+def test_the_summary_is_the_table_of_the_terminal(make):
+    result = make()
+    found = terminal.rows(result)
+    cells = [" ".join(word.split()) for word in read(sections.summary(result)).words if word.strip()]
+    for column in terminal.columns(result.scenario, found):
+        assert " ".join(column.title.split()) in cells
+        for row in found:
+            measured = column.figure(row)
+            assert column.show(measured["mean"]) in cells
+            assert f"± {column.show(measured['high'] - measured['mean'])}" in cells
+
+
+def test_with_one_seed_there_is_no_spread(make):
+    assert "±" not in sections.summary(make(seeds=[3]))
 
 
 def test_reasons_add_up_to_all_drops(make):
     result = make()
-    counts = classes.by_reason(result, "red", classes.TCP)
+    counts = sections.by_reason(result, "red", "tcp")
     table = data.rows(result.flows, qdisc="red", kind="tcp")
     assert list(counts) == ["dropped_early"]
     assert 3 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
 
 
-def test_the_spread_has_the_decimals_of_the_mean():
-    assert with_spread(figure([8.612e6, 8.618e6]), 1e-6) == ("8.62", "0.04")
-    assert with_spread(figure([8.612e6]), 1e-6) == ("8.61", "")
-    assert with_spread(figure([None, None]), 1.0) == ("\N{EN DASH}", "")
-
-
-def test_the_best_values_are_set_off_and_ties_as_shown_are_ties():
-    measured = [figure([value]) for value in (10.04, 10.01, 30.0, None)]
-    bold = ["<strong>" in cell for cell in cells(Column("delay", 1.0, "least", measured))]
-    assert bold == [True, True, False, False]
-    assert not any("<strong>" in cell for cell in cells(Column("goodput", 1.0, "", measured)))
+def test_the_best_of_a_column_is_set_off(make):
+    result = make()
+    page = sections.summary(result)
+    best = min(row.entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"] for row in terminal.rows(result))
+    assert f"<strong>{best:.1f}</strong>" in page
 
 
 def test_the_settings_are_those_of_the_scenario_over_the_defaults():

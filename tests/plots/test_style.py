@@ -11,10 +11,11 @@ def test_a_discipline_keeps_its_colour_whatever_else_is_drawn():
 
 
 def test_one_discipline_with_two_settings_differs_in_dashes_and_label_but_not_in_colour():
-    plain, gentle = style.looks(["red", "red:gentle=true"]).values()
+    plain, gentle = style.looks(["red", "red:gentle=true,wq=0.01"]).values()
     assert plain.colour == gentle.colour
     assert plain.dashes != gentle.dashes
-    assert plain.label != gentle.label
+    assert (plain.label, gentle.label) == ("RED", "RED (gentle=true, wq=0.01)")
+    assert style.looks(["red:gentle=true", "faba"])["red:gentle=true"].label == "RED"
 
 
 def test_every_discipline_of_the_registry_has_a_look_of_its_own():

@@ -67,13 +67,12 @@ def _scale(axes: Axes, curves: list[data.Cdf]) -> float:
 
 
 def _curve(axes: Axes, curve: data.Cdf, look: style.Look, left: float) -> Line2D:
-    # The curve starts at the left edge with the share that waited no longer than that, zero delays included.
+    # All shorter delays sit on the left edge, so that the curve starts with the share that waited no longer than that.
     shown = np.maximum(curve.delay_ms, left)
     p99 = curve.quantile(_P99)
-    (line,) = axes.step(
-        np.concatenate([[left], shown, [max(shown[-1], axes.get_xlim()[1])]]),
-        np.concatenate([[0.0], curve.share, [1.0]]),
-        where="post",
+    (line,) = axes.plot(
+        np.concatenate([[left, shown[0]], shown, [max(shown[-1], axes.get_xlim()[1])]]),
+        np.concatenate([[0.0, 0.0], curve.share, [1.0]]),
         color=look.colour,
         linestyle=look.dashes,
         linewidth=1.8,

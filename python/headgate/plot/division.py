@@ -33,7 +33,7 @@ class Part(NamedTuple):
 class Division(NamedTuple):
     """What one discipline made of the link."""
 
-    qdisc: str
+    label: str
     parts: list[Part]
     delay_ms_p95: float | None
     jain: float | None
@@ -72,7 +72,9 @@ def _share(part: Part) -> float:
 def divisions(result: Result) -> list[Division]:
     """One division a discipline, the nearest to the fair one first."""
     summary = {entry["qdisc"]: entry for entry in result.summary()}
-    found = [_division(result, qdisc, summary[qdisc]) for qdisc in data.qdiscs(result)]
+    found = [
+        _division(result, qdisc, look.label, summary[qdisc]) for qdisc, look in style.looks(data.qdiscs(result)).items()
+    ]
     return sorted(found, key=_unfairness)
 
 
@@ -83,7 +85,7 @@ def _unfairness(division: Division) -> float:
     return division.ratio()[0] if len(division.parts) > 1 else -(division.jain or 0.0)
 
 
-def _division(result: Result, qdisc: str, entry: dict[str, Any]) -> Division:
+def _division(result: Result, qdisc: str, label: str, entry: dict[str, Any]) -> Division:
     parts = [
         Part(
             group.name,
@@ -99,7 +101,7 @@ def _division(result: Result, qdisc: str, entry: dict[str, Any]) -> Division:
     elif len(parts) > _MOST_PARTS:
         parts = [*parts[: _MOST_PARTS - 1], _together(parts[_MOST_PARTS - 1 :])._replace(name="all other groups")]
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
-    return Division(qdisc, parts, _known(p95), _known(entry["jain"]["mean"]))
+    return Division(label, parts, _known(p95), _known(entry["jain"]["mean"]))
 
 
 def _known(value: float | None) -> float | None:
@@ -145,25 +147,22 @@ def _protection(found: list[Division], rate_bps: float) -> str:
     fair = f"{its} fair share is {style.number(greedy.fair_bps / scale, 2)}"
     taken = [division.unresponsive_bps for division in found]
     if len(found) == 1:
-        return f"With {style.printed(best.qdisc)}, {who} {takes} {least} of {link}; {fair}"
+        return f"With {best.label}, {who} {takes} {least} of {link}; {fair}"
     if max(taken) - min(taken) < _SAME * rate_bps:
         return f"With every discipline here, {who} {takes} about {most} of {link}; {fair}"
-    return (
-        f"With {style.printed(worst.qdisc)}, {who} {takes} {most} of {link}; "
-        f"with {style.printed(best.qdisc)} {least} ({fair})"
-    )
+    return f"With {worst.label}, {who} {takes} {most} of {link}; with {best.label} {least} ({fair})"
 
 
 def _between_groups(best: Division, worst: Division) -> str:
     times, most, least = worst.ratio()
     if times < _EVEN:
-        which = "With every discipline here" if best is not worst else f"With {style.printed(worst.qdisc)}"
+        which = "With every discipline here" if best is not worst else f"With {worst.label}"
         return f"{which}, each group gets about its fair share: at most {style.number(times, 3)} times another's"
-    said = f"With {style.printed(worst.qdisc)}, {_compared(times, most, least)}"
+    said = f"With {worst.label}, {_compared(times, most, least)}"
     if best is worst:
         return said
     again, ahead, behind = best.ratio()
-    name = style.printed(best.qdisc)
+    name = best.label
     if again < _EVEN:
         return f"{said}; with {name} about as much"
     if (ahead.name, behind.name) == (most.name, least.name):
@@ -185,8 +184,8 @@ def _among_flows(best: Division, worst: Division) -> str:
     if part.flows == 1:
         unit, scale = style.unit_of(best.goodput_bps)
         got = style.number(best.goodput_bps / scale, 3)
-        return f"{who} and gets {got} {unit} with {style.printed(best.qdisc)}"
-    even = f"Jain's index {style.number(best.jain or 0.0, 3)} with {style.printed(best.qdisc)}"
+        return f"{who} and gets {got} {unit} with {best.label}"
+    even = f"Jain's index {style.number(best.jain or 0.0, 3)} with {best.label}"
     if best is worst:
         return f"{who}: {even} (1 is even)"
-    return f"{who}: {even}, {style.number(worst.jain or 0.0, 3)} with {style.printed(worst.qdisc)} (1 is even)"
+    return f"{who}: {even}, {style.number(worst.jain or 0.0, 3)} with {worst.label} (1 is even)"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from headgate.results import Result
 
-_GAUGES_ACROSS = 3
+_GAUGES_ACROSS = 4
 
 
 def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
@@ -60,13 +60,15 @@ def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
             for across, (name, gauge, line) in enumerate(row):
                 axes = figure.add_subplot(len(rows), columns, down * columns + across + 1)
                 _line(result, axes, line, looks[name].colour)
+                _fit_settled(axes, line, result.scenario.warmup_s)
                 axes.set_title(
                     style.fold(f"{looks[name].label}: {gauge_title(gauge)}", 105 // columns), color=looks[name].colour
                 )
                 axes.set_ylabel(gauge_unit(gauge))
                 axes.set_xlabel("Time (s)" if down == len(rows) - 1 or across >= len(rows[down + 1]) else "")
                 drawn.append(axes)
-        heading(figure, "What the disciplines watch and control over time", _note(result))
+        scale = " Scales fit the time after it." if result.scenario.warmup_s > 0 else ""
+        heading(figure, "What the disciplines watch and control over time", _note(result) + scale)
         return drawn
 
 
@@ -80,6 +82,14 @@ def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> 
     axes.plot(line.time_s, line.first, color=colour, linewidth=1.1)
     if np.nanmin(line.low) >= 0:
         axes.set_ylim(bottom=0)
+
+
+def _fit_settled(axes: Axes, line: data.Series, warmup_s: float) -> None:
+    # The first seconds often reach far beyond all that follows and would flatten it to a line.
+    settled = line.high[line.time_s > warmup_s]
+    top = float(np.nanmax(settled, initial=0.0))
+    if np.nanmin(line.low) >= 0 and top > 0:
+        axes.set_ylim(0, 1.12 * top)
 
 
 def _label(result: Result, panels: Panels) -> None:
@@ -129,6 +139,10 @@ _UNITS: tuple[tuple[str, frozenset[str]], ...] = (
     ("Bytes", frozenset({"bytes"})),
     ("Flows", frozenset({"flows", "active", "unresponsive", "monitored"})),
     ("Tokens", frozenset({"tokens", "sigma", "bucket", "spare"})),
-    ("Packets", frozenset({"queue", "average", "avg", "packets", "backlog", "minth", "maxth", "qlen"})),
+    (
+        "Packets",
+        frozenset({"queue", "average", "avgcq", "candidates", "avg", "packets", "backlog", "minth", "maxth", "qlen"}),
+    ),
     ("Bins", frozenset({"bins"})),
+    ("Draws", frozenset({"draws"})),
 )

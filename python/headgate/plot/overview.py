@@ -103,8 +103,7 @@ def _values(axes: Axes, values: list[float | None], title: str, unit: str, most:
 
 
 def _names(axes: Axes, found: list[Division]) -> None:
-    looks = style.looks([division.qdisc for division in found])
-    labels = [style.fold(looks[division.qdisc].label, 24) for division in found]
+    labels = [style.fold(division.label, 24) for division in found]
     axes.set_yticks(range(len(found)), labels, color="#222222", fontsize=10)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(found) - 0.4, -0.6)

@@ -6,7 +6,7 @@ from headgate.report.markup import Html, join, tag, text
 
 _DEFINITIONS = (
     (
-        "Goodput",
+        "TCP Mb/s, UDP Mb/s: goodput",
         "Useful bytes that reached the receiver per second after the warm-up; headers and bytes received twice do not "
         "count. RFC 7928, section 2.5.",
     ),
@@ -16,8 +16,8 @@ _DEFINITIONS = (
         "has less, and a flow that sends less than an equal part keeps what it sends. RFC 5166, section 2.3.",
     ),
     (
-        "Share of fair",
-        "Goodput divided by fair share: 100 % is exactly fair.",
+        "% of fair, times fair",
+        "Goodput of all flows of one kind divided by their fair shares: 100 %, or 1 time, is exactly fair.",
     ),
     (
         "Jain's index",
@@ -25,7 +25,7 @@ _DEFINITIONS = (
         "alike, 1/n if one has everything. R. Jain, D. Chiu, W. Hawe, “A quantitative measure of fairness and "
         "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984.",
     ),
-    ("Utilisation", "The share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
+    ("Link use", "Utilisation: the share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
     (
         "Loss and marks",
         "Packets dropped, or marked by ECN instead, at the bottleneck's queue divided by packets that arrived there. "
@@ -41,7 +41,7 @@ _DEFINITIONS = (
         "Half the 95 % interval of the mean over seeds, from Student's t. Seeds are independent runs of the same "
         "scenario; with one seed there is no interval.",
     ),
-    ("Unresponsive", "Flows that send at their own rate whatever happens to their packets: the scenario's UDP groups."),
+    ("UDP", "Flows that send at their own rate whatever happens to their packets."),
 )
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from headgate import style
+from headgate import table as terminal
 from headgate.plot import data, figures, render
 from headgate.plot.division import Division, divisions, headline
-from headgate.report import classes, settings
+from headgate.report import settings
 from headgate.report.markup import NONE, Html, join, picture, table, tag, text
-from headgate.report.numbers import Column, cells
 
 if TYPE_CHECKING:
     from headgate.results import Result
-
-_CLASS_NAMES = {classes.TCP: "TCP", classes.UNRESPONSIVE: "Unresponsive"}
+    from headgate.spread import Figure
 
 
 def answer(result: Result) -> str:
@@ -39,7 +40,7 @@ def _alternative(name: str, result: Result, found: list[Division]) -> str:
     if name == "overview":
         unit, scale = style.unit_of(result.scenario.rate_bps)
         said = "; ".join(
-            f"{style.printed(division.qdisc)}: "
+            f"{division.label}: "
             + ", ".join(f"{part.name} {style.number(part.goodput_bps / scale, 2)}" for part in division.parts)
             for division in found
         )
@@ -54,58 +55,44 @@ def _alternative(name: str, result: Result, found: list[Division]) -> str:
 
 
 def summary(result: Result) -> Html:
-    """The table of figures of merit: a row a discipline."""
-    known = data.qdiscs(result)
-    shown = [cells(column) for column in _columns(result, known)]
-    names = [text(label) for label in labels(known)]
-    titles = ["Discipline", *(column.title for column in _columns(result, known))]
-    return table(_caption(result), titles, zip(names, *shown, strict=True))
-
-
-def _caption(result: Result) -> str:
+    """The table of the terminal: a row a discipline, the best values set off."""
+    found = terminal.rows(result)
+    columns = terminal.columns(result.scenario, found)
+    shown = [_column(column, found) for column in columns]
+    names = [text(look.label) for look in style.looks([row.entry["qdisc"] for row in found]).values()]
     seeds = len(result.scenario.seeds)
     spread = f"Mean of {seeds} seeds ± half the 95 % interval" if seeds > 1 else "One seed"
-    return f"{spread}. Bold: the best of its column."
+    titles = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
+    caption = f"{spread}. p50, p95, p99: time in the queue. Bold: the best of its column."
+    return table(caption, titles, zip(names, *shown, strict=True))
 
 
-def _columns(result: Result, known: list[str]) -> list[Column]:
-    unit, scale = style.unit_of(result.scenario.rate_bps)
-    entries = {entry["qdisc"]: entry for entry in result.summary()}
-    bottleneck = [entries[qdisc]["bottleneck"] for qdisc in known]
-    columns = []
-    merits = {kind: [classes.of_class(result, qdisc, kind) for qdisc in known] for kind in classes.kinds(result)}
-    for kind, found in merits.items():
-        name, best = _CLASS_NAMES[kind], "most" if kind == classes.TCP else ""
-        columns.append(Column(f"{name} goodput ({unit})", 1 / scale, best, [each.goodput_bps for each in found]))
-        columns.append(Column(f"{name} share of fair (%)", 100, "", [each.share_of_fair for each in found]))
-    columns.append(Column("Jain's index", 1, "most", [entries[qdisc]["jain"] for qdisc in known]))
-    columns.append(Column("Utilisation (%)", 100, "most", [each["utilisation"] for each in bottleneck]))
-    for kind, found in merits.items():
-        name, best = _CLASS_NAMES[kind], "least" if kind == classes.TCP else ""
-        columns.append(Column(f"{name} loss (%)", 100, best, [each.loss_rate for each in found]))
-        if any(each.mark_rate["mean"] for each in found):
-            columns.append(Column(f"{name} marked (%)", 100, "", [each.mark_rate for each in found]))
-    for point in ("p50", "p95", "p99"):
-        waits = [each["queue_delay_ms"][point] for each in bottleneck]
-        columns.append(Column(f"Delay {point} (ms)", 1, "least", waits))
-    return columns
+def _column(column: terminal.Column, found: list[terminal.Row]) -> list[Html]:
+    best = terminal.best_shown(column, found)
+    return [_cell(column, column.figure(row), best) for row in found]
 
 
-def labels(known: list[str]) -> list[str]:
-    """Disciplines as a reader knows them."""
-    return [style.printed(qdisc) for qdisc in known]
+def _cell(column: terminal.Column, measured: Figure, best: str | None) -> Html:
+    mean, high = measured["mean"], measured["high"]
+    if mean is None or high is None:
+        return text(style.MISSING)
+    shown = text(column.show(mean))
+    cell = tag("strong", shown) if shown == best else shown
+    if len(measured["per_seed"]) < 2:
+        return cell
+    return join([cell, tag("small", text(f"± {column.show(high - mean)}"))])
 
 
 def reasons(result: Result) -> Html:
     """Packets dropped and marked by reason, a row for each discipline and class."""
-    known = data.qdiscs(result)
-    found = {(qdisc, kind): classes.by_reason(result, qdisc, kind) for qdisc in known for kind in classes.kinds(result)}
+    looks = style.looks(data.qdiscs(result))
+    found = {(qdisc, kind): by_reason(result, qdisc, kind) for qdisc in looks for kind in _kinds(result)}
     every = [name for name in result.flows.column_names if any(name in counts for counts in found.values())]
     if not every:
         return tag("p", text("No packet was dropped or marked after the warm-up."))
     rows = [
         [
-            text(f"{style.printed(qdisc)}, {_CLASS_NAMES[kind]}"),
+            text(f"{looks[qdisc].label}, {terminal.KINDS[kind]}"),
             *(text(style.fixed(counts[name], 0) if name in counts else style.MISSING) for name in every),
         ]
         for (qdisc, kind), counts in found.items()
@@ -114,12 +101,25 @@ def reasons(result: Result) -> Html:
     return table("Packets a run, mean over seeds, after the warm-up.", ["Discipline and class", *titles], rows)
 
 
+def by_reason(result: Result, qdisc: str, kind: str) -> dict[str, float]:
+    """Packets dropped and marked, by column (`dropped_early`), as the mean over seeds; zeros are left out."""
+    flows = data.rows(result.flows, qdisc=qdisc, kind=kind)
+    seeds = len(np.unique(data.values(flows, "seed"))) or 1
+    columns = [name for name in flows.column_names if name.startswith(("dropped_", "marked_"))]
+    means = {name: float(data.values(flows, name).sum()) / seeds for name in columns}
+    return {name: mean for name, mean in means.items() if mean > 0}
+
+
+def _kinds(result: Result) -> list[str]:
+    return [kind for kind in terminal.KINDS if any(group.kind == kind for group in result.scenario.groups)]
+
+
 def disciplines(result: Result) -> Html:
     """Every setting of each discipline, those written in the scenario in bold."""
-    return join(_discipline(qdisc) for qdisc in data.qdiscs(result))
+    return join(_discipline(qdisc, look.label) for qdisc, look in style.looks(data.qdiscs(result)).items())
 
 
-def _discipline(qdisc: str) -> Html:
+def _discipline(qdisc: str, label: str) -> Html:
     about = settings.of(qdisc)
     rows = [
         [
@@ -130,5 +130,5 @@ def _discipline(qdisc: str) -> Html:
         for each in about.settings
     ]
     listed = table("Bold: set in the scenario.", ["Setting", "Value", "Meaning"], rows) if rows else NONE
-    heading = tag("summary", join([tag("strong", text(style.printed(qdisc))), text(about.summary)]))
+    heading = tag("summary", join([tag("strong", text(label)), text(about.summary)]))
     return tag("details", join([heading, tag("p", text(about.citation)), listed]))
