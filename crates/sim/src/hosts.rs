@@ -69,11 +69,10 @@ struct UdpKind {
     random_gap: Span,
     stop: Time,
     up: WireKind,
-    down: WireKind,
 }
 
 struct UdpFlow {
-    wires: [Wire; 2],
+    wire: Wire,
     group: u16,
     next: Time,
     delivered: u64,
@@ -116,7 +115,7 @@ impl Hosts {
 
     fn add_tcp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
         let id = self.tcp.len() as u32;
-        queue.push(draw(start, &mut rng), Event::Start(id));
+        queue.push(draw(start, &mut rng), Event::start(id));
         self.tcp.push(TcpFlow {
             sender: Sender::new(&self.tcp_kinds[group].config),
             receiver: Receiver::default(),
@@ -132,7 +131,7 @@ impl Hosts {
 
     fn add_udp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
         let next = draw(start, &mut rng);
-        self.udp.push(UdpFlow { wires: Default::default(), group: group as u16, next, delivered: 0, rng });
+        self.udp.push(UdpFlow { wire: Wire::default(), group: group as u16, next, delivered: 0, rng });
         self.emit(self.udp.len() - 1, queue);
     }
 
@@ -152,7 +151,7 @@ impl Hosts {
         while let Some(data) = flow.sender.poll(&kind.config, now) {
             let at = flow.after_overhead(kind, now);
             let packet = packet(id, kind.packet, kind.ecn, Segment::data(data.seq, data.cwr));
-            queue.push(flow.wires[0].pass(at, &kind.data_up), Event::ToForward(packet));
+            queue.push(flow.wires[0].pass(at, &kind.data_up), Event::to_forward(packet));
         }
         flow.arm_sender(id, queue);
     }
@@ -179,19 +178,6 @@ impl Hosts {
         flow.arm_receiver(id, queue);
     }
 
-    /// When a packet that leaves the forward bottleneck reaches its receiver.
-    #[inline]
-    pub fn down_forward(&mut self, packet: &SimPacket, now: Time) -> Time {
-        let id = packet.flow.0 as usize;
-        match self.tcp.get_mut(id) {
-            Some(flow) => flow.wires[1].pass(now, &self.tcp_kinds[flow.group as usize].data_down),
-            None => {
-                let flow = &mut self.udp[id - self.tcp.len()];
-                flow.wires[1].pass(now, &self.udp_kinds[flow.group as usize].down)
-            }
-        }
-    }
-
     /// When an acknowledgement that leaves the reverse bottleneck reaches its sender.
     #[inline]
     pub fn down_reverse(&mut self, packet: &SimPacket, now: Time) -> Time {
@@ -199,7 +185,12 @@ impl Hosts {
         flow.wires[3].pass(now, &self.tcp_kinds[flow.group as usize].ack_down)
     }
 
-    /// A packet reaches its receiver.
+    /// A packet leaves the far router for its receiver at `now`.
+    ///
+    /// Its wire is its own, so when it arrives is known, and nothing but this flow's packets, which come in order, and
+    /// a delayed ACK, which is looked at first, can touch the receiver before: it acts at once, with the time at which
+    /// the packet will be there, and the packet needs no event for its last hop. What is delivered is so counted when
+    /// it leaves the bottleneck.
     #[inline]
     pub fn receive(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
         let id = packet.flow.0 as u32;
@@ -208,11 +199,18 @@ impl Hosts {
         };
         let flow = &mut self.tcp[id as usize];
         let kind = &self.tcp_kinds[flow.group as usize];
+        let arrives = flow.wires[1].pass(now, &kind.data_down);
+        if let Some(due) = flow.receiver.deadline()
+            && due < arrives
+            && let Some(reply) = flow.receiver.on_timer(&kind.config, due)
+        {
+            flow.reply(id, reply, kind, due, &mut self.sacks, queue);
+        }
         let before = flow.receiver.expected();
-        let reply = flow.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &kind.config, now);
+        let reply = flow.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &kind.config, arrives);
         self.delivered[flow.group as usize] += u64::from(flow.receiver.expected() - before) * u64::from(kind.payload);
         match reply {
-            Some(reply) => flow.reply(id, reply, kind, now, &mut self.sacks, queue),
+            Some(reply) => flow.reply(id, reply, kind, arrives, &mut self.sacks, queue),
             None => flow.arm_receiver(id, queue),
         }
     }
@@ -253,7 +251,7 @@ impl Hosts {
             return;
         }
         let packet = packet((self.tcp.len() + id) as u32, kind.packet, kind.ecn, Segment::DATAGRAM);
-        queue.push(flow.wires[0].pass(flow.next, &kind.up), Event::ToForward(packet));
+        queue.push(flow.wire.pass(flow.next, &kind.up), Event::to_forward(packet));
         flow.next += kind.least_gap + flow.rng.span_below(kind.random_gap);
     }
 
@@ -318,7 +316,7 @@ impl TcpFlow {
         let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, sack));
-        queue.push(self.wires[2].pass(now, &kind.ack_up), Event::ToReverse(packet));
+        queue.push(self.wires[2].pass(now, &kind.ack_up), Event::to_reverse(packet));
     }
 
     #[inline]
@@ -327,7 +325,7 @@ impl TcpFlow {
             && deadline < self.sender_timer
         {
             self.sender_timer = deadline;
-            queue.push(deadline, Event::SenderTimer(id));
+            queue.push(deadline, Event::sender_timer(id));
         }
     }
 
@@ -337,7 +335,7 @@ impl TcpFlow {
             && self.receiver_timer == Time::NEVER
         {
             self.receiver_timer = deadline;
-            queue.push(deadline, Event::ReceiverTimer(id));
+            queue.push(deadline, Event::receiver_timer(id));
         }
     }
 
@@ -392,7 +390,6 @@ impl UdpKind {
             random_gap: jitter * 2,
             stop: group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop),
             up: WireKind::new(&group.sender, group.packet),
-            down: WireKind::new(&group.receiver, group.packet),
         }
     }
 }

@@ -6,7 +6,7 @@ use headgate_core::Packet;
 pub type SimPacket = Packet<Segment>;
 
 /// What a packet carries, in eight bytes: packets are copied often, and most of them are this.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment(u64);
 
 /// What a [`Segment`] says. Sequence numbers count segments from 0.

@@ -1,6 +1,6 @@
 //! The world of one run: hosts, the two directions of the bottleneck, and the events that move them.
 
-use headgate_core::{Discipline, Time, Totals};
+use headgate_core::{Discipline, FlowId, Packet, Time, Totals};
 use headgate_scenario::Scenario;
 
 use crate::hosts::Hosts;
@@ -11,31 +11,71 @@ use crate::queue::Queue;
 use crate::sampler::Sampler;
 use crate::segment::{Segment, SimPacket};
 
-/// What can happen.
+/// What can happen, and to which packet or flow.
+///
+/// A plain pair rather than an enum with packets inside: events are copied in and out of the queue, and this one is
+/// copied whole, whatever it is.
 #[derive(Clone, Copy, Debug)]
-pub enum Event {
-    /// A packet reaches the forward bottleneck.
-    ToForward(SimPacket),
-    /// An acknowledgement reaches the reverse bottleneck.
-    ToReverse(SimPacket),
-    /// A packet reaches its receiver.
-    ToReceiver(SimPacket),
-    /// An acknowledgement reaches its sender.
-    ToSender(SimPacket),
-    /// The forward link falls free.
+pub struct Event {
+    what: What,
+    /// The packet; for a timer or a start, any packet of the flow.
+    packet: SimPacket,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    ToForward,
+    ToReverse,
+    ToSender,
     ForwardFree,
-    /// The reverse link falls free.
     ReverseFree,
-    /// A sender's retransmission timer.
-    SenderTimer(u32),
-    /// A receiver's delayed-ACK timer.
-    ReceiverTimer(u32),
-    /// A TCP flow starts.
-    Start(u32),
-    /// An interval of the tables over time ends.
+    SenderTimer,
+    ReceiverTimer,
+    Start,
     Sample,
-    /// The warm-up ends.
     Warm,
+}
+
+impl Event {
+    /// The forward link falls free.
+    pub const FORWARD_FREE: Event = Event::bare(What::ForwardFree, 0);
+    /// The reverse link falls free.
+    pub const REVERSE_FREE: Event = Event::bare(What::ReverseFree, 0);
+    /// An interval of the tables over time ends.
+    const SAMPLE: Event = Event::bare(What::Sample, 0);
+    /// The warm-up ends.
+    const WARM: Event = Event::bare(What::Warm, 0);
+
+    /// A packet reaches the forward bottleneck.
+    #[inline]
+    pub fn to_forward(packet: SimPacket) -> Event {
+        Event { what: What::ToForward, packet }
+    }
+
+    /// An acknowledgement reaches the reverse bottleneck.
+    #[inline]
+    pub fn to_reverse(packet: SimPacket) -> Event {
+        Event { what: What::ToReverse, packet }
+    }
+
+    /// A sender's retransmission timer.
+    pub fn sender_timer(flow: u32) -> Event {
+        Event::bare(What::SenderTimer, flow)
+    }
+
+    /// A receiver's delayed-ACK timer.
+    pub fn receiver_timer(flow: u32) -> Event {
+        Event::bare(What::ReceiverTimer, flow)
+    }
+
+    /// A TCP flow starts.
+    pub fn start(flow: u32) -> Event {
+        Event::bare(What::Start, flow)
+    }
+
+    const fn bare(what: What, flow: u32) -> Event {
+        Event { what, packet: Packet::new(FlowId(flow as u64), 0, Segment::DATAGRAM) }
+    }
 }
 
 /// Between two looks of the watcher.
@@ -48,20 +88,19 @@ pub struct Forward;
 pub struct Reverse;
 
 impl Way for Forward {
-    const FREE: Event = Event::ForwardFree;
+    const FREE: Event = Event::FORWARD_FREE;
     #[inline]
     fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        let arrives = hosts.down_forward(&packet, now);
-        queue.push(arrives, Event::ToReceiver(packet));
+        hosts.receive(&packet, now, queue);
     }
 }
 
 impl Way for Reverse {
-    const FREE: Event = Event::ReverseFree;
+    const FREE: Event = Event::REVERSE_FREE;
     #[inline]
     fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
         let arrives = hosts.down_reverse(&packet, now);
-        queue.push(arrives, Event::ToSender(packet));
+        queue.push(arrives, Event { what: What::ToSender, packet });
     }
 }
 
@@ -92,8 +131,8 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
     /// [`RunError::Stopped`] if the watcher asks for it.
     pub fn run(mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Result<Outcome, RunError> {
         let end = Time::ZERO + scenario.duration;
-        self.queue.push(Time::ZERO + scenario.warmup, Event::Warm);
-        self.queue.push(Time::ZERO + scenario.record.interval, Event::Sample);
+        self.queue.push(Time::ZERO + scenario.warmup, Event::WARM);
+        self.queue.push(Time::ZERO + scenario.record.interval, Event::SAMPLE);
         let mut events: u64 = 0;
         while let Some((now, event)) = self.queue.pop() {
             if now >= end {
@@ -113,24 +152,25 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
     #[inline(always)]
     fn happen(&mut self, event: Event, now: Time) {
         let World { queue, forward, reverse, hosts, sampler } = self;
-        match event {
-            Event::ToForward(packet) => {
+        let Event { what, packet } = event;
+        let flow = packet.flow.0 as u32;
+        match what {
+            What::ToForward => {
                 hosts.next_datagram(&packet, queue);
                 forward.arrive(packet, now, hosts, queue);
             }
-            Event::ForwardFree => forward.free(now, hosts, queue),
-            Event::ToReceiver(packet) => hosts.receive(&packet, now, queue),
-            Event::ToReverse(packet) => reverse.arrive(packet, now, hosts, queue),
-            Event::ReverseFree => reverse.free(now, hosts, queue),
-            Event::ToSender(packet) => hosts.acknowledge(&packet, now, queue),
-            Event::SenderTimer(flow) => hosts.sender_timer(flow, now, queue),
-            Event::ReceiverTimer(flow) => hosts.receiver_timer(flow, now, queue),
-            Event::Start(flow) => hosts.send(flow, now, queue),
-            Event::Sample => {
+            What::ForwardFree => forward.free(now, hosts, queue),
+            What::ToReverse => reverse.arrive(packet, now, hosts, queue),
+            What::ReverseFree => reverse.free(now, hosts, queue),
+            What::ToSender => hosts.acknowledge(&packet, now, queue),
+            What::SenderTimer => hosts.sender_timer(flow, now, queue),
+            What::ReceiverTimer => hosts.receiver_timer(flow, now, queue),
+            What::Start => hosts.send(flow, now, queue),
+            What::Sample => {
                 let next = sampler.sample(forward, reverse, hosts, now);
-                queue.push(next, Event::Sample);
+                queue.push(next, Event::SAMPLE);
             }
-            Event::Warm => sampler.restart(forward, reverse, hosts, now),
+            What::Warm => sampler.restart(forward, reverse, hosts, now),
         }
     }
 
