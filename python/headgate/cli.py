@@ -113,7 +113,10 @@ def rerun(
     ] = None,
     threads: Threads = None,
 ) -> None:
-    """Run a result's scenario anew and compare every file but timing.json, byte for byte."""
+    """Run a result anew and compare the files, byte for byte.
+
+    timing.json is left out: it alone is never the same twice.
+    """
     from headgate.api import load
     from headgate.progress import Bar
     from headgate.rerun import rerun as run_again

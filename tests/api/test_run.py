@@ -1,0 +1,205 @@
+"""Running scenarios from Python: what a result holds, and that it is the same every time."""
+
+import threading
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import headgate
+from headgate import store, tables
+from headgate.runner import Watcher
+from tests.conftest import SMALL, files
+
+REASONS = [
+    *["overflow", "early", "forced", "flow_limit", "unresponsive", "prefilter"],
+    *["match", "heavy_hitter", "bucket", "sojourn", "overload"],
+]
+
+
+def test_tables_have_their_documented_columns(in_memory: headgate.Result):
+    counts = ["arrived", "sent", "sent_bytes", "dropped", "marked"]
+    counts += [f"{what}_{why}" for what in ("dropped", "marked") for why in REASONS]
+    assert in_memory.flows.column_names == [
+        *["qdisc", "seed", "flow", "group", "kind", *counts, "goodput_bps", "fair_share_bps", "share_of_fair"],
+        *["retransmits", "timeouts", "cwnd_mean", "delay_ms_mean"],
+    ]
+    assert in_memory.intervals.column_names == ["qdisc", "seed", "time_s", "metric", "group", "value"]
+    assert in_memory.links.column_names == [
+        *["qdisc", "seed", "direction", *counts, "utilisation", "queue_packets_mean", "queue_bytes_mean"],
+        *[f"delay_ms_{part}" for part in ("mean", "p50", "p95", "p99")],
+        *["packets", "events"],
+    ]
+    assert in_memory.delays.column_names == ["qdisc", "seed", "delay_ms", "count"]
+    assert in_memory.events is None
+
+
+def test_rows_are_sorted_by_discipline_then_seed(in_memory: headgate.Result):
+    flows = in_memory.flows.to_pylist()
+    expected = [(q, s, f) for q in ("droptail", "faba") for s in (1, 2) for f in range(4)]
+    assert [(row["qdisc"], row["seed"], row["flow"]) for row in flows] == expected
+    assert [row["group"] for row in flows[:4]] == ["tcp", "tcp", "tcp", "cbr"]
+    assert [row["kind"] for row in flows[:4]] == ["tcp", "tcp", "tcp", "udp"]
+
+
+def test_flows_add_up_to_the_link(in_memory: headgate.Result):
+    links = in_memory.links.filter(pa.compute.equal(in_memory.links["direction"].cast(pa.string()), "forward"))
+    for column in ("arrived", "sent", "sent_bytes", "dropped", *(f"dropped_{why}" for why in REASONS)):
+        by_point = in_memory.flows.group_by(["qdisc", "seed"]).aggregate([(column, "sum")])
+        assert by_point[f"{column}_sum"].to_pylist() == links[column].to_pylist(), column
+    dropped = [sum(row[f"dropped_{why}"] for why in REASONS) for row in links.to_pylist()]
+    assert dropped == links["dropped"].to_pylist()
+
+
+def test_delays_are_the_distribution_behind_the_link(in_memory: headgate.Result):
+    forward = in_memory.links.to_pylist()[0]
+    first = [row for row in in_memory.delays.to_pylist() if (row["qdisc"], row["seed"]) == ("droptail", 1)]
+    assert sum(row["count"] for row in first) == forward["sent"]
+    mean = sum(row["delay_ms"] * row["count"] for row in first) / forward["sent"]
+    assert mean == pytest.approx(forward["delay_ms_mean"], rel=0.01)
+
+
+def test_pandas_and_polars_read_the_tables(in_memory: headgate.Result):
+    frame = in_memory.flows.to_pandas()
+    assert isinstance(frame["qdisc"].dtype, pd.CategoricalDtype)
+    polars = pl.from_arrow(in_memory.flows)
+    assert isinstance(polars, pl.DataFrame)
+    assert frame["goodput_bps"].tolist() == polars["goodput_bps"].to_list()
+
+
+def test_memory_and_folder_hold_the_same(in_memory: headgate.Result, in_folder: headgate.Result):
+    for name in tables.NAMES:
+        assert getattr(in_memory, name).equals(getattr(in_folder, name)), name
+    loaded = headgate.load(in_folder.path)
+    assert loaded.scenario.to_toml() == in_memory.scenario.to_toml()
+    assert {**loaded.manifest, "tables": {}} == in_memory.manifest
+    assert len(loaded.timing) == len(loaded.scenario.points)
+
+
+def test_one_thread_and_two_write_the_same_bytes(in_folder: headgate.Result, tmp_path: Path):
+    one = headgate.run(headgate.Scenario.parse(SMALL), out=tmp_path, threads=1, report=False)
+    two = headgate.run(headgate.Scenario.parse(SMALL), out=tmp_path / "two", threads=2, report=False)
+    assert files(one.path) == files(two.path) == files(in_folder.path)
+
+
+def test_finished_points_are_not_run_again(tmp_path: Path):
+    scenario = headgate.Scenario.parse(SMALL)
+    seen = Begun()
+    first = headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
+    before = files(first.path)
+    headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
+    assert seen.begun == [(4, 0), (4, 4)]
+    headgate.run(scenario, out=tmp_path, report=False, watcher=seen, force=True)
+    assert seen.begun[-1] == (4, 0)
+    assert files(first.path) == before
+
+
+def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: headgate.Result, tmp_path: Path):
+    scenario = headgate.Scenario.parse(SMALL)
+    path = tmp_path / store.folder_name(scenario)
+    seen = Begun(stop_after=1)
+    with pytest.raises(headgate.InterruptedRunError) as raised:
+        headgate.run(scenario, out=tmp_path, report=False, watcher=seen, threads=1)
+    assert raised.value.folder == path
+    assert 1 <= raised.value.finished < 4
+    assert not list(path.rglob(f"{store.UNFINISHED}*"))
+    with pytest.raises(headgate.ResultError, match="run it again to resume"):
+        headgate.load(path)
+    again = Begun()
+    resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=again)
+    assert again.begun == [(4, raised.value.finished)]
+    assert files(resumed.path) == files(in_folder.path)
+
+
+def test_a_run_that_finished_nothing_leaves_nothing(tmp_path: Path):
+    endless = headgate.Scenario.parse(SMALL, set=["duration=10h", "record.interval=1min"])
+    with pytest.raises(headgate.InterruptedRunError, match="0 of 4 points"):
+        headgate.run(endless, out=tmp_path / "new" / "results", watcher=Begun(stop_after=0))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path):
+    scenario = headgate.Scenario.parse(SMALL)
+    path = tmp_path / store.folder_name(scenario)
+    with store.Store.open(path, scenario), pytest.raises(headgate.ResultError, match="another run"):
+        headgate.run(scenario, out=tmp_path)
+
+
+def test_events_are_streamed_and_add_up_to_the_counts(tmp_path: Path):
+    scenario = headgate.Scenario.parse(SMALL, set=["record.events=all", "warmup=0s"])
+    memory = headgate.run(scenario)
+    folder = headgate.run(scenario, out=tmp_path, report=False)
+    assert memory.events is not None
+    assert folder.events.cast(memory.events.schema).equals(memory.events.combine_chunks())
+    events = memory.events.to_pandas()
+    link = memory.links.to_pandas().query("direction == 'forward'")
+    for what in ("arrived", "sent", "dropped"):
+        counted = events[events["event"] == what].groupby(["qdisc", "seed"], observed=True).size()
+        assert counted.tolist() == link[what].tolist(), what
+    assert (events[events["event"] == "dropped"]["reason"].notna()).all()
+    assert sorted(p.name for p in (folder.path / "events").iterdir()) == sorted(
+        f"{store.slug(point)}.parquet" for point in scenario.points
+    )
+
+
+def test_events_are_recorded_even_if_there_are_none(tmp_path: Path):
+    calm = headgate.Scenario.parse(SMALL, set=["record.events=drops", "link.limit=10000p", "cbr.rate=1kbit/s"], seeds=1)
+    result = headgate.run(calm, out=tmp_path, qdiscs=["droptail"], report=False)
+    assert result.events.num_rows == 0
+    assert result.events.column_names == tables.EVENTS.names
+
+
+def test_other_threads_go_on_while_a_point_runs():
+    scenario = headgate.Scenario.parse(SMALL, set=["duration=60s"], qdiscs=["droptail"], seeds=1)
+    progress, counted = headgate._core.Progress(), []
+    runner = threading.Thread(target=lambda: headgate._core.run(scenario.core, 0, 1, progress))
+    runner.start()
+    while runner.is_alive():
+        counted.append(progress.seconds)
+    assert progress.seconds == 60.0
+    assert len({seconds for seconds in counted if 0 < seconds < 60}) > 2
+
+
+def test_a_stopped_point_raises_stopped():
+    scenario = headgate.Scenario.parse(SMALL)
+    progress = headgate._core.Progress()
+    progress.stop()
+    with pytest.raises(headgate._core.Stopped):
+        headgate._core.run(scenario.core, 0, 1, progress)
+
+
+def test_an_error_in_the_callback_ends_the_run():
+    scenario = headgate.Scenario.parse(SMALL, set=["record.events=all"])
+
+    def refuse(batch: object) -> None:
+        raise ZeroDivisionError(batch)
+
+    with pytest.raises(ZeroDivisionError):
+        headgate._core.run(scenario.core, 0, 1, None, refuse)
+
+
+def test_a_point_beyond_the_scenario_is_refused():
+    with pytest.raises(IndexError):
+        headgate._core.run(headgate.Scenario.parse(SMALL).core, 2, 1)
+
+
+def test_no_threads_are_too_few():
+    with pytest.raises(headgate.UsageError, match="at least 1"):
+        headgate.run(headgate.Scenario.parse(SMALL), threads=0)
+
+
+class Begun(Watcher):
+    """Writes down what began; with `stop_after`, interrupts once so many points are finished."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.begun: list[tuple[int, int]] = []
+        self.stop_after = stop_after
+
+    def begin(self, total: int, cached: int, seconds: float) -> None:  # noqa: ARG002
+        self.begun.append((total, cached))
+
+    def tick(self, finished: int, seconds: float) -> None:  # noqa: ARG002
+        if self.stop_after is not None and finished >= self.stop_after:
+            raise KeyboardInterrupt

@@ -1,0 +1,92 @@
+"""Whatever is wrong ends in one message on stderr and an exit code, and leaves nothing half-written."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SMALL, Command
+
+#: What is wrong, the options or the scenario that is wrong, and what the message must say.
+BAD_SCENARIOS = [
+    ("unknown key", SMALL.replace("limit =", "limitt =", 1), "`limitt`"),
+    ("wrong unit", SMALL.replace('"5ms"', '"5Mbit/s"', 1), "`link.delay`"),
+    ("no unit", SMALL.replace('"2Mbit/s"', "2", 1), "`link.rate`"),
+    ("negative rate", SMALL.replace('"2Mbit/s"', '"-2Mbit/s"', 1), "`link.rate`"),
+    ("no flows", SMALL.partition("[[tcp]]")[0], "flow"),
+    ("unknown discipline", SMALL.replace('"faba"', '"fabba"', 1), "did you mean `faba`"),
+    ("limit of zero", SMALL.replace('"50p"', '"0p"', 1), "`link.limit`"),
+    ("no TOML", "nothing here is TOML", "TOML"),
+    ("no text", b"\xff\xfe\x00", "UTF-8"),
+    ("empty", "", "`name`"),
+]
+
+BAD_OPTIONS = [
+    (["--set", "link.rate=5"], "`link.rate`"),
+    (["--set", "nonsense"], "PATH=VALUE"),
+    (["--qdisc", "nosuch"], "`nosuch`"),
+    (["--qdisc", "red:limit=0"], "`limit`"),
+    (["--qdisc", "red:minth=9p,maxth=5p"], "minth"),
+    (["--seeds", "0"], "--seeds"),
+    (["--threads", "0"], "--threads"),
+    (["--nosuch"], "--nosuch"),
+]
+
+
+def refused(command: Command, folder: Path, arguments: list[object], code: int, says: str) -> None:
+    """The command ends with `code`, one message that `says` this, an empty stdout, and the folder as it was."""
+    before = sorted(folder.rglob("*"))
+    done = command(*arguments)
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert says in done.stderr
+    assert done.stderr.lower().count("error:") == 1
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("text", "says"), [row[1:] for row in BAD_SCENARIOS], ids=[row[0] for row in BAD_SCENARIOS])
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["table", "json"])
+def test_a_bad_scenario_is_refused(command: Command, tmp_path: Path, text: str | bytes, says: str, options: list[str]):
+    (tmp_path / "bad.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    refused(command, tmp_path, ["run", "bad.toml", *options], 2, says)
+
+
+@pytest.mark.parametrize(("options", "says"), BAD_OPTIONS, ids=[" ".join(row[0]) for row in BAD_OPTIONS])
+def test_bad_options_are_refused(command: Command, tmp_path: Path, small: Path, options: list[str], says: str):
+    refused(command, tmp_path, ["run", small, *options], 2, says)
+
+
+def test_the_installed_command_ends_with_the_code_too(tmp_path: Path):
+    done = subprocess.run(
+        [Path(sys.executable).with_name("headgate"), "run", "nowhere.toml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: cannot read nowhere.toml: No such file or directory\n"
+
+
+def test_a_file_that_cannot_be_read_is_refused(command: Command, tmp_path: Path):
+    refused(command, tmp_path, ["run", "nowhere.toml"], 2, "cannot read nowhere.toml")
+    refused(command, tmp_path, ["run", tmp_path], 2, "cannot read")
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(command: Command, tmp_path: Path, small: Path):
+    for out in (small, small / "below", Path("/proc/nowhere")):
+        arguments = ["run", small, "--set", "duration=10h", "--set", "record.interval=1min", "--out", out]
+        refused(command, tmp_path, arguments, 3, "cannot write results to")
+
+
+@pytest.mark.parametrize("verb", ["rerun", "report"])
+def test_what_is_no_result_is_refused(command: Command, tmp_path: Path, verb: str):
+    refused(command, tmp_path, [verb, "nowhere"], 3, "is not a result")
+    (tmp_path / "manifest.json").write_text("{")
+    refused(command, tmp_path, [verb, tmp_path], 3, "damaged")
+    (tmp_path / "manifest.json").write_text('{"schema": 99}')
+    refused(command, tmp_path, [verb, tmp_path], 3, "schema 99")
+
+
+def test_a_discipline_that_does_not_exist_suggests_one_that_does(command: Command, tmp_path: Path):
+    refused(command, tmp_path, ["show", "drptail"], 2, "did you mean `droptail`?")

@@ -1,0 +1,61 @@
+"""What the command says of itself, and how fast it says it."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import headgate
+from tests.conftest import Command
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("words", ["", "run", "list", "show", "rerun", "report"])
+def test_help_is_as_it_was(command: Command, words: str):
+    """`BLESS=1 pytest tests/cli/test_help.py` accepts what it is now."""
+    done = command(*words.split(), "--help")
+    assert done.returncode == 0
+    golden = GOLDEN / f"{words or 'headgate'}.txt"
+    if os.environ.get("BLESS"):
+        golden.write_text(done.stdout)
+    assert done.stdout == golden.read_text()
+
+
+def test_version(command: Command):
+    assert command("--version").stdout == f"headgate {headgate.__version__}\n"
+
+
+def test_list_has_a_line_for_every_discipline(command: Command):
+    lines = [line.split()[0] for line in command("list").stdout.splitlines() if line.startswith(" ") and line.split()]
+    assert {discipline.name for discipline in headgate.disciplines()} <= set(lines)
+
+
+@pytest.mark.parametrize("name", [discipline.name for discipline in headgate.disciplines()])
+def test_show_explains_every_parameter_and_preset(command: Command, name: str):
+    done = command("show", name)
+    discipline = headgate.discipline(name)
+    assert done.returncode == 0
+    assert discipline.summary in done.stdout
+    first = [line.split()[0] for line in done.stdout.splitlines() if line.split()]
+    for parameter in discipline.parameters:
+        assert parameter.name in first
+    for preset in discipline.presets:
+        assert preset.name in first
+
+
+@pytest.mark.parametrize("words", [["-c", "import headgate"], ["-m", "headgate", "--help"]], ids=["import", "help"])
+def test_starting_takes_less_than_a_third_of_a_second_of_processor_time(words: list[str]):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.3
+
+
+@pytest.mark.parametrize("heavy", ["pyarrow", "matplotlib", "numpy", "rich"])
+def test_importing_headgate_loads_nothing_heavy(heavy: str):
+    script = f"import sys, headgate.cli; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

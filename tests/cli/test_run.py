@@ -1,0 +1,109 @@
+"""`headgate run`, `rerun` and `report` as a user sees them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import headgate
+from headgate import store
+from tests.conftest import SMALL, Command, files
+
+
+def test_run_prints_a_table_an_answer_and_where_the_result_is(command: Command, small: Path, tmp_path: Path):
+    done = command("run", small, "--no-report")
+    folder = Path("results") / store.folder_name(headgate.Scenario.parse(SMALL))
+    assert done.returncode == 0
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("small: 3 TCP flows and 1 UDP flow (1 of 2 Mb/s) on 2 Mb/s")
+    assert max(map(len, lines)) <= 120
+    assert any(line.split()[:1] == ["droptail"] for line in lines)
+    assert any(line.split()[:1] == ["faba"] and "*" in line for line in lines)
+    assert "faba protects TCP best" in done.stdout
+    assert lines[-1] == f"folder  {folder}"
+    assert headgate.load(tmp_path / folder).scenario.name == "small"
+
+
+def test_columns_that_have_nothing_to_say_are_left_out(command: Command, small: Path):
+    with_all = command(
+        "run", small, "--no-report", "--seeds", 1, "--set", "tcp.ecn=true", "--qdisc", "red:minth=5p,maxth=9p"
+    )
+    assert "mark %" in with_all.stdout
+    assert "±" not in with_all.stdout
+    tcp_only = command("run", small, "--no-report", "--set", "udp=[]")
+    assert "UDP" not in tcp_only.stdout
+    assert "mark %" not in tcp_only.stdout
+
+
+def test_a_second_run_reuses_what_is_finished(command: Command, small: Path):
+    first, second = (command("run", small, "--no-report") for _ in range(2))
+    assert second.stdout == first.stdout
+    assert second.stderr == "4 of 4 points were already done\n"
+
+
+def test_a_report_is_written_and_rebuilt(command: Command, small: Path, tmp_path: Path):
+    done = command("run", small, "--seeds", 1)
+    assert done.returncode == 0
+    page = tmp_path / done.stdout.splitlines()[-2].removeprefix("report  ")
+    before = files(page.parent)
+    assert any(name.startswith("figures/") and name.endswith(".svg") for name in before)
+    page.unlink()
+    again = command("report", page.parent)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert files(page.parent) == before
+
+
+def test_a_rerun_is_identical_and_leaves_nothing(command: Command, in_folder: headgate.Result, tmp_path: Path):
+    done = command("rerun", in_folder.path)
+    assert (done.returncode, done.stdout) == (0, f"identical: {len(files(in_folder.path))} files, byte for byte\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rerun_says_what_differs_and_keeps_it(command: Command, small: Path, tmp_path: Path):
+    command("run", small, "--no-report", "--seeds", 1)
+    (folder,) = (tmp_path / "results").iterdir()
+    (folder / "links.parquet").write_bytes(b"changed")
+    (folder / "more.txt").touch()
+    done = command("rerun", folder, "--out", "again")
+    assert done.returncode == 1
+    assert "  links.parquet: differs\n" in done.stdout
+    assert "  more.txt: only in the result\n" in done.stdout
+    assert headgate.load(tmp_path / "again" / folder.name).scenario.seeds == [1]
+    once_more = command("rerun", folder, "--out", "again")
+    assert (once_more.returncode, once_more.stdout) == (3, "")
+    assert "exists already" in once_more.stderr
+
+
+def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command, small: Path, tmp_path: Path):
+    changes = ["--set", "duration=60s", "--seeds", "20", "--no-report"]
+    words = [sys.executable, "-m", "headgate", "run", str(small), *changes]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        wait_for(lambda: [path for path in finished(tmp_path) if not path.name.startswith(".")])
+        os.kill(run.pid, signal.SIGINT)
+        out, said = run.communicate(timeout=30)
+    assert (run.returncode, out) == (130, "")
+    kept = finished(tmp_path)
+    assert said.startswith(
+        f"error: stopped: {len(kept)} of 40 points are finished; the same run resumes from results/small-"
+    )
+    assert 0 < len(kept) < 40
+    assert not [path for path in kept if path.name.startswith(store.UNFINISHED)]
+    done = command("run", small, *changes)
+    assert done.returncode == 0
+    assert done.stderr == f"{len(kept)} of 40 points were already done\n"
+    assert not (finished(tmp_path))
+
+
+def finished(folder: Path) -> list[Path]:
+    return list(folder.glob("results/*/points/*"))
+
+
+def wait_for(condition: object, seconds: float = 30) -> None:
+    """Waits for something another process does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.005)

@@ -1,0 +1,89 @@
+"""What all Python tests share: a small scenario that runs in a blink, its result, and the command line."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+import headgate
+from headgate.cli import app
+
+SMALL = """\
+name = "small"
+about = "Three TCP flows against one that does not slow down."
+duration = "4s"
+warmup = "1s"
+seeds = 2
+qdiscs = ["droptail", "faba"]
+
+[link]
+rate = "2Mbit/s"
+delay = "5ms"
+limit = "50p"
+
+[[tcp]]
+flows = 3
+packet = "500B"
+access = { rate = "100Mbit/s", delay = "1ms" }
+
+[[udp]]
+name = "cbr"
+rate = "2Mbit/s"
+packet = "500B"
+access = { rate = "100Mbit/s", delay = "1ms" }
+"""
+
+
+class Done(NamedTuple):
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The small scenario as a file."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    return file
+
+
+@pytest.fixture(scope="session")
+def in_memory() -> headgate.Result:
+    """The small scenario's result, in memory."""
+    return headgate.run(headgate.Scenario.parse(SMALL))
+
+
+@pytest.fixture(scope="session")
+def in_folder(tmp_path_factory: pytest.TempPathFactory) -> headgate.Result:
+    """The same in a folder, without figures."""
+    return headgate.run(headgate.Scenario.parse(SMALL), out=tmp_path_factory.mktemp("results"), report=False)
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Runs `headgate` with these arguments in an empty folder; its output is 100 columns of plain text."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: object) -> Done:
+        done = CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="headgate")
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Done(done.exit_code, done.stdout, done.stderr)
+
+    return run
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file below `folder` but the timing, which is never the same twice."""
+    found = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    return {name: data for name, data in found.items() if name != "timing.json"}
