@@ -57,5 +57,5 @@ $(VENV)/.requirements: requirements.txt
 	@touch $@
 
 $(VENV)/.extension: $(VENV)/.requirements $(RUST) | rust
-	$(BIN)/maturin develop --release --locked
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked
 	@touch $@
