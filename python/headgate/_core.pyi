@@ -1,9 +1,24 @@
 """The compiled part: conversions between Python and the simulator. Use the package `headgate` around it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, Self, final, type_check_only
 
-VERSION: str
+__all__ = [
+    "VERSION",
+    "Discipline",
+    "Outcome",
+    "Parameter",
+    "Preset",
+    "Progress",
+    "Scenario",
+    "ScenarioError",
+    "Stopped",
+    "discipline",
+    "disciplines",
+    "run",
+]
+
+VERSION: Final[str]
 
 class ScenarioError(ValueError):
     """A scenario that cannot be used; `str` gives the whole message, with the place in the file."""
@@ -17,17 +32,19 @@ class ScenarioError(ValueError):
 class Stopped(Exception):
     """A run that was asked to stop before its end."""
 
+@type_check_only
 class Batch(Protocol):
     """A record batch that any Arrow library takes without a copy (Arrow PyCapsule interface)."""
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[Any, Any]: ...
 
+@final
 class Scenario:
     """A scenario that was read and checked."""
 
-    def __init__(
-        self, text: str, file: str, *, set: Sequence[str] = ..., qdiscs: Sequence[str] = ..., seeds: int | None = None
-    ) -> None: ...
+    def __new__(
+        cls, text: str, file: str, *, set: Sequence[str] = ..., qdiscs: Sequence[str] = ..., seeds: int | None = None
+    ) -> Self: ...
     def to_toml(self) -> str: ...
     @property
     def name(self) -> str: ...
@@ -48,10 +65,11 @@ class Scenario:
     @property
     def groups(self) -> list[tuple[str, str, int, float | None]]: ...
 
+@final
 class Progress:
     """Watches and stops runs from another thread; one object may serve many runs."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     @property
     def seconds(self) -> float:
         """Simulated seconds done so far, over all runs that use this object."""
@@ -61,6 +79,7 @@ class Progress:
     def stop(self) -> None:
         """Makes every run that uses this object end soon with `Stopped`."""
 
+@final
 class Outcome:
     """Everything one run gave, as Arrow tables."""
 
@@ -81,6 +100,7 @@ def run(
 ) -> Outcome:
     """Runs one discipline with one seed; other Python threads go on meanwhile."""
 
+@final
 class Parameter:
     """One parameter of a discipline."""
 
@@ -100,6 +120,7 @@ class Parameter:
     def range(self) -> str:
         """The values allowed, in words; empty if every value of its kind is."""
 
+@final
 class Preset:
     """A named set of values for a discipline's parameters."""
 
@@ -111,6 +132,7 @@ class Preset:
     def settings(self) -> list[tuple[str, str]]:
         """The values that differ from the defaults."""
 
+@final
 class Discipline:
     """One row of the registry."""
 

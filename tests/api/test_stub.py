@@ -1,0 +1,11 @@
+"""The stub of the compiled part says what is there."""
+
+import subprocess
+import sys
+
+
+def test_the_stub_agrees_with_the_compiled_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "headgate._core"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
