@@ -257,6 +257,42 @@ mod tests {
         assert!(matched.abs_diff(6000) < 325, "{matched}");
     }
 
+    /// How many of 1000 arrivals of flow 2 are dropped early, after one of `first` and a long time without a drop.
+    fn dropped_after(first: u64, held: u32) -> usize {
+        let offered = (0..1000).filter(|seed| {
+            let config = ChokeConfig::from_settings(&[PLAIN, &[("maxp", "0.5")]].concat()).unwrap();
+            let (mut choke, mut rng, mut sink) = (Choke::new(config, &PLACE).unwrap(), Rng::new(*seed), ());
+            let mut cx = Cx::new(Time::ZERO, &mut rng, &mut sink);
+            (0..held).for_each(|_| assert!(choke.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut cx)));
+            (0..100).for_each(|_| choke.detector.passed());
+            choke.enqueue(Packet::new(FlowId(first), 1000, ()), &mut cx);
+            (choke.backlog().packets..14).for_each(|_| {
+                choke.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut cx);
+            });
+            choke.enqueue(Packet::new(FlowId(2), 1000, ()), &mut cx);
+            choke.backlog().packets == 14
+        });
+        offered.count()
+    }
+
+    #[test]
+    fn spacing_starts_anew_after_a_match_and_below_minth() {
+        // 14 wait: pb = 0.5 x 4/10 = 1/5. After a match count is 1, pa = 1/4; after a calm arrival 0, pa = 1/5.
+        // Standard deviations 14 and 13: five of them. Had the count gone on, the drop would be certain.
+        let (matched, calm) = (dropped_after(1, 15), dropped_after(3, 5));
+        assert!(matched.abs_diff(250) < 70 && calm.abs_diff(200) < 65, "{matched} {calm}");
+    }
+
+    #[test]
+    fn idle_time_lets_the_average_fall() {
+        let mut port = port(&[("wq", "0.5")]);
+        (0..3).for_each(|flow| offer(&mut port, flow));
+        while port.dequeue(Time::ZERO, &mut ()).is_some() {}
+        // Averages 0, 1/2, 5/4; 2 ms idle at 1 ms a packet leave a quarter.
+        port.enqueue(Packet::new(FlowId(9), 1000, ()), Time::from_nanos(2_000_000), &mut ());
+        assert_eq!(port.gauges()[0], ("average", 1.25 / 4.0));
+    }
+
     #[test]
     fn without_a_match_red_decides_and_marks_where_it_may() {
         for (ecn, early) in [("on", 1), ("off", 0)] {

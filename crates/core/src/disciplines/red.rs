@@ -221,6 +221,22 @@ mod tests {
     }
 
     #[test]
+    fn spacing_starts_anew_after_the_average_was_below_minth() {
+        let settings = [("limit", "20p"), ("minth", "1p"), ("maxth", "3p"), ("wq", "1"), ("maxp", "0.5")];
+        let dropped = (0..1000).filter(|seed| {
+            let config = RedConfig::from_settings(&settings).unwrap();
+            let (mut red, mut rng) = (Red::new(config, &PLACE).unwrap(), Rng::new(*seed));
+            (0..100).for_each(|_| red.detector.passed());
+            // Averages 0, 1, 2: below; pb 0 with count 0; pb 1/4 with count 1, so pa = 1/3.
+            (0..3).for_each(|_| red.enqueue(packet(1000, Ecn::NotEct), &mut Cx::new(Time::ZERO, &mut rng, &mut ())));
+            red.backlog().packets == 2
+        });
+        // Standard deviation 15: five of them.
+        let dropped = dropped.count();
+        assert!(dropped.abs_diff(333) < 75, "{dropped}");
+    }
+
+    #[test]
     fn above_maxth_every_packet_is_dropped_or_if_asked_marked() {
         // maxp 0: nothing is dropped by chance, so the queue grows until its average reaches 3. By hand, q = n on
         // arrival n (from 0): averages 0, 0.5, 1.25, 2.125, 3.0625: the fifth packet and all later ones are forced.
