@@ -10,7 +10,7 @@ use crate::units::Limit;
 
 /// A queue with a limit from which packets can be taken out of turn.
 ///
-/// A packet taken from the middle leaves a hole: [`pop`](SampledFifo::pop) passes over it, and a draw that falls on it is
+/// A packet taken from the middle leaves a hole: [`pop`](SampledFifo::pop) passes over it, a draw that falls on it is
 /// repeated. Once holes outnumber packets the next draw closes them all. So every hole is passed over or closed once,
 /// and a draw needs two tries in the mean at worst: all calls take constant time, amortised, and a queue that nobody
 /// draws from costs what a ring buffer does.
