@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from headgate.scenario import Group
 from headgate.summary import summarise
 

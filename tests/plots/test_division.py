@@ -1,6 +1,7 @@
 """The sentence above the overview, and the order of its rows."""
 
 import pytest
+
 from headgate.plot.division import Division, Part, divisions, headline
 from headgate.scenario import Group
 

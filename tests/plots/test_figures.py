@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+
 from headgate import plot, style
 from headgate.plot import data
 from headgate.plot.division import divisions
 from headgate.scenario import Group
-from matplotlib.figure import Figure
 
 KINDS = {
     "protect": {},
@@ -84,6 +85,18 @@ def test_panels_share_their_scales(make):
     assert len(axes) == 4
     assert len({panel.get_ylim() for panel in axes}) == 1
     assert len({panel.get_xlim() for panel in axes}) == 1
+
+
+def test_shared_scales_reach_the_largest_value_of_any_panel(make):
+    result = make()
+    value = data.values(result.intervals, "value")
+    last = np.array(result.intervals.column("qdisc").to_pylist()) == "faba"
+    column = result.intervals.schema.get_field_index("value")
+    result.intervals = result.intervals.set_column(column, "value", [np.where(last, 100 * value, value)])
+    most = data.metric(result, "faba", "queue_packets").high.max()
+    bottom, top = plot.queue(result)[0].get_ylim()
+    assert bottom == 0
+    assert top >= most
 
 
 def test_a_caller_may_bring_axes_for_one_discipline(make):

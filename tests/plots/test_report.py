@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+
 from headgate import report
 from headgate import table as terminal
 from headgate.plot import data

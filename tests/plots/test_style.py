@@ -1,6 +1,7 @@
 """Colours, names and numbers."""
 
 import pytest
+
 from headgate import style
 
 

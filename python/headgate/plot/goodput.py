@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_BARS = 24
 """With more flows than this, bars would be too thin to tell apart, and groups are drawn as sorted profiles instead."""
+_GAP = 0.7
+"""Room between the bars of two groups, in bars."""
 
 
 def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
@@ -37,12 +39,12 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
                 _bars(axes, groups, summary[name])
             else:
                 _profiles(axes, groups)
-            axes.set_ylim(bottom=0)
             axes.grid(axis="x", visible=False)
+            axes.tick_params(axis="x", length=0)
+        # Once all are drawn: on shared axes a limit set earlier would stop them from growing with later panels.
+        panels.axes[0].set_ylim(bottom=0)
         for axes in panels.left():
             axes.set_ylabel("Goodput (Mbit/s)")
-        for axes in panels.axes[-panels.columns :]:
-            axes.set_xlabel("Flow" if single else "Flows of each group, from least to most goodput")
         if panels.owned:
             heading(panels.figure, "What each flow gets, and what would be fair", _note(result, single))
             _legend(panels, result)
@@ -51,9 +53,9 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
 
 def _bars(axes: Axes, groups: list[data.Group], entry: dict[str, object]) -> None:
     estimates = {group["name"]: group["goodput_bps_per_flow"] for group in entry["groups"]}  # type: ignore[attr-defined]
-    at = 0
+    at, ticks = 0.0, []
     for group in groups:
-        places = np.arange(at, at + group.flows)
+        places = at + np.arange(group.flows)
         mean = group.goodput_bps.mean(axis=0) / 1e6
         axes.bar(places, mean, width=0.8, color=_colour(group))
         if len(group.goodput_bps) > 1:
@@ -61,10 +63,9 @@ def _bars(axes: Axes, groups: list[data.Group], entry: dict[str, object]) -> Non
             reach = np.maximum([mean - low, high - mean], 0)
             axes.errorbar(places, mean, reach, fmt="none", ecolor="#333333", elinewidth=1, capsize=2)
         axes.hlines(group.fair_bps / 1e6, places - 0.5, places + 0.5, color=style.FAIR, linewidth=1.6)
-        at += group.flows
-    step = 1 if at <= 12 else 2
-    axes.set_xticks(range(0, at, step), [str(flow) for flow in range(0, at, step)])
-    axes.tick_params(axis="x", length=0)
+        ticks.append(at + (group.flows - 1) / 2)
+        at += group.flows + _GAP
+    axes.set_xticks(ticks, [style.fold(group.name, 12) for group in groups])
 
 
 def _profiles(axes: Axes, groups: list[data.Group]) -> None:
@@ -80,7 +81,6 @@ def _profiles(axes: Axes, groups: list[data.Group]) -> None:
         axes.stairs(fair, edges, baseline=None, color=style.FAIR, linewidth=1.6)
     names = [style.fold(f"{group.name} ({group.flows})", max(10, 36 // len(groups))) for group in groups]
     axes.set_xticks(np.arange(len(groups)) + 0.5, names)
-    axes.tick_params(axis="x", length=0)
 
 
 def _colour(group: data.Group) -> str:
@@ -100,7 +100,8 @@ def _legend(panels: Panels, result: Result) -> None:
 
 def _note(result: Result, single: bool) -> str:
     seeds = len(result.scenario.seeds)
+    shape = "A bar a flow, by group" if single else "The flows of each group, from least to most goodput"
     if seeds == 1:
-        return "One seed."
+        return f"{shape}; one seed, after the warm-up."
     spread = "Whiskers: 95 % interval of the mean" if single else "Grey band: least to greatest"
-    return f"Means over {seeds} seeds, after the warm-up. {spread} over the seeds."
+    return f"{shape}; means over {seeds} seeds, after the warm-up. {spread} over the seeds."

@@ -31,6 +31,7 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
         panels = Panels(result, qdisc, ax)
         for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
             _line(result, axes, data.metric(result, name, "queue_packets"), panels.looks[name].colour)
+        panels.axes[0].set_ylim(bottom=0)
         _label(result, panels)
         if panels.owned:
             heading(panels.figure, "How long the queue is over time", _note(result))
@@ -61,9 +62,8 @@ def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
                 axes = figure.add_subplot(len(rows), columns, down * columns + across + 1)
                 _line(result, axes, line, looks[name].colour)
                 _fit_settled(axes, line, result.scenario.warmup_s)
-                axes.set_title(
-                    style.fold(f"{looks[name].label}: {gauge_title(gauge)}", 105 // columns), color=looks[name].colour
-                )
+                title = style.fold(f"{looks[name].label}: {gauge_title(gauge)}", 96 // columns)
+                axes.set_title(title, color=looks[name].colour, fontsize=9.5)
                 axes.set_ylabel(gauge_unit(gauge))
                 axes.set_xlabel("Time (s)" if down == len(rows) - 1 or across >= len(rows[down + 1]) else "")
                 drawn.append(axes)
@@ -80,16 +80,15 @@ def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> 
     if len(result.scenario.seeds) > 1:
         axes.fill_between(line.time_s, line.low, line.high, color=colour, alpha=0.22, linewidth=0)
     axes.plot(line.time_s, line.first, color=colour, linewidth=1.1)
-    if np.nanmin(line.low) >= 0:
-        axes.set_ylim(bottom=0)
 
 
 def _fit_settled(axes: Axes, line: data.Series, warmup_s: float) -> None:
     # The first seconds often reach far beyond all that follows and would flatten it to a line.
-    settled = line.high[line.time_s > warmup_s]
-    top = float(np.nanmax(settled, initial=0.0))
-    if np.nanmin(line.low) >= 0 and top > 0:
-        axes.set_ylim(0, 1.12 * top)
+    settled = line.time_s > warmup_s
+    top = float(np.nanmax(line.high[settled], initial=0.0))
+    bottom = float(np.nanmin(line.low[settled], initial=0.0))
+    if top > bottom:
+        axes.set_ylim(1.12 * bottom, 1.12 * top)
 
 
 def _label(result: Result, panels: Panels) -> None:

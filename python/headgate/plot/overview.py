@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 
 from headgate import style
 from headgate.plot import data
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _ROOM = 0.07
 """A number fits inside a bar that is at least this share of the link's rate."""
+_LEGEND_LETTERS = {True: 95, False: 80}
+"""A legend of so many letters fits on one line, with classes and with groups, whose bars have less room."""
 
 
 def overview(result: Result) -> Figure:
@@ -74,9 +77,13 @@ def _numbers(axes: Axes, row: int, division: Division, colours: list[str], rate_
         spots = {0: (left + pad, "left"), last: (right - pad, "right")}
         at, align = spots.get(place, ((left + right) / 2, "center")) if last else (left + pad, "left")
         shown, ink = style.number(part.goodput_bps / scale, 2), style.ink(colour)
+        edge = colour
         if part.goodput_bps < _ROOM * rate_bps:
-            shown, at, align, ink = shown if place == last else "", right + pad, "left", colour
-        axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold")
+            shown, at, align, edge = shown if place == last else "", right + pad, "left", "white"
+            ink = colour if part.unresponsive else style.FAIR
+        number = axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold")
+        # Where the line of the fair division passes a number, it gives way.
+        number.set_path_effects([withStroke(linewidth=3, foreground=edge)])
         left = right
 
 
@@ -116,7 +123,9 @@ def _legend(figure: Figure, division: Division, classes: bool) -> None:
     ]
     fair = "the fair division" if len(division.parts) > 1 else "all that the link can carry"
     handles.append(Line2D([], [], color=style.FAIR, linewidth=1.8, label=fair))
-    figure.axes[0].legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=min(4, len(handles)),
+    letters = sum(len(str(handle.get_label())) + 6 for handle in handles)
+    across = len(handles) if letters < _LEGEND_LETTERS[classes] else 3
+    figure.axes[0].legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=across,
                           borderaxespad=0.2, columnspacing=1.2, handlelength=1.2)  # fmt: skip
 
 

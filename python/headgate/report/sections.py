@@ -93,12 +93,17 @@ def reasons(result: Result) -> Html:
     rows = [
         [
             text(f"{looks[qdisc].label}, {terminal.KINDS[kind]}"),
-            *(text(style.fixed(counts[name], 0) if name in counts else style.MISSING) for name in every),
+            *(text(_packets(counts.get(name))) for name in every),
         ]
         for (qdisc, kind), counts in found.items()
     ]
     titles = [name.replace("_", " ", 1).replace("_", " ") for name in every]
     return table("Packets a run, mean over seeds, after the warm-up.", ["Discipline and class", *titles], rows)
+
+
+def _packets(mean: float | None) -> str:
+    """Packets a run; a decimal below ten, so that one packet in some of the runs does not read as none."""
+    return style.MISSING if mean is None else style.fixed(mean, 0 if mean >= 10 else 1)
 
 
 def by_reason(result: Result, qdisc: str, kind: str) -> dict[str, float]:
