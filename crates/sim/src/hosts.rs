@@ -13,6 +13,8 @@ use crate::world::Event;
 pub struct Hosts {
     tcp: Vec<TcpFlow>,
     udp: Vec<UdpFlow>,
+    /// Each TCP flow's counts at the end of the warm-up.
+    before: Vec<Before>,
     tcp_kinds: Vec<TcpKind>,
     udp_kinds: Vec<UdpKind>,
     sacks: Sacks,
@@ -35,19 +37,24 @@ struct TcpKind {
     ack_down: WireKind,
 }
 
+/// Four cache lines: two of the sender, one for what else its side needs, one for the receiver's side.
+#[repr(C, align(64))]
 struct TcpFlow {
     sender: Sender,
-    receiver: Receiver,
-    /// Sender to router, router to receiver, receiver to router, router to sender.
-    wires: [Wire; 4],
-    /// The earliest timer events in the queue; later ones are set when these fire.
+    /// Sender to router, and router to sender.
+    up: Wire,
+    back: Wire,
+    /// The earliest timer event in the queue; later ones are set when it fires.
     sender_timer: Time,
-    receiver_timer: Time,
-    group: u16,
     /// Random transmission overhead keeps the order: no segment leaves before the one sent before it.
     last_sent: Time,
     rng: Rng,
-    before: Before,
+    receiver: Receiver,
+    /// Router to receiver, and receiver to router.
+    down: Wire,
+    ack_up: Wire,
+    receiver_timer: Time,
+    group: u16,
 }
 
 /// Counts at the end of the warm-up.
@@ -99,6 +106,7 @@ impl Hosts {
         let mut hosts = Hosts {
             tcp: Vec::new(),
             udp: Vec::new(),
+            before: Vec::new(),
             tcp_kinds: scenario.tcp.iter().map(TcpKind::new).collect(),
             udp_kinds: scenario.udp.iter().map(UdpKind::new).collect(),
             sacks: Sacks::default(),
@@ -119,14 +127,17 @@ impl Hosts {
         self.tcp.push(TcpFlow {
             sender: Sender::new(&self.tcp_kinds[group].config),
             receiver: Receiver::default(),
-            wires: Default::default(),
+            up: Wire::default(),
+            back: Wire::default(),
             sender_timer: Time::NEVER,
-            receiver_timer: Time::NEVER,
-            group: group as u16,
             last_sent: Time::ZERO,
             rng,
-            before: Before::default(),
+            down: Wire::default(),
+            ack_up: Wire::default(),
+            receiver_timer: Time::NEVER,
+            group: group as u16,
         });
+        self.before.push(Before::default());
     }
 
     fn add_udp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
@@ -135,9 +146,10 @@ impl Hosts {
         self.emit(self.udp.len() - 1, queue);
     }
 
-    /// How many flows there are.
-    pub fn len(&self) -> usize {
-        self.tcp.len() + self.udp.len()
+    /// The size of each flow's packets in bytes.
+    pub fn packet_sizes(&self) -> Vec<u32> {
+        let tcp = self.tcp.iter().map(|flow| self.tcp_kinds[flow.group as usize].packet);
+        tcp.chain(self.udp.iter().map(|flow| self.udp_kinds[flow.group as usize].packet)).collect()
     }
 
     /// A TCP flow starts, or may send on.
@@ -151,7 +163,7 @@ impl Hosts {
         while let Some(data) = flow.sender.poll(&kind.config, now) {
             let at = flow.after_overhead(kind, now);
             let packet = packet(id, kind.packet, kind.ecn, Segment::data(data.seq, data.cwr));
-            queue.push(flow.wires[0].pass(at, &kind.data_up), Event::to_forward(packet));
+            queue.push(flow.up.pass(at, &kind.data_up), Event::to_forward(packet));
         }
         flow.arm_sender(id, queue);
     }
@@ -182,7 +194,7 @@ impl Hosts {
     #[inline]
     pub fn down_reverse(&mut self, packet: &SimPacket, now: Time) -> Time {
         let flow = &mut self.tcp[packet.flow.0 as usize];
-        flow.wires[3].pass(now, &self.tcp_kinds[flow.group as usize].ack_down)
+        flow.back.pass(now, &self.tcp_kinds[flow.group as usize].ack_down)
     }
 
     /// A packet leaves the far router for its receiver at `now`.
@@ -199,7 +211,7 @@ impl Hosts {
         };
         let flow = &mut self.tcp[id as usize];
         let kind = &self.tcp_kinds[flow.group as usize];
-        let arrives = flow.wires[1].pass(now, &kind.data_down);
+        let arrives = flow.down.pass(now, &kind.data_down);
         if let Some(due) = flow.receiver.deadline()
             && due < arrives
             && let Some(reply) = flow.receiver.on_timer(&kind.config, due)
@@ -257,9 +269,7 @@ impl Hosts {
 
     /// The warm-up ends: what was done before does not count.
     pub fn restart(&mut self, now: Time) {
-        for flow in &mut self.tcp {
-            flow.before = flow.counts(now);
-        }
+        self.before = self.tcp.iter().map(|flow| flow.counts(now)).collect();
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
     }
 
@@ -279,7 +289,8 @@ impl Hosts {
 
     /// What each flow did since the warm-up.
     pub fn deeds(&self, now: Time) -> impl Iterator<Item = Deeds> {
-        let tcp = self.tcp.iter().map(move |flow| flow.deeds(self.tcp_kinds[flow.group as usize].payload, now));
+        let flows = self.tcp.iter().zip(&self.before);
+        let tcp = flows.map(move |(flow, before)| flow.deeds(before, self.tcp_kinds[flow.group as usize].payload, now));
         let udp = self.udp.iter().map(|flow| Deeds {
             group: (self.tcp_kinds.len() + flow.group as usize) as u32,
             bytes: flow.delivered,
@@ -316,7 +327,7 @@ impl TcpFlow {
         let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, sack));
-        queue.push(self.wires[2].pass(now, &kind.ack_up), Event::to_reverse(packet));
+        queue.push(self.ack_up.pass(now, &kind.ack_up), Event::to_reverse(packet));
     }
 
     #[inline]
@@ -348,8 +359,8 @@ impl TcpFlow {
         }
     }
 
-    fn deeds(&self, payload: u32, now: Time) -> Deeds {
-        let (after, before) = (self.counts(now), self.before);
+    fn deeds(&self, before: &Before, payload: u32, now: Time) -> Deeds {
+        let after = self.counts(now);
         Deeds {
             group: u32::from(self.group),
             bytes: u64::from(after.delivered - before.delivered) * u64::from(payload),
@@ -410,4 +421,15 @@ fn stream(seed: u64, group: &str, flow: u32) -> Rng {
 
 fn draw(start: Start, rng: &mut Rng) -> Time {
     Time::ZERO + Span::from_secs_f64(rng.between(start.from.as_secs_f64(), start.to.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_fills_four_cache_lines_and_its_receiver_the_last() {
+        assert_eq!(size_of::<TcpFlow>(), 256);
+        assert_eq!(std::mem::offset_of!(TcpFlow, receiver), 192);
+    }
 }

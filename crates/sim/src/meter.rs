@@ -61,45 +61,27 @@ impl Occupancy {
     }
 }
 
-/// What happened to one flow's packets at the bottleneck. Drops and marks are counted in 32 bits: 10 000 of these are
-/// read at random, and should fit the cache.
-#[derive(Clone, Debug, Default)]
-pub struct PerFlow {
-    arrived: u64,
-    sent: u64,
-    sent_bytes: u64,
+/// What every packet of a flow changes: four flows to a cache line.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    arrived: u32,
+    sent: u32,
     delay_nanos: u64,
+}
+
+/// What few packets change, by [`Why::ALL`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Signalled {
     drops: [u32; Why::ALL.len()],
     marks: [u32; Why::ALL.len()],
 }
 
-impl PerFlow {
-    /// The counts in the form of the results.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            arrived: self.arrived,
-            sent: self.sent,
-            sent_bytes: self.sent_bytes,
-            drops: self.drops.map(u64::from),
-            marks: self.marks.map(u64::from),
-        }
-    }
-
-    /// Packets dropped and packets marked.
-    pub fn lost_and_marked(&self) -> (u64, u64) {
-        let sum = |counts: &[u32]| counts.iter().copied().map(u64::from).sum();
-        (sum(&self.drops), sum(&self.marks))
-    }
-
-    /// The mean queueing delay of the packets sent, in milliseconds.
-    pub fn delay_ms(&self) -> Option<f64> {
-        (self.sent > 0).then(|| self.delay_nanos as f64 / self.sent as f64 / 1e6)
-    }
-}
-
 /// The forward port's ledger: counts by flow, the distribution of delay, and events if they are wanted.
 pub struct FlowLedger {
-    flows: Vec<PerFlow>,
+    passed: Vec<Passed>,
+    signalled: Vec<Signalled>,
+    /// Every packet of a flow is of one size.
+    sizes: Vec<u32>,
     sojourn: Histogram,
     events: Option<EventLog>,
 }
@@ -133,32 +115,53 @@ impl EventLog {
 }
 
 impl FlowLedger {
-    /// Nothing counted yet, for `flows` flows.
-    pub fn new(flows: usize, events: Option<EventLog>) -> FlowLedger {
-        FlowLedger { flows: vec![PerFlow::default(); flows], sojourn: Histogram::default(), events }
+    /// Nothing counted yet, for flows whose packets have these `sizes` in bytes.
+    pub fn new(sizes: Vec<u32>, events: Option<EventLog>) -> FlowLedger {
+        let (passed, signalled) = (vec![Passed::default(); sizes.len()], vec![Signalled::default(); sizes.len()]);
+        FlowLedger { passed, signalled, sizes, sojourn: Histogram::default(), events }
     }
 
     /// Begins anew, when the warm-up ends. Events go on.
     pub fn restart(&mut self) {
         self.sojourn = Histogram::default();
-        self.flows.fill(PerFlow::default());
+        self.passed.fill(Passed::default());
+        self.signalled.fill(Signalled::default());
     }
 
     /// The counts over all flows.
     pub fn counts(&self) -> Counts {
         let mut all = Counts::default();
-        self.flows.iter().for_each(|flow| all.add(&flow.counts()));
+        (0..self.passed.len()).for_each(|flow| all.add(&self.of_flow(flow)));
         all
+    }
+
+    /// The counts of one flow.
+    pub fn of_flow(&self, flow: usize) -> Counts {
+        let (passed, signalled) = (self.passed[flow], self.signalled[flow]);
+        Counts {
+            arrived: passed.arrived.into(),
+            sent: passed.sent.into(),
+            sent_bytes: u64::from(passed.sent) * u64::from(self.sizes[flow]),
+            drops: signalled.drops.map(u64::from),
+            marks: signalled.marks.map(u64::from),
+        }
+    }
+
+    /// The mean queueing delay of the packets a flow sent, in milliseconds.
+    pub fn delay_ms(&self, flow: usize) -> Option<f64> {
+        let Passed { sent, delay_nanos, .. } = self.passed[flow];
+        (sent > 0).then(|| delay_nanos as f64 / f64::from(sent) / 1e6)
+    }
+
+    /// Packets dropped and packets marked of each flow.
+    pub fn lost_and_marked(&self) -> impl Iterator<Item = (u64, u64)> {
+        let sum = |counts: &[u32]| counts.iter().copied().map(u64::from).sum();
+        self.signalled.iter().map(move |flow| (sum(&flow.drops), sum(&flow.marks)))
     }
 
     /// Time in the queue of the packets that were sent, in nanoseconds.
     pub fn sojourn(&self) -> &Histogram {
         &self.sojourn
-    }
-
-    /// The counts of each flow.
-    pub fn flows(&self) -> &[PerFlow] {
-        &self.flows
     }
 
     /// The events since they were last taken, if any were wanted.
@@ -177,7 +180,7 @@ impl FlowLedger {
 impl Ledger<Segment> for FlowLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<Segment>, now: Time) {
-        self.flows[packet.flow.0 as usize].arrived += 1;
+        self.passed[packet.flow.0 as usize].arrived += 1;
         self.note(packet, Happening::Arrived, now);
     }
 
@@ -185,20 +188,19 @@ impl Ledger<Segment> for FlowLedger {
     fn sent(&mut self, packet: &Packet<Segment>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
         self.sojourn.record(delay);
-        let flow = &mut self.flows[packet.flow.0 as usize];
+        let flow = &mut self.passed[packet.flow.0 as usize];
         flow.sent += 1;
-        flow.sent_bytes += u64::from(packet.bytes);
         flow.delay_nanos += delay;
         self.note(packet, Happening::Sent, now);
     }
 
     fn dropped(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        self.flows[packet.flow.0 as usize].drops[why as usize] += 1;
+        self.signalled[packet.flow.0 as usize].drops[why as usize] += 1;
         self.note(packet, Happening::Dropped(why), now);
     }
 
     fn marked(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        self.flows[packet.flow.0 as usize].marks[why as usize] += 1;
+        self.signalled[packet.flow.0 as usize].marks[why as usize] += 1;
         self.note(packet, Happening::Marked(why), now);
     }
 }

@@ -26,7 +26,9 @@ pub struct Queue<E> {
     free: u32,
 }
 
+/// One cache line, with the simulator's events.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Node<E> {
     time: u64,
     next: u32,

@@ -40,7 +40,7 @@ impl Job<Segment> for Simulate<'_> {
         let link = &scenario.link;
         let mut queue = Queue::new(typical_gap(scenario));
         let hosts = Hosts::new(scenario, seed, &mut queue);
-        let ledger = FlowLedger::new(hosts.len(), EventLog::new(scenario.record.events));
+        let ledger = FlowLedger::new(hosts.packet_sizes(), EventLog::new(scenario.record.events));
         let port = Port::with_ledger(discipline, Rng::named(seed, "port forward"), ledger);
         let back = Port::new(Back::new(scenario, seed)?, Rng::named(seed, "port reverse"));
         let world = World {

@@ -194,17 +194,17 @@ fn link_row(counts: Counts, delay: &Histogram, occupancy: &Occupancy) -> LinkRow
 
 fn flow_rows(scenario: &Scenario, ledger: &FlowLedger, hosts: &Hosts, warm: Time, end: Time) -> Vec<FlowRow> {
     let span = end - warm;
-    let rows = hosts.deeds(end).zip(fair_goodputs(scenario)).zip(ledger.flows()).enumerate();
-    rows.map(|(flow, ((deeds, fair_share_bps), counted))| FlowRow {
+    let rows = hosts.deeds(end).zip(fair_goodputs(scenario)).enumerate();
+    rows.map(|(flow, (deeds, fair_share_bps))| FlowRow {
         flow: flow as u32,
         group: deeds.group,
-        counts: counted.counts(),
+        counts: ledger.of_flow(flow),
         goodput_bps: deeds.bytes as f64 * 8.0 / span.as_secs_f64(),
         fair_share_bps,
         retransmits: deeds.retransmits,
         timeouts: deeds.timeouts,
         cwnd_mean: deeds.cwnd_area.map(|area| area / span.as_nanos() as f64),
-        delay_ms_mean: counted.delay_ms(),
+        delay_ms_mean: ledger.delay_ms(flow),
     })
     .collect()
 }
@@ -234,8 +234,7 @@ fn fair_goodputs(scenario: &Scenario) -> Vec<f64> {
 /// Drops and marks so far, by group.
 fn by_group(ledger: &FlowLedger, hosts: &Hosts, groups: usize) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
-    for (flow, counted) in ledger.flows().iter().enumerate() {
-        let (drops, marks) = counted.lost_and_marked();
+    for (flow, (drops, marks)) in ledger.lost_and_marked().enumerate() {
         let sum = &mut sums[hosts.group_of(flow)];
         *sum = (sum.0 + drops, sum.1 + marks);
     }

@@ -17,17 +17,34 @@ pub struct Reply {
     pub blocks: Option<Blocks>,
 }
 
-/// The receiving side of one connection.
-#[derive(Clone, Debug, Default)]
+/// The receiving side of one connection: 24 bytes, and more only while something is missing.
+#[derive(Clone, Debug)]
 pub struct Receiver {
     expected: u32,
     /// A mark was seen and the sender has not yet said that it slowed down (RFC 3168, section 6.1.3).
     echo: bool,
-    /// An acknowledgement waits until then for a second segment.
-    due: Option<Time>,
-    /// What arrived beyond `expected`, ascending, with the number of the change that last made it grow.
+    /// The segment whose acknowledgement waits was marked.
+    withheld: bool,
+    /// Something has arrived beyond `expected`.
+    gap: bool,
+    /// An acknowledgement waits until then for a second segment; [`Time::NEVER`] if none does.
+    due: Time,
+    beyond: Option<Box<Beyond>>,
+}
+
+/// What arrived beyond the next segment expected.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    /// Ascending, each with the number of the change that last made it grow.
     blocks: Vec<(Block, u32)>,
     changes: u32,
+}
+
+impl Default for Receiver {
+    /// Nothing has arrived.
+    fn default() -> Receiver {
+        Receiver { expected: 0, echo: false, withheld: false, gap: false, due: Time::NEVER, beyond: None }
+    }
 }
 
 impl Receiver {
@@ -40,7 +57,7 @@ impl Receiver {
     /// When an acknowledgement that waits must go out: call [`on_timer`](Receiver::on_timer) then.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        self.due
+        (self.due != Time::NEVER).then_some(self.due)
     }
 
     /// Takes a segment; gives the acknowledgement to send, if it is not to wait (RFC 5681, section 4.2).
@@ -48,7 +65,7 @@ impl Receiver {
     pub fn on_data(&mut self, seq: u32, marked: bool, cwr: bool, config: &Config, now: Time) -> Option<Reply> {
         // CWR first: a segment that is marked itself asks for a new echo.
         self.echo = (self.echo && !cwr) || marked;
-        let in_order = seq == self.expected && self.blocks.is_empty();
+        let in_order = seq == self.expected && !self.gap;
         if in_order {
             self.expected += 1;
         } else if seq >= self.expected {
@@ -56,8 +73,9 @@ impl Receiver {
         }
         match config.delayed_ack {
             // The first of two segments in order may wait; the second, a gap, a duplicate or a filled gap may not.
-            Some(delay) if in_order && self.due.is_none() => {
-                self.due = Some(now + delay);
+            Some(delay) if in_order && self.due == Time::NEVER => {
+                self.due = now + delay;
+                self.withheld = marked;
                 None
             }
             _ => Some(self.reply(config)),
@@ -66,16 +84,31 @@ impl Receiver {
 
     /// The acknowledgement that waited, if its time has come.
     pub fn on_timer(&mut self, config: &Config, now: Time) -> Option<Reply> {
-        self.due.is_some_and(|due| due <= now).then(|| self.reply(config))
+        (self.due <= now).then(|| self.reply(config))
     }
 
     #[inline]
     fn reply(&mut self, config: &Config) -> Reply {
-        self.due = None;
-        let wanted = config.cc == Cc::Sack && !self.blocks.is_empty();
-        Reply { ack: self.expected, ece: self.echo, blocks: wanted.then(|| self.newest()) }
+        // RFC 3168, section 6.1.3: if any of the segments acknowledged is marked, CWR on the other or not.
+        let ece = self.echo | std::mem::take(&mut self.withheld);
+        self.due = Time::NEVER;
+        let wanted = self.gap && config.cc == Cc::Sack;
+        let beyond = if wanted { self.beyond.as_deref() } else { None };
+        Reply { ack: self.expected, ece, blocks: beyond.map(Beyond::newest) }
     }
 
+    /// Files a segment that is out of order, or that fills a gap.
+    fn file(&mut self, seq: u32) {
+        let beyond = self.beyond.get_or_insert_default();
+        beyond.file(seq);
+        if let Some(end) = beyond.take_from(self.expected) {
+            self.expected = end;
+        }
+        self.gap = !beyond.blocks.is_empty();
+    }
+}
+
+impl Beyond {
     /// The three blocks that grew last, newest first (RFC 2018, section 4).
     fn newest(&self) -> Blocks {
         let mut newest = [((0, 0), 0); 3];
@@ -88,7 +121,6 @@ impl Receiver {
         newest.map(|(block, _)| block)
     }
 
-    /// Files a segment that is out of order, or that fills a gap.
     fn file(&mut self, seq: u32) {
         self.changes += 1;
         // The first block that ends at or beyond it; mostly the segment makes the last block grow.
@@ -105,9 +137,6 @@ impl Receiver {
             }
             _ => self.blocks.insert(at, ((seq, seq + 1), self.changes)),
         }
-        if self.blocks[0].0.0 == self.expected {
-            self.expected = self.blocks.remove(0).0.1;
-        }
     }
 
     /// Joins the block at `at` with the next one if they touch.
@@ -118,6 +147,12 @@ impl Receiver {
             self.blocks[at].0.1 = end;
             self.blocks.remove(at + 1);
         }
+    }
+
+    /// Takes out the block that begins at `expected`, if there is one, and gives its end.
+    fn take_from(&mut self, expected: u32) -> Option<u32> {
+        let begins = self.blocks.first().is_some_and(|((start, _), _)| *start == expected);
+        begins.then(|| self.blocks.remove(0).0.1)
     }
 }
 

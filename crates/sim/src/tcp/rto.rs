@@ -7,8 +7,8 @@ use super::Config;
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rto {
-    /// `None` before the first sample.
-    srtt: Option<Span>,
+    /// Zero before the first sample: no round trip takes no time.
+    srtt: Span,
     rttvar: Span,
     timeout: Span,
 }
@@ -16,12 +16,12 @@ pub struct Rto {
 impl Rto {
     /// Before any sample (section 2.1).
     pub fn new(config: &Config) -> Rto {
-        Rto { srtt: None, rttvar: Span::ZERO, timeout: config.initial_rto }
+        Rto { srtt: Span::ZERO, rttvar: Span::ZERO, timeout: config.initial_rto }
     }
 
-    /// The smoothed round-trip time.
+    /// The smoothed round-trip time, once there was a sample.
     pub fn srtt(&self) -> Option<Span> {
-        self.srtt
+        (self.srtt != Span::ZERO).then_some(self.srtt)
     }
 
     /// The timeout, backoff included.
@@ -33,7 +33,7 @@ impl Rto {
     /// Takes a round-trip time of a segment that was sent once (Karn's algorithm, section 3). It ends any backoff.
     pub fn sample(&mut self, rtt: Span, config: &Config) {
         let rtt = round_up(rtt, config.granularity).as_nanos();
-        let (srtt, rttvar) = match self.srtt {
+        let (srtt, rttvar) = match self.srtt() {
             None => (rtt, rtt / 2),
             Some(srtt) => {
                 // Section 2.3: RTTVAR first, with the SRTT before this sample; alpha = 1/8, beta = 1/4.
@@ -42,7 +42,7 @@ impl Rto {
                 ((7 * srtt + rtt) / 8, (3 * rttvar + srtt.abs_diff(rtt)) / 4)
             }
         };
-        (self.srtt, self.rttvar) = (Some(Span::from_nanos(srtt)), Span::from_nanos(rttvar));
+        (self.srtt, self.rttvar) = (Span::from_nanos(srtt.max(1)), Span::from_nanos(rttvar));
         let timeout = Span::from_nanos(srtt) + (self.rttvar * 4).max(config.granularity);
         self.timeout = round_up(timeout, config.granularity).max(config.min_rto).min(config.max_rto);
     }

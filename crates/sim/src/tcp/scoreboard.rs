@@ -26,6 +26,9 @@ pub struct Scoreboard {
     resent_below: u32,
     /// How many segments below it have not arrived.
     resent: u32,
+    /// A rescue retransmission may be made once all below it are acknowledged, and more: RFC 6675's RescueRxt, plus
+    /// one.
+    rescue_above: u32,
 }
 
 impl Scoreboard {
@@ -126,9 +129,23 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets what was sent again, when a recovery begins (RFC 6675, section 5, step 4.2 sets HighRxt anew).
+    /// Once a recovery, which ends at `recover`: the last of `base..max` that has not arrived, lest its loss go unseen
+    /// until the timer (NextSeg, rule 4).
+    pub fn rescue(&mut self, max: u32, recover: u32) -> Option<u32> {
+        if self.base <= self.rescue_above {
+            return None;
+        }
+        let last = (self.base..max).rev().find(|&seq| !self.has(seq))?;
+        self.rescue_above = recover;
+        Some(last)
+    }
+
+    /// When a recovery begins, forgets what was sent again, and sends the first segment again (RFC 6675, section 5,
+    /// step 4.3 sets HighRxt and RescueRxt to it).
     pub fn begin(&mut self) {
         (self.resent_below, self.resent) = (self.base, 0);
+        self.rescue_above = self.base + 1;
+        self.resend(self.base);
     }
 
     /// Forgets everything beyond `base`: after a timeout the receiver may have thrown it away (RFC 2018, section 8).

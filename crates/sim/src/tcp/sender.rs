@@ -47,7 +47,10 @@ enum Phase {
 }
 
 /// The sending side of one connection. Every call takes the group's [`Config`].
+///
+/// Two cache lines, the first with all that most acknowledgements need: with ten thousand flows each is far away.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender {
     una: u32,
     next: u32,
@@ -55,33 +58,39 @@ pub struct Sender {
     recover: u32,
     cwnd: f64,
     ssthresh: f64,
+    /// [`Time::NEVER`] if the timer is off.
+    deadline: Time,
+    /// When the segment `timed` was sent.
+    timed_at: Time,
+    /// A segment sent once whose acknowledgement gives a round-trip time; [`NONE`] if there is none.
+    timed: u32,
     dup_acks: u32,
     phase: Phase,
     /// The first unacknowledged segment is to be sent again, whatever the window says.
     resend: bool,
     /// New segments sent beyond the window on the first duplicate ACKs.
     limited: u8,
-    /// The next new segment carries CWR.
+    /// The window was reduced, and the next new segment says so: it carries CWR, whatever the reason (RFC 3168,
+    /// section 6.1.2).
     cwr: bool,
     /// After an ECN echo at a window of one, nothing is sent until the timer expires.
     held: bool,
-    /// The last timeout was of this segment (RFC 5681, equation 4: a second one leaves ssthresh alone).
-    timed_out: Option<u32>,
-    /// The end of the window in which an ECN echo was last acted upon.
-    ecn_recover: u32,
-    /// RFC 6675's RescueRxt: set once a rescue retransmission was made in this recovery.
-    rescued: bool,
+    // The second line.
     rto: Rto,
-    /// A segment sent once whose acknowledgement gives a round-trip time, and when it was sent.
-    timed: Option<(u32, Time)>,
-    deadline: Option<Time>,
-    board: Option<Box<Scoreboard>>,
-    retransmits: u32,
-    timeouts: u32,
     /// The integral of `cwnd` over time in segments x nanoseconds, up to `cwnd_since`.
     cwnd_area: f64,
     cwnd_since: Time,
+    board: Option<Box<Scoreboard>>,
+    retransmits: u32,
+    timeouts: u32,
+    /// The last timeout was of this segment (RFC 5681, equation 4: a second one leaves ssthresh alone).
+    timed_out: u32,
+    /// The end of the window in which an ECN echo was last acted upon.
+    ecn_recover: u32,
 }
+
+/// No segment has this number.
+const NONE: u32 = u32::MAX;
 
 impl Sender {
     /// A connection that is established and has sent nothing.
@@ -93,23 +102,23 @@ impl Sender {
             recover: 0,
             cwnd: f64::from(config.initial_window),
             ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+            deadline: Time::NEVER,
+            timed_at: Time::ZERO,
+            timed: NONE,
             dup_acks: 0,
             phase: Phase::Open,
             resend: false,
             limited: 0,
             cwr: false,
             held: false,
-            timed_out: None,
-            ecn_recover: 0,
-            rescued: false,
             rto: Rto::new(config),
-            timed: None,
-            deadline: None,
+            cwnd_area: 0.0,
+            cwnd_since: Time::ZERO,
             board: (config.cc == Cc::Sack).then(Box::default),
             retransmits: 0,
             timeouts: 0,
-            cwnd_area: 0.0,
-            cwnd_since: Time::ZERO,
+            timed_out: NONE,
+            ecn_recover: 0,
         }
     }
 
@@ -131,7 +140,7 @@ impl Sender {
     /// When [`on_timer`](Sender::on_timer) is to be called, if at all.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        self.deadline
+        (self.deadline != Time::NEVER).then_some(self.deadline)
     }
 
     /// Segments sent again so far.
@@ -159,34 +168,39 @@ impl Sender {
         if ack.ece {
             self.on_echo(ack.ack, config, now);
         }
+        // With SACK an acknowledgement that tells something new is a duplicate, whether or not it acknowledges new data
+        // too, and no other is (RFC 6675, section 2); it counts unless it comes in a recovery (section 5).
+        let mut duplicate = if self.board.is_some() { news } else { ack.ack == self.una };
         if ack.ack > self.una {
+            duplicate &= self.phase == Phase::Open;
             self.on_new_ack(&ack, config, now);
-        } else if self.una < self.max && (self.board.is_none() || news) {
-            // With SACK only an acknowledgement that tells something new is a duplicate (RFC 6675, section 2).
+        }
+        if duplicate && self.una < self.max {
             self.on_dup_ack(config, now);
         }
     }
 
     /// The retransmission timer: acts if it has expired (RFC 6298, section 5; RFC 5681, section 3.1).
     pub fn on_timer(&mut self, config: &Config, now: Time) {
-        if self.deadline.is_none_or(|deadline| now < deadline) {
+        if now < self.deadline {
             return;
         }
-        self.deadline = None;
+        self.deadline = Time::NEVER;
         if std::mem::take(&mut self.held) && self.una == self.max {
             return; // RFC 3168, section 6.1.2: the timer only says that a new packet may go
         }
         self.timeouts += 1;
-        if self.timed_out != Some(self.una) {
+        if self.timed_out != self.una {
             self.ssthresh = half(self.flight());
-            self.timed_out = Some(self.una);
+            self.timed_out = self.una;
         }
         self.set_cwnd(1.0, now);
+        self.cwr = true;
         self.rto.back_off(config);
         self.phase = Phase::Open;
         self.recover = self.max;
         self.ecn_recover = self.max;
-        (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, None);
+        (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, NONE);
         self.next = self.una;
         if let Some(board) = &mut self.board {
             board.clear();
@@ -263,9 +277,8 @@ impl Sender {
             let seq = self.max;
             return Some(self.send(seq, now));
         }
-        // Rule 4: once a recovery, the last segment that has not arrived, lest its loss go unseen until the timer.
-        let last = (self.una..self.max).rev().find(|&seq| !board.has(seq))?;
-        (!std::mem::replace(&mut self.rescued, true)).then(|| self.send(last, now))
+        let last = board.rescue(self.max, self.recover)?;
+        Some(self.send(last, now))
     }
 
     fn send(&mut self, seq: u32, now: Time) -> Data {
@@ -273,18 +286,18 @@ impl Sender {
         if again {
             self.retransmits += 1;
             // Karn: nothing at or beyond a segment sent again gives a sample until new data is sent.
-            self.timed = None;
+            self.timed = NONE;
         } else {
             self.max = seq + 1;
-            if self.timed.is_none() {
-                self.timed = Some((seq, now));
+            if self.timed == NONE {
+                (self.timed, self.timed_at) = (seq, now);
             }
         }
         if seq >= self.next {
             self.next = seq + 1;
         }
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.rto.timeout());
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.rto.timeout();
         }
         Data { seq, cwr: !again && std::mem::take(&mut self.cwr), again }
     }
@@ -292,11 +305,10 @@ impl Sender {
     #[inline]
     fn on_new_ack(&mut self, &Ack { ack, ece, .. }: &Ack, config: &Config, now: Time) {
         let acked = ack - self.una;
-        if let Some((seq, sent)) = self.timed
-            && ack > seq
-        {
-            self.rto.sample(now - sent, config);
-            self.timed = None;
+        // No acknowledgement is beyond NONE.
+        if ack > self.timed {
+            self.rto.sample(now - self.timed_at, config);
+            self.timed = NONE;
         }
         self.una = ack;
         self.next = self.next.max(ack);
@@ -375,17 +387,20 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self, now: Time) {
-        // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
-        self.ssthresh = half(self.flight() - u32::from(self.limited));
+        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark.
+        let reduced = self.ecn_recover > self.recover && self.una < self.ecn_recover;
+        if !reduced {
+            // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
+            self.ssthresh = half(self.flight() - u32::from(self.limited));
+            self.cwr = true;
+        }
         self.recover = self.max;
         self.ecn_recover = self.max;
         self.phase = Phase::Recovery { partial: false };
-        self.rescued = false;
         self.resend = true;
         match &mut self.board {
             Some(board) => {
                 board.begin();
-                board.resend(self.una);
                 self.set_cwnd(self.ssthresh, now);
             }
             None => self.set_cwnd(self.ssthresh + f64::from(DUP_THRESH), now),
@@ -402,7 +417,7 @@ impl Sender {
         self.ssthresh = (self.cwnd / 2.0).max(2.0);
         if self.cwnd < 2.0 && config.ecn_timeout {
             self.held = true;
-            self.deadline = Some(now + self.rto.timeout());
+            self.deadline = now + self.rto.timeout();
         }
         self.set_cwnd((self.cwnd / 2.0).max(1.0), now);
     }
@@ -421,7 +436,8 @@ impl Sender {
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if !self.held {
-            self.deadline = (self.una < self.max).then(|| now + self.rto.timeout());
+            let outstanding = self.una < self.max;
+            self.deadline = if outstanding { now + self.rto.timeout() } else { Time::NEVER };
         }
     }
 
@@ -456,4 +472,15 @@ fn half(flight: u32) -> f64 {
 #[inline]
 fn whole(cwnd: f64) -> u32 {
     cwnd as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_fills_two_cache_lines() {
+        assert_eq!(size_of::<Sender>(), 128);
+        assert_eq!(std::mem::offset_of!(Sender, rto), 64);
+    }
 }

@@ -1,0 +1,126 @@
+//! What a packet through the bottleneck costs, everything it causes included: (a) in the demo scenario, for each of
+//! its disciplines; (b) on a link of 1 Mbit/s a flow, for 10 to 100 000 long-lived TCP flows.
+//!
+//! CPU time of this thread, so that what else the machine does counts as little as it can; the best of a few runs
+//! beside their median. A packet is one that was sent through the forward bottleneck: acknowledgements, drops,
+//! retransmissions and timers are all in its price.
+
+use std::fs;
+
+use headgate_scenario::{Changes, Qdisc, Scenario};
+use headgate_sim::Outcome;
+
+const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/protect.toml");
+const REPEATS: usize = 5;
+
+/// One scenario and discipline, run a few times.
+struct Cost {
+    best: f64,
+    median: f64,
+    outcome: Outcome,
+}
+
+fn main() {
+    // cargo passes `--bench`, and whatever the user wrote after `--`: the name of one part.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let parts: [(&str, fn()); 2] = [("demo", demo), ("flows", flows)];
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|want| name.contains(want.as_str())) {
+            part();
+        }
+    }
+}
+
+fn demo() {
+    let text = fs::read_to_string(DEMO).expect("the demo scenario is in the repository");
+    let scenario = Scenario::read(&text, DEMO, &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+    println!("(a) {}: {}", scenario.name, scenario.about);
+    println!("{:<40} {:>10} {:>8} {:>12} {:>10} {:>9}", "", "ns/packet", "median", "packets/s", "events", "ns/event");
+    let (mut seconds, mut packets) = (0.0, 0.0);
+    for qdisc in &scenario.qdiscs {
+        let cost = measure(&scenario, qdisc, REPEATS);
+        println!("{:<40} {}", qdisc.to_string(), cost.row());
+        seconds += cost.best * cost.outcome.packets as f64;
+        packets += cost.outcome.packets as f64;
+    }
+    println!("{:<40} {:>10.1} {:>8} {:>12.0}\n", "all of them", seconds / packets * 1e9, "", packets / seconds);
+}
+
+fn flows() {
+    println!("(b) long-lived NewReno flows on 1 Mbit/s each, 1000 B packets, round trip 32 ms, droptail of 32 ms");
+    println!(
+        "{:<40} {:>10} {:>8} {:>12} {:>10} {:>9} {:>7} {:>9}",
+        "flows", "ns/packet", "median", "packets/s", "events", "ns/event", "ratio", "B/flow"
+    );
+    let mut first = None;
+    for flows in [10_u64, 100, 1000, 10_000, 100_000] {
+        // About a million packets at the least, and two seconds: the first of them is the warm-up.
+        let seconds = (8000 / flows).clamp(2, 400);
+        let repeats = if flows < 100_000 { REPEATS } else { 2 };
+        let scenario = crowd(flows, seconds);
+        let before = peak_memory();
+        let cost = measure(&scenario, &scenario.qdiscs[0], repeats);
+        let ratio = cost.best / *first.get_or_insert(cost.best);
+        let memory = match (before, peak_memory()) {
+            (Some(before), Some(after)) => format!("{:.0}", (after - before) as f64 / flows as f64),
+            _ => "-".to_string(),
+        };
+        println!("{:<40} {} {:>7.2} {:>9}", flows, cost.row(), ratio, memory);
+    }
+    println!("B/flow: growth of the process's peak memory over the row before, over the flows of this row");
+}
+
+fn crowd(flows: u64, seconds: u64) -> Scenario {
+    let text = format!(
+        "name = 'crowd'\nduration = '{seconds}s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
+         [link]\nrate = '{flows}Mbit/s'\ndelay = '14ms'\nlimit = '{}p'\n\
+         [link.reverse]\nlimit = '10000000p'\n\
+         [[tcp]]\nprofile = 'ns2'\nflows = {flows}\ncc = 'newreno'\nwindow = 1000\nstart = '0s..1s'\n\
+         [record]\ninterval = '1s'\n",
+        flows * 4
+    );
+    Scenario::read(&text, "crowd.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn measure(scenario: &Scenario, qdisc: &Qdisc, repeats: usize) -> Cost {
+    let mut costs = Vec::new();
+    let mut last = None;
+    for _ in 0..repeats {
+        let start = cpu_seconds();
+        let outcome = headgate_sim::run(scenario, qdisc, 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+        costs.push((cpu_seconds() - start) / outcome.packets as f64);
+        last = Some(outcome);
+    }
+    costs.sort_by(f64::total_cmp);
+    Cost { best: costs[0], median: costs[costs.len() / 2], outcome: last.expect("it ran at least once") }
+}
+
+impl Cost {
+    fn row(&self) -> String {
+        let events = self.outcome.events as f64 / self.outcome.packets as f64;
+        let (best, median) = (self.best * 1e9, self.median * 1e9);
+        format!("{best:>10.1} {median:>8.1} {:>12.0} {events:>10.2} {:>9.1}", 1.0 / self.best, best / events)
+    }
+}
+
+/// CPU time of this thread where Linux tells it, else time on the wall.
+fn cpu_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    match stat.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()) {
+        Some(nanos) if nanos > 0.0 => nanos / 1e9,
+        _ => wall_seconds(),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench measures time")]
+fn wall_seconds() -> f64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+}
+
+/// The most memory the process ever held, in bytes, where Linux tells it.
+fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}

@@ -1,0 +1,276 @@
+//! Two ways to drive TCP without the simulator: [`Host`], a sender that is told each acknowledgement by hand, and
+//! [`Net`], a sender and a receiver over a path that loses and marks what a script says.
+#![allow(dead_code, reason = "each test binary uses its own part of it")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use headgate_core::{Span, Time};
+use headgate_scenario::Cc;
+use headgate_sim::Block;
+use headgate_sim::tcp::{Ack, Config, Data, Receiver, Sender};
+
+pub fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+
+pub fn at(n: u64) -> Time {
+    Time::ZERO + ms(n)
+}
+
+/// As the RFCs have it, with all that would blur a script left out: an initial window of two, an ACK a segment, no
+/// limited transmit, a fine clock.
+pub fn plain(cc: Cc) -> Config {
+    Config {
+        cc,
+        window: 1000,
+        initial_window: 2,
+        initial_ssthresh: None,
+        delayed_ack: None,
+        initial_rto: ms(1000),
+        min_rto: ms(1000),
+        max_rto: ms(60_000),
+        granularity: Span::from_micros(1),
+        limited_transmit: false,
+        ecn_timeout: true,
+    }
+}
+
+/// [`plain`], with `n` segments to begin with, in congestion avoidance.
+pub fn avoiding(cc: Cc, n: u32) -> Config {
+    Config { initial_window: n, initial_ssthresh: Some(n), ..plain(cc) }
+}
+
+/// A segment as scripts write it: its number, `r` if it was sent before, `c` with CWR.
+fn name(data: Data) -> String {
+    format!("{}{}{}", data.seq, if data.again { "r" } else { "" }, if data.cwr { "c" } else { "" })
+}
+
+/// A sender and its clock. Every call says which segments left in consequence, as in `"8 1r 9c"`.
+pub struct Host {
+    pub config: Config,
+    pub tcp: Sender,
+    pub now: Time,
+}
+
+impl Host {
+    /// A sender that has sent its initial window.
+    pub fn started(config: Config) -> Host {
+        let mut host = Host { tcp: Sender::new(&config), config, now: Time::ZERO };
+        host.poll();
+        host
+    }
+
+    fn poll(&mut self) -> String {
+        let sent: Vec<_> = std::iter::from_fn(|| self.tcp.poll(&self.config, self.now)).map(name).collect();
+        sent.join(" ")
+    }
+
+    fn take(&mut self, ack: Ack) -> String {
+        self.tcp.on_ack(ack, &self.config, self.now);
+        self.poll()
+    }
+
+    /// An ACK of all before `ack`.
+    pub fn ack(&mut self, ack: u32) -> String {
+        self.take(Ack { ack, ..Ack::default() })
+    }
+
+    /// An ACK with ECN echo.
+    pub fn echo(&mut self, ack: u32) -> String {
+        self.take(Ack { ack, ece: true, blocks: None })
+    }
+
+    /// An ACK with selective acknowledgements, newest first.
+    pub fn sack(&mut self, ack: u32, told: &[Block]) -> String {
+        let mut blocks = [(0, 0); 3];
+        blocks[..told.len()].copy_from_slice(told);
+        self.take(Ack { ack, ece: false, blocks: Some(blocks) })
+    }
+
+    pub fn wait(&mut self, span: Span) {
+        self.now += span;
+    }
+
+    /// Lets the retransmission timer expire.
+    pub fn expire(&mut self) -> String {
+        self.now = self.tcp.deadline().expect("the timer runs");
+        self.tcp.on_timer(&self.config, self.now);
+        self.poll()
+    }
+
+    /// `cwnd` and `ssthresh`.
+    pub fn windows(&self) -> (f64, f64) {
+        (self.tcp.cwnd(), self.tcp.ssthresh())
+    }
+}
+
+/// What becomes of a segment on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Arrives,
+    Marked,
+    Lost,
+}
+
+/// One segment sent, and the sender just after.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub time: Time,
+    pub data: Data,
+    pub cwnd: f64,
+    pub ssthresh: f64,
+    pub rto: Span,
+}
+
+enum Event {
+    Segment(Data, Fate),
+    Ack(Ack),
+}
+
+/// A sender and a receiver, `delay` apart each way. At one instant what was sent first arrives first, and arrivals
+/// come before timers.
+pub struct Net<'a> {
+    pub host: Host,
+    pub receiver: Receiver,
+    pub sent: Vec<Sent>,
+    delay: Span,
+    /// Fate of a segment, by number and by which transmission of it this is (from 1).
+    fate: Box<dyn FnMut(u32, u32) -> Fate + 'a>,
+    /// Whether the `n`th ACK (from 1) is lost.
+    loses_ack: Box<dyn FnMut(u32) -> bool + 'a>,
+    acks: u32,
+    transmissions: Vec<u32>,
+    events: BTreeMap<(Time, u64), Event>,
+    order: u64,
+}
+
+impl<'a> Net<'a> {
+    /// A path with a round trip of 100 ms that keeps everything.
+    pub fn new(config: Config) -> Net<'a> {
+        Net {
+            host: Host { tcp: Sender::new(&config), config, now: Time::ZERO },
+            receiver: Receiver::default(),
+            sent: Vec::new(),
+            delay: ms(50),
+            fate: Box::new(|_, _| Fate::Arrives),
+            loses_ack: Box::new(|_| false),
+            acks: 0,
+            transmissions: Vec::new(),
+            events: BTreeMap::new(),
+            order: 0,
+        }
+    }
+
+    /// Gives each transmission its fate.
+    pub fn fate(self, fate: impl FnMut(u32, u32) -> Fate + 'a) -> Net<'a> {
+        Net { fate: Box::new(fate), ..self }
+    }
+
+    /// Loses the listed transmissions: segment, and which transmission of it (from 1).
+    pub fn losing(self, lost: &'a [(u32, u32)]) -> Net<'a> {
+        self.fate(|seq, nth| if lost.contains(&(seq, nth)) { Fate::Lost } else { Fate::Arrives })
+    }
+
+    /// Loses the listed ACKs, counted from 1.
+    pub fn losing_acks(self, lost: &'a [u32]) -> Net<'a> {
+        Net { loses_ack: Box::new(|nth| lost.contains(&nth)), ..self }
+    }
+
+    /// Lets all happen that happens before or at `end`.
+    pub fn run(&mut self, end: Time) {
+        if self.sent.is_empty() {
+            self.send();
+        }
+        while let Some(now) = self.next().filter(|now| *now <= end) {
+            self.host.now = now;
+            match self.events.first_entry().filter(|event| event.key().0 == now) {
+                Some(event) => match event.remove() {
+                    Event::Segment(data, fate) => self.deliver(data, fate),
+                    Event::Ack(ack) => self.host.tcp.on_ack(ack, &self.host.config, now),
+                },
+                None => self.timers(),
+            }
+            self.send();
+        }
+        self.host.now = end;
+    }
+
+    fn next(&self) -> Option<Time> {
+        let event = self.events.first_key_value().map(|((time, _), _)| *time);
+        [event, self.host.tcp.deadline(), self.receiver.deadline()].into_iter().flatten().min()
+    }
+
+    fn timers(&mut self) {
+        let Host { config, tcp, now } = &mut self.host;
+        let reply = self.receiver.on_timer(config, *now);
+        tcp.on_timer(config, *now);
+        self.reply(reply);
+    }
+
+    fn deliver(&mut self, data: Data, fate: Fate) {
+        let Host { config, now, .. } = &self.host;
+        let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
+        self.reply(reply);
+    }
+
+    fn reply(&mut self, reply: Option<headgate_sim::tcp::Reply>) {
+        let Some(reply) = reply else { return };
+        self.acks += 1;
+        if !(self.loses_ack)(self.acks) {
+            self.push(Event::Ack(Ack { ack: reply.ack, ece: reply.ece, blocks: reply.blocks }));
+        }
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.insert((self.host.now + self.delay, self.order), event);
+        self.order += 1;
+    }
+
+    fn send(&mut self) {
+        let now = self.host.now;
+        while let Some(data) = self.host.tcp.poll(&self.host.config, now) {
+            let tcp = &self.host.tcp;
+            let (cwnd, ssthresh, rto) = (tcp.cwnd(), tcp.ssthresh(), tcp.rto().timeout());
+            self.sent.push(Sent { time: now, data, cwnd, ssthresh, rto });
+            let nth = self.nth(data.seq);
+            let fate = (self.fate)(data.seq, nth);
+            if fate != Fate::Lost {
+                self.push(Event::Segment(data, fate));
+            }
+        }
+    }
+
+    /// Which transmission of `seq` this is.
+    fn nth(&mut self, seq: u32) -> u32 {
+        let seq = seq as usize;
+        if self.transmissions.len() <= seq {
+            self.transmissions.resize(seq + 1, 0);
+        }
+        self.transmissions[seq] += 1;
+        self.transmissions[seq]
+    }
+
+    /// Every instant at which something was sent, as in `"100: 4 5 2r"`: milliseconds, then segments.
+    pub fn rows(&self) -> Vec<String> {
+        let instants = self.sent.chunk_by(|a, b| a.time == b.time);
+        instants
+            .map(|sent| {
+                let mut row = format!("{}:", sent[0].time.as_nanos() / 1_000_000);
+                sent.iter().for_each(|s| write!(row, " {}", name(s.data)).expect("strings take all"));
+                row
+            })
+            .collect()
+    }
+
+    /// When `seq` was sent, in milliseconds.
+    pub fn times_of(&self, seq: u32) -> Vec<u64> {
+        let sent = self.sent.iter().filter(|sent| sent.data.seq == seq);
+        sent.map(|sent| sent.time.as_nanos() / 1_000_000).collect()
+    }
+
+    /// How many segments were sent at each instant.
+    pub fn bursts(&self) -> Vec<usize> {
+        self.sent.chunk_by(|a, b| a.time == b.time).map(<[Sent]>::len).collect()
+    }
+}

@@ -1,0 +1,119 @@
+//! Explicit congestion notification (RFC 3168, section 6.1).
+
+use headgate_scenario::Cc;
+use headgate_sim::tcp::Config;
+
+use crate::common::{Fate, Host, Net, at, avoiding, ms};
+
+#[test]
+fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
+    let mut host = Host::started(avoiding(Cc::Sack, 8));
+    // 6.1.2: cwnd and ssthresh are halved; nothing is sent again; seven are outstanding.
+    assert_eq!(host.echo(1), "");
+    assert_eq!(host.windows(), (4.0, 4.0));
+    // Not again for the same window of data, and no growth on an echo. CWR goes with the first new segment.
+    let sent: Vec<_> = (2..9).map(|ack| host.echo(ack)).collect();
+    assert_eq!(sent, ["", "", "", "8c", "9", "10", "11"]);
+    assert_eq!(host.windows(), (4.0, 4.0));
+    // The receiver has seen CWR: growth goes on.
+    assert_eq!(host.ack(9), "12");
+    assert_eq!(host.windows(), (4.25, 4.0));
+    // 13 to 16 would be the next window: an echo there halves anew.
+    assert_eq!(host.echo(10), "");
+    assert_eq!(host.windows(), (2.125, 2.125));
+    assert_eq!((host.tcp.retransmits(), host.tcp.timeouts()), (0, 0));
+}
+
+#[test]
+fn an_echo_ends_slow_start() {
+    let mut host = Host::started(Config { initial_ssthresh: None, ..avoiding(Cc::NewReno, 8) });
+    host.echo(1);
+    assert_eq!(host.windows(), (4.0, 4.0));
+}
+
+#[test]
+fn ssthresh_stays_at_two_segments_and_the_window_at_one() {
+    // RFC 5681, equation 4; RFC 3168, 6.1.2: cwnd is bounded below by one segment.
+    let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(Cc::NewReno, 1) });
+    assert_eq!(host.echo(1), "1c");
+    assert_eq!(host.windows(), (1.0, 2.0));
+}
+
+#[test]
+fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
+    // 6.1.2: the timer is reset, and a new packet goes only when it expires.
+    let mut host = Host::started(avoiding(Cc::NewReno, 1));
+    host.wait(ms(100));
+    assert_eq!(host.echo(1), "");
+    assert_eq!(host.tcp.deadline(), Some(at(1100)));
+    host.wait(ms(500));
+    assert_eq!(host.ack(1), "", "an acknowledgement meanwhile changes nothing");
+    assert_eq!(host.expire(), "1c");
+    assert_eq!((host.now, host.windows()), (at(1100), (1.0, 2.0)));
+    assert_eq!((host.tcp.retransmits(), host.tcp.timeouts()), (0, 0), "nothing was lost");
+    assert_eq!(host.tcp.rto().timeout(), ms(1000), "and nothing backs off");
+}
+
+#[test]
+fn the_receiver_echoes_until_it_sees_cwr() {
+    // 2 is marked. 100 ms: ACKs 1 and 2 send 8, 9; cwnd 8 + 1/8 + 1/8.125. ACK 3 echoes and halves it, to a little
+    // above 4; 3 to 7 echo too. Seven, 3 to 9, were outstanding at the echo; ACK 7 leaves 7, 8, 9: 10 goes, with CWR,
+    // and with ACK 8 goes 11.
+    // 200 ms: 8 and 9 were sent before CWR and echo, no growth: 12, 13. 10 brings CWR: ACK 11 is clean.
+    let half = (8.0 + 1.0 / 8.0 + 1.0 / 8.125) / 2.0;
+    let marks = |seq, _| if seq == 2 { Fate::Marked } else { Fate::Arrives };
+    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(marks);
+    net.run(at(200));
+    assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 8 9 10c 11", "200: 12 13 14 15"]);
+    assert_eq!(net.sent[13].cwnd, half, "9 echoes");
+    assert_eq!(net.sent[14].cwnd, half + 1.0 / half, "10 ended it");
+    assert_eq!(net.host.tcp.ssthresh(), half);
+}
+
+#[test]
+fn every_reduction_is_announced() {
+    // 6.1.2: CWR follows a reduction for any reason: retransmit timeout, fast retransmit, or echo.
+    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
+        let mut host = Host::started(avoiding(cc, 8));
+        let duplicate = |end| if cc == Cc::Sack { host.sack(0, &[(1, end)]) } else { host.ack(0) };
+        let sent: Vec<_> = (2..9).map(duplicate).collect();
+        // The retransmission is not new data, 8 is. Reno: cwnd 7 at the third duplicate, 9 at the fifth. SACK: cwnd 4,
+        // pipe 5 (0 and 4 to 7) at the third, 3 at the fifth.
+        assert_eq!(sent, ["", "", "0r", "", "8c", "9", "10"]);
+
+        let mut host = Host::started(avoiding(cc, 2));
+        assert_eq!(host.expire(), "0r");
+        assert_eq!(host.ack(2), "2c 3");
+    }
+}
+
+#[test]
+fn a_loss_and_a_mark_in_one_window_of_data_halve_it_once() {
+    // 6.1.2: reduced once in response to a series of dropped and marked packets from one window of data.
+    // 0 is lost and 1 is marked: all ACKs echo. 100 ms: halved by the third duplicate; 8, with CWR, follows. 200 ms:
+    // the ACK of 0 echoes still and ends recovery; 8 brought CWR: its ACK and the next are clean, the window grows.
+    let fate = |seq, nth| match (seq, nth) {
+        (0, 1) => Fate::Lost,
+        (1, _) => Fate::Marked,
+        _ => Fate::Arrives,
+    };
+    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(fate);
+    net.run(at(200));
+    assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 0r 8c 9 10", "200: 11 12 13 14"]);
+    assert_eq!(net.host.tcp.ssthresh(), 4.0);
+    assert!((4.5..5.0).contains(&net.host.tcp.cwnd()), "three clean ACKs");
+}
+
+#[test]
+fn a_loss_in_a_window_that_was_halved_for_a_mark_does_not_halve_it_again() {
+    // 6.1.2, the other way round: the echo comes first, and 3, of the same window of data, is lost.
+    for (cc, inflated) in [(Cc::Reno, 7.0), (Cc::NewReno, 7.0), (Cc::Sack, 4.0)] {
+        let mut host = Host::started(avoiding(cc, 8));
+        (1..4).for_each(|ack| assert_eq!(host.echo(ack), ""));
+        assert_eq!(host.windows(), (4.0, 4.0));
+        let duplicate = |end| if cc == Cc::Sack { host.sack(3, &[(4, end)]) } else { host.ack(3) };
+        let sent: Vec<_> = (5..8).map(duplicate).collect();
+        assert_eq!(sent[2].split(' ').next(), Some("3r"));
+        assert_eq!(host.windows(), (inflated, 4.0));
+    }
+}

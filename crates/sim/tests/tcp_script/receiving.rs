@@ -1,0 +1,94 @@
+//! When the receiver acknowledges and what it says (RFC 5681, section 4.2; RFC 2018; RFC 3168, section 6.1.3).
+
+use headgate_scenario::Cc;
+use headgate_sim::tcp::{Config, Receiver, Reply};
+
+use crate::common::{Net, at, ms, plain};
+
+const DELAY: u64 = 100;
+
+/// A receiver that delays ACKs, at one moment.
+struct Other {
+    receiver: Receiver,
+    config: Config,
+}
+
+impl Other {
+    fn new(cc: Cc) -> Other {
+        Other { receiver: Receiver::default(), config: Config { delayed_ack: Some(ms(DELAY)), ..plain(cc) } }
+    }
+
+    fn gets(&mut self, seq: u32) -> Option<u32> {
+        self.receiver.on_data(seq, false, false, &self.config, at(0)).map(|reply| reply.ack)
+    }
+
+    fn gets_marked(&mut self, seq: u32, marked: bool, cwr: bool) -> Option<Reply> {
+        self.receiver.on_data(seq, marked, cwr, &self.config, at(0))
+    }
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_at_once() {
+    let mut other = Other::new(Cc::Sack);
+    let acks: Vec<_> = (0..6).map(|seq| other.gets(seq)).collect();
+    assert_eq!(acks, [None, Some(2), None, Some(4), None, Some(6)]);
+}
+
+#[test]
+fn a_lone_segment_is_acknowledged_when_the_delay_ends() {
+    // 50 ms there, 100 ms of waiting, 50 ms back; then 1 and 2 arrive together and are acknowledged at once.
+    let mut net = Net::new(Config { initial_window: 1, delayed_ack: Some(ms(DELAY)), ..plain(Cc::Sack) });
+    net.run(at(300));
+    assert_eq!(net.rows(), ["0: 0", "200: 1 2", "300: 3 4 5"]);
+}
+
+#[test]
+fn gaps_duplicates_and_filled_gaps_are_acknowledged_at_once() {
+    let mut other = Other::new(Cc::NewReno);
+    assert_eq!(other.gets(0), None);
+    assert_eq!(other.gets(2), Some(1), "out of order");
+    assert_eq!(other.gets(4), Some(1));
+    assert_eq!(other.gets(1), Some(3), "fills part of a gap");
+    assert_eq!(other.gets(0), Some(3), "seen before");
+    assert_eq!(other.gets(3), Some(5), "fills the gap");
+    assert_eq!(other.gets(5), None, "in order again");
+}
+
+#[test]
+fn an_acknowledgement_sent_early_cancels_the_one_that_waits() {
+    let mut other = Other::new(Cc::Sack);
+    other.gets(0);
+    assert_eq!(other.receiver.deadline(), Some(at(DELAY)));
+    assert_eq!(other.gets(2), Some(1));
+    assert_eq!(other.receiver.deadline(), None);
+    assert_eq!(other.receiver.on_timer(&other.config, at(DELAY)), None);
+}
+
+#[test]
+fn only_sack_receivers_send_blocks() {
+    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
+        let mut other = Other::new(cc);
+        let reply = other.gets_marked(3, false, false).unwrap();
+        assert_eq!(reply.blocks, (cc == Cc::Sack).then_some([(3, 4), (0, 0), (0, 0)]));
+    }
+}
+
+#[test]
+fn an_acknowledgement_that_waited_echoes_a_mark_on_either_segment() {
+    // 6.1.3: ECN-Echo is set if any of the data packets being acknowledged is marked.
+    for (first, second) in [(true, false), (false, true), (true, true)] {
+        let mut other = Other::new(Cc::Sack);
+        assert_eq!(other.gets_marked(0, first, false), None);
+        assert!(other.gets_marked(1, second, false).unwrap().ece);
+    }
+}
+
+#[test]
+fn cwr_on_the_second_segment_does_not_hide_a_mark_on_the_first() {
+    // 6.1.3: the ACK of both has ECN-Echo, as the first is marked; ACKs of unmarked segments after CWR have not.
+    let mut other = Other::new(Cc::Sack);
+    assert_eq!(other.gets_marked(0, true, false), None);
+    assert!(other.gets_marked(1, false, true).unwrap().ece);
+    assert_eq!(other.gets_marked(2, false, false), None);
+    assert!(!other.gets_marked(3, false, false).unwrap().ece);
+}
