@@ -41,9 +41,10 @@ pub fn avoiding(cc: Cc, n: u32) -> Config {
     Config { initial_window: n, initial_ssthresh: Some(n), ..plain(cc) }
 }
 
-/// A segment as scripts write it: its number, `r` if it was sent before, `c` with CWR.
-fn name(data: Data) -> String {
-    format!("{}{}{}", data.seq, if data.again { "r" } else { "" }, if data.cwr { "c" } else { "" })
+/// A segment as scripts write it: its number, `r` if it was sent before, `c` with CWR. Where ECN is not spoken, CWR
+/// says nothing to anybody, and scripts leave it out.
+fn name(data: Data, ecn: bool) -> String {
+    format!("{}{}{}", data.seq, if data.again { "r" } else { "" }, if data.cwr && ecn { "c" } else { "" })
 }
 
 /// A sender and its clock. Every call says which segments left in consequence, as in `"8 1r 9c"`.
@@ -51,19 +52,30 @@ pub struct Host {
     pub config: Config,
     pub tcp: Sender,
     pub now: Time,
+    ecn: bool,
 }
 
 impl Host {
+    /// A sender that has sent nothing.
+    pub fn new(config: Config) -> Host {
+        Host { tcp: Sender::new(&config), config, now: Time::ZERO, ecn: false }
+    }
+
     /// A sender that has sent its initial window.
     pub fn started(config: Config) -> Host {
-        let mut host = Host { tcp: Sender::new(&config), config, now: Time::ZERO };
+        let mut host = Host::new(config);
         host.poll();
         host
     }
 
+    /// The connection speaks ECN: scripts show CWR.
+    pub fn with_ecn(self) -> Host {
+        Host { ecn: true, ..self }
+    }
+
     fn poll(&mut self) -> String {
-        let sent: Vec<_> = std::iter::from_fn(|| self.tcp.poll(&self.config, self.now)).map(name).collect();
-        sent.join(" ")
+        let sent: Vec<_> = std::iter::from_fn(|| self.tcp.poll(&self.config, self.now)).collect();
+        sent.into_iter().map(|data| name(data, self.ecn)).collect::<Vec<_>>().join(" ")
     }
 
     fn take(&mut self, ack: Ack) -> String {
@@ -149,7 +161,7 @@ impl<'a> Net<'a> {
     /// A path with a round trip of 100 ms that keeps everything.
     pub fn new(config: Config) -> Net<'a> {
         Net {
-            host: Host { tcp: Sender::new(&config), config, now: Time::ZERO },
+            host: Host::new(config),
             receiver: Receiver::default(),
             sent: Vec::new(),
             delay: ms(50),
@@ -160,6 +172,11 @@ impl<'a> Net<'a> {
             events: BTreeMap::new(),
             order: 0,
         }
+    }
+
+    /// The connection speaks ECN: scripts show CWR.
+    pub fn with_ecn(self) -> Net<'a> {
+        Net { host: self.host.with_ecn(), ..self }
     }
 
     /// Gives each transmission its fate.
@@ -202,7 +219,7 @@ impl<'a> Net<'a> {
     }
 
     fn timers(&mut self) {
-        let Host { config, tcp, now } = &mut self.host;
+        let Host { config, tcp, now, .. } = &mut self.host;
         let reply = self.receiver.on_timer(config, *now);
         tcp.on_timer(config, *now);
         self.reply(reply);
@@ -257,7 +274,7 @@ impl<'a> Net<'a> {
         instants
             .map(|sent| {
                 let mut row = format!("{}:", sent[0].time.as_nanos() / 1_000_000);
-                sent.iter().for_each(|s| write!(row, " {}", name(s.data)).expect("strings take all"));
+                sent.iter().for_each(|s| write!(row, " {}", name(s.data, self.host.ecn)).expect("strings take all"));
                 row
             })
             .collect()

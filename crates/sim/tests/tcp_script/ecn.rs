@@ -7,7 +7,7 @@ use crate::common::{Fate, Host, Net, at, avoiding, ms};
 
 #[test]
 fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
-    let mut host = Host::started(avoiding(Cc::Sack, 8));
+    let mut host = Host::started(avoiding(Cc::Sack, 8)).with_ecn();
     // 6.1.2: cwnd and ssthresh are halved; nothing is sent again; seven are outstanding.
     assert_eq!(host.echo(1), "");
     assert_eq!(host.windows(), (4.0, 4.0));
@@ -26,7 +26,7 @@ fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
 
 #[test]
 fn an_echo_ends_slow_start() {
-    let mut host = Host::started(Config { initial_ssthresh: None, ..avoiding(Cc::NewReno, 8) });
+    let mut host = Host::started(Config { initial_ssthresh: None, ..avoiding(Cc::NewReno, 8) }).with_ecn();
     host.echo(1);
     assert_eq!(host.windows(), (4.0, 4.0));
 }
@@ -34,7 +34,7 @@ fn an_echo_ends_slow_start() {
 #[test]
 fn ssthresh_stays_at_two_segments_and_the_window_at_one() {
     // RFC 5681, equation 4; RFC 3168, 6.1.2: cwnd is bounded below by one segment.
-    let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(Cc::NewReno, 1) });
+    let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(Cc::NewReno, 1) }).with_ecn();
     assert_eq!(host.echo(1), "1c");
     assert_eq!(host.windows(), (1.0, 2.0));
 }
@@ -42,7 +42,7 @@ fn ssthresh_stays_at_two_segments_and_the_window_at_one() {
 #[test]
 fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
     // 6.1.2: the timer is reset, and a new packet goes only when it expires.
-    let mut host = Host::started(avoiding(Cc::NewReno, 1));
+    let mut host = Host::started(avoiding(Cc::NewReno, 1)).with_ecn();
     host.wait(ms(100));
     assert_eq!(host.echo(1), "");
     assert_eq!(host.tcp.deadline(), Some(at(1100)));
@@ -62,7 +62,7 @@ fn the_receiver_echoes_until_it_sees_cwr() {
     // 200 ms: 8 and 9 were sent before CWR and echo, no growth: 12, 13. 10 brings CWR: ACK 11 is clean.
     let half = (8.0 + 1.0 / 8.0 + 1.0 / 8.125) / 2.0;
     let marks = |seq, _| if seq == 2 { Fate::Marked } else { Fate::Arrives };
-    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(marks);
+    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(marks).with_ecn();
     net.run(at(200));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 8 9 10c 11", "200: 12 13 14 15"]);
     assert_eq!(net.sent[13].cwnd, half, "9 echoes");
@@ -74,14 +74,14 @@ fn the_receiver_echoes_until_it_sees_cwr() {
 fn every_reduction_is_announced() {
     // 6.1.2: CWR follows a reduction for any reason: retransmit timeout, fast retransmit, or echo.
     for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut host = Host::started(avoiding(cc, 8));
+        let mut host = Host::started(avoiding(cc, 8)).with_ecn();
         let duplicate = |end| if cc == Cc::Sack { host.sack(0, &[(1, end)]) } else { host.ack(0) };
         let sent: Vec<_> = (2..9).map(duplicate).collect();
         // The retransmission is not new data, 8 is. Reno: cwnd 7 at the third duplicate, 9 at the fifth. SACK: cwnd 4,
         // pipe 5 (0 and 4 to 7) at the third, 3 at the fifth.
         assert_eq!(sent, ["", "", "0r", "", "8c", "9", "10"]);
 
-        let mut host = Host::started(avoiding(cc, 2));
+        let mut host = Host::started(avoiding(cc, 2)).with_ecn();
         assert_eq!(host.expire(), "0r");
         assert_eq!(host.ack(2), "2c 3");
     }
@@ -97,7 +97,7 @@ fn a_loss_and_a_mark_in_one_window_of_data_halve_it_once() {
         (1, _) => Fate::Marked,
         _ => Fate::Arrives,
     };
-    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(fate);
+    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(fate).with_ecn();
     net.run(at(200));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 0r 8c 9 10", "200: 11 12 13 14"]);
     assert_eq!(net.host.tcp.ssthresh(), 4.0);
@@ -108,7 +108,7 @@ fn a_loss_and_a_mark_in_one_window_of_data_halve_it_once() {
 fn a_loss_in_a_window_that_was_halved_for_a_mark_does_not_halve_it_again() {
     // 6.1.2, the other way round: the echo comes first, and 3, of the same window of data, is lost.
     for (cc, inflated) in [(Cc::Reno, 7.0), (Cc::NewReno, 7.0), (Cc::Sack, 4.0)] {
-        let mut host = Host::started(avoiding(cc, 8));
+        let mut host = Host::started(avoiding(cc, 8)).with_ecn();
         (1..4).for_each(|ack| assert_eq!(host.echo(ack), ""));
         assert_eq!(host.windows(), (4.0, 4.0));
         let duplicate = |end| if cc == Cc::Sack { host.sack(3, &[(4, end)]) } else { host.ack(3) };

@@ -2,9 +2,9 @@
 //! (RFC 6582, section 3.2), limited transmit (RFC 3042).
 
 use headgate_scenario::Cc;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::{Ack, Config};
 
-use crate::common::{Host, Net, at, avoiding};
+use crate::common::{Host, Net, at, avoiding, ms};
 
 /// Segments 1 to 8 outstanding, cwnd 8 and an eighth, 1 lost.
 fn eight_outstanding(config: Config) -> Host {
@@ -112,11 +112,11 @@ fn newreno_leaves_recovery_with_little_when_little_is_in_flight() {
 fn newreno_restarts_the_timer_at_the_first_partial_ack_only() {
     // RFC 6582, section 3.2, step 3: only the first partial ACK resets the timer.
     let mut host = two_losses(Cc::NewReno);
-    host.wait(crate::common::ms(100));
+    host.wait(ms(100));
     host.ack(3);
     let first = host.tcp.deadline();
     assert_eq!(first, Some(host.now + host.tcp.rto().timeout()));
-    host.wait(crate::common::ms(100));
+    host.wait(ms(100));
     host.ack(5);
     assert_eq!(host.tcp.deadline(), first);
 }
@@ -144,13 +144,9 @@ fn limited_transmit_heeds_the_receivers_window() {
 #[test]
 fn a_duplicate_while_nothing_is_outstanding_counts_for_nothing() {
     // RFC 5681, section 2: a duplicate acknowledgement needs outstanding data.
-    let mut host = Host {
-        now: at(0),
-        tcp: headgate_sim::tcp::Sender::new(&avoiding(Cc::NewReno, 4)),
-        config: avoiding(Cc::NewReno, 4),
-    };
+    let mut host = Host::new(avoiding(Cc::NewReno, 4));
     let before = host.windows();
-    let ack = headgate_sim::tcp::Ack::default();
+    let ack = Ack::default();
     (0..5).for_each(|_| host.tcp.on_ack(ack, &host.config, host.now));
     assert_eq!(host.windows(), before);
     assert_eq!(host.ack(0), "0 1 2 3");
