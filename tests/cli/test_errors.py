@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import headgate
 from tests.conftest import SMALL, Command
 
 #: What is wrong, the options or the scenario that is wrong, and what the message must say.
@@ -77,6 +78,36 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(command
     for out in (small, small / "below", Path("/proc/nowhere")):
         arguments = ["run", small, "--set", "duration=10h", "--set", "record.interval=1min", "--out", out]
         refused(command, tmp_path, arguments, 3, "cannot write results to")
+
+
+def test_a_disk_that_fills_up_leaves_nothing_half_written(tmp_path: Path, small: Path):
+    # No file may grow beyond 4 KiB: the tables do not fit.
+    script = f"ulimit -f 4; exec {sys.executable} -m headgate run {small} --set record.interval=10ms --no-report"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("error: cannot write results to results/small-")
+    assert list(tmp_path.iterdir()) == [small]
+
+
+def test_a_point_that_fails_is_named_and_the_others_are_kept(
+    command: Command, tmp_path: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+):
+    right = headgate._core.run
+
+    def wrong_once(scenario: object, qdisc_index: int, seed: int, *more: object) -> object:
+        if (qdisc_index, seed) == (1, 2):
+            raise RuntimeError("no luck")
+        return right(scenario, qdisc_index, seed, *more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(headgate._core, "run", wrong_once)
+        done = command("run", small, "--no-report")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: 1 of 4 points failed; the finished ones are kept in results/small-")
+    assert "faba with seed 2: no luck" in done.stderr
+    assert len(list(tmp_path.glob("results/*/points/*"))) == 3
+    done = command("run", small, "--no-report")
+    assert (done.returncode, done.stderr) == (0, "3 of 4 points were already done\n")
 
 
 @pytest.mark.parametrize("verb", ["rerun", "report"])
