@@ -1,5 +1,7 @@
 //! The hosts at both ends: senders, receivers and the wires between them and the routers.
 
+use std::hint::black_box;
+
 use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
 use headgate_scenario::{Scenario, Start, TcpGroup, UdpGroup};
 
@@ -146,6 +148,20 @@ impl Hosts {
         self.emit(self.udp.len() - 1, queue);
     }
 
+    /// Reads a word of each cache line that an acknowledgement will need.
+    #[inline]
+    pub fn approach_sender(&self, flow: usize) {
+        let flow = &self.tcp[flow];
+        flow.sender.approach();
+        black_box(flow.up);
+    }
+
+    /// Reads a word of the cache line that a packet on its way back to the sender will need.
+    #[inline]
+    pub fn approach_wire(&self, flow: usize) {
+        black_box(self.tcp[flow].back);
+    }
+
     /// The size of each flow's packets in bytes.
     pub fn packet_sizes(&self) -> Vec<u32> {
         let tcp = self.tcp.iter().map(|flow| self.tcp_kinds[flow.group as usize].packet);
@@ -162,7 +178,9 @@ impl Hosts {
         }
         while let Some(data) = flow.sender.poll(&kind.config, now) {
             let at = flow.after_overhead(kind, now);
-            let packet = packet(id, kind.packet, kind.ecn, Segment::data(data.seq, data.cwr));
+            // What is sent again is not ECN-capable (RFC 3168, section 6.1.5): its loss must show.
+            let ecn = if data.again { Ecn::NotEct } else { kind.ecn };
+            let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr));
             queue.push(flow.up.pass(at, &kind.data_up), Event::to_forward(packet));
         }
         flow.arm_sender(id, queue);

@@ -7,6 +7,11 @@
 //! the highest digit in which its tick differs from the current one, so each level holds only what lies ahead within
 //! the level's current turn. When the wheel enters a slot of a higher level, its events move down, in order; only
 //! later can anything be added beside them. On the lowest level a slot is one tick, and its events stand sorted.
+//!
+//! With many thousand events none is near: reading one costs as long as all the rest. So the higher levels keep times
+//! and numbers of events in chunks, to be moved without looking at the events, and an event that comes down to the
+//! lowest level is touched then, and shown to the caller, who may touch what it will need: by the time its turn comes
+//! all that has arrived.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -24,6 +29,8 @@ pub struct Queue<E> {
     levels: [Level; LEVELS],
     nodes: Vec<Node<E>>,
     free: u32,
+    chunks: Vec<Chunk>,
+    free_chunk: u32,
 }
 
 /// One cache line, with the simulator's events.
@@ -35,8 +42,20 @@ struct Node<E> {
     event: E,
 }
 
-/// One turn of the wheel: 1024 slots, each a list of nodes (head and tail), a bit for each that is not empty, and a bit
-/// for each word of those bits that is not zero.
+/// Times and numbers of up to ten events of a slot of a higher level; two cache lines.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Chunk {
+    times: [u64; CHUNK],
+    nodes: [u32; CHUNK],
+    len: u32,
+    next: u32,
+}
+
+const CHUNK: usize = 10;
+
+/// One turn of the wheel: 1024 slots, each a list (head and tail) of nodes, or of chunks on the higher levels; a bit
+/// for each that is not empty, and a bit for each word of those bits that is not zero.
 struct Level {
     slots: Box<[(u32, u32); SLOTS]>,
     filled: [u64; SLOTS / 64],
@@ -53,6 +72,8 @@ impl<E: Copy> Queue<E> {
             levels: std::array::from_fn(|_| Level::empty()),
             nodes: Vec::new(),
             free: NONE,
+            chunks: Vec::new(),
+            free_chunk: NONE,
         }
     }
 
@@ -72,12 +93,12 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// Takes the next event.
+    /// Takes the next event. Events that came close are shown to `near`, in no order the caller may rely on.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<(Time, E)> {
+    pub fn pop(&mut self, near: impl FnMut(&E)) -> Option<(Time, E)> {
         let slot = match self.levels[0].first() {
             Some(slot) => slot,
-            None => self.turn()?,
+            None => self.turn(near)?,
         };
         self.tick = self.tick & !(SLOTS as u64 - 1) | slot as u64;
         let at = self.levels[0].slots[slot].0;
@@ -97,9 +118,36 @@ impl<E: Copy> Queue<E> {
         }
         let level = (63 - ahead.leading_zeros()) / DIGIT;
         let slot = (tick >> (DIGIT * level)) as usize & (SLOTS - 1);
-        if let Some(tail) = self.levels[level as usize].append(slot, node) {
-            self.nodes[tail as usize].next = node;
+        self.shelve(level as usize, slot, time, node);
+    }
+
+    /// At the end of a slot of a higher level.
+    #[inline]
+    fn shelve(&mut self, level: usize, slot: usize, time: u64, node: u32) {
+        let (head, tail) = self.levels[level].slots[slot];
+        let mut at = tail;
+        if head == NONE || self.chunks[tail as usize].len as usize == CHUNK {
+            at = self.new_chunk();
+            if let Some(tail) = self.levels[level].append(slot, at) {
+                self.chunks[tail as usize].next = at;
+            }
         }
+        let chunk = &mut self.chunks[at as usize];
+        let place = chunk.len as usize % CHUNK;
+        (chunk.times[place], chunk.nodes[place]) = (time, node);
+        chunk.len += 1;
+    }
+
+    fn new_chunk(&mut self) -> u32 {
+        let empty = Chunk { times: [0; CHUNK], nodes: [NONE; CHUNK], len: 0, next: NONE };
+        let at = self.free_chunk;
+        if let Some(chunk) = self.chunks.get_mut(at as usize) {
+            self.free_chunk = chunk.next;
+            *chunk = empty;
+            return at;
+        }
+        self.chunks.push(empty);
+        (self.chunks.len() - 1) as u32
     }
 
     /// Into a slot of the lowest level, behind every event that is not later.
@@ -132,7 +180,7 @@ impl<E: Copy> Queue<E> {
     }
 
     /// The lowest level is empty: brings down the next events of higher ones; gives their first slot.
-    fn turn(&mut self) -> Option<usize> {
+    fn turn(&mut self, mut near: impl FnMut(&E)) -> Option<usize> {
         loop {
             let level = (0..LEVELS).find(|&level| self.levels[level].words != 0)?;
             let slot = self.levels[level].first()?;
@@ -142,13 +190,19 @@ impl<E: Copy> Queue<E> {
             let (here, above) = (DIGIT * level as u32, DIGIT * (level as u32 + 1));
             let prefix = if above < u64::BITS { self.tick >> above << above } else { 0 };
             self.tick = prefix | (slot as u64) << here;
-            let mut node = self.levels[level].slots[slot].0;
+            let mut at = self.levels[level].slots[slot].0;
             self.levels[level].behead(slot, NONE);
-            while node != NONE {
-                let Node { time, next, .. } = self.nodes[node as usize];
-                self.nodes[node as usize].next = NONE;
-                self.place(time, node);
-                node = next;
+            while at != NONE {
+                let chunk = self.chunks[at as usize];
+                self.chunks[at as usize].next = self.free_chunk;
+                self.free_chunk = at;
+                for (&time, &node) in chunk.times.iter().zip(&chunk.nodes).take(chunk.len as usize) {
+                    self.place(time, node);
+                    if level == 1 {
+                        near(&self.nodes[node as usize].event);
+                    }
+                }
+                at = chunk.next;
             }
         }
     }
@@ -159,7 +213,7 @@ impl Level {
         Level { slots: Box::new([(NONE, NONE); SLOTS]), filled: [0; SLOTS / 64], words: 0 }
     }
 
-    /// Puts `node` at the end of a slot's list; gives the node before it, if there is one.
+    /// Puts a node or chunk at the end of a slot's list; gives the one before it, if there is one.
     #[inline]
     fn append(&mut self, slot: usize, node: u32) -> Option<u32> {
         let (head, tail) = &mut self.slots[slot];
@@ -216,11 +270,11 @@ mod tests {
                     model.insert(at, (time, id));
                 } else {
                     let expected = (!model.is_empty()).then(|| model.remove(0));
-                    prop_assert_eq!(queue.pop().map(|(t, e)| (t.as_nanos(), e)), expected);
+                    prop_assert_eq!(queue.pop(|_| ()).map(|(t, e)| (t.as_nanos(), e)), expected);
                     now = expected.map_or(now, |(time, _)| time);
                 }
             }
-            while let Some((time, id)) = queue.pop() {
+            while let Some((time, id)) = queue.pop(|_| ()) {
                 prop_assert_eq!((time.as_nanos(), id), model.remove(0));
             }
             prop_assert!(model.is_empty());

@@ -73,6 +73,16 @@ impl Event {
         Event::bare(What::Start, flow)
     }
 
+    /// Touches what the event will need, so that it is near when its time comes.
+    #[inline]
+    fn approach(&self, hosts: &Hosts) {
+        match self.what {
+            What::ToSender => hosts.approach_sender(self.packet.flow.0 as usize),
+            What::ToReverse => hosts.approach_wire(self.packet.flow.0 as usize),
+            _ => {}
+        }
+    }
+
     const fn bare(what: What, flow: u32) -> Event {
         Event { what, packet: Packet::new(FlowId(flow as u64), 0, Segment::DATAGRAM) }
     }
@@ -134,7 +144,7 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         self.queue.push(Time::ZERO + scenario.warmup, Event::WARM);
         self.queue.push(Time::ZERO + scenario.record.interval, Event::SAMPLE);
         let mut events: u64 = 0;
-        while let Some((now, event)) = self.queue.pop() {
+        while let Some((now, event)) = self.queue.pop(|event| event.approach(&self.hosts)) {
             if now >= end {
                 break;
             }

@@ -1,0 +1,140 @@
+//! Nothing is lost and nothing appears: counts, bytes and time agree.
+
+use headgate_core::registry::ENTRIES;
+use headgate_core::{Counts, Why};
+use headgate_scenario::Scenario;
+use headgate_sim::{EventRow, Happening, Outcome};
+use proptest::prelude::*;
+
+use crate::{scenario, witness};
+
+const MIXED: &str = r#"
+[[tcp]]
+flows = 4
+ecn = true
+start = "0s..1s"
+[[tcp]]
+name = "old"
+profile = "ns2"
+flows = 2
+window = 100
+overhead = "500us"
+[[udp]]
+rate = "3Mbit/s"
+jitter = 0.5
+"#;
+
+/// What the events add up to, and the packets still held.
+fn recount(events: &[EventRow]) -> (Counts, u64) {
+    let mut counts = Counts::default();
+    let mut held = 0;
+    for event in events {
+        match event.happening {
+            Happening::Arrived => (counts.arrived, held) = (counts.arrived + 1, held + 1),
+            Happening::Sent => {
+                (counts.sent, held) = (counts.sent + 1, held - 1);
+                counts.sent_bytes += u64::from(event.bytes);
+            }
+            Happening::Dropped(why) => {
+                held -= 1;
+                counts.drops[why as usize] += 1;
+            }
+            Happening::Marked(why) => counts.marks[why as usize] += 1,
+        }
+        assert_eq!(u64::from(event.queue_packets), held);
+    }
+    (counts, held)
+}
+
+/// The laws of one run without a warm-up.
+fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
+    assert!(events.is_sorted_by_key(|event| event.time), "in order");
+    let (counts, held) = recount(events);
+    assert_eq!(outcome.forward.counts, counts, "events and counts agree");
+    assert_eq!(counts.arrived, counts.sent + counts.dropped() + held);
+    let mut sum = Counts::default();
+    outcome.flows.iter().for_each(|flow| sum.add(&flow.counts));
+    assert_eq!(sum, counts, "the flows' counts add up to the link's");
+    assert_eq!(outcome.packets, counts.sent);
+    assert_eq!(outcome.forward.delay.count(), counts.sent);
+
+    // A packet of at most 1500 bytes may be under way when the run ends.
+    let seconds = scenario.duration.as_secs_f64();
+    let offered = counts.sent_bytes as f64 * 8.0 / scenario.link.rate.as_bits() as f64 / seconds;
+    let last = 1500.0 * 8.0 / scenario.link.rate.as_bits() as f64 / seconds;
+    let busy = outcome.forward.utilisation;
+    assert!(busy <= 1.0 + 1e-12 && busy <= offered + 1e-12 && busy >= offered - last, "{busy} of {offered}");
+    let delivered: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
+    assert!(delivered <= scenario.link.rate.as_bits() as f64, "not more than the link carries");
+    assert!(outcome.reverse.utilisation <= 1.0 + 1e-12);
+}
+
+#[test]
+fn events_counts_flows_and_time_agree_for_every_discipline() {
+    for entry in ENTRIES {
+        let scenario = scenario("8s", entry.name, MIXED);
+        let (outcome, events) = witness(&scenario);
+        assert!(outcome.forward.counts.dropped() > 0, "{}: a link that is never full shows little", entry.name);
+        check(&scenario, &outcome, &events);
+    }
+}
+
+#[test]
+fn what_happened_before_the_warm_up_ended_does_not_count() {
+    let whole = scenario("8s", "droptail", MIXED);
+    let (_, events) = witness(&whole);
+    let warm = Scenario { warmup: headgate_core::Span::from_secs(3), ..whole };
+    let (outcome, same_events) = witness(&warm);
+    assert_eq!(events, same_events, "measuring does not disturb");
+    let after = |happening| {
+        let after = events.iter().filter(|event| event.time.as_secs_f64() > 3.0);
+        after.filter(|event| event.happening == happening).count() as u64
+    };
+    assert_eq!(outcome.forward.counts.sent, after(Happening::Sent));
+    assert_eq!(outcome.forward.counts.dropped(), after(Happening::Dropped(Why::Overflow)));
+}
+
+#[test]
+fn of_a_sender_that_understands_marks_only_what_is_sent_again_is_dropped_early() {
+    // RFC 3168, section 6.1.5: retransmissions are not ECN-capable. All else RED marks here, where it does not overflow.
+    let flows = "[[tcp]]\nflows = 8\necn = true\nstart = \"0s..1s\"\n";
+    let (outcome, _) = witness(&scenario("20s", "red:limit=20p,minth=3p,maxth=18p,maxp=0.2,wq=0.02", flows));
+    let counts = &outcome.forward.counts;
+    let again: u64 = outcome.flows.iter().map(|flow| flow.retransmits).sum();
+    let early = counts.drops[Why::Early as usize];
+    assert!(counts.marks[Why::Early as usize] > 0 && again > 0, "{counts:?}");
+    assert!(early > 0 && early <= again, "{early} early drops, {again} sent again");
+}
+
+fn groups() -> impl Strategy<Value = String> {
+    let cc = prop::sample::select(&["reno", "newreno", "sack"][..]);
+    let tcp = (1u32..4, cc, any::<bool>(), 100u32..1500, 1u32..40, any::<bool>());
+    let tcp = tcp.prop_map(|(flows, cc, ecn, packet, window, delayed)| {
+        let delayed = if delayed { "40ms" } else { "off" };
+        format!(
+            "[[tcp]]\nflows = {flows}\ncc = \"{cc}\"\necn = {ecn}\npacket = \"{packet}B\"\nwindow = {window}\n\
+             delayed_ack = \"{delayed}\"\nmin_rto = \"200ms\"\nstart = \"0s..500ms\"\n"
+        )
+    });
+    let udp = (1u32..3, 10u32..8000, 0.0f64..1.0, 50u32..1500, any::<bool>());
+    let udp = udp.prop_map(|(flows, kbits, jitter, packet, ecn)| {
+        format!(
+            "[[udp]]\nflows = {flows}\nrate = \"{kbits}kbit/s\"\njitter = {jitter:.2}\npacket = \"{packet}B\"\n\
+             ecn = {ecn}\nstop = \"2s\"\n"
+        )
+    });
+    (tcp, udp).prop_map(|(tcp, udp)| tcp + &udp)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn any_small_network_keeps_its_books(groups in groups(), back in 20u32..2000) {
+        for entry in ENTRIES {
+            let rest = format!("reverse = {{ rate = \"{back}kbit/s\", limit = \"10p\" }}\n{groups}");
+            let scenario = scenario("3s", entry.name, &rest);
+            let (outcome, events) = witness(&scenario);
+            check(&scenario, &outcome, &events);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The whole simulator, from a scenario's text to its outcome: what must hold whatever the numbers are.
+
+mod balance;
+mod paths;
+mod repeat;
+
+use headgate_scenario::{Changes, Scenario};
+use headgate_sim::{EventRow, Outcome, Watch, run};
+
+/// A scenario of 10 Mbit/s and 10 ms with a queue of 50 packets, access links of 100 Mbit/s and 1 ms, no warm-up.
+/// `rest` begins with what belongs to `[link]` and goes on with the flows.
+fn scenario(duration: &str, qdisc: &str, rest: &str) -> Scenario {
+    let text = format!(
+        "name = \"test\"\nduration = \"{duration}\"\nwarmup = \"0s\"\nqdiscs = [\"{qdisc}\"]\n\
+         record = {{ interval = \"1s\", events = \"all\" }}\n\
+         [link]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nlimit = \"50p\"\n{rest}"
+    );
+    Scenario::read(&text, "test", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Keeps all events, and stops the run at a given second.
+struct Witness {
+    events: Vec<EventRow>,
+    looks: Vec<f64>,
+    patience: f64,
+}
+
+impl Witness {
+    fn new() -> Witness {
+        Witness { events: Vec::new(), looks: Vec::new(), patience: f64::INFINITY }
+    }
+}
+
+impl Watch for Witness {
+    fn goes_on(&mut self, now: headgate_core::Time) -> bool {
+        self.looks.push(now.as_secs_f64());
+        now.as_secs_f64() < self.patience
+    }
+    fn events(&mut self, batch: &[EventRow]) {
+        self.events.extend_from_slice(batch);
+    }
+}
+
+/// Runs the scenario's first discipline with seed 1.
+fn go(scenario: &Scenario) -> Outcome {
+    run(scenario, &scenario.qdiscs[0], 1, &mut ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same, with the events.
+fn witness(scenario: &Scenario) -> (Outcome, Vec<EventRow>) {
+    let mut witness = Witness::new();
+    let outcome = run(scenario, &scenario.qdiscs[0], 1, &mut witness).unwrap_or_else(|error| panic!("{error}"));
+    (outcome, witness.events)
+}

@@ -1,0 +1,116 @@
+//! Same seed, same bytes; and what is added leaves the others' chances alone.
+
+use std::fmt::Write;
+
+use headgate_core::Counts;
+use headgate_core::registry::ENTRIES;
+use headgate_sim::{EventRow, Happening, LinkRow, Outcome, run};
+
+use crate::{Witness, go, scenario, witness};
+
+#[path = "../../../core/tests/support/mod.rs"]
+mod support;
+
+const FLOWS: &str = r#"
+[[tcp]]
+flows = 3
+start = "0s..1s"
+ecn = true
+[[tcp]]
+name = "old"
+profile = "ns2"
+cc = "reno"
+flows = 2
+window = 60
+overhead = "200us"
+start = "0s..2s"
+[[udp]]
+rate = "2Mbit/s"
+jitter = 0.3
+stop = "6s"
+"#;
+
+/// FNV-1a, 64 bits: short, and the same everywhere.
+struct Digest(u64);
+
+impl Digest {
+    fn number(&mut self, number: u64) {
+        for byte in number.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    fn real(&mut self, real: f64) {
+        self.number(real.to_bits());
+    }
+    fn counts(&mut self, counts: &Counts) {
+        [counts.arrived, counts.sent, counts.sent_bytes].into_iter().for_each(|n| self.number(n));
+        counts.drops.iter().chain(&counts.marks).for_each(|n| self.number(*n));
+    }
+    fn link(&mut self, link: &LinkRow) {
+        self.counts(&link.counts);
+        [link.utilisation, link.queue_packets_mean, link.queue_bytes_mean].into_iter().for_each(|x| self.real(x));
+        link.delay.iter().for_each(|(value, count)| {
+            self.real(value);
+            self.number(count);
+        });
+    }
+}
+
+/// Every bit of an outcome but the number of events, which is the simulator's own affair.
+fn digest(outcome: &Outcome) -> u64 {
+    let mut digest = Digest(0xcbf2_9ce4_8422_2325);
+    for flow in &outcome.flows {
+        [flow.flow.into(), flow.group.into(), flow.retransmits, flow.timeouts]
+            .into_iter()
+            .for_each(|n| digest.number(n));
+        digest.counts(&flow.counts);
+        [flow.goodput_bps, flow.fair_share_bps].into_iter().for_each(|x| digest.real(x));
+        [flow.cwnd_mean, flow.delay_ms_mean].into_iter().for_each(|x| digest.real(x.unwrap_or(-1.0)));
+    }
+    for row in &outcome.intervals {
+        row.metric.bytes().for_each(|byte| digest.number(byte.into()));
+        digest.number(row.group.map_or(u64::MAX, u64::from));
+        [row.time_s, row.value].into_iter().for_each(|x| digest.real(x));
+    }
+    digest.link(&outcome.forward);
+    digest.link(&outcome.reverse);
+    digest.0
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome_and_the_blessed_one() {
+    let mut table = String::new();
+    for entry in ENTRIES {
+        let scenario = scenario("8s", entry.name, FLOWS);
+        let outcome = go(&scenario);
+        let (again, _) = witness(&scenario);
+        assert_eq!(outcome, again, "watching changes nothing");
+        let other = run(&scenario, &scenario.qdiscs[0], 2, &mut Witness::new()).unwrap();
+        assert_ne!(outcome, other, "another seed is another run");
+        let counts = &outcome.forward.counts;
+        let (sent, dropped, marked) = (counts.sent, counts.dropped(), counts.marked());
+        let digest = digest(&outcome);
+        writeln!(table, "{:8} sent {sent:5} dropped {dropped:4} marked {marked:4} {digest:016x}", entry.name).unwrap();
+    }
+    support::golden("tests/golden/outcomes.txt", &table, "bless");
+}
+
+/// When the packets of the flows from `first` on arrived at the bottleneck, by flow from 0.
+fn arrivals(events: &[EventRow], first: u32) -> Vec<(u64, u32)> {
+    let arrived = events.iter().filter(|event| event.happening == Happening::Arrived && event.flow >= first);
+    arrived.map(|event| (event.time.as_nanos(), event.flow - first)).collect()
+}
+
+#[test]
+fn a_group_that_is_added_leaves_the_random_streams_of_the_others_alone() {
+    // Starts and gaps of the UDP flows are random; nothing in the network can delay their arrival at the bottleneck.
+    let here = "[[udp]]\nname = \"here\"\nflows = 5\nrate = \"200kbit/s\"\njitter = 1.0\nstart = \"0s..2s\"\n";
+    let alone = witness(&scenario("5s", "red", here)).1;
+    let more = "[[tcp]]\nflows = 3\nstart = \"0s..1s\"\noverhead = \"1ms\"\n";
+    let beside = witness(&scenario("5s", "red", &format!("{more}{here}"))).1;
+    assert!(alone.len() > 500);
+    assert_eq!(arrivals(&alone, 0), arrivals(&beside, 3));
+    let start = |flow| arrivals(&alone, 0).into_iter().find(|(_, of)| *of == flow).expect("it sent").0;
+    let starts: std::collections::BTreeSet<u64> = (0..5).map(start).collect();
+    assert_eq!(starts.len(), 5, "each flow has a stream of its own");
+}

@@ -1,0 +1,173 @@
+//! TCP against closed forms: what a window does under steady loss, and how flows fill and share a link.
+
+use headgate_core::{Rng, Time};
+use headgate_scenario::{Cc, Changes, Scenario};
+use headgate_sim::tcp::Config;
+use headgate_sim::{Outcome, run};
+
+mod common;
+use common::{Fate, Net, ms, plain};
+
+const SEEDS: std::ops::Range<u64> = 1..5;
+
+/// Under a loss probability: segments sent a round trip, and the share of losses that ended in a timeout.
+struct Steady {
+    window: f64,
+    timeouts: f64,
+}
+
+/// A round trip of 100 ms, a receiver's window that never binds, and a timer short enough that what timeouts there are
+/// cost a few round trips.
+fn steady(config: Config, segments: f64, mut lost: impl FnMut() -> bool) -> Steady {
+    let mut losses = 0;
+    let fate = |_, _| {
+        let lost = lost();
+        losses += u32::from(lost);
+        if lost { Fate::Lost } else { Fate::Arrives }
+    };
+    let mut net = Net::new(config).fate(fate);
+    // About as many segments as asked for, a tenth of them to settle.
+    let mut end = Time::ZERO;
+    let run = |net: &mut Net, upto: f64, end: &mut Time| {
+        while (net.sent.len() as f64) < upto {
+            *end += ms(10_000);
+            net.run(*end);
+        }
+    };
+    run(&mut net, segments / 10.0, &mut end);
+    let (from, sent) = (end, net.sent.len());
+    run(&mut net, segments, &mut end);
+    let trips = (end - from).as_secs_f64() / 0.1;
+    let (window, timeouts) = ((net.sent.len() - sent) as f64 / trips, net.host.tcp.timeouts());
+    drop(net);
+    Steady { window, timeouts: f64::from(timeouts) / f64::from(losses) }
+}
+
+fn lossy(cc: Cc, delayed: bool) -> Config {
+    let delayed_ack = delayed.then(|| ms(40));
+    Config {
+        min_rto: ms(200),
+        delayed_ack,
+        limited_transmit: true,
+        initial_ssthresh: Some(20),
+        window: 100_000,
+        ..plain(cc)
+    }
+}
+
+/// The mean over the seeds of segments a round trip, each lost with probability `p`.
+fn by_chance(config: &Config, p: f64) -> Steady {
+    let runs = SEEDS.map(|seed| {
+        let mut rng = Rng::named(seed, "loss");
+        steady(config.clone(), 2000.0 / p, || rng.chance(p))
+    });
+    let n = SEEDS.count() as f64;
+    runs.fold(Steady { window: 0.0, timeouts: 0.0 }, |mean, run| Steady {
+        window: mean.window + run.window / n,
+        timeouts: mean.timeouts + run.timeouts / n,
+    })
+}
+
+/// Mathis, Semke, Mahdavi, Ott, CCR 27(3), 1997: the window between W/2 and W grows by 1/b a round trip, and one
+/// segment in 1/p is lost: W = sqrt(8/(3bp)), 3/4 of it on average.
+fn sqrt_law(p: f64, b: f64) -> f64 {
+    (1.5 / (b * p)).sqrt()
+}
+
+#[test]
+fn periodic_loss_gives_the_square_root_law() {
+    // The law's own world: exactly every 1/p-th segment is lost. No timeouts.
+    for cc in [Cc::NewReno, Cc::Sack] {
+        for (delayed, b) in [(false, 1.0), (true, 2.0)] {
+            for period in [300u32, 1000, 3000] {
+                let mut n = 0;
+                let lost = || {
+                    n += 1;
+                    n % period == 0
+                };
+                let seen = steady(lossy(cc, delayed), 100.0 * f64::from(period), lost);
+                let ratio = seen.window / sqrt_law(1.0 / f64::from(period), b);
+                println!(
+                    "periodic {cc:?} b {b} period {period}: {:.2} ratio {ratio:.3} timeouts {:.4}",
+                    seen.window, seen.timeouts
+                );
+                assert!((0.9..1.1).contains(&ratio), "{cc:?} {b} {period}: {ratio}");
+                assert!(seen.timeouts < 0.01);
+            }
+        }
+    }
+}
+
+#[test]
+fn random_loss_gives_the_square_root_law() {
+    for cc in [Cc::NewReno, Cc::Sack] {
+        for (delayed, b) in [(false, 1.0), (true, 2.0)] {
+            for p in [0.001, 0.003, 0.01] {
+                let seen = by_chance(&lossy(cc, delayed), p);
+                let ratio = seen.window / sqrt_law(p, b);
+                println!(
+                    "random {cc:?} b {b} p {p}: {:.2} ratio {ratio:.3} timeouts {:.4}",
+                    seen.window, seen.timeouts
+                );
+            }
+        }
+    }
+}
+
+fn dumbbell(duration: &str, limit: u32, flows: &str) -> Scenario {
+    let text = format!(
+        "name = \"closed\"\nduration = \"{duration}\"\nwarmup = \"20s\"\nqdiscs = [\"droptail\"]\n\
+         [link]\nrate = \"10Mbit/s\"\ndelay = \"48ms\"\nlimit = \"{limit}p\"\n{flows}"
+    );
+    Scenario::read(&text, "test", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn go(scenario: &Scenario, seed: u64) -> Outcome {
+    run(scenario, &scenario.qdiscs[0], seed, &mut ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_lone_flow_fills_ten_megabits_at_a_hundred_milliseconds() {
+    // Twice 48 + 1 + 1 ms: 100 ms, 83 packets of 1500 bytes. With a buffer of as many, the window halves from 166 to
+    // 83 and the link never runs dry but in slow start, which the warm-up cuts.
+    for cc in ["reno", "newreno", "sack"] {
+        for delayed in ["off", "40ms"] {
+            let flows = format!("[[tcp]]\ncc = \"{cc}\"\ndelayed_ack = \"{delayed}\"\n");
+            let outcome = go(&dumbbell("200s", 83, &flows), 1);
+            println!("lone {cc} {delayed}: {:.4} timeouts {}", outcome.forward.utilisation, outcome.flows[0].timeouts);
+            assert!(outcome.forward.utilisation > 0.95, "{cc} {delayed}: {}", outcome.forward.utilisation);
+        }
+    }
+}
+
+/// The first group's share of what both get, over the seeds.
+fn share(scenario: &Scenario) -> f64 {
+    let goodputs = SEEDS.map(|seed| {
+        let flows = go(scenario, seed).flows;
+        [flows[0].goodput_bps, flows[1].goodput_bps]
+    });
+    let [one, other] = goodputs.fold([0.0; 2], |sum, both| [sum[0] + both[0], sum[1] + both[1]]);
+    one / (one + other)
+}
+
+#[test]
+fn two_equal_flows_share_equally() {
+    // `overhead` breaks the lockstep in which a full queue would drop the packets of one flow again and again.
+    for cc in ["newreno", "sack"] {
+        let flows = format!("[[tcp]]\ncc = \"{cc}\"\nflows = 2\nstart = \"0s..1s\"\noverhead = \"1ms\"\n");
+        let share = share(&dumbbell("1000s", 83, &flows));
+        println!("share {cc} {share:.4}");
+        assert!((share - 0.5).abs() < 0.01, "{cc}: {share} and {}", 1.0 - share);
+    }
+}
+
+#[test]
+fn the_longer_round_trip_gets_less_but_is_not_starved() {
+    // Under a common loss rate throughput goes by 1/RTT; with synchronised losses of a full queue up to 1/RTT^2
+    // (Lakshman, Madhow, IEEE/ACM ToN 5(3), 1997). Round trips without queue: 100 and 200 ms.
+    let flows = "[[tcp]]\nstart = \"0s..1s\"\noverhead = \"1ms\"\n\
+                 [[tcp]]\nname = \"far\"\naccess = { delay = \"26ms\" }\nstart = \"0s..1s\"\noverhead = \"1ms\"\n";
+    let share = share(&dumbbell("500s", 83, flows));
+    println!("near {share:.4}");
+    assert!(share > 0.55 && share < 0.95, "{share}");
+}
