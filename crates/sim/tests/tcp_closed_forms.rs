@@ -59,7 +59,7 @@ fn lossy(cc: Cc, delayed: bool) -> Config {
 fn by_chance(config: &Config, p: f64) -> Steady {
     let runs = SEEDS.map(|seed| {
         let mut rng = Rng::named(seed, "loss");
-        steady(config.clone(), 2000.0 / p, || rng.chance(p))
+        steady(config.clone(), 1000.0 / p, || rng.chance(p))
     });
     let n = SEEDS.count() as f64;
     runs.fold(Steady { window: 0.0, timeouts: 0.0 }, |mean, run| Steady {
@@ -76,39 +76,38 @@ fn sqrt_law(p: f64, b: f64) -> f64 {
 
 #[test]
 fn periodic_loss_gives_the_square_root_law() {
-    // The law's own world: exactly every 1/p-th segment is lost. No timeouts.
+    // The law's own world: exactly every 1/p-th segment is lost, and no timer expires. It is a law of large windows:
+    // whole segments (half a segment less on average) and a round trip of recovery without growth count for less the
+    // larger they are.
     for cc in [Cc::NewReno, Cc::Sack] {
         for (delayed, b) in [(false, 1.0), (true, 2.0)] {
-            for period in [300u32, 1000, 3000] {
+            let ratios = [300, 1000, 3000].map(|period| {
                 let mut n = 0;
                 let lost = || {
                     n += 1;
                     n % period == 0
                 };
                 let seen = steady(lossy(cc, delayed), 100.0 * f64::from(period), lost);
-                let ratio = seen.window / sqrt_law(1.0 / f64::from(period), b);
-                println!(
-                    "periodic {cc:?} b {b} period {period}: {:.2} ratio {ratio:.3} timeouts {:.4}",
-                    seen.window, seen.timeouts
-                );
-                assert!((0.9..1.1).contains(&ratio), "{cc:?} {b} {period}: {ratio}");
-                assert!(seen.timeouts < 0.01);
-            }
+                assert_eq!(seen.timeouts, 0.0);
+                seen.window / sqrt_law(1.0 / f64::from(period), b)
+            });
+            assert!((0.9..1.0).contains(&ratios[1]) && (0.95..1.0).contains(&ratios[2]), "{cc:?} b {b}: {ratios:?}");
+            assert!(ratios.is_sorted(), "{cc:?} b {b}: {ratios:?}");
         }
     }
 }
 
 #[test]
 fn random_loss_gives_the_square_root_law() {
+    // Independent losses: for small p the constant is 1.31 instead of sqrt(3/2) = 1.22, 7 % more (Mathis et al.,
+    // table 1); windows of about ten lose that again to timeouts, fewer than 4 % of losses here.
     for cc in [Cc::NewReno, Cc::Sack] {
         for (delayed, b) in [(false, 1.0), (true, 2.0)] {
             for p in [0.001, 0.003, 0.01] {
                 let seen = by_chance(&lossy(cc, delayed), p);
                 let ratio = seen.window / sqrt_law(p, b);
-                println!(
-                    "random {cc:?} b {b} p {p}: {:.2} ratio {ratio:.3} timeouts {:.4}",
-                    seen.window, seen.timeouts
-                );
+                assert!((0.9..1.1).contains(&ratio), "{cc:?} b {b} p {p}: {ratio:.3}");
+                assert!(seen.timeouts < 0.04, "{cc:?} b {b} p {p}: {:.3} of losses", seen.timeouts);
             }
         }
     }
@@ -134,7 +133,6 @@ fn a_lone_flow_fills_ten_megabits_at_a_hundred_milliseconds() {
         for delayed in ["off", "40ms"] {
             let flows = format!("[[tcp]]\ncc = \"{cc}\"\ndelayed_ack = \"{delayed}\"\n");
             let outcome = go(&dumbbell("200s", 83, &flows), 1);
-            println!("lone {cc} {delayed}: {:.4} timeouts {}", outcome.forward.utilisation, outcome.flows[0].timeouts);
             assert!(outcome.forward.utilisation > 0.95, "{cc} {delayed}: {}", outcome.forward.utilisation);
         }
     }
@@ -156,7 +154,6 @@ fn two_equal_flows_share_equally() {
     for cc in ["newreno", "sack"] {
         let flows = format!("[[tcp]]\ncc = \"{cc}\"\nflows = 2\nstart = \"0s..1s\"\noverhead = \"1ms\"\n");
         let share = share(&dumbbell("1000s", 83, &flows));
-        println!("share {cc} {share:.4}");
         assert!((share - 0.5).abs() < 0.01, "{cc}: {share} and {}", 1.0 - share);
     }
 }
@@ -168,6 +165,5 @@ fn the_longer_round_trip_gets_less_but_is_not_starved() {
     let flows = "[[tcp]]\nstart = \"0s..1s\"\noverhead = \"1ms\"\n\
                  [[tcp]]\nname = \"far\"\naccess = { delay = \"26ms\" }\nstart = \"0s..1s\"\noverhead = \"1ms\"\n";
     let share = share(&dumbbell("500s", 83, flows));
-    println!("near {share:.4}");
     assert!(share > 0.55 && share < 0.95, "{share}");
 }

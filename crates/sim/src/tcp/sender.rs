@@ -197,7 +197,7 @@ impl Sender {
         }
         self.timeouts += 1;
         if self.timed_out != self.una {
-            self.ssthresh = half(self.flight());
+            self.lower_ssthresh(self.flight());
             self.timed_out = self.una;
         }
         self.set_cwnd(1.0, now);
@@ -397,7 +397,7 @@ impl Sender {
         let reduced = self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
             // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
-            self.ssthresh = half(self.flight() - u32::from(self.limited));
+            self.lower_ssthresh(self.flight() - u32::from(self.limited));
             self.cwr = true;
         }
         self.recover = self.max;
@@ -411,6 +411,14 @@ impl Sender {
             }
             None => self.set_cwnd(self.ssthresh + f64::from(DUP_THRESH), now),
         }
+    }
+
+    /// RFC 5681, equation 4, which says how high `ssthresh` may be at most. In a window whose loss was acted upon already
+    /// it does not rise: there FlightSize counts much that has arrived out of order, more than the path ever held, and
+    /// half of that would send slow start over the path's capacity again, and so on for ever.
+    fn lower_ssthresh(&mut self, flight: u32) {
+        let most = if self.una < self.recover { self.ssthresh } else { f64::INFINITY };
+        self.ssthresh = half(flight).min(most);
     }
 
     /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.

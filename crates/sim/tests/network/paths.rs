@@ -66,7 +66,7 @@ fn flows_start_and_stop_when_they_are_told() {
     let window = |flow| {
         let mut times = events.iter().filter(|e| e.happening == Happening::Arrived && e.flow == flow).map(|e| e.time);
         let first = times.next().expect("it sent");
-        (first, times.last().expect("more than once"))
+        (first, times.next_back().expect("more than once"))
     };
     let at = |micros| Time::ZERO + Span::from_micros(micros);
     // Access: 120 us to send 1500 bytes, 80 us to send 1000, 1 ms of delay. TCP may have a window of 20 in its

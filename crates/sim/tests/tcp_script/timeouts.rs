@@ -195,3 +195,19 @@ fn sack_trusts_duplicates_again_once_recover_is_acknowledged() {
     assert_eq!(sent, ["11", "12", "9r 13"]);
     assert_eq!(host.windows(), (2.0, 2.0));
 }
+
+#[test]
+fn a_timeout_in_a_window_whose_loss_was_acted_upon_does_not_raise_ssthresh() {
+    // RFC 5681, equation 4, is an upper bound. 1 of 1 to 8 is lost and its retransmission too; the duplicates from 2 to 8
+    // sent 9, 10 and 11. Eleven segments are not acknowledged, but seven of them have arrived: half of eleven is above
+    // the 4 that the loss has left.
+    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
+        let mut host = Host::started(avoiding(cc, 8));
+        assert_eq!(host.ack(1), "8");
+        let duplicate = |end| if cc == Cc::Sack { host.sack(1, &[(2, end)]) } else { host.ack(1) };
+        let sent: Vec<_> = (3..10).map(duplicate).collect();
+        assert_eq!(sent.concat(), "1r91011");
+        assert_eq!(host.expire(), "1r");
+        assert_eq!(host.windows(), (1.0, 4.0));
+    }
+}
