@@ -152,14 +152,16 @@ def test_events_are_recorded_even_if_there_are_none(tmp_path: Path):
 
 
 def test_other_threads_go_on_while_a_point_runs():
-    scenario = headgate.Scenario.parse(SMALL, set=["duration=60s"], qdiscs=["droptail"], seeds=1)
+    scenario = headgate.Scenario.parse(
+        SMALL, set=["duration=30min", "record.interval=1min"], qdiscs=["droptail"], seeds=1
+    )
     progress, counted = headgate._core.Progress(), []
     runner = threading.Thread(target=lambda: headgate._core.run(scenario.core, 0, 1, progress))
     runner.start()
     while runner.is_alive():
         counted.append(progress.seconds)
-    assert progress.seconds == 60.0
-    assert len({seconds for seconds in counted if 0 < seconds < 60}) > 2
+    assert progress.seconds == 1800.0
+    assert len({seconds for seconds in counted if 0 < seconds < 1800}) > 2
 
 
 def test_a_stopped_point_raises_stopped():

@@ -78,7 +78,7 @@ def test_a_rerun_says_what_differs_and_keeps_it(command: Command, small: Path, t
 
 
 def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command, small: Path, tmp_path: Path):
-    changes = ["--set", "duration=60s", "--seeds", "20", "--no-report"]
+    changes = ["--set", "duration=300s", "--seeds", "20", "--no-report"]
     words = [sys.executable, "-m", "headgate", "run", str(small), *changes]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         wait_for(lambda: [path for path in finished(tmp_path) if not path.name.startswith(".")])
