@@ -413,9 +413,9 @@ impl Sender {
         }
     }
 
-    /// RFC 5681, equation 4, which says how high `ssthresh` may be at most. In a window whose loss was acted upon already
-    /// it does not rise: there FlightSize counts much that has arrived out of order, more than the path ever held, and
-    /// half of that would send slow start over the path's capacity again, and so on for ever.
+    /// RFC 5681, equation 4, which says how high `ssthresh` may be at most. In a window whose loss was acted upon
+    /// already it does not rise: there FlightSize counts much that has arrived out of order, more than the path ever
+    /// held, and half of that would send slow start over the path's capacity again, and so on for ever.
     fn lower_ssthresh(&mut self, flight: u32) {
         let most = if self.una < self.recover { self.ssthresh } else { f64::INFINITY };
         self.ssthresh = half(flight).min(most);

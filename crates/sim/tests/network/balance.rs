@@ -96,7 +96,8 @@ fn what_happened_before_the_warm_up_ended_does_not_count() {
 
 #[test]
 fn of_a_sender_that_understands_marks_only_what_is_sent_again_is_dropped_early() {
-    // RFC 3168, section 6.1.5: retransmissions are not ECN-capable. All else RED marks here, where it does not overflow.
+    // RFC 3168, section 6.1.5: retransmissions are not ECN-capable. All else RED marks where its average is between the
+    // thresholds.
     let flows = "[[tcp]]\nflows = 8\necn = true\nstart = \"0s..1s\"\n";
     let (outcome, _) = witness(&scenario("20s", "red:limit=20p,minth=3p,maxth=18p,maxp=0.2,wq=0.02", flows));
     let counts = &outcome.forward.counts;

@@ -21,7 +21,8 @@ fn one_packet_a_round_trip_takes_the_sum_of_all_delays() {
 
 #[test]
 fn constant_flows_below_the_links_rate_are_delivered_whole() {
-    let flows = "[[udp]]\nflows = 4\nrate = \"2Mbit/s\"\npacket = \"500B\"\nheader = \"0B\"\nstart = \"0s..1s\"\nstop = \"9s\"\n";
+    let flows = "[[udp]]\nflows = 4\nrate = \"2Mbit/s\"\npacket = \"500B\"\nheader = \"0B\"\n\
+                 start = \"0s..1s\"\nstop = \"9s\"\n";
     let outcome = go(&scenario("10s", "droptail", flows));
     assert_eq!(outcome.forward.counts.dropped(), 0);
     for flow in &outcome.flows {
@@ -61,7 +62,8 @@ fn jitter_spreads_the_gaps_and_keeps_the_mean_rate() {
 
 #[test]
 fn flows_start_and_stop_when_they_are_told() {
-    let rest = "[[tcp]]\nstart = \"1s\"\nstop = \"3s\"\nwindow = 20\n[[udp]]\nrate = \"1Mbit/s\"\nstart = \"2s\"\nstop = \"4s\"\n";
+    let rest = "[[tcp]]\nstart = \"1s\"\nstop = \"3s\"\nwindow = 20\n\
+                [[udp]]\nrate = \"1Mbit/s\"\nstart = \"2s\"\nstop = \"4s\"\n";
     let (outcome, events) = witness(&scenario("6s", "droptail", rest));
     let window = |flow| {
         let mut times = events.iter().filter(|e| e.happening == Happening::Arrived && e.flow == flow).map(|e| e.time);
@@ -97,7 +99,8 @@ fn acknowledgements_queue_and_are_dropped_on_a_slow_way_back() {
 #[test]
 fn fair_shares_are_max_min_and_without_headers() {
     // 10 Mbit/s for demands of 1, 8 and twice as much as there is: 1, then 3 each. TCP's payload is 1460 of 1500.
-    let flows = "[[tcp]]\nflows = 2\n[[udp]]\nrate = \"1Mbit/s\"\nheader = \"100B\"\n[[udp]]\nname = \"big\"\nrate = \"8Mbit/s\"\nheader = \"0B\"\n";
+    let flows = "[[tcp]]\nflows = 2\n[[udp]]\nrate = \"1Mbit/s\"\nheader = \"100B\"\n\
+                 [[udp]]\nname = \"big\"\nrate = \"8Mbit/s\"\nheader = \"0B\"\n";
     let outcome = go(&scenario("1s", "droptail", flows));
     let shares: Vec<f64> = outcome.flows.iter().map(|flow| flow.fair_share_bps).collect();
     let expected = [3e6 * 1460.0 / 1500.0, 3e6 * 1460.0 / 1500.0, 0.9e6, 3e6];

@@ -198,9 +198,9 @@ fn sack_trusts_duplicates_again_once_recover_is_acknowledged() {
 
 #[test]
 fn a_timeout_in_a_window_whose_loss_was_acted_upon_does_not_raise_ssthresh() {
-    // RFC 5681, equation 4, is an upper bound. 1 of 1 to 8 is lost and its retransmission too; the duplicates from 2 to 8
-    // sent 9, 10 and 11. Eleven segments are not acknowledged, but seven of them have arrived: half of eleven is above
-    // the 4 that the loss has left.
+    // RFC 5681, equation 4, is an upper bound. 1 of 1 to 8 is lost and its retransmission too; the duplicates from 2 to
+    // 8 sent 9, 10 and 11. Eleven segments are not acknowledged, but seven of them have arrived: half of eleven is
+    // above the 4 that the loss has left.
     for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
         let mut host = Host::started(avoiding(cc, 8));
         assert_eq!(host.ack(1), "8");
