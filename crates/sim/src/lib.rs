@@ -11,6 +11,7 @@ mod sampler;
 mod segment;
 mod share;
 pub mod tcp;
+mod traffic;
 mod wire;
 mod world;
 

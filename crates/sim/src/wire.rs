@@ -17,6 +17,11 @@ impl WireKind {
     pub fn new(access: &Access, bytes: u32) -> WireKind {
         WireKind { transmit: access.rate.transmit(bytes), delay: access.delay }
     }
+
+    /// When a packet given at `now` comes out if it need not wait for another.
+    pub fn alone(&self, now: Time) -> Time {
+        now + self.transmit + self.delay
+    }
 }
 
 /// One direction of one flow's wire.

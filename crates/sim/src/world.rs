@@ -32,6 +32,7 @@ enum What {
     SenderTimer,
     ReceiverTimer,
     Start,
+    Delivered,
     Sample,
     Warm,
 }
@@ -68,6 +69,11 @@ impl Event {
         Event::bare(What::ReceiverTimer, flow)
     }
 
+    /// A datagram that had to wait on its last wire is with its receiver.
+    pub fn delivered(packet: SimPacket) -> Event {
+        Event { what: What::Delivered, packet }
+    }
+
     /// A TCP flow starts.
     pub fn start(flow: u32) -> Event {
         Event::bare(What::Start, flow)
@@ -77,8 +83,8 @@ impl Event {
     #[inline]
     fn approach(&self, hosts: &Hosts) {
         match self.what {
-            What::ToSender => hosts.approach_sender(self.packet.flow.0 as usize),
-            What::ToReverse => hosts.approach_wire(self.packet.flow.0 as usize),
+            What::ToSender => hosts.tcp(&self.packet).approach_sender(),
+            What::ToReverse => hosts.tcp(&self.packet).approach_wire(),
             _ => {}
         }
     }
@@ -101,7 +107,7 @@ impl Way for Forward {
     const FREE: Event = Event::FORWARD_FREE;
     #[inline]
     fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        hosts.receive(&packet, now, queue);
+        hosts.receive(packet, now, queue);
     }
 }
 
@@ -109,7 +115,7 @@ impl Way for Reverse {
     const FREE: Event = Event::REVERSE_FREE;
     #[inline]
     fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        let arrives = hosts.down_reverse(&packet, now);
+        let arrives = hosts.ack_arrives(&packet, now);
         queue.push(arrives, Event { what: What::ToSender, packet });
     }
 }
@@ -154,6 +160,8 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
                 self.report(now, watch)?;
             }
         }
+        // What is still under way is no longer needed, and the tables want the room.
+        self.queue = Queue::new(1);
         self.sampler.end(&mut self.forward, &mut self.reverse, &mut self.hosts, end);
         self.report(end, watch)?;
         Ok(self.sampler.outcome(scenario, &self.forward, &self.reverse, &self.hosts, end, events))
@@ -175,7 +183,8 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
             What::ToSender => hosts.acknowledge(&packet, now, queue),
             What::SenderTimer => hosts.sender_timer(flow, now, queue),
             What::ReceiverTimer => hosts.receiver_timer(flow, now, queue),
-            What::Start => hosts.send(flow, now, queue),
+            What::Start => hosts.start(flow, now, queue),
+            What::Delivered => hosts.deliver(&packet),
             What::Sample => {
                 let next = sampler.sample(forward, reverse, hosts, now);
                 queue.push(next, Event::SAMPLE);

@@ -4,12 +4,14 @@
 //! Symbols: `una` is SND.UNA, `next` SND.NXT, `max` the highest SND.NXT so far (HighData + 1), `recover` the end of
 //! the window in which the last loss or mark was acted upon (RFC 6582's recover + 1, RFC 6675's RecoveryPoint + 1).
 
+mod recovery;
+
 use headgate_core::Time;
 use headgate_scenario::Cc;
 
 use super::Config;
 use super::rto::Rto;
-use super::scoreboard::{DUP_THRESH, Scoreboard};
+use super::scoreboard::Scoreboard;
 use crate::segment::Blocks;
 
 /// An acknowledgement as it arrives.
@@ -245,48 +247,6 @@ impl Sender {
         Some(self.send(seq, now))
     }
 
-    /// How many of `una..next` have left the network by all we know, and may be replaced.
-    #[inline]
-    fn known_gone(&self, config: &Config) -> u32 {
-        if self.dup_acks == 0 && self.next == self.max {
-            return 0;
-        }
-        match &self.board {
-            // After a timeout, or with limited transmit (RFC 6675, section 5, step 3.3): what SACK told of.
-            Some(board) if self.next < self.max || config.limited_transmit => {
-                (self.una..self.next).filter(|&seq| board.has(seq)).count() as u32
-            }
-            // RFC 3042: one segment for each of the first two duplicates.
-            None if self.next == self.max && self.phase == Phase::Open && config.limited_transmit => {
-                self.dup_acks.min(DUP_THRESH - 1)
-            }
-            _ => 0,
-        }
-    }
-
-    /// RFC 6675, section 5, step C: while the pipe has room, the segment NextSeg names.
-    fn poll_recovery(&mut self, config: &Config, now: Time) -> Option<Data> {
-        let board = self.board.as_mut()?;
-        if board.pipe(self.max) >= whole(self.cwnd) {
-            return None;
-        }
-        let hole = match board.next_lost() {
-            Some(seq) => Some(seq),
-            None if self.max - self.una < config.window => None,
-            None => board.next_hole(),
-        };
-        if let Some(seq) = hole {
-            board.resend(seq);
-            return Some(self.send(seq, now));
-        }
-        if self.max - self.una < config.window {
-            let seq = self.max;
-            return Some(self.send(seq, now));
-        }
-        let last = board.rescue(self.max, self.recover)?;
-        Some(self.send(last, now))
-    }
-
     fn send(&mut self, seq: u32, now: Time) -> Data {
         let again = seq < self.max;
         if again {
@@ -336,114 +296,12 @@ impl Sender {
         }
     }
 
-    /// RFC 6582, section 3.2, step 3, and RFC 6675, which keeps the window as it is.
-    fn on_partial_ack(&mut self, acked: u32, earlier: bool, now: Time) {
-        self.phase = Phase::Recovery { partial: true };
-        if self.board.is_some() {
-            return self.restart_timer(now);
-        }
-        self.resend = true;
-        // Deflate by what was acknowledged, and add back one segment, since at least one was.
-        self.set_cwnd((self.cwnd - f64::from(acked) + 1.0).max(1.0), now);
-        if !earlier {
-            self.restart_timer(now);
-        }
-    }
-
-    fn leave_recovery(&mut self, config: &Config, now: Time) {
-        self.phase = Phase::Open;
-        (self.dup_acks, self.limited) = (0, 0);
-        let cwnd = match config.cc {
-            // RFC 6582, step 3, option 1: no burst when little is left in flight.
-            Cc::NewReno => self.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
-            Cc::Reno | Cc::Sack => self.ssthresh,
-        };
-        self.set_cwnd(cwnd, now);
-        self.restart_timer(now);
-    }
-
     /// RFC 5681, section 3.1: one segment per ACK in slow start, 1/cwnd in congestion avoidance.
     #[inline]
     fn grow(&mut self, config: &Config, now: Time) {
         let by = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
         // What the receiver's window forbids to use is not earned.
         self.set_cwnd((self.cwnd + by).min(f64::from(config.window).max(self.cwnd)), now);
-    }
-
-    fn on_dup_ack(&mut self, config: &Config, now: Time) {
-        self.dup_acks += 1;
-        match self.phase {
-            // RFC 5681, section 3.2, step 4: a segment has left the network.
-            Phase::Recovery { .. } if self.board.is_none() => self.set_cwnd(self.cwnd + 1.0, now),
-            Phase::Recovery { .. } => {}
-            Phase::Open if self.loss_is_certain(config) => self.enter_recovery(now),
-            Phase::Open => {}
-        }
-    }
-
-    /// Three duplicates, or the scoreboard's word; but not twice for one window (RFC 6582, step 2; RFC 6675, 5.1).
-    fn loss_is_certain(&self, config: &Config) -> bool {
-        let lost = self.dup_acks >= DUP_THRESH || self.board.as_ref().is_some_and(|b| b.is_lost(self.una));
-        let anew = match config.cc {
-            Cc::Reno => true,
-            Cc::NewReno => self.recover == 0 || self.una > self.recover,
-            Cc::Sack => self.una >= self.recover,
-        };
-        lost && anew
-    }
-
-    fn enter_recovery(&mut self, now: Time) {
-        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark.
-        let reduced = self.ecn_recover > self.recover && self.una < self.ecn_recover;
-        if !reduced {
-            // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
-            self.lower_ssthresh(self.flight() - u32::from(self.limited));
-            self.cwr = true;
-        }
-        self.recover = self.max;
-        self.ecn_recover = self.max;
-        self.phase = Phase::Recovery { partial: false };
-        self.resend = true;
-        match &mut self.board {
-            Some(board) => {
-                board.begin();
-                self.set_cwnd(self.ssthresh, now);
-            }
-            None => self.set_cwnd(self.ssthresh + f64::from(DUP_THRESH), now),
-        }
-    }
-
-    /// RFC 5681, equation 4, which says how high `ssthresh` may be at most. In a window whose loss was acted upon
-    /// already it does not rise: there FlightSize counts much that has arrived out of order, more than the path ever
-    /// held, and half of that would send slow start over the path's capacity again, and so on for ever.
-    fn lower_ssthresh(&mut self, flight: u32) {
-        let most = if self.una < self.recover { self.ssthresh } else { f64::INFINITY };
-        self.ssthresh = half(flight).min(most);
-    }
-
-    /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.
-    fn on_echo(&mut self, ack: u32, config: &Config, now: Time) {
-        if self.phase != Phase::Open || ack <= self.ecn_recover {
-            return;
-        }
-        self.ecn_recover = self.max;
-        self.cwr = true;
-        self.ssthresh = (self.cwnd / 2.0).max(2.0);
-        if self.cwnd < 2.0 && config.ecn_timeout {
-            self.held = true;
-            self.deadline = now + self.rto.timeout();
-        }
-        self.set_cwnd((self.cwnd / 2.0).max(1.0), now);
-    }
-
-    fn file(&mut self, ack: &Ack) -> bool {
-        let (Some(board), Some(blocks)) = (&mut self.board, ack.blocks) else { return false };
-        let mut news = false;
-        for block in blocks {
-            news |= board.file(block, self.max);
-        }
-        board.judge();
-        news
     }
 
     /// RFC 6298, sections 5.2 and 5.3.
@@ -460,15 +318,6 @@ impl Sender {
         self.max - self.una
     }
 
-    /// After a timeout, segments that have arrived are not sent again (RFC 6675, section 5.1).
-    fn skip_arrived(&mut self) {
-        if let Some(board) = &self.board {
-            while self.next < self.max && board.has(self.next) {
-                self.next += 1;
-            }
-        }
-    }
-
     #[inline]
     fn set_cwnd(&mut self, cwnd: f64, now: Time) {
         // Through i64: processors convert signed numbers in one step, and a run is shorter than 292 years.
@@ -476,11 +325,6 @@ impl Sender {
         self.cwnd_since = now;
         self.cwnd = cwnd;
     }
-}
-
-/// Half of the flight, but at least two segments (RFC 5681, equation 4).
-fn half(flight: u32) -> f64 {
-    (f64::from(flight) / 2.0).max(2.0)
 }
 
 #[inline]

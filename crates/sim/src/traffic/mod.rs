@@ -1,0 +1,35 @@
+//! What sends and receives: one file a kind of source, each with the wires of its flows.
+
+mod tcp;
+mod udp;
+
+pub use tcp::{Before, TcpFlow, TcpKind};
+pub use udp::{UdpFlow, UdpKind};
+
+use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Span, Time};
+use headgate_scenario::Start;
+
+use crate::segment::{Segment, SimPacket};
+
+/// A flow's own random stream: adding a flow or a group leaves the others' as they are.
+pub fn stream(seed: u64, group: &str, flow: u32) -> Rng {
+    Rng::named(seed, &format!("flow {group}/{flow}"))
+}
+
+/// When a flow starts.
+pub fn draw(start: Start, rng: &mut Rng) -> Time {
+    Time::ZERO + Span::from_secs_f64(rng.between(start.from.as_secs_f64(), start.to.as_secs_f64()))
+}
+
+fn capable(ecn: bool) -> Ecn {
+    if ecn { Ecn::Ect0 } else { Ecn::NotEct }
+}
+
+fn stops(at: Option<Span>) -> Time {
+    at.map_or(Time::NEVER, |stop| Time::ZERO + stop)
+}
+
+#[inline]
+fn packet(flow: u32, bytes: u32, ecn: Ecn, handle: Segment) -> SimPacket {
+    Packet { arrived: Time::ZERO, flow: FlowId(u64::from(flow)), bytes, class: ClassId(0), ecn, handle }
+}

@@ -1,0 +1,259 @@
+//! Flows that send as much as TCP lets them: a sender, a receiver, and the wires between them and the routers.
+
+use std::hint::black_box;
+
+use headgate_core::{Ecn, Rng, Span, Time};
+use headgate_scenario::TcpGroup;
+
+use super::{capable, packet, stops};
+use crate::queue::Queue;
+use crate::segment::{Sacks, Segment};
+use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
+use crate::wire::{Wire, WireKind};
+use crate::world::Event;
+
+/// What the TCP flows of a group have in common.
+pub struct TcpKind {
+    /// A full data packet on the wire, in bytes.
+    pub packet: u32,
+    /// The part of it that is not headers.
+    pub payload: u32,
+    config: Config,
+    ack: u32,
+    ecn: Ecn,
+    overhead: Span,
+    stop: Time,
+    data_up: WireKind,
+    data_down: WireKind,
+    ack_up: WireKind,
+    ack_down: WireKind,
+}
+
+/// One flow in four cache lines: two of the sender, one for what else its side needs, one for the receiver's side.
+#[repr(C, align(64))]
+pub struct TcpFlow {
+    sender: Sender,
+    /// Sender to router, and router to sender.
+    up: Wire,
+    back: Wire,
+    /// The earliest timer event in the queue; later ones are set when it fires.
+    sender_timer: Time,
+    /// Random transmission overhead keeps the order: no segment leaves before the one sent before it.
+    last_sent: Time,
+    rng: Rng,
+    receiver: Receiver,
+    /// Router to receiver, and receiver to router.
+    down: Wire,
+    ack_up: Wire,
+    receiver_timer: Time,
+    /// The flow's group: an index into the groups of its kind.
+    pub group: u16,
+}
+
+/// What a flow had done at some moment.
+#[derive(Clone, Copy, Default)]
+pub struct Before {
+    /// Segments delivered in order.
+    pub delivered: u32,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts.
+    pub timeouts: u32,
+    /// The integral of `cwnd` in segments x nanoseconds.
+    pub cwnd_area: f64,
+}
+
+impl TcpKind {
+    /// What the scenario says of `group`.
+    pub fn new(group: &TcpGroup) -> TcpKind {
+        TcpKind {
+            packet: group.packet,
+            payload: group.packet - group.header,
+            config: Config::from(group),
+            ack: group.ack,
+            ecn: capable(group.ecn),
+            overhead: group.overhead,
+            stop: stops(group.stop),
+            data_up: WireKind::new(&group.sender, group.packet),
+            data_down: WireKind::new(&group.receiver, group.packet),
+            ack_up: WireKind::new(&group.receiver, group.ack),
+            ack_down: WireKind::new(&group.sender, group.ack),
+        }
+    }
+}
+
+impl TcpFlow {
+    /// A flow that has sent nothing.
+    pub fn new(kind: &TcpKind, group: u16, rng: Rng) -> TcpFlow {
+        TcpFlow {
+            sender: Sender::new(&kind.config),
+            up: Wire::default(),
+            back: Wire::default(),
+            sender_timer: Time::NEVER,
+            last_sent: Time::ZERO,
+            rng,
+            receiver: Receiver::default(),
+            down: Wire::default(),
+            ack_up: Wire::default(),
+            receiver_timer: Time::NEVER,
+            group,
+        }
+    }
+
+    /// Sends what may be sent.
+    #[inline]
+    pub fn send(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+        if now >= kind.stop {
+            return;
+        }
+        while let Some(data) = self.sender.poll(&kind.config, now) {
+            let at = self.after_overhead(kind, now);
+            // What is sent again is not ECN-capable (RFC 3168, section 6.1.5): its loss must show.
+            let ecn = if data.again { Ecn::NotEct } else { kind.ecn };
+            let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr));
+            queue.push(self.up.pass(at, &kind.data_up), Event::to_forward(packet));
+        }
+        self.arm_sender(id, queue);
+    }
+
+    /// An acknowledgement reaches the sender.
+    #[inline]
+    pub fn on_ack(&mut self, id: u32, ack: Ack, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+        self.sender.on_ack(ack, &kind.config, now);
+        self.send(id, kind, now, queue);
+    }
+
+    /// The retransmission timer, perhaps one that was set for an earlier deadline than there is now.
+    pub fn on_sender_timer(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+        if self.sender_timer != now {
+            return;
+        }
+        self.sender_timer = Time::NEVER;
+        self.sender.on_timer(&kind.config, now);
+        self.send(id, kind, now, queue);
+    }
+
+    /// The delayed-ACK timer.
+    pub fn on_receiver_timer(
+        &mut self,
+        id: u32,
+        kind: &TcpKind,
+        now: Time,
+        sacks: &mut Sacks,
+        queue: &mut Queue<Event>,
+    ) {
+        self.receiver_timer = Time::NEVER;
+        if let Some(reply) = self.receiver.on_timer(&kind.config, now) {
+            self.reply(id, reply, kind, now, sacks, queue);
+        }
+        self.arm_receiver(id, queue);
+    }
+
+    /// A segment leaves the far router for the receiver at `now`; gives how many segments that delivers.
+    ///
+    /// The wire is the flow's own, so when the segment arrives is known, and nothing but this flow's segments, which
+    /// come in order, and a delayed ACK, which is looked at first, can touch the receiver before: it acts at once, with
+    /// the time at which the segment will be there, and the segment needs no event for its last hop. What is delivered
+    /// is so counted when it leaves the bottleneck.
+    #[inline]
+    pub fn on_data(
+        &mut self,
+        id: u32,
+        (seq, cwr, marked): (u32, bool, bool),
+        kind: &TcpKind,
+        now: Time,
+        sacks: &mut Sacks,
+        queue: &mut Queue<Event>,
+    ) -> u32 {
+        let arrives = self.down.pass(now, &kind.data_down);
+        if let Some(due) = self.receiver.deadline()
+            && due < arrives
+            && let Some(reply) = self.receiver.on_timer(&kind.config, due)
+        {
+            self.reply(id, reply, kind, due, sacks, queue);
+        }
+        let before = self.receiver.expected();
+        match self.receiver.on_data(seq, marked, cwr, &kind.config, arrives) {
+            Some(reply) => self.reply(id, reply, kind, arrives, sacks, queue),
+            None => self.arm_receiver(id, queue),
+        }
+        self.receiver.expected() - before
+    }
+
+    /// When an acknowledgement that leaves the near router at `now` reaches the sender.
+    #[inline]
+    pub fn ack_arrives(&mut self, kind: &TcpKind, now: Time) -> Time {
+        self.back.pass(now, &kind.ack_down)
+    }
+
+    /// Reads a word of each cache line that an acknowledgement will need.
+    #[inline]
+    pub fn approach_sender(&self) {
+        self.sender.approach();
+        black_box(self.up);
+    }
+
+    /// Reads a word of the cache line that an acknowledgement on its way to the sender will need.
+    #[inline]
+    pub fn approach_wire(&self) {
+        black_box(self.back);
+    }
+
+    /// What it has done up to `now`.
+    pub fn counts(&self, now: Time) -> Before {
+        Before {
+            delivered: self.receiver.expected(),
+            retransmits: self.sender.retransmits(),
+            timeouts: self.sender.timeouts(),
+            cwnd_area: self.sender.cwnd_area(now),
+        }
+    }
+
+    #[inline]
+    fn after_overhead(&mut self, kind: &TcpKind, now: Time) -> Time {
+        if kind.overhead == Span::ZERO {
+            return now;
+        }
+        self.last_sent = self.last_sent.max(now + self.rng.span_below(kind.overhead));
+        self.last_sent
+    }
+
+    #[inline]
+    fn reply(&mut self, id: u32, reply: Reply, kind: &TcpKind, now: Time, sacks: &mut Sacks, queue: &mut Queue<Event>) {
+        let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
+        // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
+        let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, sack));
+        queue.push(self.ack_up.pass(now, &kind.ack_up), Event::to_reverse(packet));
+    }
+
+    #[inline]
+    fn arm_sender(&mut self, id: u32, queue: &mut Queue<Event>) {
+        if let Some(deadline) = self.sender.deadline()
+            && deadline < self.sender_timer
+        {
+            self.sender_timer = deadline;
+            queue.push(deadline, Event::sender_timer(id));
+        }
+    }
+
+    #[inline]
+    fn arm_receiver(&mut self, id: u32, queue: &mut Queue<Event>) {
+        if let Some(deadline) = self.receiver.deadline()
+            && self.receiver_timer == Time::NEVER
+        {
+            self.receiver_timer = deadline;
+            queue.push(deadline, Event::receiver_timer(id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_fills_four_cache_lines_and_its_receiver_the_last() {
+        assert_eq!(size_of::<TcpFlow>(), 256);
+        assert_eq!(std::mem::offset_of!(TcpFlow, receiver), 192);
+    }
+}
