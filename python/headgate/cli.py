@@ -154,12 +154,12 @@ def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 
 def _show(result: Result) -> None:
     """The table, the answer, and where the rest is."""
-    from headgate import answer, table
+    from headgate import table, verdict
 
     out = console()
     found = table.rows(result)
     out.print(table.table(result, found))
-    out.print(f"{answer.answer(result, found)}\n", style="bold")
+    out.print(f"{verdict.verdict(result)}.\n", style="bold")
     if result.path is not None and (result.path / "report.html").is_file():
         typer.echo(f"report  {result.path / 'report.html'}")
     typer.echo(f"folder  {result.path}")

@@ -11,10 +11,6 @@ import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import matplotlib
-import matplotlib.style
-from matplotlib.colors import to_rgb
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -150,8 +146,8 @@ def plain(value: float) -> str:
 
 def ink(colour: str) -> str:
     """The colour, white or near black, in which a number is legible on `colour`."""
-    red, green, blue = to_rgb(colour)
-    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.6 else "#222222"
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.6 * 255 else "#222222"
 
 
 _RC: dict[str, Any] = {
@@ -193,5 +189,8 @@ _RC: dict[str, Any] = {
 @contextmanager
 def applied() -> Iterator[None]:
     """Within this, figures are made and saved in Headgate's style, whatever the user's own settings say."""
+    # Here, so that the terminal has names and numbers without waiting for matplotlib.
+    import matplotlib.style
+
     with matplotlib.style.context(["default", _RC]):
         yield

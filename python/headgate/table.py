@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from headgate import style
 from headgate.spread import Figure
 from headgate.summary import classes, summarise
 
@@ -65,13 +66,6 @@ def table(result: Result, found: list[Row]) -> Table:
     return drawn
 
 
-def rate_unit(rate_bps: float) -> tuple[str, float]:
-    """The unit in which goodput on a link of this rate reads well, and how many of it one bit per second is."""
-    if rate_bps >= 1e9:
-        return "Gb/s", 1e-9
-    return ("Mb/s", 1e-6) if rate_bps >= 1e6 else ("kb/s", 1e-3)
-
-
 def columns(scenario: Scenario, found: list[Row]) -> list[Column]:
     """The columns that have something to say: none for UDP without UDP flows, none for marks where nobody marks."""
     kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
@@ -87,8 +81,8 @@ def columns(scenario: Scenario, found: list[Row]) -> list[Column]:
 
 
 def _goodput(kind: str, rate_bps: float) -> list[Column]:
-    unit, scale = rate_unit(rate_bps)
-    rate = Column(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], scale, 2)
+    unit, scale = style.unit_of(rate_bps)
+    rate = Column(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], 1 / scale, 2)
 
     def share(row: Row) -> Figure:
         found: Figure = row.kinds[kind]["share_of_fair"]
@@ -139,24 +133,18 @@ def _name(qdisc: str) -> Text:
 
 
 def _title(scenario: Scenario) -> str:
-    unit, scale = rate_unit(scenario.rate_bps)
     flows = " and ".join(filter(None, (_flows(kind, scenario.groups) for kind in KINDS)))
     time = f"{scenario.duration_s:g} s, the first {scenario.warmup_s:g} s not counted"
-    return f"{scenario.name}: {flows} on {scenario.rate_bps * scale:g} {unit}; {time}"
+    return f"{scenario.name}: {flows} on {style.rate(scenario.rate_bps)}; {time}"
 
 
 def _flows(kind: str, groups: list[Group]) -> str:
-    """The flows of one kind, as in `9 TCP flows` or `7 UDP flows (4 of 300 kb/s, 3 of 9.6 Mb/s)`; empty for none."""
+    """The flows of one kind, as in `9 TCP flows` or `7 UDP flows (4 of 300 kbit/s, 3 of 9.6 Mbit/s)`; empty for none."""
     mine = [group for group in groups if group.kind == kind]
     count = sum(group.flows for group in mine)
-    rates = [f"{group.flows} of {_rate_text(group.rate_bps)}" for group in mine if group.rate_bps is not None]
+    rates = [f"{group.flows} of {style.rate(group.rate_bps)}" for group in mine if group.rate_bps is not None]
     flows = f"{count} {KINDS[kind]} flow{'' if count == 1 else 's'}" if count else ""
     return f"{flows} ({', '.join(rates)})" if rates else flows
-
-
-def _rate_text(rate_bps: float) -> str:
-    unit, scale = rate_unit(rate_bps)
-    return f"{rate_bps * scale:g} {unit}"
 
 
 def _caption(scenario: Scenario) -> str:

@@ -18,11 +18,11 @@ def test_run_prints_a_table_an_answer_and_where_the_result_is(command: Command, 
     assert done.returncode == 0
     assert done.stderr == ""
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("small: 3 TCP flows and 1 UDP flow (1 of 2 Mb/s) on 2 Mb/s")
+    assert lines[0].startswith("small: 3 TCP flows and 1 UDP flow (1 of 2 Mbit/s) on 2 Mbit/s")
     assert max(map(len, lines)) <= 120
     assert any(line.split()[:1] == ["droptail"] for line in lines)
     assert any(line.split()[:1] == ["faba"] and "*" in line for line in lines)
-    assert "faba protects TCP best" in done.stdout
+    assert "FABA protects TCP best" in done.stdout
     assert lines[-1] == f"folder  {folder}"
     assert headgate.load(tmp_path / folder).scenario.name == "small"
 

@@ -150,7 +150,7 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     }
 
     /// Gives one packet to the discipline. Drops and marks are told to `host`.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, mut packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         packet.arrived = now;
         self.ledger.arrived(&packet, now);
@@ -163,7 +163,7 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
 
     /// Asks the discipline for the next packet to send. Call it whenever the link falls free, also when nothing waits:
     /// disciplines learn from it that the link went idle.
-    #[inline]
+    #[inline(always)]
     pub fn dequeue(&mut self, now: Time, host: &mut dyn Sink<T>) -> Option<Packet<T>> {
         let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
         let packet = self.discipline.dequeue(&mut Cx::new(now, &mut self.rng, &mut sink));

@@ -11,7 +11,7 @@ use headgate_scenario::{Changes, Qdisc, Scenario};
 use headgate_sim::Outcome;
 
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/protect.toml");
-const REPEATS: usize = 5;
+const REPEATS: u64 = 5;
 
 /// One scenario and discipline, run a few times.
 struct Cost {
@@ -38,7 +38,7 @@ fn demo() {
     println!("{:<40} {:>10} {:>8} {:>12} {:>10} {:>9}", "", "ns/packet", "median", "packets/s", "events", "ns/event");
     let (mut seconds, mut packets) = (0.0, 0.0);
     for qdisc in &scenario.qdiscs {
-        let cost = measure(&scenario, qdisc, REPEATS);
+        let cost = measure(&scenario, qdisc, REPEATS, scenario.seeds.len() as u64);
         println!("{:<40} {}", qdisc.to_string(), cost.row());
         seconds += cost.best * cost.outcome.packets as f64;
         packets += cost.outcome.packets as f64;
@@ -59,7 +59,7 @@ fn flows() {
         let repeats = if flows < 100_000 { REPEATS } else { 2 };
         let scenario = crowd(flows, seconds);
         let before = peak_memory();
-        let cost = measure(&scenario, &scenario.qdiscs[0], repeats);
+        let cost = measure(&scenario, &scenario.qdiscs[0], repeats, 1);
         let ratio = cost.best / *first.get_or_insert(cost.best);
         let memory = match (before, peak_memory()) {
             (Some(before), Some(after)) => format!("{:.0}", (after - before) as f64 / flows as f64),
@@ -82,14 +82,21 @@ fn crowd(flows: u64, seconds: u64) -> Scenario {
     Scenario::read(&text, "crowd.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn measure(scenario: &Scenario, qdisc: &Qdisc, repeats: usize) -> Cost {
+/// Each repeat runs the first `seeds` seeds: the kernel's account of CPU time moves in steps of some milliseconds, and
+/// a repeat should be long beside them.
+fn measure(scenario: &Scenario, qdisc: &Qdisc, repeats: u64, seeds: u64) -> Cost {
     let mut costs = Vec::new();
     let mut last = None;
     for _ in 0..repeats {
         let start = cpu_seconds();
-        let outcome = headgate_sim::run(scenario, qdisc, 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
-        costs.push((cpu_seconds() - start) / outcome.packets as f64);
-        last = Some(outcome);
+        let mut packets = 0;
+        for seed in 1..=seeds {
+            last = None; // nothing of the run before is in memory beside this one
+            let outcome = headgate_sim::run(scenario, qdisc, seed, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+            packets += outcome.packets;
+            last = Some(outcome);
+        }
+        costs.push((cpu_seconds() - start) / packets as f64);
     }
     costs.sort_by(f64::total_cmp);
     Cost { best: costs[0], median: costs[costs.len() / 2], outcome: last.expect("it ran at least once") }

@@ -10,9 +10,10 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from headgate import style
+from headgate.division import Division, Part, divisions
 from headgate.plot import data
-from headgate.plot.division import Division, divisions, headline, part_name
 from headgate.plot.panels import chosen, heading, new_figure
+from headgate.verdict import sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,7 @@ def overview(result: Result) -> Figure:
             _values(columns[1], [division.jain for division in found], "Jain's index\n(1: all flows equal)", "", 1.0)
         _values(columns[-1], [division.delay_ms_p95 for division in found], "95 % of packets\nwait at most", " ms")
         _names(columns[0], found)
-        heading(figure, headline(found, rate_bps), _note(result))
+        heading(figure, sentence(found, rate_bps), _note(result))
         _legend(figure, found[0], classes)
         return figure
 
@@ -118,7 +119,7 @@ def _names(axes: Axes, found: list[Division]) -> None:
 
 def _legend(figure: Figure, division: Division, classes: bool) -> None:
     handles: list[Patch | Line2D] = [
-        Patch(color=colour, label=style.fold(part_name(part, classes), 34))
+        Patch(color=colour, label=style.fold(_part_name(part, classes), 34))
         for part, colour in zip(division.parts, _colours(division), strict=True)
     ]
     fair = "the fair division" if len(division.parts) > 1 else "all that the link can carry"
@@ -127,6 +128,15 @@ def _legend(figure: Figure, division: Division, classes: bool) -> None:
     across = len(handles) if letters < _LEGEND_LETTERS[classes] else 3
     figure.axes[0].legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=across,
                           borderaxespad=0.2, columnspacing=1.2, handlelength=1.2)  # fmt: skip
+
+
+def _part_name(part: Part, classes: bool) -> str:
+    """A part as the legend names it; `classes` if the parts are TCP and unresponsive flows."""
+    if not classes:
+        return f"{part.name} ({part.flows} {'flow' if part.flows == 1 else 'flows'})"
+    if part.unresponsive:
+        return "the flow that does not slow down" if part.flows == 1 else f"{part.flows} flows that do not slow down"
+    return "1 TCP flow" if part.flows == 1 else f"{part.flows} TCP flows together"
 
 
 def _note(result: Result) -> str:

@@ -6,7 +6,7 @@ from headgate.report.markup import Html, join, tag, text
 
 _DEFINITIONS = (
     (
-        "TCP Mb/s, UDP Mb/s: goodput",
+        "TCP Mbit/s, UDP Mbit/s: goodput",
         "Useful bytes that reached the receiver per second after the warm-up; headers and bytes received twice do not "
         "count. RFC 7928, section 2.5.",
     ),
