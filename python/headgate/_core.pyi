@@ -24,10 +24,12 @@ class ScenarioError(ValueError):
     """A scenario that cannot be used; `str` gives the whole message, with the place in the file."""
 
     message: str
+    help: str | None
     key: str
     file: str
     line: int | None
     column: int | None
+    change: str | None
 
 class Stopped(Exception):
     """A run that was asked to stop before its end."""

@@ -90,10 +90,11 @@ def write_report(result: Result) -> Path:
     figures = result.path / "figures"
     unfinished = result.path / f"{store.UNFINISHED}figures"
     shutil.rmtree(unfinished, ignore_errors=True)
-    plot.save_all(result, unfinished)
+    drawn = plot.pictures(result)
+    plot.save_all(result, unfinished, drawn)
     shutil.rmtree(figures, ignore_errors=True)
     unfinished.rename(figures)
-    store.write_whole(result.path / "report.html", lambda file: page.write(result, file))
+    store.write_whole(result.path / "report.html", lambda file: page.write(result, file, drawn))
     return result.path / "report.html"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headgate.results import Result
 
 _MOST_PARTS = 6
+_COMPARED = ("goodput_bps", "fair_share_bps")
 
 
 class Part(NamedTuple):
@@ -114,12 +115,19 @@ def _few(parts: list[Part]) -> list[Part]:
 
 
 def _misplaced(groups: list[dict[str, Any]]) -> Figure:
-    pairs = [zip(*(group[name]["per_seed"] for name in ("goodput_bps", "fair_share_bps")), strict=True) for group in groups]
-    return figure(sum(abs(goodput - fair) for goodput, fair in seed) for seed in zip(*pairs, strict=True))
+    goodput, fair = (list(zip(*(group[name]["per_seed"] for group in groups), strict=True)) for name in _COMPARED)
+    return _distance(goodput, fair)
 
 
 def _misplaced_within(group: dict[str, Any]) -> Figure:
     """The same over the flows of one group, whose fair shares are equal."""
-    fair = [whole / group["flows"] for whole in group["fair_share_bps"]["per_seed"]]
     flows = zip(*(flow["per_seed"] for flow in group["goodput_bps_per_flow"]), strict=True)
-    return figure(sum(abs(flow - due) for flow in seed) for seed, due in zip(flows, fair, strict=True))
+    return _distance(
+        flows, ([whole / group["flows"]] * group["flows"] for whole in group["fair_share_bps"]["per_seed"])
+    )
+
+
+def _distance(goodput: Iterable[Sequence[float]], fair: Iterable[Sequence[float]]) -> Figure:
+    """The sum of |goodput - fair| in each seed."""
+    seeds = zip(goodput, fair, strict=True)
+    return figure(sum(abs(got - due) for got, due in zip(*seed, strict=True)) for seed in seeds)

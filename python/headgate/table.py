@@ -139,7 +139,7 @@ def _title(scenario: Scenario) -> str:
 
 
 def _flows(kind: str, groups: list[Group]) -> str:
-    """The flows of one kind, as in `9 TCP flows` or `7 UDP flows (4 of 300 kbit/s, 3 of 9.6 Mbit/s)`; empty for none."""
+    """The flows of one kind, as in `9 TCP flows` or `5 UDP flows (4 of 300 kbit/s, 1 of 9.6 Mbit/s)`; else empty."""
     mine = [group for group in groups if group.kind == kind]
     count = sum(group.flows for group in mine)
     rates = [f"{group.flows} of {style.rate(group.rate_bps)}" for group in mine if group.rate_bps is not None]

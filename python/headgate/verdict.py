@@ -41,8 +41,8 @@ def _protection(found: list[Division], rate_bps: float) -> str:
     scale = style.unit_of(rate_bps)[1]
     taken = _each(found, lambda division: style.number(division.unresponsive_bps / scale))
     fair = style.number(found[0].parts[1].fair_bps / scale)
-    said = f"f {style.rate(rate_bps)}, {_takers(found[0])} {taken} (fair: {fair})"
-    return f"O{said}" if len(found) == 1 else f"{_lead(found, 'protect')} TCP best: o{said}"
+    lead = "Of" if len(found) == 1 else f"{_lead(found, 'protect')} TCP best: of"
+    return f"{lead} {style.rate(rate_bps)}, {_takers(found[0])} {taken} (fair: {fair})"
 
 
 def _takers(division: Division) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from headgate import plot
 from headgate.scenario import Group
 from headgate.summary import summarise
 
@@ -183,7 +184,7 @@ class Result:
         return summarise(self)  # type: ignore[arg-type]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make() -> Callable[..., Result]:
     """Makes a result from what shall differ from the ordinary scenario."""
 
@@ -191,3 +192,15 @@ def make() -> Callable[..., Result]:
         return Result(Scenario(**changes), idle, interval_s)
 
     return _make
+
+
+@pytest.fixture(scope="session")
+def ordinary(make: Callable[..., Result]) -> Result:
+    """The ordinary result; tests that change it make their own."""
+    return make()
+
+
+@pytest.fixture(scope="session")
+def drawn(ordinary: Result) -> dict[str, plot.Picture]:
+    """The ordinary result's pictures, drawn once for all tests."""
+    return plot.pictures(ordinary)

@@ -3,18 +3,19 @@
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from headgate import plot, style
+from headgate.division import divisions
 from headgate.plot import data
-from headgate.plot.division import divisions
 from headgate.scenario import Group
 
 KINDS = {
-    "protect": {},
+    "protect": {"seeds": [1]},
     "no unresponsive flow": {"groups": [Group("near", "tcp", 5, None), Group("far", "tcp", 5, None)]},
     "unresponsive flows only": {"groups": [Group("a", "udp", 1, 9e6), Group("b", "udp", 2, 3e6)]},
     "one group": {"groups": [Group("tcp", "tcp", 10, None)]},
@@ -33,11 +34,11 @@ KINDS = {
 
 @pytest.fixture(params=KINDS.values(), ids=KINDS.keys())
 def result(request, make):
-    return make(interval_s=2.0, **request.param)
+    return make(**{"interval_s": 2.0, "qdiscs": ["droptail", "red"]} | request.param)
 
 
 def test_every_figure_is_drawn_and_saved_whatever_the_scenario(result, tmp_path):
-    written = plot.save_all(result, tmp_path / "figures")
+    written = plot.save_all(result, tmp_path / "figures", plot.pictures(result, dpi=40))
     names = {"overview", "goodput", "delay", "queue"}
     if any(not qdisc.startswith("droptail") for qdisc in result.scenario.qdiscs):
         names.add("gauges")
@@ -48,28 +49,40 @@ def test_every_figure_is_drawn_and_saved_whatever_the_scenario(result, tmp_path)
         assert start.startswith((b"\x89PNG", b"<?xml"))
 
 
-def test_the_same_result_gives_the_same_bytes_in_another_process(make, tmp_path):
+def test_the_same_result_gives_the_same_bytes_in_another_process(drawn, tmp_path):
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); from conftest import Result, Scenario\n"
         "from headgate import plot; plot.save_all(Result(Scenario()), sys.argv[2])"
     )
-    here, there = tmp_path / "here", tmp_path / "there"
-    plot.save_all(make(), here)
-    subprocess.run([sys.executable, "-c", script, Path(__file__).parent, there], check=True)
-    for path in here.iterdir():
-        assert path.read_bytes() == (there / path.name).read_bytes(), path.name
+    subprocess.run([sys.executable, "-c", script, Path(__file__).parent, tmp_path], check=True)
+    assert {path.stem for path in tmp_path.iterdir()} == set(drawn)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == getattr(drawn[path.stem], path.suffix[1:]), path.name
 
 
-def test_the_users_own_settings_do_not_change_the_bytes(make):
+def test_the_users_own_settings_do_not_change_the_bytes(ordinary, drawn):
     import matplotlib
 
-    before = plot.render(plot.overview(make()), "svg")
     with matplotlib.rc_context({"font.size": 20, "svg.fonttype": "none", "axes.grid": False, "savefig.dpi": 10}):
-        assert plot.render(plot.overview(make()), "svg") == before
+        assert plot.picture(plot.overview(ordinary)) == drawn["overview"]
 
 
-def test_goodput_bars_are_the_means_over_seeds(make):
-    result = make()
+def test_without_its_title_a_picture_is_cut_below_it_unless_a_legend_stands_beside(drawn):
+    def size(svg):
+        root = ElementTree.fromstring(svg)
+        return [float(number) for number in root.get("viewBox").split()], float(root.get("height").removesuffix("pt"))
+
+    for name, each in drawn.items():
+        (_, _, width, height), _ = size(each.svg)
+        view, shown = size(each.untitled)
+        assert view == pytest.approx([0, each.title_pt, width, height - each.title_pt], abs=0.01)
+        assert shown == view[3]
+        assert (each.title_pt > 0) == (name != "goodput")
+        assert each.untitled.count(b'<g id="title" visibility="hidden">') == 1
+
+
+def test_goodput_bars_are_the_means_over_seeds(ordinary):
+    result = ordinary
     axes = plot.goodput(result, qdisc="red")[0]
     heights = [patch.get_height() for patch in axes.patches]
     rows = [row for row in result.flows.to_pylist() if row["qdisc"] == "red"]
@@ -80,8 +93,8 @@ def test_goodput_bars_are_the_means_over_seeds(make):
     assert colours[9] != colours[0]
 
 
-def test_panels_share_their_scales(make):
-    axes = plot.queue(make())
+def test_panels_share_their_scales(ordinary):
+    axes = plot.queue(ordinary)
     assert len(axes) == 4
     assert len({panel.get_ylim() for panel in axes}) == 1
     assert len({panel.get_xlim() for panel in axes}) == 1
@@ -93,19 +106,19 @@ def test_shared_scales_reach_the_largest_value_of_any_panel(make):
     last = np.array(result.intervals.column("qdisc").to_pylist()) == "faba"
     column = result.intervals.schema.get_field_index("value")
     result.intervals = result.intervals.set_column(column, "value", [np.where(last, 100 * value, value)])
-    most = data.metric(result, "faba", "queue_packets").high.max()
+    most = data.metric(result, "faba", "queue_packets", 300).high.max()
     bottom, top = plot.queue(result)[0].get_ylim()
     assert bottom == 0
     assert top >= most
 
 
-def test_a_caller_may_bring_axes_for_one_discipline(make):
+def test_a_caller_may_bring_axes_for_one_discipline(ordinary):
     mine = Figure().add_subplot()
-    assert plot.queue(make(), qdisc="faba", ax=mine) == [mine]
+    assert plot.queue(ordinary, qdisc="faba", ax=mine) == [mine]
     with pytest.raises(ValueError, match="one axes holds one discipline"):
-        plot.queue(make(), ax=mine)
+        plot.queue(ordinary, ax=mine)
     with pytest.raises(ValueError, match="no discipline fabba, but droptail, red"):
-        plot.goodput(make(), qdisc="fabba")
+        plot.goodput(ordinary, qdisc="fabba")
 
 
 def test_the_dot_on_a_delay_curve_is_its_99th_percentile(make):
@@ -125,15 +138,15 @@ def test_delays_that_differ_much_get_a_logarithmic_scale(make):
 
 def test_a_long_run_is_thinned_without_losing_its_extremes(make):
     result = make(qdiscs=["red"], interval_s=0.05)
-    line = data.metric(result, "red", "queue_packets")
+    line = data.metric(result, "red", "queue_packets", 300)
     table = data.rows(result.intervals, metric="queue_packets")
     assert len(line.time_s) == 300
     assert line.low.min() == data.values(table, "value").min()
     assert line.high.max() == data.values(table, "value").max()
 
 
-def test_the_bars_of_the_overview_end_where_the_divisions_do(make):
-    result = make()
+def test_the_bars_of_the_overview_end_where_the_divisions_do(ordinary):
+    result = ordinary
     figure = plot.overview(result)
     found = divisions(result)
     bars = figure.axes[0].patches

@@ -1,7 +1,9 @@
 """The page stands alone, says what the tables say, and trusts nothing that comes from the scenario."""
 
 import base64
+import copy
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +13,7 @@ from headgate import table as terminal
 from headgate.plot import data
 from headgate.report import sections, settings
 from headgate.scenario import Group
+from headgate.verdict import verdict
 
 VOID = {"meta", "img", "br", "link", "input"}
 
@@ -34,6 +37,11 @@ class Reader(HTMLParser):
         self.words.append(text)
 
 
+@pytest.fixture(scope="module")
+def page(ordinary, drawn):
+    return report.page(ordinary, drawn)
+
+
 def read(page):
     reader = Reader()
     reader.feed(page)
@@ -41,8 +49,7 @@ def read(page):
     return reader
 
 
-def test_the_page_needs_no_network_and_no_scripts(make):
-    page = report.page(make())
+def test_the_page_needs_no_network_and_no_scripts(page):
     reader = read(page)
     assert not {tag for tag, _ in reader.found} & {"script", "link", "iframe", "object", "embed"}
     sources = [attrs[key] for _, attrs in reader.found for key in ("src", "href") if key in attrs]
@@ -52,8 +59,8 @@ def test_the_page_needs_no_network_and_no_scripts(make):
     assert "@import" not in page
 
 
-def test_every_picture_has_an_alternative_text_and_every_table_headers(make):
-    reader = read(report.page(make()))
+def test_every_picture_has_an_alternative_text_and_every_table_headers(page):
+    reader = read(page)
     pictures = [attrs for tag, attrs in reader.found if tag == "img"]
     assert len(pictures) == 5
     assert all(len(attrs["alt"]) > 30 for attrs in pictures)
@@ -61,24 +68,24 @@ def test_every_picture_has_an_alternative_text_and_every_table_headers(make):
     assert set(heads) == {"col", "row"}
 
 
-def test_what_comes_from_the_scenario_is_escaped(make):
+def test_what_comes_from_the_scenario_is_escaped(make, drawn):
     evil = '<script>alert("x")</script>&"\'$name ${style}'
-    page = report.page(make(name=evil, about=evil, groups=[Group(evil, "tcp", 2, None), Group("b", "tcp", 2, None)]))
+    groups = [Group(evil, "tcp", 2, None), Group("b", "tcp", 2, None)]
+    page = report.page(make(name=evil, about=evil, groups=groups), drawn)
     assert "<script" not in page
     assert page.count("&lt;script&gt;") > 3
     assert "".join(read(page).words).count("$name ${style}") > 3
 
 
-def test_the_same_result_gives_the_same_page(make, tmp_path):
-    report.write(make(), tmp_path / "one.html")
-    report.write(make(), tmp_path / "two.html")
-    assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+def test_the_same_result_gives_the_same_page_whoever_draws_it(make, page, tmp_path):
+    report.write(make(), tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text("utf-8") == page
 
 
-def test_the_page_has_how_it_was_made_but_no_place_and_no_time(make, tmp_path):
-    result = make()
+def test_the_page_has_how_it_was_made_but_no_place_and_no_time(ordinary, drawn, tmp_path):
+    result = copy.copy(ordinary)
     result.path = tmp_path
-    page = report.page(result)
+    page = report.page(result, drawn)
     words = re.sub(r"data:image/[^\"]*", "", page)
     assert "headgate rerun results/made-up-01234567" in words
     assert result.manifest["config_hash"] in words
@@ -87,23 +94,27 @@ def test_the_page_has_how_it_was_made_but_no_place_and_no_time(make, tmp_path):
     assert "cpu" not in words.lower()
 
 
-def test_a_page_without_packets_has_dashes_instead_of_numbers(make):
-    words = "".join(read(report.page(make(idle=True))).words)
+def test_a_page_without_packets_has_dashes_instead_of_numbers(make, drawn):
+    words = "".join(read(report.page(make(idle=True), drawn)).words)
     assert "No data reached a receiver" in words
     assert "No packet was dropped or marked" in words
     assert "nan" not in words.lower().split()
 
 
-def test_the_picture_in_the_page_is_the_smaller_of_both_forms():
-    small, large = b"x" * 10, b"y" * 11
-    from headgate.report.markup import picture
-
-    assert base64.b64encode(small).decode() in picture(small, large, "alt")
-    assert "image/png" in picture(large, small, "alt")
+def test_the_page_begins_with_the_verdict_and_says_it_once(ordinary, page):
+    words = "".join(read(page).words)
+    assert words.count(verdict(ordinary)) == 1
+    assert f"<h1>{escape(verdict(ordinary))}</h1>" in page
 
 
-def test_the_summary_is_the_table_of_the_terminal(make):
-    result = make()
+def test_the_page_has_the_saved_pictures_without_their_titles(page, drawn):
+    sources = [attrs["src"] for tag, attrs in read(page).found if tag == "img"]
+    shown = [base64.b64decode(source.removeprefix("data:image/svg+xml;base64,")) for source in sources]
+    assert shown == [each.untitled for each in drawn.values()]
+
+
+def test_the_summary_is_the_table_of_the_terminal(ordinary):
+    result = ordinary
     found = terminal.rows(result)
     cells = [" ".join(word.split()) for word in read(sections.summary(result)).words if word.strip()]
     for column in terminal.columns(result.scenario, found):
@@ -118,16 +129,16 @@ def test_with_one_seed_there_is_no_spread(make):
     assert "±" not in sections.summary(make(seeds=[3]))
 
 
-def test_reasons_add_up_to_all_drops(make):
-    result = make()
+def test_reasons_add_up_to_all_drops(ordinary):
+    result = ordinary
     counts = sections.by_reason(result, "red", "tcp")
     table = data.rows(result.flows, qdisc="red", kind="tcp")
     assert list(counts) == ["dropped_early"]
     assert 3 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
 
 
-def test_the_best_of_a_column_is_set_off(make):
-    result = make()
+def test_the_best_of_a_column_is_set_off(ordinary):
+    result = ordinary
     page = sections.summary(result)
     best = min(row.entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"] for row in terminal.rows(result))
     assert f"<strong>{best:.1f}</strong>" in page

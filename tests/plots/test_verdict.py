@@ -1,74 +1,138 @@
-"""The sentence above the overview, and the order of its rows."""
+"""The one sentence that says what came of a run, and the ranking it stands on."""
 
 import pytest
 
-from headgate.plot.division import Division, Part, divisions, headline
+from headgate.division import Division, Part, divisions, leaders
 from headgate.scenario import Group
+from headgate.spread import figure
+from headgate.verdict import sentence, verdict
 
 RATE = 10e6
 
 
-def two_classes(label, tcp, udp, flows=1):
-    parts = [Part("tcp", False, 9, tcp, 8.4e6), Part("cbr", True, flows, udp, 0.93e6)]
-    return Division(label, parts, 20.0, 0.9)
+def division(label, parts, jain=0.9, delay_ms_p95=20.0, misplaced=None):
+    if misplaced is None:
+        misplaced = [sum(abs(part.goodput_bps - part.fair_bps) for part in parts)]
+    return Division(label, parts, figure(misplaced), delay_ms_p95, jain)
 
 
-def two_groups(label, near, far):
-    parts = [Part("near", False, 5, near, 4.65e6), Part("far", False, 5, far, 4.65e6)]
-    return Division(label, parts, 20.0, 0.9)
+def two_classes(label, tcp, udp, flows=1, **more):
+    return division(label, [Part("tcp", False, 9, tcp, 8.4e6), Part("cbr", True, flows, udp, 0.93e6)], **more)
 
 
-def test_the_title_says_what_the_worst_and_the_best_discipline_let_the_flow_take():
-    found = [two_classes("FABA", 8.3e6, 1.1e6), two_classes("DropTail", 4.6e6, 4.88e6)]
-    assert headline(found, RATE) == (
-        "With DropTail, the flow that does not slow down takes 4.9 of 10 Mbit/s; with FABA 1.1 (its fair share is 0.93)"
+def two_groups(label, near, far, **more):
+    return division(label, [Part("near", False, 5, near, 4.65e6), Part("far", False, 5, far, 4.65e6)], **more)
+
+
+def one_group(label, goodput, jain, misplaced, flows=10):
+    return division(label, [Part("tcp", False, flows, goodput, 9.3e6)], jain=jain, misplaced=[misplaced])
+
+
+def test_the_best_the_next_and_the_last_are_told_with_what_the_flow_takes():
+    found = [two_classes(*row) for row in (("FABA", 8.3e6, 1.1e6), ("SFB", 7.3e6, 2e6), ("DropTail", 4.6e6, 4.88e6))]
+    assert sentence(found, RATE) == (
+        "FABA protects TCP best: of 10 Mbit/s, the flow that does not slow down takes 1.10 with FABA, 2.00 with SFB, "
+        "4.88 with DropTail (fair: 0.930)"
     )
 
 
+def test_those_whose_intervals_reach_the_first_share_its_place():
+    found = [
+        two_classes("FRED", 8.3e6, 1.1e6, misplaced=[0.2e6, 0.3e6, 0.4e6]),
+        two_classes("FABA", 8.2e6, 1.2e6, misplaced=[0.3e6, 0.4e6, 0.5e6]),
+        two_classes("DropTail", 4.6e6, 4.88e6, misplaced=[7.8e6, 7.8e6, 7.9e6]),
+    ]
+    assert [each.label for each in leaders(found)] == ["FRED", "FABA"]
+    assert sentence(found, RATE).startswith("FRED and FABA protect TCP best: of 10 Mbit/s, ")
+    apart = [found[0], found[1]._replace(misplaced_bps=figure([0.9e6, 0.91e6, 0.92e6])), found[2]]
+    assert [each.label for each in leaders(apart)] == ["FRED"]
+
+
+def test_more_than_three_that_share_the_first_place_are_counted():
+    found = [two_classes(f"D{number}", 8.3e6, 1.1e6) for number in range(5)] + [two_classes("last", 5e6, 4e6)]
+    assert sentence(found, RATE).startswith("D0, D1 and 3 more protect TCP best")
+
+
 def test_several_unresponsive_flows_are_spoken_of_in_the_plural():
-    said = headline([two_classes("FABA", 8.3e6, 1.1e6, flows=3)], RATE)
-    assert said == "With FABA, the 3 flows that do not slow down take 1.1 of 10 Mbit/s; their fair share is 0.93"
+    said = sentence([two_classes("FABA", 8.3e6, 1.1e6, flows=3)], RATE)
+    assert said == "Of 10 Mbit/s, the 3 flows that do not slow down take 1.10 with FABA (fair: 0.930)"
 
 
 def test_disciplines_that_do_the_same_are_not_set_against_each_other():
     found = [two_classes("BLUE", 4.7e6, 4.81e6), two_classes("RED", 4.6e6, 4.88e6)]
-    assert headline(found, RATE).startswith("With every discipline here, the flow that does not slow down takes about")
+    assert sentence(found, RATE) == (
+        "With every discipline here, of 10 Mbit/s, the flow that does not slow down takes about 4.9 (fair: 0.93)"
+    )
 
 
-def test_without_unresponsive_flows_the_title_compares_groups():
+def test_without_unresponsive_flows_groups_are_compared():
     found = [two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 6.9e6, 2.3e6)]
-    assert headline(found, RATE) == (
-        "With DropTail, a flow of “near” gets 3.0 times as much as one of “far”; with FABA 1.2 times"
+    assert sentence(found, RATE) == (
+        "FABA divides the link most fairly: a flow of “near” gets 1.2 times as much as one of “far”, "
+        "3.0 times with DropTail"
+    )
+    assert sentence([two_groups("FABA", 4.6e6, 4.5e6), found[1]], RATE) == (
+        "FABA divides the link most fairly: each group gets about its fair share; "
+        "with DropTail, a flow of “near” gets 3.0 times as much as one of “far”"
+    )
+
+
+def test_where_all_divide_alike_the_wait_is_compared():
+    found = [two_groups("FABA", 4.6e6, 4.5e6, delay_ms_p95=30.0), two_groups("RED", 4.6e6, 4.49e6, delay_ms_p95=15.0)]
+    assert sentence(found, RATE) == (
+        "Every discipline here divides the link alike; 95 % of packets wait at most 15.0 ms with RED, 30.0 with FABA"
     )
 
 
 def test_a_group_that_gets_nothing_is_said_to_get_nothing():
-    assert headline([two_groups("DropTail", 9e6, 0.0)], RATE) == "With DropTail, “far” gets nothing"
-
-
-def test_groups_that_are_nearly_even_are_called_even():
-    assert "about its fair share" in headline([two_groups("FABA", 4.6e6, 4.5e6)], RATE)
+    assert sentence([two_groups("DropTail", 9e6, 0.0)], RATE) == "With DropTail, “far” gets nothing"
+    assert sentence([two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 9e6, 0.0)], RATE).endswith(
+        "as one of “far”; with DropTail, “far” gets nothing"
+    )
 
 
 def test_one_group_is_described_by_jains_index():
-    division = Division("RED", [Part("tcp", False, 10, 9e6, 9.3e6)], 20.0, 0.987)
-    assert headline([division], RATE) == "10 flows share the link: Jain's index 0.987 with RED (1 is even)"
+    red, faba = one_group("RED", 9e6, 0.987, 0.5e6), one_group("FABA", 9e6, 0.8, 1.2e6)
+    assert sentence([red], RATE) == "10 flows share the link: Jain's index 0.987 with RED (1 is even)"
+    assert sentence([red, faba], RATE) == (
+        "RED shares the link best among 10 flows: Jain's index 0.987 with RED, 0.800 with FABA (1 is even)"
+    )
+    assert (
+        sentence([one_group("RED", 9e6, 1.0, 0.3e6, flows=1)], RATE)
+        == "One flow has the link and gets 9.00 Mbit/s with RED"
+    )
 
 
 def test_no_data_is_said_in_words(make):
-    result = make(idle=True)
-    assert headline(divisions(result), RATE) == "No data reached a receiver after the warm-up"
+    assert verdict(make(idle=True)) == "No data reached a receiver after the warm-up"
 
 
 def test_the_fairest_division_comes_first_and_parts_add_up_to_all_goodput(make):
     result = make()
     found = divisions(result)
-    unfairness = [division.unfairness_bps for division in found]
-    assert unfairness == sorted(unfairness)
+    misplaced = [division.misplaced for division in found]
+    assert misplaced == sorted(misplaced)
     assert found[-1].label == "DropTail"
     seeds = len(result.scenario.seeds)
     total = sum(result.flows.column("goodput_bps").to_pylist()) / seeds
     assert sum(division.goodput_bps for division in found) == pytest.approx(total)
+
+
+@pytest.mark.parametrize(
+    ("groups", "piece"),
+    [
+        ([Group("a", "tcp", 2, None), Group("b", "tcp", 3, None), Group("c", "udp", 1, 5e6)], "kind"),
+        ([Group("a", "tcp", 2, None), Group("b", "tcp", 3, None)], "group"),
+        ([Group("a", "tcp", 5, None)], "flow"),
+    ],
+    ids=["classes", "groups", "flows"],
+)
+def test_misplaced_goodput_is_the_distance_from_the_fair_division_in_each_seed(make, groups, piece):
+    result = make(groups=groups, qdiscs=["red"])
+    table = result.flows.to_pandas()
+    for seed, found in zip(result.scenario.seeds, divisions(result)[0].misplaced_bps["per_seed"], strict=True):
+        mine = table[table["seed"] == seed].groupby(table[piece].astype(str))[["goodput_bps", "fair_share_bps"]].sum()
+        assert found == pytest.approx((mine["goodput_bps"] - mine["fair_share_bps"]).abs().sum())
 
 
 def test_many_groups_are_drawn_as_the_first_five_and_the_rest(make):

@@ -42,9 +42,14 @@ fn read<V: Unit>(text: &str) -> Result<V, String> {
 }
 
 fn unitless<V: Unit>(number: &str) -> String {
-    match number.strip_prefix('-') {
-        Some(_) => format!("must not be negative, found {number}"),
-        None => format!("a bare number has no unit; write \"{number}{}\"", V::UNIT),
+    if number.starts_with('-') {
+        return format!("must not be negative, found {number}");
+    }
+    let united = format!("{number}{}", V::UNIT);
+    match V::read(&united) {
+        Ok(_) => format!("a bare number has no unit; write {united:?}"),
+        // A unit would not help, as with a limit of 0.
+        Err(expected) => format!("expected {expected}, found {number}"),
     }
 }
 

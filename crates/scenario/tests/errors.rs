@@ -69,6 +69,8 @@ const FAULTS: &[Case] = &[
         (16, 10), "tcp[0].packet", "`tcp[0].packet`: must be 1B to 65535B, not 0B"),
     ("a header as large as its packet", r#"packet = "512B""#, r#"packet = "40B""#,
         (16, 10), "tcp[0].packet", "`tcp[0].packet`: a header of 40B leaves no room for data in a packet of 40B"),
+    ("a bare zero for a limit", r#"limit = "100p""#, "limit = 0",
+        (10, 9), "link.limit", r#"`link.limit`: expected a limit above 0 in packets or bytes, such as "150p" or "200KB", found 0"#),
     ("a limit of zero", r#"limit = "100p""#, r#"limit = "0p""#,
         (10, 9), "link.limit", r#"`link.limit`: expected a limit above 0 in packets or bytes, such as "150p" or "200KB", found "0p""#),
     ("no flows in a group", "flows = 2", "flows = 0",

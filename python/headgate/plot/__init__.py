@@ -4,6 +4,18 @@ from headgate.plot.delay import delay_cdf
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
 from headgate.plot.overview import overview
-from headgate.plot.save import figures, render, save_all
+from headgate.plot.picture import Picture, picture
+from headgate.plot.save import figures, pictures, save_all
 
-__all__ = ["delay_cdf", "figures", "gauges", "goodput", "overview", "queue", "render", "save_all"]
+__all__ = [
+    "Picture",
+    "delay_cdf",
+    "figures",
+    "gauges",
+    "goodput",
+    "overview",
+    "picture",
+    "pictures",
+    "queue",
+    "save_all",
+]

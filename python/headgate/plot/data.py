@@ -85,8 +85,11 @@ def groups(result: Result, qdisc: str) -> list[Group]:
     return found
 
 
-def series(table: pa.Table, points: int = 300) -> Series | None:
-    """Rows of one metric of one discipline as a series of at most `points` points, or nothing if there are none."""
+def series(table: pa.Table, points: int) -> Series | None:
+    """Rows of one metric of one discipline as a series of at most `points` points, or nothing if there are none.
+
+    Where several moments fall on one point, its value is their mean, and `low` and `high` keep the extremes.
+    """
     if table.num_rows == 0:
         return None
     time, seed, value = values(table, "time_s"), values(table, "seed"), values(table, "value")
@@ -115,16 +118,16 @@ def _hole(bound: Array) -> Array:
     return np.where(np.isfinite(bound), bound, np.nan)
 
 
-def metric(result: Result, qdisc: str, name: str) -> Series | None:
+def metric(result: Result, qdisc: str, name: str, points: int) -> Series | None:
     """A metric of the whole link over time, warm-up included."""
-    return series(rows(result.intervals, qdisc=qdisc, metric=name))
+    return series(rows(result.intervals, qdisc=qdisc, metric=name), points)
 
 
-def gauges(result: Result, qdisc: str) -> dict[str, Series]:
+def gauges(result: Result, qdisc: str, points: int) -> dict[str, Series]:
     """The discipline's own gauges over time, by name."""
     table = rows(result.intervals, qdisc=qdisc)
     names = sorted(name for name in pc.unique(table.column("metric")).to_pylist() if name.startswith(GAUGE))
-    drawn = {name.removeprefix(GAUGE): series(rows(table, metric=name)) for name in names}
+    drawn = {name.removeprefix(GAUGE): series(rows(table, metric=name), points) for name in names}
     return {name: line for name, line in drawn.items() if line is not None}
 
 

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from headgate.results import Result
 
 _GAUGES_ACROSS = 4
+_LINE_PT = 1.1
+
+
+def points(columns: int) -> int:
+    """How many points a line over a panel can show, with so many panels in a row: they lie as near as it is wide."""
+    return round(style.WIDTH_IN * 72 / _LINE_PT / columns)
 
 
 def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
@@ -30,7 +36,8 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
     with style.applied():
         panels = Panels(result, qdisc, ax)
         for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
-            _line(result, axes, data.metric(result, name, "queue_packets"), panels.looks[name].colour)
+            line = data.metric(result, name, "queue_packets", points(panels.columns))
+            _line(result, axes, line, panels.looks[name].colour)
         panels.axes[0].set_ylim(bottom=0)
         _label(result, panels)
         if panels.owned:
@@ -46,7 +53,7 @@ def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
     with style.applied():
         known = data.qdiscs(result)
         looks = style.looks(known)
-        watched = {name: data.gauges(result, name) for name in chosen(known, qdisc)}
+        watched = {name: data.gauges(result, name, points(_GAUGES_ACROSS)) for name in chosen(known, qdisc)}
         rows = [
             [(name, gauge, line) for gauge, line in found.items()][start : start + _GAUGES_ACROSS]
             for name, found in watched.items()
@@ -65,7 +72,10 @@ def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
                 title = style.fold(f"{looks[name].label}: {gauge_title(gauge)}", 96 // columns)
                 axes.set_title(title, color=looks[name].colour, fontsize=9.5)
                 axes.set_ylabel(gauge_unit(gauge))
-                axes.set_xlabel("Time (s)" if down == len(rows) - 1 or across >= len(rows[down + 1]) else "")
+                if down == len(rows) - 1 or across >= len(rows[down + 1]):
+                    axes.set_xlabel("Time (s)")
+                else:
+                    axes.tick_params(labelbottom=False)
                 drawn.append(axes)
         scale = " Scales fit the time after it." if result.scenario.warmup_s > 0 else ""
         heading(figure, "What the disciplines watch and control over time", _note(result) + scale)
@@ -77,9 +87,9 @@ def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> 
     axes.set_xlim(0, result.scenario.duration_s)
     if line is None:
         return
-    if len(result.scenario.seeds) > 1:
+    if (line.high > line.low).any():
         axes.fill_between(line.time_s, line.low, line.high, color=colour, alpha=0.22, linewidth=0)
-    axes.plot(line.time_s, line.first, color=colour, linewidth=1.1)
+    axes.plot(line.time_s, line.first, color=colour, linewidth=_LINE_PT)
 
 
 def _fit_settled(axes: Axes, line: data.Series, warmup_s: float) -> None:
@@ -110,9 +120,8 @@ def _times(factor: float) -> Callable[[ArrayLike], data.Array]:
 
 def _note(result: Result) -> str:
     seeds = result.scenario.seeds
-    parts = [f"Line: seed {seeds[0]}."]
-    if len(seeds) > 1:
-        parts.append(f"Band: least to greatest over {len(seeds)} seeds.")
+    over = f"over {len(seeds)} seeds" if len(seeds) > 1 else "where the line shows a mean"
+    parts = [f"Line: seed {seeds[0]}. Band: least to greatest {over}."]
     if result.scenario.warmup_s > 0:
         parts.append(f"Grey: the first {style.plain(result.scenario.warmup_s)} s, which no total counts.")
     return " ".join(parts)

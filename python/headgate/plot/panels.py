@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from headgate.results import Result
 
 
+TITLE = "title"
+"""The identifier of a figure's title."""
+
+
 class Panels:
     """One axes for each discipline, in a new figure or on the axes the caller brought."""
 
@@ -101,7 +105,7 @@ def heading(figure: Figure, title: str, note: str = "") -> None:
     """A sentence above the panels, and a quieter one that says how to read them."""
     wrapped = style.fold(title, 88, lines=3)
     below = style.fold(note, 150, lines=3)
-    figure.suptitle(wrapped, x=0.012, ha="left", linespacing=1.25)
+    figure.suptitle(wrapped, x=0.012, ha="left", linespacing=1.25, gid=TITLE)
     if note:
         figure.supxlabel(below, x=0.012, ha="left", fontsize=8.5, color=style.QUIET)
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from headgate import style
 from headgate.plot.delay import delay_cdf
@@ -14,6 +11,7 @@ from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
 from headgate.plot.overview import overview
 from headgate.plot.panels import figure_of
+from headgate.plot.picture import Picture, picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,24 +32,22 @@ def figures(result: Result) -> dict[str, Figure]:
     return drawn
 
 
-def render(figure: Figure, kind: str) -> bytes:
-    """A figure as `svg` or `png`: the same bytes for the same figure, whenever and wherever."""
-    bare: dict[str, None] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-    buffer = io.BytesIO()
-    with style.applied():
-        FigureCanvasAgg(figure)
-        figure.savefig(buffer, format=kind, metadata=bare)
-    return buffer.getvalue()
+def pictures(result: Result, dpi: float = style.DPI) -> dict[str, Picture]:
+    """Every figure as SVG and PNG, by file name; drawn once, for the files and for the page."""
+    return {name: picture(figure, dpi) for name, figure in figures(result).items()}
 
 
-def save_all(result: Result, folder: Path | str) -> list[Path]:
-    """Writes each figure as SVG and PNG into `folder`, which is made if need be, and returns what was written."""
+def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | None = None) -> list[Path]:
+    """Writes each figure as SVG and PNG into `folder`, which is made if need be, and returns what was written.
+
+    `drawn` are the result's pictures if they are drawn already.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, figure in figures(result).items():
-        for kind in ("svg", "png"):
+    for name, each in (pictures(result) if drawn is None else drawn).items():
+        for kind, content in (("svg", each.svg), ("png", each.png)):
             path = folder / f"{name}.{kind}"
-            path.write_bytes(render(figure, kind))
+            path.write_bytes(content)
             written.append(path)
     return written

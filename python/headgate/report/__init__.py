@@ -7,34 +7,36 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from headgate import style
+from headgate import plot, style
 from headgate.report import sections
 from headgate.report.definitions import definitions
 from headgate.report.markup import join, text
+from headgate.verdict import verdict
 
 if TYPE_CHECKING:
+    from headgate.plot import Picture
     from headgate.results import Result
 
 
-def write(result: Result, path: Path | str) -> None:
-    """Writes the page to the file `path`."""
-    Path(path).write_text(page(result), encoding="utf-8", newline="\n")
+def write(result: Result, path: Path | str, drawn: dict[str, Picture] | None = None) -> None:
+    """Writes the page to the file `path`; `drawn` are the result's pictures if they are drawn already."""
+    Path(path).write_text(page(result, drawn), encoding="utf-8", newline="\n")
 
 
-def page(result: Result) -> str:
+def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
     """The page as text."""
     scenario = result.scenario
     here = resources.files(__name__)
-    drawn = sections.pictures(result)
+    shown = sections.pictures(result, plot.pictures(result) if drawn is None else drawn)
     folder = f"{scenario.name}-{result.manifest['config_hash'][:8]}"
     return Template(here.joinpath("page.html").read_text("utf-8")).substitute(
         style=here.joinpath("page.css").read_text("utf-8"),
         name=text(scenario.name),
-        answer=text(sections.answer(result)),
+        answer=text(verdict(result)),
         about=text(scenario.about),
-        overview=drawn["overview"],
+        overview=shown["overview"],
         summary=sections.summary(result),
-        figures=join(shown for name, shown in drawn.items() if name != "overview"),
+        figures=join(figure for name, figure in shown.items() if name != "overview"),
         reasons=sections.reasons(result),
         scenario=text(scenario.to_toml()),
         disciplines=sections.disciplines(result),

@@ -43,11 +43,10 @@ def table(caption: str, head: Sequence[str], body: Iterable[Sequence[Html]]) -> 
     return tag("div", whole, class_="scroll", role="region", tabindex="0", aria_label=caption)
 
 
-def picture(svg: bytes, png: bytes, alternative: str) -> Html:
-    """A picture inside the page, as SVG or PNG, whichever is smaller.
+def picture(svg: bytes, alternative: str) -> Html:
+    """A picture inside the page.
 
     It is an image of its own rather than markup of the page, so that the identifiers of several do not clash.
     """
-    kind, content = ("svg+xml", svg) if len(svg) <= len(png) else ("png", png)
-    source = f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
     return Html(f'<figure><img src="{source}" alt="{escape(alternative)}"></figure>')

@@ -8,32 +8,25 @@ import numpy as np
 
 from headgate import style
 from headgate import table as terminal
-from headgate.plot import data, figures, render
-from headgate.plot.division import Division, divisions, headline
+from headgate.division import Division, divisions
+from headgate.plot import data
 from headgate.report import settings
 from headgate.report.markup import NONE, Html, join, picture, table, tag, text
 
 if TYPE_CHECKING:
+    from headgate.plot import Picture
     from headgate.results import Result
     from headgate.spread import Figure
 
 
-def answer(result: Result) -> str:
-    """The headline, in plain text."""
-    return headline(divisions(result), result.scenario.rate_bps)
-
-
-def pictures(result: Result) -> dict[str, Html]:
+def pictures(result: Result, drawn: dict[str, Picture]) -> dict[str, Html]:
     """Every figure by name, ready for the page; all but the overview, whose title is the page's, with a heading."""
     found = divisions(result)
-    drawn = {}
-    for name, figure in figures(result).items():
-        title = " ".join(figure.get_suptitle().split())
-        figure.suptitle("")
-        alternative = _alternative(name, result, found)
-        shown = picture(render(figure, "svg"), render(figure, "png"), alternative)
-        drawn[name] = shown if name == "overview" else join([tag("h3", text(title)), shown])
-    return drawn
+    shown = {}
+    for name, each in drawn.items():
+        alone = picture(each.untitled, _alternative(name, result, found))
+        shown[name] = alone if name == "overview" else join([tag("h3", text(each.title)), alone])
+    return shown
 
 
 def _alternative(name: str, result: Result, found: list[Division]) -> str:
