@@ -9,7 +9,8 @@ create_exception!(
     headgate._core,
     ScenarioError,
     PyValueError,
-    "A scenario that cannot be used: `.file`, `.line`, `.column` and `.key` say where (or are None), `.message` why."
+    "A scenario that cannot be used: `.message` says why, `.help` what would be right, `.file`, `.line`, `.column`, `.key` \
+     and `.change` (such as `--set link.rate=5`) where; what does not apply is None."
 );
 create_exception!(headgate._core, Stopped, PyException, "A run that was asked to stop before its end.");
 
@@ -17,9 +18,11 @@ create_exception!(headgate._core, Stopped, PyException, "A run that was asked to
 pub fn refused(py: Python<'_>, error: Refused) -> PyErr {
     let raised = ScenarioError::new_err(error.to_string());
     let value = raised.value(py);
-    let Refused { message, key, file, line, column, .. } = error;
+    let Refused { message, help, key, file, line, column, change, .. } = error;
     let parts = value
         .setattr("message", message)
+        .and_then(|()| value.setattr("help", help.as_deref()))
+        .and_then(|()| value.setattr("change", change.as_deref()))
         .and_then(|()| value.setattr("key", &*key))
         .and_then(|()| value.setattr("file", file))
         .and_then(|()| value.setattr("line", line))
