@@ -29,11 +29,16 @@ def sentence(found: list[Division], rate_bps: float) -> str:
     """The sentence of divisions, which are sorted best first, on a link of `rate_bps`."""
     if not any(division.goodput_bps for division in found):
         return "No data reached a receiver after the warm-up"
-    if len(found) > 1 and found[-1].misplaced - found[0].misplaced < _ALIKE * rate_bps:
+    if len(found) > 1 and _none_better(found, rate_bps):
         return _alike(found, rate_bps)
     if found[0].has_classes:
         return _protection(found, rate_bps)
     return _between_groups(found) if len(found[0].parts) > 1 else _among_flows(found)
+
+
+def _none_better(found: list[Division], rate_bps: float) -> bool:
+    """Whether all share the first place, or are too near to each other to matter."""
+    return len(leaders(found)) == len(found) or found[-1].misplaced - found[0].misplaced < _ALIKE * rate_bps
 
 
 def _protection(found: list[Division], rate_bps: float) -> str:
@@ -52,11 +57,13 @@ def _takers(division: Division) -> str:
 
 def _alike(found: list[Division], rate_bps: float) -> str:
     """No discipline divides better than another: without flows that do not slow down, the wait is what differs."""
-    best, last = found[0], found[-1]
+    best = found[0]
     if best.has_classes:
         scale = style.unit_of(rate_bps)[1]
-        taken, fair = (style.number(bps / scale, 2) for bps in (last.unresponsive_bps, best.parts[1].fair_bps))
-        return f"With every discipline here, of {style.rate(rate_bps)}, {_takers(best)} about {taken} (fair: {fair})"
+        taken = sorted(division.unresponsive_bps for division in found)
+        least, most, fair = (style.number(bps / scale, 2) for bps in (taken[0], taken[-1], best.parts[1].fair_bps))
+        amount = f"about {most}" if least == most else f"{least} to {most}"
+        return f"With every discipline here, of {style.rate(rate_bps)}, {_takers(best)} {amount} (fair: {fair})"
     said = "Every discipline here divides the link alike"
     waits = sorted((division.delay_ms_p95, division.label) for division in found if division.delay_ms_p95 is not None)
     if not waits:

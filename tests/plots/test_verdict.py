@@ -61,7 +61,15 @@ def test_several_unresponsive_flows_are_spoken_of_in_the_plural():
 def test_disciplines_that_do_the_same_are_not_set_against_each_other():
     found = [two_classes("BLUE", 4.7e6, 4.81e6), two_classes("RED", 4.6e6, 4.88e6)]
     assert sentence(found, RATE) == (
-        "With every discipline here, of 10 Mbit/s, the flow that does not slow down takes about 4.9 (fair: 0.93)"
+        "With every discipline here, of 10 Mbit/s, the flow that does not slow down takes 4.8 to 4.9 (fair: 0.93)"
+    )
+    assert "takes about 4.9 (" in sentence([found[1], found[1]._replace(label="ARED")], RATE)
+
+
+def test_disciplines_that_their_intervals_do_not_part_are_not_set_against_each_other_either():
+    wide = two_classes("RED", 7e6, 2.1e6, misplaced=[0.3e6, 4e6])
+    assert sentence([two_classes("FABA", 8.3e6, 1.1e6, misplaced=[0.2e6, 0.3e6]), wide], RATE).startswith(
+        "With every discipline here, of 10 Mbit/s, the flow that does not slow down takes 1.1 to 2.1"
     )
 
 
