@@ -68,9 +68,9 @@ def _alike(found: list[Division], rate_bps: float) -> str:
     waits = sorted((division.delay_ms_p95, division.label) for division in found if division.delay_ms_p95 is not None)
     if not waits:
         return said
-    (least, quick), (most, slow) = waits[0], waits[-1]
-    wait = f"95 % of packets wait at most {style.number(least)} ms with {quick}"
-    return f"{said}; {wait}, {style.number(most)} with {slow}"
+    (short, quick), (long, slow) = waits[0], waits[-1]
+    wait = f"95 % of packets wait at most {style.number(short)} ms with {quick}"
+    return f"{said}; {wait}, {style.number(long)} with {slow}"
 
 
 def _between_groups(found: list[Division]) -> str:
