@@ -1,8 +1,9 @@
 //! The bottleneck link: a port with its discipline, and a transmitter that sends one packet at a time.
 //!
-//! While packets wait, one event stands for the moment the transmitter falls free. While none wait there is no event:
-//! that the link went idle is told to the discipline, with the time at which it did, just before anything else happens
-//! at the port. A discipline cannot tell the difference, and an idle link costs nothing.
+//! While packets wait, [`Link::wake`] says when the transmitter falls free; the world looks at it beside the event
+//! queue, and it is no event. While none wait there is nothing to wake up for: that the link went idle is told to the
+//! discipline, with the time at which it did, just before anything else happens at the port. A discipline cannot tell
+//! the difference, and an idle link costs nothing.
 
 use headgate_core::{Discipline, Ledger, Port, Rate, Span, Time};
 
@@ -14,8 +15,6 @@ use crate::world::Event;
 
 /// Which way a link goes, and so what becomes of the packets that come out of it.
 pub trait Way {
-    /// The event of the transmitter falling free.
-    const FREE: Event;
     /// A packet that leaves the far router at `now` is on its way to its host.
     fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>);
 }
@@ -29,8 +28,8 @@ pub struct Link<W, D, L> {
     /// The transmission time of the size seen last: sizes repeat.
     last: (u32, Span),
     free_at: Time,
-    /// An event for `free_at`, or for when the discipline is ready, is in the queue.
-    armed: bool,
+    /// When to call [`Link::free`]: the transmitter falls free, or the discipline is ready.
+    wake: Time,
     /// The discipline was asked since the transmitter fell free, and had nothing.
     idle: bool,
     occupancy: Occupancy,
@@ -46,7 +45,7 @@ impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
             delay,
             last: (0, Span::ZERO),
             free_at: Time::ZERO,
-            armed: false,
+            wake: Time::NEVER,
             idle: true,
             occupancy: Occupancy::default(),
         }
@@ -57,11 +56,11 @@ impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
     pub fn arrive(&mut self, packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
         self.settle(now, hosts);
         self.port.enqueue(packet, now, hosts);
-        if self.armed {
+        if self.wake != Time::NEVER {
             self.occupancy.set(self.port.backlog(), now);
         } else if now < self.free_at {
             self.occupancy.set(self.port.backlog(), now);
-            self.arm(self.free_at, queue);
+            self.wake = self.free_at;
         } else {
             self.pull(now, hosts, queue);
         }
@@ -70,15 +69,21 @@ impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
     /// The transmitter is free, or the discipline ready.
     #[inline(always)]
     pub fn free(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        self.armed = false;
+        self.wake = Time::NEVER;
         self.pull(now, hosts, queue);
+    }
+
+    /// When to call [`free`](Link::free); [`Time::NEVER`] while nothing waits.
+    #[inline]
+    pub fn wake(&self) -> Time {
+        self.wake
     }
 
     /// Tells the discipline that the link went idle, if it did and was not told: before an arrival, and before
     /// anybody looks at its gauges.
     #[inline(always)]
     pub fn settle(&mut self, now: Time, hosts: &mut Hosts) {
-        if !self.armed && !self.idle && self.free_at <= now {
+        if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
             self.idle = true;
             let none = self.port.dequeue(self.free_at, hosts);
             debug_assert!(none.is_none(), "a packet waited beside an idle link");
@@ -97,20 +102,14 @@ impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
             self.occupancy.busy(transmit);
             W::leave(packet, self.free_at + self.delay, hosts, queue);
             if backlog.packets > 0 {
-                self.arm(self.free_at, queue);
+                self.wake = self.free_at;
             }
         } else if let Some(ready) = self.port.ready_at(now)
             && backlog.packets > 0
         {
             // A shaper holds packets that may not leave yet. A nanosecond on at the least, so that time moves.
-            self.arm(ready.max(now + Span::from_nanos(1)), queue);
+            self.wake = ready.max(now + Span::from_nanos(1));
         }
-    }
-
-    #[inline]
-    fn arm(&mut self, at: Time, queue: &mut Queue<Event>) {
-        self.armed = true;
-        queue.push(at, W::FREE);
     }
 
     #[inline]

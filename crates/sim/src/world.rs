@@ -27,8 +27,6 @@ enum What {
     ToForward,
     ToReverse,
     ToSender,
-    ForwardFree,
-    ReverseFree,
     SenderTimer,
     ReceiverTimer,
     Start,
@@ -38,10 +36,6 @@ enum What {
 }
 
 impl Event {
-    /// The forward link falls free.
-    pub const FORWARD_FREE: Event = Event::bare(What::ForwardFree, 0);
-    /// The reverse link falls free.
-    pub const REVERSE_FREE: Event = Event::bare(What::ReverseFree, 0);
     /// An interval of the tables over time ends.
     const SAMPLE: Event = Event::bare(What::Sample, 0);
     /// The warm-up ends.
@@ -104,7 +98,6 @@ pub struct Forward;
 pub struct Reverse;
 
 impl Way for Forward {
-    const FREE: Event = Event::FORWARD_FREE;
     #[inline]
     fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
         hosts.receive(packet, now, queue);
@@ -112,7 +105,6 @@ impl Way for Forward {
 }
 
 impl Way for Reverse {
-    const FREE: Event = Event::REVERSE_FREE;
     #[inline]
     fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
         let arrives = hosts.ack_arrives(&packet, now);
@@ -150,11 +142,11 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         self.queue.push(Time::ZERO + scenario.warmup, Event::WARM);
         self.queue.push(Time::ZERO + scenario.record.interval, Event::SAMPLE);
         let mut events: u64 = 0;
-        while let Some((now, event)) = self.queue.pop(|event| event.approach(&self.hosts)) {
+        loop {
+            let now = self.step();
             if now >= end {
                 break;
             }
-            self.happen(event, now);
             events += 1;
             if events.is_multiple_of(EVENTS_A_LOOK) {
                 self.report(now, watch)?;
@@ -167,6 +159,27 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         Ok(self.sampler.outcome(scenario, &self.forward, &self.reverse, &self.hosts, end, events))
     }
 
+    /// Lets the next thing happen and says when: an event, or a link that falls free, which comes after the events of
+    /// the same time. [`Time::NEVER`] if nothing is to come.
+    #[inline(always)]
+    fn step(&mut self) -> Time {
+        let World { queue, forward, reverse, hosts, .. } = self;
+        let wake = forward.wake().min(reverse.wake());
+        if let Some((now, event)) = queue.pop(wake, |event| event.approach(hosts)) {
+            self.happen(event, now);
+            return now;
+        }
+        if wake == Time::NEVER {
+            return wake;
+        }
+        if forward.wake() == wake {
+            forward.free(wake, hosts, queue);
+        } else {
+            reverse.free(wake, hosts, queue);
+        }
+        wake
+    }
+
     #[inline(always)]
     fn happen(&mut self, event: Event, now: Time) {
         let World { queue, forward, reverse, hosts, sampler } = self;
@@ -177,9 +190,7 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
                 hosts.next_datagram(&packet, queue);
                 forward.arrive(packet, now, hosts, queue);
             }
-            What::ForwardFree => forward.free(now, hosts, queue),
             What::ToReverse => reverse.arrive(packet, now, hosts, queue),
-            What::ReverseFree => reverse.free(now, hosts, queue),
             What::ToSender => hosts.acknowledge(&packet, now, queue),
             What::SenderTimer => hosts.sender_timer(flow, now, queue),
             What::ReceiverTimer => hosts.receiver_timer(flow, now, queue),
