@@ -7,6 +7,7 @@ manifest is a complete result, one without can be resumed.
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ SCHEMA = 1
 MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
 TIMING = "timing.json"
+BUILD = ".build"
 POINTS = "points"
 EVENTS = "events"
 
@@ -69,7 +71,7 @@ class Store:
 
     def _prepare(self, force: bool) -> None:
         try:
-            if force:
+            if force or not self._same_build():
                 (self.path / MANIFEST).unlink(missing_ok=True)
                 shutil.rmtree(self.points, ignore_errors=True)
             if not self.complete:
@@ -77,8 +79,15 @@ class Store:
                 for left in self.points.glob(f"{UNFINISHED}*"):
                     shutil.rmtree(left)
                 write_text(self.path / SCENARIO, self.scenario.to_toml())
+                write_text(self.path / BUILD, build())
         except OSError as error:
             raise not_writable(self.path, error) from None
+
+    def _same_build(self) -> bool:
+        """Whether what is there came from the very simulator that is running. Two builds can share a version number
+        while someone works on the simulator, and must not share results."""
+        file = self.path / BUILD
+        return file.is_file() and file.read_text(encoding="utf-8") == build()
 
     def _tidy(self, made: list[Path]) -> None:
         """Leaves nothing behind of a run that finished no point."""
@@ -88,6 +97,7 @@ class Store:
         for folder in made:
             if folder == self.path:
                 (folder / SCENARIO).unlink(missing_ok=True)
+                (folder / BUILD).unlink(missing_ok=True)
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 
@@ -134,6 +144,12 @@ class Store:
         write_json(self.path / MANIFEST, manifest)
         shutil.rmtree(self.points)
         return manifest
+
+
+@functools.cache
+def build() -> str:
+    """What tells this build of the simulator from every other: the SHA-256 of the compiled module."""
+    return sha256(Path(_core.__file__))
 
 
 def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:

@@ -42,6 +42,14 @@ def test_a_bad_scenario_raises_with_the_place():
     assert (error.file, error.line, error.column) == ("some.toml", 10, 1)
     assert "dealy" in error.message
     assert error.message in str(error)
+    assert "known keys" in error.help
+    assert error.change is None
+
+
+def test_a_bad_change_is_named():
+    with pytest.raises(headgate.ScenarioError) as raised:
+        headgate.Scenario.parse(SMALL, file="some.toml", set=["link.dealy=3ms"])
+    assert (raised.value.change, raised.value.line) == ("--set link.dealy=3ms", None)
 
 
 def test_bytes_that_are_no_text_are_refused_with_their_line():

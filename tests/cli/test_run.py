@@ -44,6 +44,13 @@ def test_a_second_run_reuses_what_is_finished(command: Command, small: Path):
     assert second.stderr == "4 of 4 points were already done\n"
 
 
+def test_what_another_build_of_the_simulator_finished_is_run_again(command: Command, small: Path, tmp_path: Path):
+    first = command("run", small, "--no-report")
+    (tmp_path / first.stdout.splitlines()[-1].removeprefix("folder  ") / store.BUILD).write_text("another")
+    second = command("run", small, "--no-report")
+    assert (second.stdout, second.stderr) == (first.stdout, "")
+
+
 def test_a_report_is_written_and_rebuilt(command: Command, small: Path, tmp_path: Path):
     done = command("run", small, "--seeds", 1)
     assert done.returncode == 0
