@@ -84,8 +84,10 @@ class Store:
             raise not_writable(self.path, error) from None
 
     def _same_build(self) -> bool:
-        """Whether what is there came from the very simulator that is running. Two builds can share a version number
-        while someone works on the simulator, and must not share results."""
+        """Whether what is there came from the very simulator that is running.
+
+        Two builds can share a version number while someone works on the simulator, and must not share results.
+        """
         file = self.path / BUILD
         return file.is_file() and file.read_text(encoding="utf-8") == build()
 
