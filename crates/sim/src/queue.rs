@@ -13,6 +13,7 @@
 //! lowest level is touched then, and shown to the caller, who may touch what it will need: by the time its turn comes
 //! all that has arrived.
 
+use std::hint::black_box;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use headgate_core::Time;
@@ -200,13 +201,24 @@ impl<E: Copy> Queue<E> {
                 let chunk = self.chunks[at as usize];
                 self.chunks[at as usize].next = self.free_chunk;
                 self.free_chunk = at;
-                for (&time, &node) in chunk.times.iter().zip(&chunk.nodes).take(chunk.len as usize) {
-                    self.place(time, node);
-                    if level == 1 {
-                        near(&self.nodes[node as usize].event);
-                    }
-                }
+                self.bring_down(&chunk, level == 1, &mut near);
                 at = chunk.next;
+            }
+        }
+    }
+
+    /// Moves a chunk's events to where they now belong; shows them to `near` if that is the lowest level.
+    #[inline]
+    fn bring_down(&mut self, chunk: &Chunk, lowest: bool, near: &mut impl FnMut(&E)) {
+        let events = || chunk.times.iter().zip(&chunk.nodes).take(chunk.len as usize);
+        if lowest {
+            // All of them first, with nothing to decide in between: then the waits for them overlap.
+            events().for_each(|(_, &node)| _ = black_box(self.nodes[node as usize].time));
+        }
+        for (&time, &node) in events() {
+            self.place(time, node);
+            if lowest {
+                near(&self.nodes[node as usize].event);
             }
         }
     }
