@@ -73,7 +73,7 @@ def run_into(
             else:
                 (watcher or Watcher()).begin(len(scenario.points), len(scenario.points), 0.0)
             result = Result.load(path)
-            if report and not (path / "report.html").is_file():
+            if report and not (path / store.REPORT).is_file():
                 write_report(result)
         except OSError as error:
             raise store.not_writable(path, error) from None
@@ -94,8 +94,8 @@ def write_report(result: Result) -> Path:
     plot.save_all(result, unfinished, drawn)
     shutil.rmtree(figures, ignore_errors=True)
     unfinished.rename(figures)
-    store.write_whole(result.path / "report.html", lambda file: page.write(result, file, drawn))
-    return result.path / "report.html"
+    store.write_whole(result.path / store.REPORT, lambda file: page.write(result, file, drawn))
+    return result.path / store.REPORT
 
 
 def _run_missing(folder: Store, threads: int | None, watcher: Watcher) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headgate import _core
+from headgate import _core, store
 from headgate.console import console, explained
 from headgate.errors import UsageError
 
@@ -160,8 +160,8 @@ def _show(result: Result) -> None:
     found = table.rows(result)
     out.print(table.table(result, found))
     out.print(f"{verdict.verdict(result)}.\n", style="bold")
-    if result.path is not None and (result.path / "report.html").is_file():
-        typer.echo(f"report  {result.path / 'report.html'}")
+    if result.path is not None and (result.path / store.REPORT).is_file():
+        typer.echo(f"report  {result.path / store.REPORT}")
     typer.echo(f"folder  {result.path}")
 
 

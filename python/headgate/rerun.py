@@ -29,7 +29,7 @@ def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Wat
     path = parent / store.folder_name(old.scenario)
     if path.exists():
         raise ResultError(f"{path} exists already: a rerun needs a folder of its own")
-    report = (old.path / "report.html").is_file()
+    report = (old.path / store.REPORT).is_file()
     new = run_into(path, old.scenario, threads=threads, report=report, watcher=watcher)
     return Comparison(new, len(_files(path)), _differences(old, old.path, path))
 

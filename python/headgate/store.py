@@ -25,6 +25,7 @@ SCHEMA = 1
 MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
 TIMING = "timing.json"
+REPORT = "report.html"
 BUILD = ".build"
 POINTS = "points"
 EVENTS = "events"
@@ -73,6 +74,7 @@ class Store:
         try:
             if force or not self._same_build():
                 (self.path / MANIFEST).unlink(missing_ok=True)
+                (self.path / REPORT).unlink(missing_ok=True)  # it would tell of results that are gone
                 shutil.rmtree(self.points, ignore_errors=True)
             if not self.complete:
                 self.points.mkdir(exist_ok=True)

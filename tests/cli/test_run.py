@@ -51,6 +51,15 @@ def test_what_another_build_of_the_simulator_finished_is_run_again(command: Comm
     assert (second.stdout, second.stderr) == (first.stdout, "")
 
 
+def test_what_is_run_again_by_force_is_drawn_again(command: Command, small: Path, tmp_path: Path):
+    first = command("run", small, "--seeds", 1)
+    page = tmp_path / first.stdout.splitlines()[-2].removeprefix("report  ")
+    page.write_text("of a result that is gone")
+    second = command("run", small, "--seeds", 1, "--force")
+    assert second.stdout == first.stdout
+    assert page.read_text().lower().startswith("<!doctype html>")
+
+
 def test_a_report_is_written_and_rebuilt(command: Command, small: Path, tmp_path: Path):
     done = command("run", small, "--seeds", 1)
     assert done.returncode == 0
