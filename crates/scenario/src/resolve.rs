@@ -16,6 +16,9 @@ use crate::values::Seeds;
 /// More rows over time than anyone can look at.
 const MOST_INTERVALS: u64 = 1_000_000;
 
+/// More rows in a table than anyone can look at.
+const MOST_GROUPS: usize = 1000;
+
 /// The scenario that `raw` says.
 pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     let top = Section { span: 0..0, heading: "" };
@@ -24,6 +27,7 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     let warmup = warmup(top.quantity(raw.warmup, Span::ZERO), duration)?;
     let link = link(top.need("link", raw.link)?)?;
     let (tcp, udp) = groups(raw.tcp, raw.udp, duration)?;
+    countable(&tcp, &udp, link.0.rate, duration)?;
     let mut scenario = Scenario {
         name,
         about: top.or(raw.about, String::new()).into_inner(),
@@ -83,6 +87,9 @@ fn groups(
     let mut names = Names { taken: Vec::new() };
     let mut flows = 0;
     let mut group = |kind, index, given: &At<String>, span: Range<usize>, count: &At<u32>| {
+        if index >= MOST_GROUPS {
+            return Err(Fault::plain(span, format!("more than {MOST_GROUPS} {kind} groups")));
+        }
         flows += u64::from(count.as_ref().map_or(1, |count| *count.get_ref()));
         if flows > u64::from(MOST_FLOWS) {
             return Err(Fault::plain(span, format!("more than {MOST_FLOWS} flows together")));
@@ -99,6 +106,23 @@ fn groups(
         flows::udp(raw, name, duration)
     });
     Ok((tcp, udp.collect::<Result<_, Fault>>()?))
+}
+
+/// Packets of a flow are counted in 32 bits. A TCP flow sends at its access link's rate at most, and in the long run at
+/// no more than twice the bottleneck's; a UDP flow at its own.
+fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], link: Rate, duration: Span) -> Result<(), Fault> {
+    let packets = |rate: Rate, bytes: u32| duration.as_secs_f64() * rate.as_bits() as f64 / 8.0 / f64::from(bytes);
+    let twice = Rate::from_bits(link.as_bits().saturating_mul(2));
+    let tcp = tcp.iter().map(|group| (&group.name, packets(group.sender.rate.min(twice), group.packet)));
+    let udp = udp.iter().map(|group| (&group.name, packets(group.sender.rate.min(group.rate), group.packet)));
+    match tcp.chain(udp).find(|(_, packets)| *packets >= f64::from(u32::MAX)) {
+        Some((name, packets)) => {
+            let message =
+                format!("a flow of `{name}` could send {packets:.1e} packets in {duration}; {} is the most", u32::MAX);
+            Err(Fault::plain(0..0, message))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The groups' names so far.

@@ -39,6 +39,20 @@ fn set(change: &str) -> Changes {
 /// The fault, what to replace in the base, what by; then line, column, key and message.
 type Case = (&'static str, &'static str, &'static str, (u32, u32), &'static str, &'static str);
 
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    let long = Changes {
+        set: ["duration=24h", "record.interval=1s", "udp.rate=100Gbit/s", "udp.packet=64B"].map(String::from).into(),
+        ..Changes::default()
+    };
+    let fast = BASE.replace("[[udp]]", "[[udp]]\naccess = { rate = \"100Gbit/s\", delay = \"1ms\" }");
+    let expected = "a flow of `udp` could send 1.7e13 packets in 86400s; 4294967295 is the most";
+    assert_eq!(error(&fast, &long).message, expected);
+    let many: String = (0..1001).map(|i| format!("[[tcp]]\nname = \"g{i}\"\n")).collect();
+    let base = BASE.replace("[record]", &format!("{many}[record]"));
+    assert_eq!(error(&base, &Changes::default()).message, "more than 1000 tcp groups");
+}
+
 #[rustfmt::skip]
 const FAULTS: &[Case] = &[
     ("a misspelt key in a section", r#"delay = "14ms""#, r#"dealy = "14ms""#,

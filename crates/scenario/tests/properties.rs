@@ -148,6 +148,10 @@ prop_compose! {
     ) -> Scenario {
         tcp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("fast-{index}"));
         udp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("slow_{index}"));
+        // No flow may send more packets than are counted: 2^32.
+        let most = |packet: u32| Rate::from_bits((4e9 * 8.0 * f64::from(packet) / duration.as_secs_f64()) as u64);
+        tcp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
+        udp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
         let interval = interval.min(duration).max(Span::from_nanos(duration.as_nanos().div_ceil(1_000_000)));
         Scenario {
             name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, link, tcp, udp,
