@@ -12,7 +12,7 @@ use crate::outcome::{Outcome, RunError, Watch};
 use crate::queue::Queue;
 use crate::sampler::Sampler;
 use crate::segment::{Segment, SimPacket};
-use crate::world::World;
+use crate::world::{Net, World};
 
 /// Simulates `scenario` with `qdisc` at the forward bottleneck. The same arguments give the same outcome, to the last
 /// bit, wherever and beside whatever it runs.
@@ -45,9 +45,11 @@ impl Job<Segment> for Simulate<'_> {
         let back = Port::new(Back::new(scenario, seed)?, Rng::named(seed, "port reverse"));
         let world = World {
             queue,
-            forward: Link::new(port, link.rate, link.delay),
-            reverse: Link::new(back, link.reverse.rate, link.delay),
-            hosts,
+            net: Net {
+                forward: Link::new(port, link.rate, link.delay),
+                reverse: Link::new(back, link.reverse.rate, link.delay),
+                hosts,
+            },
             sampler: Sampler::new(scenario.record.interval, scenario.tcp.len() + scenario.udp.len()),
         };
         world.run(scenario, watch)

@@ -10,7 +10,7 @@ use crate::outcome::{FlowRow, IntervalRow, LinkRow, Outcome};
 use crate::segment::Segment;
 use crate::share::max_min;
 use crate::wire::base_rtt;
-use crate::world::{ForwardLink, ReverseLink};
+use crate::world::{ForwardLink, Net};
 
 /// Collects what the tables need.
 pub struct Sampler {
@@ -46,18 +46,9 @@ impl Sampler {
     }
 
     /// An interval ends; says when the next does.
-    pub fn sample<D, R>(
-        &mut self,
-        forward: &mut ForwardLink<D>,
-        reverse: &mut ReverseLink<R>,
-        hosts: &mut Hosts,
-        now: Time,
-    ) -> Time
-    where
-        D: Discipline<Segment>,
-        R: Discipline<Segment>,
-    {
-        self.account(forward, reverse, hosts, now);
+    pub fn sample<D: Discipline<Segment>, R: Discipline<Segment>>(&mut self, net: &mut Net<D, R>, now: Time) -> Time {
+        self.account(net, now);
+        let Net { forward, reverse: _, hosts } = net;
         self.write_link(forward, now);
         self.write_groups(forward.port().ledger(), hosts, now);
         self.partial = Occupancy::starting(now, forward.port().backlog(), Span::ZERO);
@@ -66,17 +57,9 @@ impl Sampler {
     }
 
     /// The warm-up ends: the totals begin anew, the intervals go on.
-    pub fn restart<D, R>(
-        &mut self,
-        forward: &mut ForwardLink<D>,
-        reverse: &mut ReverseLink<R>,
-        hosts: &mut Hosts,
-        now: Time,
-    ) where
-        D: Discipline<Segment>,
-        R: Discipline<Segment>,
-    {
-        self.account(forward, reverse, hosts, now);
+    pub fn restart<D: Discipline<Segment>, R: Discipline<Segment>>(&mut self, net: &mut Net<D, R>, now: Time) {
+        self.account(net, now);
+        let Net { forward, reverse, hosts } = net;
         let seen = by_group(forward.port().ledger(), hosts, self.told.len());
         // What the interval has seen so far leaves the ledger: owe it to the interval's end.
         for (told, seen) in self.told.iter_mut().zip(seen) {
@@ -92,31 +75,14 @@ impl Sampler {
     }
 
     /// The run ends.
-    pub fn end<D, R>(
-        &mut self,
-        forward: &mut ForwardLink<D>,
-        reverse: &mut ReverseLink<R>,
-        hosts: &mut Hosts,
-        now: Time,
-    ) where
-        D: Discipline<Segment>,
-        R: Discipline<Segment>,
-    {
+    pub fn end<D: Discipline<Segment>, R: Discipline<Segment>>(&mut self, net: &mut Net<D, R>, now: Time) {
         if self.since < now {
-            self.sample(forward, reverse, hosts, now);
+            self.sample(net, now);
         }
     }
 
-    fn account<D, R>(
-        &mut self,
-        forward: &mut ForwardLink<D>,
-        reverse: &mut ReverseLink<R>,
-        hosts: &mut Hosts,
-        now: Time,
-    ) where
-        D: Discipline<Segment>,
-        R: Discipline<Segment>,
-    {
+    fn account<D: Discipline<Segment>, R: Discipline<Segment>>(&mut self, net: &mut Net<D, R>, now: Time) {
+        let Net { forward, reverse, hosts } = net;
         forward.settle(now, hosts);
         reverse.settle(now, hosts);
         let seen = forward.occupancy(now);
@@ -160,19 +126,14 @@ impl Sampler {
     }
 
     /// Everything the run gave.
-    pub fn outcome<D, R>(
+    pub fn outcome<D: Discipline<Segment>, R: Discipline<Segment>>(
         self,
         scenario: &Scenario,
-        forward: &ForwardLink<D>,
-        reverse: &ReverseLink<R>,
-        hosts: &Hosts,
+        net: &Net<D, R>,
         end: Time,
         events: u64,
-    ) -> Outcome
-    where
-        D: Discipline<Segment>,
-        R: Discipline<Segment>,
-    {
+    ) -> Outcome {
+        let Net { forward, reverse, hosts } = net;
         let ledger = forward.port().ledger();
         let counts = ledger.counts();
         let back = reverse.port().ledger();

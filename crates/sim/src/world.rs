@@ -118,16 +118,22 @@ pub type ForwardLink<D> = Link<Forward, D, FlowLedger>;
 /// The link from receivers to senders.
 pub type ReverseLink<R> = Link<Reverse, R, Totals>;
 
-/// One run under way.
-pub struct World<D, R> {
-    /// The events to come.
-    pub queue: Queue<Event>,
+/// The network: both directions of the bottleneck, and both ends.
+pub struct Net<D, R> {
     /// From senders to receivers.
     pub forward: ForwardLink<D>,
     /// From receivers to senders.
     pub reverse: ReverseLink<R>,
     /// Both ends.
     pub hosts: Hosts,
+}
+
+/// One run under way.
+pub struct World<D, R> {
+    /// The events to come.
+    pub queue: Queue<Event>,
+    /// What they happen to.
+    pub net: Net<D, R>,
     /// The tables over time.
     pub sampler: Sampler,
 }
@@ -154,16 +160,16 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         }
         // What is still under way is no longer needed, and the tables want the room.
         self.queue = Queue::new(1);
-        self.sampler.end(&mut self.forward, &mut self.reverse, &mut self.hosts, end);
+        self.sampler.end(&mut self.net, end);
         self.report(end, watch)?;
-        Ok(self.sampler.outcome(scenario, &self.forward, &self.reverse, &self.hosts, end, events))
+        Ok(self.sampler.outcome(scenario, &self.net, end, events))
     }
 
     /// Lets the next thing happen and says when: an event, or a link that falls free, which comes after the events of
     /// the same time. [`Time::NEVER`] if nothing is to come.
     #[inline(always)]
     fn step(&mut self) -> Time {
-        let World { queue, forward, reverse, hosts, .. } = self;
+        let World { queue, net: Net { forward, reverse, hosts }, .. } = self;
         let wake = forward.wake().min(reverse.wake());
         if let Some((now, event)) = queue.pop(wake, |event| event.approach(hosts)) {
             self.happen(event, now);
@@ -182,30 +188,30 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
 
     #[inline(always)]
     fn happen(&mut self, event: Event, now: Time) {
-        let World { queue, forward, reverse, hosts, sampler } = self;
+        let World { queue, net, sampler } = self;
         let Event { what, packet } = event;
         let flow = packet.flow.0 as u32;
         match what {
             What::ToForward => {
-                hosts.next_datagram(&packet, queue);
-                forward.arrive(packet, now, hosts, queue);
+                net.hosts.next_datagram(&packet, queue);
+                net.forward.arrive(packet, now, &mut net.hosts, queue);
             }
-            What::ToReverse => reverse.arrive(packet, now, hosts, queue),
-            What::ToSender => hosts.acknowledge(&packet, now, queue),
-            What::SenderTimer => hosts.sender_timer(flow, now, queue),
-            What::ReceiverTimer => hosts.receiver_timer(flow, now, queue),
-            What::Start => hosts.start(flow, now, queue),
-            What::Delivered => hosts.deliver(&packet),
+            What::ToReverse => net.reverse.arrive(packet, now, &mut net.hosts, queue),
+            What::ToSender => net.hosts.acknowledge(&packet, now, queue),
+            What::SenderTimer => net.hosts.sender_timer(flow, now, queue),
+            What::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
+            What::Start => net.hosts.start(flow, now, queue),
+            What::Delivered => net.hosts.deliver(&packet),
             What::Sample => {
-                let next = sampler.sample(forward, reverse, hosts, now);
+                let next = sampler.sample(net, now);
                 queue.push(next, Event::SAMPLE);
             }
-            What::Warm => sampler.restart(forward, reverse, hosts, now),
+            What::Warm => sampler.restart(net, now),
         }
     }
 
     fn report(&mut self, now: Time, watch: &mut dyn Watch) -> Result<(), RunError> {
-        if let Some(events) = self.forward.ledger_mut().events() {
+        if let Some(events) = self.net.forward.ledger_mut().events() {
             watch.events(events);
             events.clear();
         }
