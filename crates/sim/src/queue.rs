@@ -49,14 +49,17 @@ struct Node<E> {
 struct Chunk {
     times: [u64; CHUNK],
     nodes: [u32; CHUNK],
-    len: u32,
     next: u32,
 }
 
 const CHUNK: usize = 10;
+/// Bits of a slot's tail, on the higher levels, that say how many events the last chunk holds.
+const LEN: u32 = 4;
+const LEN_MASK: usize = (1 << LEN) - 1;
 
-/// One turn of the wheel: 1024 slots, each a list (head and tail) of nodes, or of chunks on the higher levels; a bit
-/// for each that is not empty, and a bit for each word of those bits that is not zero.
+/// One turn of the wheel: 1024 slots, each a list (head and tail) of nodes, or of chunks on the higher levels, where
+/// the tail also says how full the last chunk is; a bit for each slot that is not empty, and a bit for each word of
+/// those bits that is not zero.
 struct Level {
     slots: Box<[(u32, u32); SLOTS]>,
     filled: [u64; SLOTS / 64],
@@ -126,32 +129,30 @@ impl<E: Copy> Queue<E> {
         self.shelve(level as usize, slot, time, node);
     }
 
-    /// At the end of a slot of a higher level.
+    /// At the end of a slot of a higher level. The chunk itself is only written, never read: it may be far away.
     #[inline]
     fn shelve(&mut self, level: usize, slot: usize, time: u64, node: u32) {
         let (head, tail) = self.levels[level].slots[slot];
-        let mut at = tail;
-        if head == NONE || self.chunks[tail as usize].len as usize == CHUNK {
+        let (mut at, mut len) = (tail >> LEN, tail as usize & LEN_MASK);
+        if head == NONE || len == CHUNK {
             at = self.new_chunk();
-            if let Some(tail) = self.levels[level].append(slot, at) {
-                self.chunks[tail as usize].next = at;
+            len = 0;
+            if self.levels[level].append(slot, at).is_some() {
+                self.chunks[(tail >> LEN) as usize].next = at;
             }
         }
         let chunk = &mut self.chunks[at as usize];
-        let place = chunk.len as usize % CHUNK;
-        (chunk.times[place], chunk.nodes[place]) = (time, node);
-        chunk.len += 1;
+        (chunk.times[len % CHUNK], chunk.nodes[len % CHUNK]) = (time, node);
+        self.levels[level].slots[slot].1 = at << LEN | (len + 1) as u32;
     }
 
     fn new_chunk(&mut self) -> u32 {
-        let empty = Chunk { times: [0; CHUNK], nodes: [NONE; CHUNK], len: 0, next: NONE };
         let at = self.free_chunk;
         if let Some(chunk) = self.chunks.get_mut(at as usize) {
-            self.free_chunk = chunk.next;
-            *chunk = empty;
+            self.free_chunk = std::mem::replace(&mut chunk.next, NONE);
             return at;
         }
-        self.chunks.push(empty);
+        self.chunks.push(Chunk { times: [0; CHUNK], nodes: [NONE; CHUNK], next: NONE });
         (self.chunks.len() - 1) as u32
     }
 
@@ -195,13 +196,14 @@ impl<E: Copy> Queue<E> {
             let (here, above) = (DIGIT * level as u32, DIGIT * (level as u32 + 1));
             let prefix = if above < u64::BITS { self.tick >> above << above } else { 0 };
             self.tick = prefix | (slot as u64) << here;
-            let mut at = self.levels[level].slots[slot].0;
+            let (mut at, tail) = self.levels[level].slots[slot];
             self.levels[level].behead(slot, NONE);
             while at != NONE {
                 let chunk = self.chunks[at as usize];
                 self.chunks[at as usize].next = self.free_chunk;
                 self.free_chunk = at;
-                self.bring_down(&chunk, level == 1, &mut near);
+                let len = if at == tail >> LEN { tail as usize & LEN_MASK } else { CHUNK };
+                self.bring_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut near);
                 at = chunk.next;
             }
         }
@@ -209,13 +211,12 @@ impl<E: Copy> Queue<E> {
 
     /// Moves a chunk's events to where they now belong; shows them to `near` if that is the lowest level.
     #[inline]
-    fn bring_down(&mut self, chunk: &Chunk, lowest: bool, near: &mut impl FnMut(&E)) {
-        let events = || chunk.times.iter().zip(&chunk.nodes).take(chunk.len as usize);
+    fn bring_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, near: &mut impl FnMut(&E)) {
         if lowest {
             // All of them first, with nothing to decide in between: then the waits for them overlap.
-            events().for_each(|(_, &node)| _ = black_box(self.nodes[node as usize].time));
+            nodes.iter().for_each(|&node| _ = black_box(self.nodes[node as usize].time));
         }
-        for (&time, &node) in events() {
+        for (&time, &node) in times.iter().zip(nodes) {
             self.place(time, node);
             if lowest {
                 near(&self.nodes[node as usize].event);
