@@ -148,11 +148,7 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         self.queue.push(Time::ZERO + scenario.warmup, Event::WARM);
         self.queue.push(Time::ZERO + scenario.record.interval, Event::SAMPLE);
         let mut events: u64 = 0;
-        loop {
-            let now = self.step();
-            if now >= end {
-                break;
-            }
+        while let Some(now) = self.step(end) {
             events += 1;
             if events.is_multiple_of(EVENTS_A_LOOK) {
                 self.report(now, watch)?;
@@ -165,25 +161,26 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         Ok(self.sampler.outcome(scenario, &self.net, end, events))
     }
 
-    /// Lets the next thing happen and says when: an event, or a link that falls free, which comes after the events of
-    /// the same time. [`Time::NEVER`] if nothing is to come.
+    /// Lets the next thing before `end` happen and says when: an event, or a link that falls free, which comes after the
+    /// events of the same time. `None` if nothing is to come.
     #[inline(always)]
-    fn step(&mut self) -> Time {
+    fn step(&mut self, end: Time) -> Option<Time> {
         let World { queue, net: Net { forward, reverse, hosts }, .. } = self;
         let wake = forward.wake().min(reverse.wake());
-        if let Some((now, event)) = queue.pop(wake, |event| event.approach(hosts)) {
+        let last = Time::from_nanos(end.as_nanos() - 1);
+        if let Some((now, event)) = queue.pop(wake.min(last), |event| event.approach(hosts)) {
             self.happen(event, now);
-            return now;
+            return Some(now);
         }
-        if wake == Time::NEVER {
-            return wake;
+        if wake >= end {
+            return None;
         }
         if forward.wake() == wake {
             forward.free(wake, hosts, queue);
         } else {
             reverse.free(wake, hosts, queue);
         }
-        wake
+        Some(wake)
     }
 
     #[inline(always)]

@@ -82,6 +82,15 @@ fn flows_start_and_stop_when_they_are_told() {
 }
 
 #[test]
+fn nothing_happens_after_the_end_and_the_last_interval_is_cut_short() {
+    // The flow stops long before the end: the next thing to come would be the interval that ends at 4 s.
+    let outcome = go(&scenario("3500ms", "droptail", "[[udp]]\nrate = \"1Mbit/s\"\nstop = \"1s\""));
+    let mut times: Vec<f64> = outcome.intervals.iter().map(|row| row.time_s).collect();
+    times.dedup();
+    assert_eq!(times, [1.0, 2.0, 3.0, 3.5]);
+}
+
+#[test]
 fn acknowledgements_queue_and_are_dropped_on_a_slow_way_back() {
     // 833 data packets a second cause 833 ACKs of 320 bits: 267 kbit/s. A tenth of a megabit carries 312 of them, so
     // most are dropped, and the rest of them wait behind a full queue of 20: 64 ms.
