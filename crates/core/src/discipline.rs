@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::cx::{Cx, Why};
-use crate::packet::Packet;
+use crate::packet::{ClassId, Packet};
 use crate::time::Time;
 use crate::units::Rate;
 
@@ -18,13 +18,31 @@ pub struct Backlog {
 
 /// What a discipline is told of the place it is put in.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Place<'a> {
     /// The rate of the link it feeds.
     pub rate: Rate,
     /// The size of a typical packet in bytes, for averages kept in packets and idle times.
     pub mean_packet: u32,
     /// A secret drawn from the run's seed, for the keys of hash functions.
     pub key: u64,
+    /// The host's classes, by [`ClassId`]; the first is what no rule matched. Empty where nothing is classified.
+    pub classes: &'a [Class],
+}
+
+impl<'a> Place<'a> {
+    /// A place where nothing is classified.
+    pub const fn new(rate: Rate, mean_packet: u32, key: u64) -> Place<'a> {
+        Place { rate, mean_packet, key, classes: &[] }
+    }
+}
+
+/// An aggregate of flows, from the host's classifier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Class {
+    /// The aggregate it is a part of; always one of a smaller number.
+    pub parent: Option<ClassId>,
+    /// Its share of the link, or of its parent's part, beside its siblings' weights; above zero.
+    pub weight: f64,
 }
 
 /// Decides what to keep, what to signal and what to send next. It has no clock, no randomness and no sockets of its

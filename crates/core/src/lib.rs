@@ -7,7 +7,7 @@
 //! ```
 //! use headgate_core::{FlowId, Packet, Place, Port, Rate, Rng, Time, registry};
 //!
-//! let place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 7 };
+//! let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
 //! let queue = registry::boxed::<()>("droptail", &[("limit", "2p")], &place).unwrap();
 //! let mut port = Port::new(queue, Rng::named(1, "bottleneck"));
 //! for flow in 0..3 {
@@ -35,7 +35,7 @@ mod time;
 mod units;
 
 pub use cx::{Cx, Sink, Why};
-pub use discipline::{Backlog, Discipline, Place};
+pub use discipline::{Backlog, Class, Discipline, Place};
 pub use names::nearest;
 pub use packet::{ClassId, Ecn, FlowId, Packet};
 pub use params::{BuildError, Field, Params, Preset};

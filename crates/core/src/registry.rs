@@ -21,6 +21,33 @@ pub struct Abilities {
     pub per_flow: bool,
     /// It can mark instead of dropping.
     pub ecn: bool,
+    /// Packets of different flows may overtake each other.
+    pub schedules: bool,
+}
+
+/// Where a discipline comes from, for `headgate list`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// One that the five papers propose.
+    Paper,
+    /// One that they are compared with.
+    Comparison,
+    /// One they must be judged against today, or a building block.
+    Modern,
+}
+
+impl Group {
+    /// Every group, in the order in which they are listed.
+    pub const ALL: [Group; 3] = [Group::Paper, Group::Comparison, Group::Modern];
+
+    /// Its name, as the registry writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Paper => "paper",
+            Group::Comparison => "comparison",
+            Group::Modern => "modern",
+        }
+    }
 }
 
 /// One row of the registry.
@@ -31,6 +58,8 @@ pub struct Entry {
     pub summary: &'static str,
     /// The publication that defines it.
     pub citation: &'static str,
+    /// Where it comes from.
+    pub group: Group,
     /// What it can do.
     pub abilities: Abilities,
     fields: fn() -> Vec<Field>,
@@ -67,14 +96,15 @@ pub trait Job<T> {
     fn run<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output;
 }
 
-/// Declares the registry. A row: name, settings, constructor, what it can do, one line on the idea, citation.
+/// Declares the registry. A row: name, settings, constructor, group, what it can do, one line on the idea, citation.
 macro_rules! disciplines {
-    ($($name:literal, $config:ty, $new:path, [$($ability:ident)*], $summary:literal, $citation:literal;)+) => {
+    ($($name:literal, $config:ty, $new:path, $group:ident [$($ability:ident)*], $summary:literal, $citation:literal;)+) => {
         /// Every discipline, sorted by name.
         pub static ENTRIES: &[Entry] = &[$(Entry {
             name: $name,
             summary: $summary,
             citation: $citation,
+            group: group(stringify!($group)),
             abilities: abilities(&[$(stringify!($ability)),*]),
             fields: <$config>::fields,
             presets: <$config>::presets,
@@ -115,21 +145,21 @@ macro_rules! disciplines {
 }
 
 disciplines! {
-    "blue", BlueConfig, Blue::<T>::new, [ecn],
+    "blue", BlueConfig, Blue::<T>::new, paper [ecn],
         "one probability, raised by overflow and lowered by idleness", "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002";
-    "choke", ChokeConfig, Choke::<T>::new, [protects ecn],
+    "choke", ChokeConfig, Choke::<T>::new, comparison [protects ecn],
         "an arrival that meets a packet of its own flow takes it along", "Pan, Prabhakar, Psounis, IEEE INFOCOM 2000";
-    "droptail", DroptailConfig, Droptail::<T>::new, [],
+    "droptail", DroptailConfig, Droptail::<T>::new, comparison [],
         "keep what fits, drop what does not", "the baseline of all the papers";
-    "faba", FabaConfig, Faba::<T>::new, [protects per_flow ecn],
+    "faba", FabaConfig, Faba::<T>::new, paper [protects per_flow ecn],
         "a fixed stock of tokens, a bucket a flow: whoever queues more than its share drains its own",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
-    "fred", FredConfig, Fred::<T>::new, [protects per_flow ecn],
+    "fred", FredConfig, Fred::<T>::new, comparison [protects per_flow ecn],
         "RED that bounds what each flow has queued and remembers who tries for more",
         "Lin, Morris, ACM SIGCOMM 1997";
-    "red", RedConfig, Red::<T>::new, [ecn],
+    "red", RedConfig, Red::<T>::new, comparison [ecn],
         "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
-    "sfb", SfbConfig, Sfb::<T>::new, [protects ecn],
+    "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],
         "BLUE in bins: a flow all of whose bins are congested is limited in rate",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";
 }
@@ -143,18 +173,28 @@ pub fn find(name: &str) -> Result<&'static Entry, BuildError> {
 }
 
 const fn abilities(named: &[&str]) -> Abilities {
-    let mut found = Abilities { protects: false, per_flow: false, ecn: false };
+    let mut found = Abilities { protects: false, per_flow: false, ecn: false, schedules: false };
     let mut i = 0;
     while i < named.len() {
         match named[i].as_bytes() {
             b"protects" => found.protects = true,
             b"per_flow" => found.per_flow = true,
             b"ecn" => found.ecn = true,
-            _ => panic!("an ability is one of: protects, per_flow, ecn"),
+            b"schedules" => found.schedules = true,
+            _ => panic!("an ability is one of: protects, per_flow, ecn, schedules"),
         }
         i += 1;
     }
     found
+}
+
+const fn group(named: &str) -> Group {
+    match named.as_bytes() {
+        b"paper" => Group::Paper,
+        b"comparison" => Group::Comparison,
+        b"modern" => Group::Modern,
+        _ => panic!("a group is one of: paper, comparison, modern"),
+    }
 }
 
 fn unknown(name: &str) -> BuildError {

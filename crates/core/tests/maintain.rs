@@ -79,7 +79,7 @@ impl Sender {
 
 /// The trace through a link that is free again one transmission time after each packet and asks every such time.
 fn run(entry: &Entry) -> Books {
-    let place = Place { rate: RATE, mean_packet: BYTES, key: 1 };
+    let place = Place::new(RATE, BYTES, 1);
     let discipline = registry::boxed::<()>(entry.name, &[("limit", "150p")], &place).unwrap();
     let mut port = Port::with_ledger(discipline, Rng::named(1, "port"), Books::default());
     let mut senders: Vec<Sender> = (0..FLOWS).map(Sender::new).collect();

@@ -3,7 +3,7 @@
 
 use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, Why, registry};
 
-const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 /// Packets of 1000 bytes the link sends in a second.
 const CAPACITY: f64 = 1000.0;
 const WARMUP: Time = Time::from_nanos(20_000_000_000);

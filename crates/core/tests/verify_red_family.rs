@@ -8,7 +8,7 @@ use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, 
 const PACKET: u32 = 1000;
 /// Packets the link sends in a second: one each millisecond.
 const CAPACITY: f64 = 1000.0;
-const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: PACKET, key: 7 };
+const PLACE: Place = Place::new(Rate::from_bits(8_000_000), PACKET, 7);
 /// Between a packet's end of queueing, or its drop, and the moment its sender knows.
 const RTT: Span = Span::from_millis(50);
 const WARMUP: Time = Time::from_nanos(20_000_000_000);

@@ -40,7 +40,7 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
         udp,
         record: record(raw.record, duration)?,
     };
-    let place = |rate: Rate| Place { rate, mean_packet: scenario.mean_packet(), key: 0 };
+    let place = |rate: Rate| Place::new(rate, scenario.mean_packet(), 0);
     build(&scenario.link.reverse.qdisc, scenario.link.reverse.limit, &place(scenario.link.reverse.rate), &link.1)?;
     let qdiscs = top.need("qdiscs", raw.qdiscs)?;
     scenario.qdiscs = compared(qdiscs, scenario.link.limit, &place(scenario.link.rate))?;

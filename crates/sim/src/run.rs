@@ -114,9 +114,9 @@ fn as_text<'a>(settings: &'a [(&'a str, String)]) -> Vec<(&'a str, &'a str)> {
 }
 
 /// What a discipline is told of its place, with a key of its own.
-fn place(scenario: &Scenario, rate: Rate, seed: u64, direction: &str) -> Place {
+fn place(scenario: &Scenario, rate: Rate, seed: u64, direction: &str) -> Place<'static> {
     let key = Rng::named(seed, &format!("key {direction}")).bits();
-    Place { rate, mean_packet: scenario.mean_packet(), key }
+    Place::new(rate, scenario.mean_packet(), key)
 }
 
 /// Nanoseconds between two events while the bottleneck is busy: a packet there causes about five, and what the UDP

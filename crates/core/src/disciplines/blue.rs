@@ -168,7 +168,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::{prop, prop_assert_eq, proptest};
 
-    const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
     // Powers of two, so that sums are exact.
     const STEPS: &[(&str, &str)] = &[("limit", "2p"), ("d1", "0.25"), ("d2", "0.0625"), ("freeze_time", "10ms")];
 

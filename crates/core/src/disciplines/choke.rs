@@ -155,7 +155,7 @@ mod tests {
     use crate::params::Params;
     use crate::{Ecn, FlowId, Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
     // The average is the queue itself; RED drops nothing by chance below maxth.
     const PLAIN: &[(&str, &str)] = &[("limit", "40p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("maxp", "0")];
 

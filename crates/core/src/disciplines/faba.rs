@@ -188,7 +188,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    const PLACE: Place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 7 };
+    const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
 
     fn faba(config: FabaConfig) -> Port<(), Faba<()>> {
         Port::new(Faba::new(config, &PLACE).unwrap(), Rng::new(1))

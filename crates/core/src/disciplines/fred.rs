@@ -219,7 +219,7 @@ mod tests {
     use proptest::prelude::*;
 
     // 1000 B take 1 ms.
-    const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
     /// An average that follows the queue at once, and no drops by chance: every step can be worked by hand.
     const EXACT: &[(&str, &str)] = &[("limit", "40p"), ("wq", "1"), ("maxp", "0")];
 

@@ -185,7 +185,7 @@ mod tests {
     use crate::{Counts, Ecn, FlowId, Port, Rate, Rng, Time};
 
     // 1000 B take 1 ms.
-    const PLACE: Place = Place { rate: Rate::from_bits(8_000_000), mean_packet: 1000, key: 7 };
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Red<()>> {
         let config = RedConfig::from_settings(settings).unwrap();

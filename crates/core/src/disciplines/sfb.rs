@@ -223,7 +223,7 @@ mod tests {
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    const PLACE: Place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 7 };
+    const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
 
     fn sfb(settings: &[(&str, &str)]) -> Port<(), Sfb<()>> {
         let config = SfbConfig::from_settings(settings).unwrap();

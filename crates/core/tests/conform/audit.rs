@@ -31,6 +31,8 @@ struct Record {
 pub struct Audit {
     case: String,
     ecn: bool,
+    /// Packets of different flows may overtake each other.
+    schedules: bool,
     packets: Vec<Record>,
     last_sent: BTreeMap<FlowId, u32>,
     held: Backlog,
@@ -38,10 +40,11 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Empty books. `case` goes into every complaint; with `ecn` off every mark is one.
-    pub fn new(case: String, ecn: bool) -> Audit {
+    /// Empty books. `case` goes into every complaint; with `ecn` off every mark is one, and unless it `schedules`, so
+    /// is a packet that overtakes another.
+    pub fn new(case: String, ecn: bool, schedules: bool) -> Audit {
         let held = Backlog::default();
-        Audit { case, ecn, packets: Vec::new(), last_sent: BTreeMap::new(), held, decisions: Vec::new() }
+        Audit { case, ecn, schedules, packets: Vec::new(), last_sent: BTreeMap::new(), held, decisions: Vec::new() }
     }
 
     /// Writes down an arrival and gives the packet its unique handle.
@@ -57,8 +60,9 @@ impl Audit {
     pub fn sent(&mut self, packet: Packet<u32>) {
         self.leaves(&packet, Fate::Sent);
         let Audit { case, last_sent, packets, .. } = self;
-        if let Some(earlier) = last_sent.insert(packet.flow, packet.handle) {
-            assert!(earlier < packet.handle, "{case}: packet {} left after {earlier} of its flow", packet.handle);
+        let queue = if self.schedules { packet.flow } else { FlowId(0) };
+        if let Some(earlier) = last_sent.insert(queue, packet.handle) {
+            assert!(earlier < packet.handle, "{case}: packet {} left after {earlier}", packet.handle);
         }
         let record = &packets[packet.handle as usize];
         let carries = if record.marked { Ecn::Ce } else { record.ecn };

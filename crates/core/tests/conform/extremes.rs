@@ -6,11 +6,11 @@ use headgate_core::{Discipline, FlowId, Limit, Packet, Place, Rate, Rng, Span, T
 use crate::audit::{Audit, Audited};
 use crate::traces::MIXES;
 
-const PLACE: Place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 3 };
+const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 3);
 
 fn audited(entry: &Entry, limit: &str, place: &Place) -> Audited<Box<dyn Discipline<u32>>> {
     let discipline = registry::boxed(entry.name, &[("limit", limit)], place).unwrap();
-    let audit = Audit::new(format!("{}:limit={limit}", entry.name), entry.abilities.ecn);
+    let audit = Audit::new(format!("{}:limit={limit}", entry.name), entry.abilities.ecn, entry.abilities.schedules);
     Audited::new(discipline, Rng::new(7), Limit::parse(limit).unwrap(), audit)
 }
 
@@ -82,7 +82,7 @@ fn time_may_end() {
 fn a_link_without_rate_or_typical_packet_is_survived() {
     for entry in ENTRIES {
         for (bits, mean_packet) in [(0, 0), (0, u32::MAX), (1, 0), (u64::MAX, 1)] {
-            let place = Place { rate: Rate::from_bits(bits), mean_packet, key: 0 };
+            let place = Place::new(Rate::from_bits(bits), mean_packet, 0);
             for (limit, mix) in ["40p", "30KB"].iter().flat_map(|limit| MIXES.iter().map(move |mix| (limit, mix))) {
                 mix.drive(&mut audited(entry, limit, &place), 400, &mut Rng::new(5));
             }

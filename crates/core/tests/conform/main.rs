@@ -39,8 +39,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn place(&self) -> Place {
-        Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: self.seed }
+    fn place(&self) -> Place<'_> {
+        Place::new(Rate::from_bits(10_000_000), 1000, self.seed)
     }
 
     fn value(&self, name: &str) -> Option<String> {
@@ -50,7 +50,8 @@ impl<'a> Case<'a> {
 
     fn run<D: Discipline<u32>>(&self, discipline: D) -> Vec<Decision> {
         let limit = Limit::parse(&self.value("limit").expect("every row has a limit")).unwrap();
-        let audit = Audit::new(self.to_string(), self.value("ecn").as_deref() == Some("on"));
+        let audit =
+            Audit::new(self.to_string(), self.value("ecn").as_deref() == Some("on"), self.entry.abilities.schedules);
         let mut queue = Audited::new(discipline, Rng::named(self.seed, "port"), limit, audit);
         self.mix.drive(&mut queue, STEPS, &mut Rng::named(self.seed, "traffic"));
         queue.audit.decisions
@@ -120,9 +121,9 @@ fn the_same_seed_gives_the_same_decisions_boxed_or_compiled_in() {
 #[test]
 fn a_port_counts_what_its_discipline_decided() {
     for entry in ENTRIES {
-        let place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 1 };
+        let place = Place::new(Rate::from_bits(10_000_000), 1000, 1);
         let mut port = Port::new(registry::boxed(entry.name, &[("limit", "30p")], &place).unwrap(), Rng::new(1));
-        let (mut audit, mut rng) = (Audit::new(entry.name.into(), true), Rng::new(2));
+        let (mut audit, mut rng) = (Audit::new(entry.name.into(), true, entry.abilities.schedules), Rng::new(2));
         let mut now = Time::ZERO;
         for step in 0..5000 {
             now += Span::from_micros(200);

@@ -3,7 +3,7 @@
 use headgate_core::registry::{ENTRIES, Entry, boxed, find};
 use headgate_core::{BuildError, Field, Place, Rate};
 
-const PLACE: Place = Place { rate: Rate::from_bits(10_000_000), mean_packet: 1000, key: 3 };
+const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 3);
 
 fn parameters() -> impl Iterator<Item = (&'static Entry, Field)> {
     ENTRIES.iter().flat_map(|entry| entry.fields().into_iter().map(move |field| (entry, field)))

@@ -1,0 +1,236 @@
+//! Drives a discipline and its oracle side by side: the same arrivals, departures and random draws, and after every
+//! call the same decisions and the same state.
+
+use headgate_core::{Cx, Discipline, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
+
+/// What was decided, in order. The number is the packet's: its place among the arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Dropped(usize, Why),
+    Marked(usize, Why),
+    Sent(usize),
+}
+
+/// A packet as the oracles see it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// Its place among the arrivals.
+    pub number: usize,
+    pub flow: u64,
+    pub bytes: u32,
+    pub class: u16,
+    pub ecn: Ecn,
+}
+
+impl Arrival {
+    /// Whether it can carry a mark.
+    pub fn ect(&self) -> bool {
+        self.ecn.is_capable()
+    }
+}
+
+/// Everything that is called state, by name. Names are compared too.
+pub type State = Vec<(String, f64)>;
+
+/// A named number of a state.
+pub fn entry(name: impl Into<String>, value: impl Into<f64>) -> (String, f64) {
+    (name.into(), value.into())
+}
+
+/// A discipline as its publication has it: plain, slow, and with nothing of the crate's own in it.
+pub trait Oracle {
+    /// A packet arrives at `now`, in seconds.
+    fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision>;
+    /// The link falls free at `now`, in seconds. The decisions end with the packet sent, if one is.
+    fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision>;
+    /// Every state variable.
+    fn state(&self) -> State;
+}
+
+/// A kind of traffic: flows that come and go, at a load that changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Traffic {
+    pub seed: u64,
+    /// Flows that send a little each.
+    pub flows: u64,
+    /// Share of the packets that are one flow's.
+    pub hog: f64,
+    /// Packet sizes, drawn evenly.
+    pub sizes: &'static [u32],
+    /// Share of the flows that understand marks.
+    pub ect: f64,
+    /// The link, in bits per second.
+    pub rate: f64,
+    /// Loads, as a share of the link, each kept for `spell` seconds on average; 0 is silence.
+    pub loads: &'static [f64],
+    /// Seconds.
+    pub spell: f64,
+    /// Packets that arrive.
+    pub packets: usize,
+}
+
+impl Traffic {
+    /// Mixed traffic on a link of 10 Mbit/s: 20 flows and a hog, three sizes, loads from silence to a flood.
+    pub const fn mixed(seed: u64) -> Traffic {
+        Traffic {
+            seed,
+            flows: 20,
+            hog: 0.3,
+            sizes: &[1000, 1000, 1000, 500, 40],
+            ect: 0.4,
+            rate: 10e6,
+            loads: &[0.0, 0.5, 0.9, 1.1, 1.5, 4.0],
+            spell: 0.5,
+            packets: 100_000,
+        }
+    }
+
+    /// [`mixed`](Traffic::mixed) in packets of one size, for disciplines that count packets.
+    pub const fn even(seed: u64) -> Traffic {
+        Traffic { sizes: &[1000], ..Traffic::mixed(seed) }
+    }
+}
+
+/// Collects what the discipline under test decides.
+#[derive(Default)]
+struct Decided(Vec<Decision>);
+
+impl Sink<usize> for Decided {
+    fn dropped(&mut self, packet: Packet<usize>, why: Why, _: Time) {
+        self.0.push(Decision::Dropped(packet.handle, why));
+    }
+    fn marked(&mut self, packet: &Packet<usize>, why: Why, _: Time) {
+        self.0.push(Decision::Marked(packet.handle, why));
+    }
+}
+
+/// The arrivals, with their times.
+struct Source {
+    traffic: Traffic,
+    rng: Rng,
+    now: f64,
+    load: f64,
+    until: f64,
+    sent: usize,
+}
+
+impl Source {
+    fn new(traffic: Traffic) -> Source {
+        Source { traffic, rng: Rng::named(traffic.seed, "traffic"), now: 0.0, load: 1.0, until: 0.0, sent: 0 }
+    }
+
+    fn next(&mut self) -> Option<(Time, Arrival)> {
+        let Traffic { flows, hog, sizes, ect, rate, loads, spell, packets, .. } = self.traffic;
+        if self.sent == packets {
+            return None;
+        }
+        let rng = &mut self.rng;
+        let flow = if rng.chance(hog) { 0 } else { 1 + u64::from(rng.below(flows as u32)) };
+        let bytes = sizes[rng.below(sizes.len() as u32) as usize];
+        if self.now >= self.until {
+            self.load = loads[rng.below(loads.len() as u32) as usize];
+            self.until = self.now + rng.between(0.5, 1.5) * spell;
+            if self.load == 0.0 {
+                self.now = self.until;
+                self.load = 1.0;
+            }
+        }
+        self.now += rng.between(0.0, 2.0) * f64::from(bytes) * 8.0 / rate / self.load;
+        // The same flows always understand marks, the hog never does.
+        let capable = flow != 0 && (flow as f64) <= ect * flows as f64;
+        let ecn = if !capable {
+            Ecn::NotEct
+        } else if flow % 4 == 0 {
+            Ecn::Ect1
+        } else {
+            Ecn::Ect0
+        };
+        let arrival = Arrival { number: self.sent, flow, bytes, class: (flow % 3) as u16, ecn };
+        self.sent += 1;
+        Some((Time::ZERO + Span::from_secs_f64(self.now), arrival))
+    }
+}
+
+/// Both under the same traffic: `discipline`, whose state `look` reads, and `oracle`.
+///
+/// The link asks whenever it falls free, once more where that finds nothing, and then waits for an arrival. Numbers of
+/// the state may differ by one part in a billion: the same sums in another order.
+pub fn agree<D: Discipline<usize>, O: Oracle>(
+    mut discipline: D,
+    mut oracle: O,
+    look: impl Fn(&D, Time) -> State,
+    traffic: Traffic,
+) {
+    let (mut ours, mut theirs) = (Rng::named(traffic.seed, "port"), Rng::named(traffic.seed, "port"));
+    let mut source = Source::new(traffic);
+    let (mut arrival, mut free, mut idle) = (source.next(), Time::ZERO, false);
+    let mut calls = Calls { decisions: [0; 3], call: 0 };
+    loop {
+        let arrives = match arrival {
+            Some((at, _)) => at,
+            None if idle => break,
+            None => Time::NEVER,
+        };
+        let mut decided = Decided::default();
+        let (now, expected);
+        if !idle && free <= arrives {
+            now = free;
+            let sent = discipline.dequeue(&mut Cx::new(now, &mut ours, &mut decided));
+            expected = oracle.depart(now.as_secs_f64(), &mut theirs);
+            // A shaper may hold packets that may not leave yet: it is asked again when it says.
+            match sent {
+                Some(packet) => {
+                    decided.0.push(Decision::Sent(packet.handle));
+                    free = now + Span::from_secs_f64(f64::from(packet.bytes) * 8.0 / traffic.rate);
+                }
+                None => match discipline.ready_at(now) {
+                    Some(ready) => free = ready.max(now + Span::from_nanos(1)),
+                    None => idle = true,
+                },
+            }
+        } else {
+            let (at, packet) = arrival.take().expect("an arrival is due");
+            now = at;
+            let Arrival { number, flow, bytes, class, ecn } = packet;
+            let class = headgate_core::ClassId(class);
+            let given = Packet { arrived: now, class, ecn, ..Packet::new(FlowId(flow), bytes, number) };
+            discipline.enqueue(given, &mut Cx::new(now, &mut ours, &mut decided));
+            expected = oracle.arrive(packet, now.as_secs_f64(), &mut theirs);
+            if idle {
+                (idle, free) = (false, now);
+            }
+            arrival = source.next();
+        }
+        calls.compare(now, &decided.0, &expected, &look(&discipline, now), &oracle.state());
+        assert_eq!(ours, theirs, "after call {} at {now}: the random draws differ in number", calls.call);
+    }
+    assert_eq!(source.sent, traffic.packets);
+    assert!(calls.decisions[0] > 0 && calls.decisions[2] > 0, "nothing was decided: {:?}", calls.decisions);
+}
+
+struct Calls {
+    /// Drops, marks and departures so far: a trace without any shows nothing.
+    decisions: [usize; 3],
+    call: usize,
+}
+
+impl Calls {
+    fn compare(&mut self, now: Time, decided: &[Decision], expected: &[Decision], state: &State, wanted: &State) {
+        self.call += 1;
+        let call = self.call;
+        assert_eq!(decided, expected, "decisions of call {call} at {now} (left: ours); {state:?} against {wanted:?}");
+        let names = |state: &State| state.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        assert!(state.len() == wanted.len(), "state at call {call}: {:?} against {:?}", names(state), names(wanted));
+        for ((name, value), (known, should)) in state.iter().zip(wanted) {
+            let close = value == should || (value - should).abs() <= 1e-9 * value.abs().max(should.abs()).max(1e-3);
+            assert!(name == known && close, "call {call} at {now}: {name} is {value}, {known} should be {should}");
+        }
+        for decision in decided {
+            self.decisions[match decision {
+                Decision::Dropped(..) => 0,
+                Decision::Marked(..) => 1,
+                Decision::Sent(_) => 2,
+            }] += 1;
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Step-by-step conformance: every discipline beside a plain transcription of its publication, over the same traffic
+//! and the same random draws. One file a discipline.
+
+mod droptail;
+mod harness;
