@@ -80,6 +80,21 @@ impl<T> Blue<T> {
         Ok(Blue { config, fifo, high, probability: 0.0, thaw: Time::ZERO, idle: None })
     }
 
+    /// The probability of being signalled, as of the last change that was due at a call.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// When the probability may change again.
+    pub fn frozen_until(&self) -> Time {
+        self.thaw
+    }
+
+    /// Since when the link has been idle, if it is.
+    pub fn idle_since(&self) -> Option<Time> {
+        self.idle
+    }
+
     #[inline]
     fn is_high(&self) -> bool {
         let held = self.fifo.backlog();

@@ -20,7 +20,7 @@ use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Bins, Every, Fifo, PenaltyBox, Places, Steps, TokenBucket};
+use crate::parts::{BinState, Bins, Every, Fifo, PenaltyBox, Places, Steps, TokenBucket};
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit, Rate};
 
@@ -133,6 +133,11 @@ impl<T> Sfb<T> {
         let rehash = Every::new(config.rehash, Time::ZERO);
         let (fifo, entered) = (Fifo::new(config.limit), VecDeque::new());
         Ok(Sfb { config, fifo, entered, bins, bin_size, bin_max, penalty, rehash })
+    }
+
+    /// Every bin: those in use, level after level, then those for the hash functions to come.
+    pub fn bins(&self) -> impl Iterator<Item = BinState> {
+        self.bins.states()
     }
 
     /// Changes the hash functions when their time is over. Two changes forget everything, so that a clock which

@@ -50,6 +50,17 @@ pub struct Found {
     pub probability: f64,
 }
 
+/// One bin, as a tool sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BinState {
+    /// Packets queued that entered it.
+    pub packets: u32,
+    /// Its probability.
+    pub probability: f64,
+    /// When its probability may change again.
+    pub frozen_until: Time,
+}
+
 /// Two sets of `levels` x `width` bins: one in use, one for the hash functions to come.
 #[derive(Clone, Debug)]
 pub struct Bins {
@@ -143,6 +154,17 @@ impl Bins {
     /// Probabilities of the bins in use.
     pub fn probabilities(&self) -> impl Iterator<Item = f64> {
         self.used().iter().map(|bin| bin.probability)
+    }
+
+    /// Every bin: those in use, level after level, then those for the hash functions to come.
+    pub fn states(&self) -> impl Iterator<Item = BinState> {
+        let size = self.levels * self.width;
+        let sets = [self.in_use, 1 - self.in_use].map(|set| &self.bins[set * size..][..size]);
+        sets.into_iter().flatten().map(|bin| BinState {
+            packets: bin.packets,
+            probability: bin.probability,
+            frozen_until: bin.frozen_until,
+        })
     }
 
     fn used(&self) -> &[Bin] {

@@ -14,7 +14,7 @@ mod token_bucket;
 mod token_pool;
 
 pub use average::Average;
-pub use bins::{Bins, Found, MOST_LEVELS, Places, Steps, misclassification};
+pub use bins::{BinState, Bins, Found, MOST_LEVELS, Places, Steps, misclassification};
 pub use early::{Detector, Spacing, Thresholds, Zone};
 pub use every::Every;
 pub use fifo::Fifo;
