@@ -140,6 +140,11 @@ impl<T> Sfb<T> {
         self.bins.states()
     }
 
+    /// What limits unresponsive flows.
+    pub fn penalty(&self) -> &PenaltyBox {
+        &self.penalty
+    }
+
     /// Changes the hash functions when their time is over. Two changes forget everything, so that a clock which
     /// jumped over more needs no more.
     #[inline]

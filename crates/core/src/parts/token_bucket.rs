@@ -22,11 +22,17 @@ impl TokenBucket {
         TokenBucket { rate, depth: rate.transmit(burst), full_at: Time::ZERO }
     }
 
+    /// How long the bucket will take to be full.
+    #[inline]
+    pub fn lacking(&self, now: Time) -> Span {
+        self.full_at - now
+    }
+
     /// Whether a packet of `bytes` may pass. One larger than the burst may when the bucket is full; it then owes the
     /// difference.
     #[inline]
     pub fn admits(&self, bytes: u32, now: Time) -> bool {
-        let lacking = self.full_at - now;
+        let lacking = self.lacking(now);
         lacking == Span::ZERO || lacking + self.rate.transmit(bytes) <= self.depth
     }
 

@@ -1,6 +1,8 @@
 //! Drives a discipline and its oracle side by side: the same arrivals, departures and random draws, and after every
 //! call the same decisions and the same state.
 
+use std::borrow::Cow;
+
 use headgate_core::{Cx, Discipline, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
 
 /// What was decided, in order. The number is the packet's: its place among the arrivals.
@@ -30,10 +32,10 @@ impl Arrival {
 }
 
 /// Everything that is called state, by name. Names are compared too.
-pub type State = Vec<(String, f64)>;
+pub type State = Vec<(Cow<'static, str>, f64)>;
 
 /// A named number of a state.
-pub fn entry(name: impl Into<String>, value: impl Into<f64>) -> (String, f64) {
+pub fn entry(name: impl Into<Cow<'static, str>>, value: impl Into<f64>) -> (Cow<'static, str>, f64) {
     (name.into(), value.into())
 }
 

@@ -1,0 +1,306 @@
+//! SFB, from figure 14 of the BLUE paper, the pseudocode of the comparison paper's section 2.4 with its freeze time and
+//! box time, and the moving hash of the BLUE paper's section IV-D. The hash function itself is the crate's: a keyed one.
+
+use std::collections::VecDeque;
+
+use headgate_core::disciplines::{Sfb, SfbConfig};
+use headgate_core::parts::{PenaltyBox, keyed};
+use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+
+const KEY: u64 = 7;
+
+/// Times in nanoseconds: whole numbers, so that sums of them are exact.
+#[derive(Clone)]
+struct Settings {
+    levels: usize,
+    bins: usize,
+    bin_size: usize,
+    bin_max: usize,
+    d1: f64,
+    d2: f64,
+    freeze_time: f64,
+    packets: usize,
+    bytes: u64,
+    rehash: f64,
+    double_buffer: bool,
+    warmup: f64,
+    ecn: bool,
+    penalty: Penalty,
+}
+
+#[derive(Clone)]
+enum Penalty {
+    /// Bits a second and bytes; what is in the bucket, and since when.
+    Rate { rate: f64, burst: f64, tokens: f64, since: f64 },
+    /// When the next packet may pass.
+    Boxtime { boxtime: f64, random: bool, opens: f64 },
+}
+
+impl Penalty {
+    fn boxtime(ms: f64, random: bool) -> Penalty {
+        Penalty::Boxtime { boxtime: ms * 1e6, random, opens: 0.0 }
+    }
+
+    fn rate(rate: f64, burst: f64) -> Penalty {
+        Penalty::Rate { rate, burst, tokens: burst, since: 0.0 }
+    }
+
+    fn admits(&mut self, bytes: f64, now: f64) -> bool {
+        match self {
+            Penalty::Rate { rate, burst, tokens, since } => {
+                *tokens = f64::min(*tokens + (now - *since) * *rate / 8e9, *burst);
+                *since = now;
+                // A packet above the burst passes a full bucket.
+                *tokens >= bytes || *tokens == *burst
+            }
+            Penalty::Boxtime { opens, .. } => now >= *opens,
+        }
+    }
+
+    fn passed(&mut self, bytes: f64, now: f64, rng: &mut Rng) {
+        match self {
+            Penalty::Rate { tokens, .. } => *tokens -= bytes,
+            Penalty::Boxtime { boxtime, random: false, opens } => *opens = now + *boxtime,
+            Penalty::Boxtime { boxtime, random: true, opens } => {
+                *opens = now + (*boxtime * rng.between(0.0, 2.0)).round()
+            }
+        }
+    }
+
+    /// What is missing in the bucket, in seconds of its rate, or when the box opens.
+    fn state(&self, now: f64) -> f64 {
+        match self {
+            Penalty::Rate { rate, burst, tokens, since } => {
+                let tokens = f64::min(*tokens + (now - *since) * *rate / 8e9, *burst);
+                (burst - tokens) * 8.0 / rate
+            }
+            Penalty::Boxtime { opens, .. } => opens / 1e9,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    qlen: usize,
+    pm: f64,
+    frozen_until: f64,
+}
+
+struct Plain {
+    settings: Settings,
+    penalty: Penalty,
+    /// One list of bins a level, for the hash functions in use and for those to come.
+    sets: [Vec<Vec<Bin>>; 2],
+    /// How often the hash functions have changed. The set in use is the first after an even number of changes.
+    changes: usize,
+    next_change: f64,
+    now: f64,
+    /// Each packet with the set and the bins it entered.
+    queue: VecDeque<(Arrival, usize, Vec<usize>)>,
+}
+
+impl Plain {
+    fn new(settings: Settings) -> Plain {
+        let set = vec![vec![Bin::default(); settings.bins]; settings.levels];
+        let (sets, queue) = ([set.clone(), set], VecDeque::new());
+        let (penalty, next_change) = (settings.penalty.clone(), settings.rehash);
+        Plain { settings, penalty, sets, changes: 0, next_change, now: 0.0, queue }
+    }
+
+    /// h_0 .. h_L-1 after so many changes. Keys follow from the secret by number, eight for each change.
+    fn hashes(&self, changes: usize, flow: u64) -> Vec<usize> {
+        let hash = |level: usize| {
+            let key = keyed(KEY, FlowId((8 * changes + level + 1) as u64));
+            (((keyed(key, FlowId(flow)) >> 32) * self.settings.bins as u64) >> 32) as usize
+        };
+        (0..self.settings.levels).map(hash).collect()
+    }
+
+    fn change(bin: &mut Bin, by: f64, now: f64, freeze_time: f64) {
+        if now >= bin.frozen_until {
+            bin.pm = (bin.pm + by).clamp(0.0, 1.0);
+            bin.frozen_until = now + freeze_time;
+        }
+    }
+
+    fn move_hash(&mut self, now: f64) {
+        while self.settings.rehash > 0.0 && now >= self.next_change {
+            let left = self.changes % 2;
+            self.changes += 1;
+            self.next_change += self.settings.rehash;
+            for bin in self.sets[left].iter_mut().flatten() {
+                *bin = Bin { qlen: bin.qlen, ..Bin::default() };
+            }
+        }
+    }
+
+    fn arrives(&mut self, packet: Arrival, rng: &mut Rng) -> Vec<Decision> {
+        let now = self.now;
+        let Settings { bin_size, bin_max, d1, d2, freeze_time, .. } = self.settings;
+        self.move_hash(now);
+        let in_use = self.changes % 2;
+        let h = self.hashes(self.changes, packet.flow);
+        let (mut pmin, mut too_full) = (1.0, false);
+        for (level, &i) in h.iter().enumerate() {
+            let bin = &mut self.sets[in_use][level][i];
+            if bin.qlen > bin_size {
+                Plain::change(bin, d1, now, freeze_time);
+            } else if bin.qlen == 0 {
+                Plain::change(bin, -d2, now, freeze_time);
+            }
+            too_full |= bin.qlen > bin_max;
+            pmin = f64::min(pmin, bin.pm);
+        }
+        let warm = self.settings.double_buffer && now >= self.next_change - self.settings.warmup;
+        if pmin >= 1.0 && warm && self.settings.rehash > 0.0 {
+            for (level, &i) in self.hashes(self.changes + 1, packet.flow).iter().enumerate() {
+                Plain::change(&mut self.sets[1 - in_use][level][i], d1, now, freeze_time);
+            }
+        }
+        if too_full {
+            return vec![Decision::Dropped(packet.number, Why::FlowLimit)];
+        }
+        let room = self.queue.len() < self.settings.packets
+            && self.queue.iter().map(|(packet, ..)| u64::from(packet.bytes)).sum::<u64>() + u64::from(packet.bytes)
+                <= self.settings.bytes;
+        let bytes = f64::from(packet.bytes);
+        let mut decisions = Vec::new();
+        if pmin >= 1.0 {
+            if !self.penalty.admits(bytes, now) {
+                return vec![Decision::Dropped(packet.number, Why::Unresponsive)];
+            }
+        } else if pmin > 0.0 && rng.unit() < pmin {
+            if !(self.settings.ecn && packet.ect() && room) {
+                return vec![Decision::Dropped(packet.number, Why::Early)];
+            }
+            decisions.push(Decision::Marked(packet.number, Why::Early));
+        }
+        if !room {
+            return vec![Decision::Dropped(packet.number, Why::Overflow)];
+        }
+        if pmin >= 1.0 {
+            self.penalty.passed(bytes, now, rng);
+        }
+        for (level, &i) in h.iter().enumerate() {
+            self.sets[in_use][level][i].qlen += 1;
+        }
+        self.queue.push_back((packet, in_use, h));
+        decisions
+    }
+}
+
+impl Oracle for Plain {
+    fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        self.now = (now * 1e9).round();
+        self.arrives(packet, rng)
+    }
+
+    fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
+        self.now = (now * 1e9).round();
+        self.move_hash(self.now);
+        let Some((packet, set, h)) = self.queue.pop_front() else { return Vec::new() };
+        for (level, &i) in h.iter().enumerate() {
+            let bin = &mut self.sets[set][level][i];
+            bin.qlen -= 1;
+            if bin.qlen == 0 && set == self.changes % 2 {
+                Plain::change(bin, -self.settings.d2, self.now, self.settings.freeze_time);
+            }
+        }
+        vec![Decision::Sent(packet.number)]
+    }
+
+    fn state(&self) -> State {
+        let in_use = self.changes % 2;
+        let mut state = vec![entry("penalty", self.penalty.state(self.now))];
+        for bin in [in_use, 1 - in_use].iter().flat_map(|set| self.sets[*set].iter().flatten()) {
+            state.push(entry("qlen", bin.qlen as u32));
+            state.push(entry("pm", bin.pm));
+            state.push(entry("frozen until", bin.frozen_until));
+        }
+        state
+    }
+}
+
+fn look(sfb: &Sfb<usize>, now: Time) -> State {
+    let penalty = match sfb.penalty() {
+        PenaltyBox::Rate(bucket) => bucket.lacking(now).as_secs_f64(),
+        PenaltyBox::Interval { opens, .. } => opens.as_secs_f64(),
+    };
+    let mut state = vec![entry("penalty", penalty)];
+    for bin in sfb.bins() {
+        state.push(entry("qlen", bin.packets));
+        state.push(entry("pm", bin.probability));
+        state.push(entry("frozen until", bin.frozen_until.as_nanos() as f64));
+    }
+    state
+}
+
+fn compare(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
+    let config = SfbConfig::from_settings(settings).unwrap();
+    let place = Place::new(Rate::from_bits(10_000_000), 1000, KEY);
+    agree(Sfb::new(config, &place).unwrap(), Plain::new(plain), look, traffic);
+}
+
+/// The comparison paper's section 3.3.3, in fewer bins (so that flows collide) and with steps that make the hog
+/// unresponsive within seconds.
+const QUICK: &[(&str, &str)] = &[("limit", "60p"), ("bins", "7"), ("d1", "0.05"), ("d2", "0.01"), ("rehash", "3s")];
+
+fn quick() -> Settings {
+    Settings {
+        levels: 2,
+        bins: 7,
+        // 1.5/7 of 60 packets: 12.86.
+        bin_size: 12,
+        bin_max: 12,
+        d1: 0.05,
+        d2: 0.01,
+        freeze_time: 1e6,
+        packets: 60,
+        bytes: u64::MAX,
+        rehash: 3e9,
+        double_buffer: true,
+        warmup: 3e9,
+        ecn: true,
+        penalty: Penalty::boxtime(50.0, false),
+    }
+}
+
+#[test]
+fn sfb_agrees_with_the_papers_under_each_penalty() {
+    let with = |more: &[(&'static str, &'static str)]| [QUICK, more].concat();
+    compare(QUICK, quick(), Traffic::mixed(1));
+    let random = Settings { penalty: Penalty::boxtime(20.0, true), ..quick() };
+    compare(&with(&[("boxtime", "20ms"), ("randomize_boxtime", "on")]), random, Traffic::mixed(2));
+    let rate = Settings { penalty: Penalty::rate(160e3, 2000.0), ..quick() };
+    compare(&with(&[("penalty", "rate"), ("penalty_rate", "160kbit/s")]), rate, Traffic::mixed(3));
+}
+
+#[test]
+fn sfb_agrees_with_the_papers_whatever_becomes_of_the_hash_functions() {
+    let with = |more: &[(&'static str, &'static str)]| [QUICK, more].concat();
+    let cold = Settings { double_buffer: false, ..quick() };
+    compare(&with(&[("double_buffer", "off")]), cold, Traffic::mixed(4));
+    let still = Settings { rehash: 0.0, ..quick() };
+    compare(&with(&[("rehash", "0s")]), still, Traffic::mixed(5));
+    let late = Settings { warmup: 1e9, ..quick() };
+    compare(&with(&[("warmup", "1s")]), late, Traffic::mixed(6));
+}
+
+#[test]
+fn sfb_agrees_with_the_papers_in_their_configurations() {
+    // The defaults with room for 100 packets: 1.5/23 of it is 6.52.
+    let paper = Settings { bins: 23, bin_size: 6, bin_max: 6, packets: 100, d1: 0.005, d2: 0.001, ..quick() };
+    let paper = Settings { rehash: 5e9, warmup: 5e9, ..paper };
+    compare(&[("limit", "100p")], paper.clone(), Traffic::mixed(7));
+    let blue =
+        Settings { bin_size: 13, bin_max: 13, packets: usize::MAX, bytes: 200_000, rehash: 2e9, ..paper.clone() };
+    let blue = Settings { warmup: 2e9, penalty: Penalty::rate(160e3, 2000.0), ..blue };
+    compare(&[("preset", "blue")], blue, Traffic::mixed(8));
+    // Two thresholds, no freeze time and steps of a hundredth, as in Linux, and no marks.
+    let linux = [("preset", "linux"), ("d1", "0.01"), ("d2", "0.001"), ("bins", "8"), ("levels", "3"), ("ecn", "off")];
+    let plain = Settings { levels: 3, bins: 8, bin_size: 19, bin_max: 24, d1: 0.01, packets: 1000, ..paper };
+    let plain = Settings { freeze_time: 0.0, rehash: 600e9, warmup: 60e9, ecn: false, ..plain };
+    compare(&linux, Settings { penalty: Penalty::rate(80e3, 20_000.0), ..plain }, Traffic::mixed(9));
+}
