@@ -8,8 +8,10 @@ mod fifo;
 mod flow_table;
 mod hash;
 mod histogram;
+mod longest;
 mod penalty_box;
 mod sampled_fifo;
+mod sub_queues;
 mod token_bucket;
 mod token_pool;
 
@@ -23,5 +25,6 @@ pub use hash::keyed;
 pub use histogram::Histogram;
 pub use penalty_box::PenaltyBox;
 pub use sampled_fifo::SampledFifo;
+pub use sub_queues::{End, SubQueues};
 pub use token_bucket::TokenBucket;
 pub use token_pool::{TokenPool, Tokens};

@@ -1,0 +1,345 @@
+//! Many first-in-first-out queues in one store, as fair queueing and flow queueing need them.
+//!
+//! All packets stand in one array whose places are linked into queues and, when free, into a list: a queue costs 24
+//! bytes while it is empty, nothing is allocated for a packet once the array has grown to what is held at most, and
+//! every call but [`rearrange`](SubQueues::rearrange) takes constant time. The longest queue is known at any moment, so
+//! that a shared buffer can be defended against whoever fills it (S. Shenker's buffer stealing, as McKenney 1990 and
+//! Shreedhar and Varghese 1995 use it).
+
+use alloc::vec::Vec;
+
+use super::longest::{Longest, Scale};
+use crate::discipline::Backlog;
+use crate::packet::Packet;
+use crate::units::Limit;
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Node<T> {
+    /// `None` while the place is free.
+    packet: Option<Packet<T>>,
+    before: u32,
+    /// The next of the queue, or of the free places.
+    after: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: u32,
+    last: u32,
+    held: Backlog,
+}
+
+const EMPTY: Queue = Queue { first: NONE, last: NONE, held: Backlog { packets: 0, bytes: 0 } };
+
+/// Which end of a queue to take from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where the oldest packet is.
+    Head,
+    /// Where the newest packet is.
+    Tail,
+}
+
+/// Numbered queues of packets. It has no limit of its own: its user drops what is too much.
+#[derive(Clone, Debug)]
+pub struct SubQueues<T> {
+    nodes: Vec<Node<T>>,
+    free: u32,
+    queues: Vec<Queue>,
+    held: Backlog,
+    longest: Longest,
+}
+
+impl<T> SubQueues<T> {
+    /// `queues` empty queues, whose lengths are compared in the unit of `limit`: in packets exactly, in bytes to within
+    /// a sixteenth.
+    pub fn new(queues: usize, limit: Limit) -> SubQueues<T> {
+        let longest = Longest::new(Scale::of(limit));
+        let mut new =
+            SubQueues { nodes: Vec::new(), free: NONE, queues: Vec::new(), held: Backlog::default(), longest };
+        (0..queues).for_each(|_| {
+            new.add();
+        });
+        new
+    }
+
+    /// One empty queue more, and its number: how many there were.
+    pub fn add(&mut self) -> usize {
+        self.queues.push(EMPTY);
+        self.longest.add();
+        self.queues.len() - 1
+    }
+
+    /// How many queues there are, empty ones included.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// What all queues hold.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.held
+    }
+
+    /// What `queue` holds.
+    #[inline]
+    pub fn backlog_of(&self, queue: usize) -> Backlog {
+        self.queues[queue].held
+    }
+
+    /// The oldest packet of `queue`.
+    #[inline]
+    pub fn head(&self, queue: usize) -> Option<&Packet<T>> {
+        self.nodes.get(self.queues[queue].first as usize)?.packet.as_ref()
+    }
+
+    /// The packets of `queue`, oldest first.
+    pub fn packets(&self, queue: usize) -> impl Iterator<Item = &Packet<T>> {
+        let mut place = self.queues[queue].first;
+        core::iter::from_fn(move || {
+            let node = self.nodes.get(place as usize)?;
+            place = node.after;
+            node.packet.as_ref()
+        })
+    }
+
+    /// The queue that holds most, in the unit of the limit; of several the one that came to this length last. `None`
+    /// if all are empty.
+    #[inline]
+    pub fn longest(&self) -> Option<usize> {
+        self.longest.get()
+    }
+
+    /// Adds the packet at the tail of `queue`.
+    #[inline]
+    pub fn push(&mut self, queue: usize, packet: Packet<T>) {
+        let bytes = u64::from(packet.bytes);
+        let place = self.store(packet);
+        self.append(queue, place, bytes);
+        self.held.packets += 1;
+        self.held.bytes += bytes;
+        self.measure(queue);
+    }
+
+    /// Takes the oldest packet of `queue`.
+    #[inline]
+    pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
+        self.take(queue, End::Head)
+    }
+
+    /// Takes the oldest or the newest packet of `queue`.
+    #[inline]
+    pub fn take(&mut self, queue: usize, end: End) -> Option<Packet<T>> {
+        let Queue { first, last, .. } = self.queues[queue];
+        let place = if end == End::Head { first } else { last };
+        let node = self.nodes.get_mut(place as usize)?;
+        let packet = node.packet.take()?;
+        let (before, after) = (node.before, core::mem::replace(&mut node.after, self.free));
+        self.free = place;
+        let queued = &mut self.queues[queue];
+        match end {
+            End::Head => queued.first = after,
+            End::Tail => queued.last = before,
+        }
+        match (end, before, after) {
+            (End::Head, _, NONE) => queued.last = NONE,
+            (End::Tail, NONE, _) => queued.first = NONE,
+            (End::Head, _, after) => self.nodes[after as usize].before = NONE,
+            (End::Tail, before, _) => self.nodes[before as usize].after = NONE,
+        }
+        for held in [&mut queued.held, &mut self.held] {
+            held.packets -= 1;
+            held.bytes -= u64::from(packet.bytes);
+        }
+        self.measure(queue);
+        Some(packet)
+    }
+
+    /// Moves every packet to the queue that `to` names: queue by queue, each from its head, so that packets which stay
+    /// together stay in order. `to` is asked once a packet, in that order. Takes time in proportion to what is held and
+    /// to the queues.
+    pub fn rearrange(&mut self, mut to: impl FnMut(&Packet<T>) -> usize) {
+        let mut places = Vec::with_capacity(self.held.packets as usize);
+        for queue in 0..self.queues.len() {
+            let mut place = core::mem::replace(&mut self.queues[queue], EMPTY).first;
+            while let Some(node) = self.nodes.get(place as usize) {
+                places.push(place);
+                place = node.after;
+            }
+            self.measure(queue);
+        }
+        for place in places {
+            if let Some(packet) = &self.nodes[place as usize].packet {
+                let (queue, bytes) = (to(packet), u64::from(packet.bytes));
+                self.append(queue, place, bytes);
+                self.measure(queue);
+            }
+        }
+    }
+
+    /// Puts the packet in a free place and says which.
+    #[inline]
+    fn store(&mut self, packet: Packet<T>) -> u32 {
+        let place = self.free;
+        match self.nodes.get_mut(place as usize) {
+            Some(node) => {
+                self.free = node.after;
+                node.packet = Some(packet);
+                place
+            }
+            None => {
+                self.nodes.push(Node { packet: Some(packet), before: NONE, after: NONE });
+                self.nodes.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Links the place, which holds `bytes`, to the tail of `queue`.
+    #[inline]
+    fn append(&mut self, queue: usize, place: u32, bytes: u64) {
+        let queued = &mut self.queues[queue];
+        let last = core::mem::replace(&mut queued.last, place);
+        queued.held.packets += 1;
+        queued.held.bytes += bytes;
+        let node = &mut self.nodes[place as usize];
+        (node.before, node.after) = (last, NONE);
+        match last {
+            NONE => queued.first = place,
+            last => self.nodes[last as usize].after = place,
+        }
+    }
+
+    /// Tells `longest` what `queue` holds.
+    #[inline]
+    fn measure(&mut self, queue: usize) {
+        self.longest.set(queue, self.queues[queue].held);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::FlowId;
+    use alloc::collections::VecDeque;
+    use proptest::prelude::*;
+
+    const QUEUES: usize = 5;
+
+    fn packet(bytes: u32, number: usize) -> Packet<usize> {
+        Packet::new(FlowId(1), bytes, number)
+    }
+
+    fn numbers(queues: &SubQueues<usize>) -> Vec<VecDeque<usize>> {
+        (0..queues.queues()).map(|queue| queues.packets(queue).map(|packet| packet.handle).collect()).collect()
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Call {
+        Push(usize, u32),
+        Take(usize, End),
+        Rearrange(usize),
+    }
+
+    fn calls() -> impl Strategy<Value = Vec<Call>> {
+        let queue = || 0..QUEUES;
+        let end = prop_oneof![Just(End::Head), Just(End::Tail)];
+        prop::collection::vec(
+            prop_oneof![
+                12 => (queue(), prop_oneof![Just(0), Just(u32::MAX), 1u32..2000]).prop_map(|(q, n)| Call::Push(q, n)),
+                10 => (queue(), end).prop_map(|(q, end)| Call::Take(q, end)),
+                1 => queue().prop_map(Call::Rearrange),
+            ],
+            0..300,
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn they_behave_like_separate_queues(calls in calls()) {
+            let mut queues = SubQueues::new(QUEUES, Limit::Packets(1));
+            let mut model: Vec<VecDeque<usize>> = alloc::vec![VecDeque::new(); QUEUES];
+            let (mut sizes, mut most) = (Vec::new(), 0);
+            for call in calls {
+                match call {
+                    Call::Push(queue, bytes) => {
+                        queues.push(queue, packet(bytes, sizes.len()));
+                        model[queue].push_back(sizes.len());
+                        sizes.push(bytes);
+                    }
+                    Call::Take(queue, end) => {
+                        prop_assert_eq!(queues.head(queue).map(|packet| packet.handle), model[queue].front().copied());
+                        let expected = match end {
+                            End::Head => model[queue].pop_front(),
+                            End::Tail => model[queue].pop_back(),
+                        };
+                        prop_assert_eq!(queues.take(queue, end).map(|packet| packet.handle), expected);
+                    }
+                    Call::Rearrange(by) => {
+                        let to = |number: usize| (number + by) % QUEUES;
+                        queues.rearrange(|packet| to(packet.handle));
+                        let waiting: Vec<usize> = model.iter_mut().flat_map(|queue| queue.drain(..)).collect();
+                        waiting.into_iter().for_each(|number| model[to(number)].push_back(number));
+                    }
+                }
+                prop_assert_eq!(&numbers(&queues), &model);
+                let held = |queue: &VecDeque<usize>| -> (u32, u64) {
+                    (queue.len() as u32, queue.iter().map(|number| u64::from(sizes[*number])).sum())
+                };
+                for (queue, modelled) in model.iter().enumerate() {
+                    let Backlog { packets, bytes } = queues.backlog_of(queue);
+                    prop_assert_eq!((packets, bytes), held(modelled));
+                }
+                let all: VecDeque<usize> = model.iter().flatten().copied().collect();
+                prop_assert_eq!((queues.backlog().packets, queues.backlog().bytes), held(&all));
+                let longest = model.iter().map(VecDeque::len).max().filter(|length| *length > 0);
+                prop_assert_eq!(queues.longest().map(|queue| model[queue].len()), longest);
+                most = most.max(all.len());
+                prop_assert_eq!(queues.nodes.len(), most, "places are used again");
+            }
+        }
+
+        #[test]
+        fn in_bytes_no_queue_is_longer_than_the_longest_by_a_sixteenth(calls in calls()) {
+            let mut queues = SubQueues::new(QUEUES, Limit::Bytes(1));
+            for call in calls {
+                match call {
+                    Call::Push(queue, bytes) => queues.push(queue, packet(bytes, 0)),
+                    Call::Take(queue, end) => drop(queues.take(queue, end)),
+                    Call::Rearrange(_) => {}
+                }
+                let lengths = (0..QUEUES).map(|queue| queues.backlog_of(queue).bytes);
+                match queues.longest() {
+                    None => prop_assert_eq!(queues.backlog().packets, 0),
+                    Some(longest) => {
+                        let found = queues.backlog_of(longest).bytes;
+                        prop_assert!(lengths.max() <= Some(found + found / 16));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn among_equals_the_longest_is_the_one_that_came_to_its_length_last() {
+        let mut queues = SubQueues::new(3, Limit::Packets(9));
+        [0, 1, 2, 1, 0].into_iter().for_each(|queue| queues.push(queue, packet(1000, 0)));
+        assert_eq!(queues.longest(), Some(0));
+        queues.pop(0);
+        assert_eq!(queues.longest(), Some(1));
+        queues.pop(1);
+        assert_eq!(queues.longest(), Some(1), "all hold one packet; queue 1 since the last call");
+    }
+
+    #[test]
+    fn queues_can_be_added_at_any_time() {
+        let mut queues = SubQueues::new(0, Limit::Packets(9));
+        assert_eq!((queues.longest(), queues.add(), queues.add(), queues.queues()), (None, 0, 1, 2));
+        queues.push(1, packet(0, 7));
+        assert_eq!(
+            (queues.longest(), queues.pop(0), queues.pop(1).map(|packet| packet.handle)),
+            (Some(1), None, Some(7))
+        );
+    }
+}
