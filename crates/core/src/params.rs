@@ -43,7 +43,7 @@ pub struct Preset {
 pub trait Params: Clone + Default {
     /// Every parameter, in the order in which they are documented.
     fn fields() -> Vec<Field>;
-    /// The presets, `paper` (the defaults) first.
+    /// The presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
     fn presets() -> &'static [Preset];
     /// Sets one parameter from text.
     ///

@@ -73,7 +73,7 @@ impl Entry {
         (self.fields)()
     }
 
-    /// Its presets, `paper` first.
+    /// Its presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
     pub fn presets(&self) -> &'static [Preset] {
         (self.presets)()
     }
