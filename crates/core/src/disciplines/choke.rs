@@ -3,6 +3,9 @@
 //! R. Pan, B. Prabhakar, K. Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
 //! bandwidth allocation", IEEE INFOCOM 2000: basic CHOKe, M-CHOKe (`candidates`, the paper's m) and A-CHOKe
 //! (`adaptive`, its number of regions k). avg, minth, maxth and the drop probability are RED's, see [`Detector`].
+//!
+//! Order of draws for an arrival above minth: one candidate after the other (see [`SampledFifo::draw`]), then, without a
+//! match and below maxth, RED's chance.
 
 use core::ops::Bound;
 
@@ -10,7 +13,7 @@ use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
 use crate::packet::Packet;
 use crate::params::{BuildError, Bytes};
-use crate::parts::{Average, Detector, SampledFifo, Spacing, Thresholds, Zone};
+use crate::parts::{Average, Detector, SampledFifo, Spacing, Thresholds, Weight, Zone};
 use crate::units::{Level, Limit};
 
 crate::params! {
@@ -26,6 +29,8 @@ crate::params! {
         maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
         /// The weight of each new queue length in the average.
         wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+        /// As tc's `burst`, see `red`: sets wq to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3.
+        burst: Option<u32> = Some(0);
         /// How many waiting packets an arrival is compared with: 1 is basic CHOKe, more is M-CHOKe. Not used where
         /// `adaptive` is not 0.
         candidates: u32 = 1, in 1..=1000, also "m" "cand_num" "cand_num_";
@@ -34,6 +39,8 @@ crate::params! {
         adaptive: u32 = 0, in 0..=500, also "k" "interval_num" "interval_num_";
         /// How RED's drops are spread, see `red`.
         spacing: Spacing = Spacing::Uniform;
+        /// Spares the first packet after the average has come up to minth RED's drop, as Linux does.
+        spare_first: bool = false;
         /// An arrival above maxth without a match is marked too where `ecn` allows, instead of always dropped.
         mark_above_maxth: bool = false;
         /// Where RED would drop by chance, marks ECN-capable packets instead. A match is always dropped.
@@ -46,9 +53,9 @@ crate::params! {
         "comparison" "the comparison paper: A-CHOKe with 5 regions, thresholds of 50 and 100 of 150 packets" {
             "limit" = "150p", "minth" = "50p", "maxth" = "100p", "adaptive" = "5", "ecn" = "off"
         }
-        "linux" "Linux sch_choke with tc's defaults; wq as tc derives it for a limit of 1000 packets" {
-            "minth" = "8.3333%", "maxth" = "25%", "maxp" = "0.02", "wq" = "0.015625", "mark_above_maxth" = "on",
-            "ecn" = "off", "mean_packet" = "1000B"
+        "linux" "sch_choke of Linux 6 with iproute2's defaults: min = max/3, max = limit/4, wq = 2^-W from the burst" {
+            "minth" = "8.3333%", "maxth" = "25%", "maxp" = "0.02", "burst" = "auto", "spare_first" = "on",
+            "mark_above_maxth" = "on", "ecn" = "off", "mean_packet" = "1000B"
         }
     }
 }
@@ -64,14 +71,21 @@ impl<T> Choke<T> {
     /// An empty queue.
     ///
     /// # Errors
-    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: ChokeConfig, place: &Place) -> Result<Self, BuildError> {
         let own = config.mean_packet.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX));
         let mean = own.unwrap_or(place.mean_packet).max(1);
         let thresholds = Thresholds::in_packets(config.minth, config.maxth, config.limit, mean)?;
-        let average = Average::new(config.wq, place.rate.transmit(mean));
-        let detector = Detector::new(average, thresholds, config.maxp).spacing(config.spacing);
+        let weight = if config.burst == Some(0) { Weight::Given(config.wq) } else { Weight::FromBurst(config.burst) };
+        let average = Average::new(weight.value(place.rate, thresholds, mean)?, place.rate.transmit(mean));
+        let detector = Detector::new(average, thresholds, config.maxp);
+        let detector = detector.spacing(config.spacing).spare_first(config.spare_first);
         Ok(Choke { fifo: SampledFifo::new(config.limit), detector, config })
+    }
+
+    /// RED's state: the average, the probability and the count that spaces drops.
+    pub fn detector(&self) -> &Detector {
+        &self.detector
     }
 
     /// How many packets an arrival above minth is compared with now.

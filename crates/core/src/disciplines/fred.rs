@@ -5,7 +5,7 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | qlen_i, strike_i | `Flow::queued`, `Flow::strikes` |
+//! | qlen_i, strike_i | [`FredFlow::queued`], [`FredFlow::strikes`] |
 //! | Nactive | [`FlowTable::len`]: only flows with packets queued have state |
 //! | avgcq | [`Fred::fair_queue`] |
 //! | avg, count, p | [`Detector`] |
@@ -14,7 +14,7 @@ use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Average, Detector, Fifo, FlowTable, Thresholds, Zone};
 use crate::units::{Level, Limit};
@@ -49,18 +49,19 @@ crate::params! {
 }
 
 /// State of a flow that has packets queued.
-#[derive(Clone, Copy, Debug, Default)]
-struct Flow {
-    queued: u32,
-    /// How often it tried to exceed its bounds.
-    strikes: u32,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FredFlow {
+    /// Packets it has queued, the paper's qlen.
+    pub queued: u32,
+    /// How often it tried to exceed its bounds since it last had none.
+    pub strikes: u32,
 }
 
 /// A FIFO with random early detection and bounds on what each flow has queued.
 pub struct Fred<T> {
     config: FredConfig,
     fifo: Fifo<T>,
-    flows: FlowTable<Flow>,
+    flows: FlowTable<FredFlow>,
     detector: Detector,
     /// In packets.
     maxq: f64,
@@ -91,6 +92,16 @@ impl<T> Fred<T> {
         Ok(Fred { config, fifo, flows: FlowTable::new(flows.min(u32::MAX - 1), place.key), detector, maxq })
     }
 
+    /// RED's state: the average, the probability and the count that spaces drops.
+    pub fn detector(&self) -> &Detector {
+        &self.detector
+    }
+
+    /// State of `flow`, if it has packets queued.
+    pub fn flow(&self, flow: FlowId) -> Option<FredFlow> {
+        self.flows.peek(flow).copied()
+    }
+
     #[inline]
     fn queue(&self) -> f64 {
         f64::from(self.fifo.backlog().packets)
@@ -104,7 +115,7 @@ impl<T> Fred<T> {
 
     /// Why a flow that has `flow` queued may not queue more, if so.
     #[inline]
-    fn offence(&self, flow: Flow, zone: Zone) -> Option<Why> {
+    fn offence(&self, flow: FredFlow, zone: Zone) -> Option<Why> {
         let (queued, fair, congested) = (f64::from(flow.queued), self.fair_queue(), zone == Zone::Above);
         let most = if congested { TWO } else { self.maxq };
         if queued >= most || (congested && queued > 2.0 * fair) {
@@ -118,7 +129,7 @@ impl<T> Fred<T> {
 
     /// What RED says of the packet of a flow that kept its bounds.
     #[inline]
-    fn verdict(&mut self, flow: Flow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
+    fn verdict(&mut self, flow: FredFlow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {
             Zone::Below => self.detector.calm(),
             Zone::Between if f64::from(flow.queued) >= f64::from(self.config.minq).max(self.fair_queue()) => {
@@ -144,7 +155,7 @@ impl<T> Fred<T> {
         match position {
             Some(position) => self.flows.at(position).1.queued += 1,
             None => {
-                self.flows.insert(flow, Flow { queued: 1, strikes: 0 });
+                self.flows.insert(flow, FredFlow { queued: 1, strikes: 0 });
             }
         }
     }
@@ -155,7 +166,7 @@ impl<T> Discipline<T> for Fred<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.detector.update(self.queue(), cx.now);
         let position = self.flows.position(packet.flow);
-        let flow = position.map_or(Flow::default(), |position| *self.flows.at(position).1);
+        let flow = position.map_or(FredFlow::default(), |position| *self.flows.at(position).1);
         if let Some(why) = self.offence(flow, zone) {
             if let Some(position) = position {
                 self.flows.at(position).1.strikes = flow.strikes.saturating_add(1);
@@ -209,7 +220,7 @@ impl<T> Discipline<T> for Fred<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, FlowId};
+    use crate::packet::Ecn;
     use crate::params::Params;
     use crate::port::Port;
     use crate::rng::Rng;

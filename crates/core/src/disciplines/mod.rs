@@ -12,6 +12,6 @@ pub use blue::{Blue, BlueConfig};
 pub use choke::{Choke, ChokeConfig};
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
-pub use fred::{Fred, FredConfig};
+pub use fred::{Fred, FredConfig, FredFlow};
 pub use red::{Red, RedConfig};
 pub use sfb::{Penalty, Sfb, SfbConfig, misclassification};

@@ -3,15 +3,24 @@
 //! S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; the
 //! `gentle` variant: S. Floyd, "Recommendation on using the gentle variant of RED", 2000; `auto` values: S. Floyd,
 //! R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001, section 4. The paper's avg, count, pb and pa live in [`Detector`]; q is the queue's length.
+//! management", 2001, section 4.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | avg, q_time | [`Average`](crate::parts::Average) |
+//! | count, pb, pa, minth, maxth, maxp | [`Detector`] |
+//! | q | [`RedQueue::length`] |
+//! | wq | `wq`, [`Weight`] |
+//! | s | the transmission time of a mean packet |
 
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Backlog, Discipline, Place};
 use crate::packet::Packet;
 use crate::params::{BuildError, Bytes};
-use crate::parts::{Average, Detector, Fifo, Spacing, Thresholds, Zone};
+use crate::parts::{Detector, RedQueue, RedSettings, Spacing, Weight};
+use crate::time::Span;
 use crate::units::{Level, Limit};
 
 crate::params! {
@@ -19,8 +28,8 @@ crate::params! {
     pub struct RedConfig {
         /// Room for waiting packets; what does not fit is dropped whatever the average says.
         limit: Limit = Limit::Packets(1000);
-        /// The average queue below which no packet is signalled. `auto`: half of 5 ms at the link's rate, at least 5
-        /// packets.
+        /// The average queue below which no packet is signalled. `auto`: what queues up in half the target delay, at
+        /// least 5 packets and at most a sixth of the limit.
         minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_";
         /// The average queue from which every packet is signalled (with `gentle`, from twice this). `auto`: 3 minth.
         maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_";
@@ -29,12 +38,23 @@ crate::params! {
         /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
         /// packets a second.
         wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+        /// As tc's `burst`: packets that may come at once into an empty queue before the average reaches minth. Sets wq
+        /// to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3, as tc.
+        burst: Option<u32> = Some(0);
+        /// The queueing delay that an `auto` minth aims at.
+        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
         /// How signals are spread: `uniform` as in the paper, or `wait`, which leaves a gap after each, as in ns-2.
         spacing: Spacing = Spacing::Uniform;
         /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
         gentle: bool = false, also "gentle_";
         /// Measures the queue in bytes, and signals a packet in proportion to its size over the mean size.
         byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
+        /// In byte mode, signals a packet whatever its size, as Linux does.
+        ignore_size: bool = false;
+        /// Spares the first packet after the average has come up to minth, as Linux and ns-2 do.
+        spare_first: bool = false;
+        /// Signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
+        spare_below: u32 = 0;
         /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
         mark_above_maxth: bool = false;
         /// Marks ECN-capable packets instead of dropping them.
@@ -50,11 +70,12 @@ crate::params! {
         }
         "ns2" "ns-2 2.35, ns-default.tcl" {
             "minth" = "auto", "maxth" = "auto", "maxp" = "0.1", "wq" = "auto", "spacing" = "wait", "gentle" = "on",
-            "byte_mode" = "on", "ecn" = "off", "mean_packet" = "500B"
+            "byte_mode" = "on", "spare_first" = "on", "spare_below" = "1", "ecn" = "off", "mean_packet" = "500B"
         }
-        "linux" "Linux sch_red with tc's defaults; wq as tc derives it for a limit of 1000 packets" {
-            "minth" = "8.3333%", "maxth" = "25%", "maxp" = "0.02", "wq" = "0.015625", "byte_mode" = "on",
-            "mark_above_maxth" = "on", "ecn" = "off", "mean_packet" = "1000B"
+        "linux" "sch_red of Linux 6 with iproute2's defaults: min = max/3, max = limit/4, wq = 2^-W from the burst" {
+            "minth" = "8.3333%", "maxth" = "25%", "maxp" = "0.02", "burst" = "auto", "byte_mode" = "on",
+            "ignore_size" = "on", "spare_first" = "on", "mark_above_maxth" = "on", "ecn" = "off",
+            "mean_packet" = "1000B"
         }
         "R1" "the BLUE paper, table I" {
             "minth" = "20%", "maxth" = "80%", "maxp" = "1", "wq" = "0.0002", "mark_above_maxth" = "on"
@@ -73,115 +94,77 @@ crate::params! {
 
 /// First in, first out, with random early detection at the entry.
 pub struct Red<T> {
-    config: RedConfig,
-    fifo: Fifo<T>,
-    detector: Detector,
-    /// In bytes.
-    mean_packet: f64,
+    red: RedQueue<T>,
 }
 
 impl<T> Red<T> {
     /// An empty queue.
     ///
     /// # Errors
-    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: RedConfig, place: &Place) -> Result<Self, BuildError> {
-        let own = config.mean_packet.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX));
-        let place = Place { mean_packet: own.unwrap_or(place.mean_packet).max(1), ..*place };
-        let thresholds = config.thresholds(&place)?;
-        let average = Average::new(config.weight(&place), place.rate.transmit(place.mean_packet));
-        let detector = Detector::new(average, thresholds, config.maxp).gentle(config.gentle).spacing(config.spacing);
-        let (fifo, mean_packet) = (Fifo::new(config.limit), f64::from(place.mean_packet));
-        Ok(Red { config, fifo, detector, mean_packet })
+        Ok(Red { red: RedQueue::new(config.settings(), place)? })
     }
 
-    #[inline]
-    fn queue(&self) -> f64 {
-        let held = self.fifo.backlog();
-        if self.config.byte_mode { held.bytes as f64 } else { f64::from(held.packets) }
-    }
-
-    /// The packet itself if it may be stored.
-    #[inline]
-    fn judge(&mut self, zone: Zone, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        match zone {
-            Zone::Below => {
-                self.detector.calm();
-                Some(packet)
-            }
-            Zone::Between => {
-                let scale = if self.config.byte_mode { f64::from(packet.bytes) / self.mean_packet } else { 1.0 };
-                let hit = self.detector.early(scale, cx.rng);
-                cx.signal_if(hit, packet, Why::Early, self.config.ecn)
-            }
-            Zone::Above => {
-                self.detector.signalled();
-                cx.signal(packet, Why::Forced, self.config.ecn && self.config.mark_above_maxth)
-            }
-        }
+    /// RED's state: the average, the probability and the count that spaces signals.
+    pub fn detector(&self) -> &Detector {
+        self.red.detector()
     }
 }
 
 impl RedConfig {
-    /// In the unit of the average.
-    fn thresholds(&self, place: &Place) -> Result<Thresholds, BuildError> {
-        let mean = place.mean_packet;
-        let auto = (0.005 / 2.0 * packets_a_second(place)).max(5.0);
-        let minth = self.minth.unwrap_or(Level::Packets(auto));
-        if self.byte_mode {
-            let min = minth.bytes(self.limit, mean);
-            let max = self.maxth.map_or(3.0 * min, |level| level.bytes(self.limit, mean));
-            return Thresholds::new(min, max, self.limit.bytes(mean), "bytes");
+    fn settings(self) -> RedSettings {
+        RedSettings {
+            limit: self.limit,
+            minth: self.minth,
+            maxth: self.maxth,
+            maxp: self.maxp,
+            weight: match self.burst {
+                Some(0) => self.wq.map_or(Weight::FromRate, Weight::Given),
+                burst => Weight::FromBurst(burst),
+            },
+            target_delay: self.target_delay,
+            spacing: self.spacing,
+            gentle: self.gentle,
+            byte_mode: self.byte_mode,
+            ignore_size: self.ignore_size,
+            spare_first: self.spare_first,
+            spare_below: self.spare_below,
+            mark_above_maxth: self.mark_above_maxth,
+            ecn: self.ecn,
+            mean_packet: self.mean_packet,
         }
-        let min = minth.packets(self.limit, mean);
-        let maxth = self.maxth.unwrap_or(Level::Packets(3.0 * min));
-        Thresholds::in_packets(minth, maxth, self.limit, mean)
     }
-
-    fn weight(&self, place: &Place) -> f64 {
-        self.wq.unwrap_or_else(|| 1.0 - libm::exp(-1.0 / packets_a_second(place)))
-    }
-}
-
-fn packets_a_second(place: &Place) -> f64 {
-    place.rate.as_bits() as f64 / (8.0 * f64::from(place.mean_packet))
 }
 
 impl<T> Discipline<T> for Red<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let zone = self.detector.update(self.queue(), cx.now);
-        // A full queue first: what is dropped for want of room is not marked before.
-        if !self.fifo.admits(packet.bytes) {
-            self.detector.signalled();
-            cx.drop(packet, Why::Overflow);
-        } else if let Some(packet) = self.judge(zone, packet, cx) {
-            self.fifo.push(packet, cx);
-        }
+        let zone = self.red.update(cx);
+        self.red.offer(zone, packet, cx);
     }
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        let packet = self.fifo.pop();
-        self.detector.left(packet.is_some(), cx.now);
-        packet
+        self.red.pop(cx)
     }
 
     #[inline]
     fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
+        self.red.backlog()
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("average", self.detector.average());
-        gauge("probability", self.detector.probability());
+        self.red.observe(gauge);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cx::Why;
     use crate::params::Params;
+    use crate::parts::Thresholds;
     use crate::{Counts, Ecn, FlowId, Port, Rate, Rng, Time};
 
     // 1000 B take 1 ms.
@@ -226,7 +209,7 @@ mod tests {
         let dropped = (0..1000).filter(|seed| {
             let config = RedConfig::from_settings(&settings).unwrap();
             let (mut red, mut rng) = (Red::new(config, &PLACE).unwrap(), Rng::new(*seed));
-            (0..100).for_each(|_| red.detector.passed());
+            (0..100).for_each(|_| red.red.detector_mut().passed());
             // Averages 0, 1, 2: below; pb 0 with count 0; pb 1/4 with count 1, so pa = 1/3.
             (0..3).for_each(|_| red.enqueue(packet(1000, Ecn::NotEct), &mut Cx::new(Time::ZERO, &mut rng, &mut ())));
             red.backlog().packets == 2
@@ -277,24 +260,6 @@ mod tests {
     }
 
     #[test]
-    fn in_byte_mode_a_packet_is_signalled_in_proportion_to_its_size() {
-        let settings = [("limit", "1MB"), ("minth", "0B"), ("maxth", "1MB"), ("byte_mode", "on"), ("maxp", "0.5")];
-        let signalled = |bytes: u32| {
-            let config = RedConfig::from_settings(&[&settings[..], &[("wq", "1")]].concat()).unwrap();
-            let (mut red, mut rng) = (Red::new(config, &PLACE).unwrap(), Rng::new(3));
-            let zone = red.detector.update(500_000.0, Time::ZERO);
-            let judge = |_: &u32| {
-                red.judge(zone, packet(bytes, Ecn::NotEct), &mut Cx::new(Time::ZERO, &mut rng, &mut ())).is_none()
-            };
-            (0..10_000).filter(judge).count() as i32
-        };
-        // Half of maxth: pb = 1/4 for a mean packet, gaps uniform in 1..=3, mean 2; at a tenth of the size pb = 1/40,
-        // gaps in 1..=39, mean 20. Standard deviations of the counts are 29 and 13: five of them.
-        let (mean, small) = (signalled(1000), signalled(100));
-        assert!((mean - 5000).abs() < 145 && (small - 500).abs() < 65, "{mean} {small}");
-    }
-
-    #[test]
     fn in_byte_mode_the_average_is_of_bytes() {
         let settings = [("limit", "10KB"), ("minth", "1KB"), ("maxth", "9KB"), ("byte_mode", "on"), ("wq", "1")];
         let mut port = port(&settings);
@@ -307,10 +272,47 @@ mod tests {
     fn auto_thresholds_and_weight_follow_the_link() {
         // By hand for 8 Mbit/s and 500 B: C = 2000 packets a second, 2.5 ms of it are 5 packets, 2500 bytes.
         let config = RedConfig::from_settings(&[("preset", "ns2")]).unwrap();
-        let red: Red<()> = Red::new(config.clone(), &PLACE).unwrap();
-        assert_eq!(red.detector.thresholds(), Thresholds { min: 2500.0, max: 7500.0 });
-        let weight = config.weight(&Place { mean_packet: 500, ..PLACE });
+        let red: Red<()> = Red::new(config, &PLACE).unwrap();
+        assert_eq!(red.detector().thresholds(), Thresholds { min: 2500.0, max: 7500.0 });
+        let weight = Weight::FromRate.value(PLACE.rate, red.detector().thresholds(), 500).unwrap();
         assert!((weight - 1.0 / 2000.0).abs() < 2e-7, "{weight}");
+        // A second of that delay: 500 packets. In a buffer of 60 packets, a sixth of it, and three times that.
+        for (limit, min) in [("10000p", 500.0), ("60p", 10.0)] {
+            let settings = [("limit", limit), ("minth", "auto"), ("maxth", "auto"), ("target_delay", "1s")];
+            let red: Red<()> = Red::new(RedConfig::from_settings(&settings).unwrap(), &PLACE).unwrap();
+            assert_eq!(red.detector().thresholds(), Thresholds { min, max: 3.0 * min });
+        }
+    }
+
+    #[test]
+    fn the_linux_presets_find_the_weight_tc_finds() {
+        // tc for `limit 1000000 avpkt 1000`: max 250000, min 83333, burst (2 x 83.3 + 250)/3 = 138, W = 6:
+        // 138 + 1 - 83.3 = 55.7 <= 64 (1 - (63/64)^138) = 56.7, and not with W = 5: 32 (1 - (31/32)^138) = 31.6.
+        let config = RedConfig::from_settings(&[("preset", "linux")]).unwrap();
+        let thresholds = Thresholds { min: 83.333, max: 250.0 };
+        assert_eq!(config.settings().weight.value(PLACE.rate, thresholds, 1000), Ok(1.0 / 64.0));
+        let short = RedConfig::from_settings(&[("preset", "linux"), ("burst", "50")]).unwrap();
+        assert!(matches!(Red::<()>::new(short, &PLACE), Err(BuildError::Conflict(why)) if why.contains("burst of 50")));
+    }
+
+    #[test]
+    fn the_first_packet_above_minth_and_those_in_a_short_queue_are_spared_if_asked() {
+        // The average is the queue: at 0 calm, at 1 pb = 0, from 2 on every packet is dropped.
+        let sure = [("limit", "20p"), ("minth", "1p"), ("maxth", "1.5p"), ("wq", "1")];
+        let kept = |more: &[(&str, &str)]| {
+            let mut port = port(&[&sure, more].concat());
+            offer(&mut port, 10, 1000, Ecn::NotEct);
+            port.backlog().packets
+        };
+        assert_eq!([kept(&[]), kept(&[("spare_below", "2")]), kept(&[("spare_below", "5")])], [2, 2, 5]);
+        // The second packet is the first above minth, and meets pb = 0.5/0.5001.
+        let chance = |spare: &str| {
+            let settings = [("limit", "20p"), ("minth", "0.5p"), ("maxth", "1.0001p"), ("maxp", "1"), ("wq", "1")];
+            let mut port = port(&[&settings[..], &[("spare_first", spare)]].concat());
+            offer(&mut port, 10, 1000, Ecn::NotEct);
+            port.backlog().packets
+        };
+        assert_eq!([chance("off"), chance("on")], [1, 2]);
     }
 
     #[test]

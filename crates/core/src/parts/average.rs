@@ -55,11 +55,23 @@ impl Average {
         self.value
     }
 
+    /// The average as idle time alone makes it by `now`, with `queue` waiting: what a timer would read then.
+    pub fn idled(&self, queue: f64, now: Time) -> f64 {
+        match self.idle {
+            Some(since) if queue == 0.0 => self.decayed(since, now),
+            _ => self.value,
+        }
+    }
+
     #[cold]
     fn decay(&mut self, since: Time, now: Time) {
-        let missed = (now - since).as_nanos() as f64 / self.slot;
-        self.value *= libm::pow(1.0 - self.weight, missed);
+        self.value = self.decayed(since, now);
         self.idle = Some(now);
+    }
+
+    fn decayed(&self, since: Time, now: Time) -> f64 {
+        let missed = (now - since).as_nanos() as f64 / self.slot;
+        self.value * libm::pow(1.0 - self.weight, missed)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Random early detection: where the average queue stands, and which packet is signalled for it.
 //!
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2;
-//! `gentle` is Floyd's recommendation of 2000, "Recommendation on using the gentle variant of RED". RED, CHOKe and
-//! FRED decide with it.
+//! `gentle` is Floyd's recommendation of 2000, "Recommendation on using the gentle variant of RED". RED and its
+//! variants, CHOKe and FRED decide with it.
 
 use alloc::format;
 
@@ -76,6 +76,7 @@ pub struct Detector {
     maxp: f64,
     gentle: bool,
     spacing: Spacing,
+    spare_first: bool,
     /// Packets since the last signal, this one included; -1 while the average is below minth.
     count: i64,
 }
@@ -83,7 +84,7 @@ pub struct Detector {
 impl Detector {
     /// A detector that signals with up to `maxp` between the thresholds.
     pub fn new(average: Average, thresholds: Thresholds, maxp: f64) -> Detector {
-        Detector { average, thresholds, maxp, gentle: false, spacing: Spacing::Uniform, count: -1 }
+        Detector { average, thresholds, maxp, gentle: false, spacing: Spacing::Uniform, spare_first: false, count: -1 }
     }
 
     /// The same with a probability that rises from maxp to 1 between maxth and twice maxth, instead of jumping.
@@ -94,6 +95,31 @@ impl Detector {
     /// The same with another spacing of signals.
     pub fn spacing(self, spacing: Spacing) -> Detector {
         Detector { spacing, ..self }
+    }
+
+    /// The same sparing the first packet after the average has come up to minth, as Linux and ns-2 do.
+    pub fn spare_first(self, spare_first: bool) -> Detector {
+        Detector { spare_first, ..self }
+    }
+
+    /// The paper's maxp: the probability just below maxth.
+    pub fn maxp(&self) -> f64 {
+        self.maxp
+    }
+
+    /// Moves maxp, as the adaptive variants do.
+    pub fn set_maxp(&mut self, maxp: f64) {
+        self.maxp = maxp;
+    }
+
+    /// The paper's count: packets since the last signal, -1 while the average is below minth.
+    pub fn count(&self) -> i64 {
+        self.count
+    }
+
+    /// The average queue as idle time alone makes it by `now`, with `queue` waiting; see [`Average::idled`].
+    pub fn idled(&self, queue: f64, now: Time) -> f64 {
+        self.average.idled(queue, now)
     }
 
     /// The average queue.
@@ -142,10 +168,13 @@ impl Detector {
     }
 
     /// Whether this packet, arriving [between](Zone::Between) the thresholds, is signalled: it counts, and chance
-    /// decides with pa. `scale` multiplies pb: 1, or with bytes the packet's size over the mean.
+    /// decides with pa. `scale` multiplies pb: 1, or with bytes the packet's size over the mean. Draws at most once.
     #[inline]
     pub fn early(&mut self, scale: f64, rng: &mut Rng) -> bool {
         self.passed();
+        if self.spare_first && self.count == 0 {
+            return false;
+        }
         let hit = rng.chance(self.spaced(self.probability() * scale));
         if hit {
             self.signalled();

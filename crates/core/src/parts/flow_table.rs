@@ -74,6 +74,11 @@ impl<V> FlowTable<V> {
         self.position(flow).map(|position| &mut self.entries[position].1)
     }
 
+    /// `flow`'s entry, to look at.
+    pub fn peek(&self, flow: FlowId) -> Option<&V> {
+        self.position(flow).map(|position| &self.entries[position].1)
+    }
+
     /// Adds `flow`, which must not be there, and gives its position; `None` if the table is full.
     pub fn insert(&mut self, flow: FlowId, value: V) -> Option<usize> {
         if self.is_full() {

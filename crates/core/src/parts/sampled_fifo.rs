@@ -57,7 +57,9 @@ impl<T> SampledFifo<T> {
         }
     }
 
-    /// A place drawn uniformly among all packets; `None` if there are none. It holds until the next push, pop or draw.
+    /// A place drawn uniformly among all packets; `None`, without a draw, if there are none. It holds until the next
+    /// push, pop or draw. The number drawn is a slot's, counted from the oldest, holes included, and is drawn again
+    /// while it is a hole's; before that all holes are closed if slots are more than twice the packets.
     #[inline]
     pub fn draw(&mut self, rng: &mut Rng) -> Option<usize> {
         if self.held.packets == 0 {
