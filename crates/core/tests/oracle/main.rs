@@ -2,6 +2,9 @@
 //! and the same random draws. One file a discipline.
 
 mod blue;
+mod choke;
 mod droptail;
+mod fred;
 mod harness;
 mod sfb;
+mod red;

@@ -1,0 +1,157 @@
+//! CHOKe: Pan, Prabhakar, Psounis, INFOCOM 2000, figure 1 with M-CHOKe and A-CHOKe; the comparison paper, section II.
+
+use headgate_core::disciplines::{Choke, ChokeConfig};
+use headgate_core::{Discipline, Params, Place, Rate, Rng, Time, Why};
+
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::red::{Figure2, PLAIN, Set};
+
+/// RED's average and chance, and before them a look at packets drawn from the queue.
+struct Figure1 {
+    red: Figure2,
+    /// The queue with the holes that matches leave: they are drawn too, and then drawn again.
+    places: Vec<Option<Arrival>>,
+    candidates: usize,
+    /// A-CHOKe's k, or 0.
+    regions: usize,
+}
+
+impl Figure1 {
+    fn new(set: Set, candidates: usize, regions: usize) -> Figure1 {
+        Figure1 { red: Figure2::new(set), places: Vec::new(), candidates, regions }
+    }
+
+    /// RED looks at a queue without holes.
+    fn show(&mut self) {
+        self.red.queue = self.places.iter().flatten().copied().collect();
+    }
+
+    fn to_draw(&self) -> usize {
+        let Set { minth, maxth, .. } = self.red.set;
+        match self.regions {
+            0 => self.candidates,
+            k => {
+                let width = (maxth - minth) / k as f64;
+                2 * (1..k).find(|i| self.red.avg < minth + *i as f64 * width).unwrap_or(k)
+            }
+        }
+    }
+
+    fn draw(&mut self, rng: &mut Rng) -> Option<usize> {
+        let packets = self.places.iter().flatten().count();
+        if packets == 0 {
+            return None;
+        }
+        if self.places.len() > 2 * packets {
+            self.places.retain(Option::is_some);
+        }
+        loop {
+            let place = rng.below(self.places.len() as u32) as usize;
+            if self.places[place].is_some() {
+                return Some(place);
+            }
+        }
+    }
+}
+
+impl Oracle for Figure1 {
+    fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        self.show();
+        self.red.calculate_average(now);
+        let mut decisions = Vec::new();
+        if self.red.avg >= self.red.set.minth {
+            for _ in 0..self.to_draw() {
+                let Some(place) = self.draw(rng) else { break };
+                if self.places[place].is_some_and(|candidate| candidate.flow == packet.flow) {
+                    let candidate = self.places[place].take().unwrap();
+                    decisions.push(Decision::Dropped(candidate.number, Why::Match));
+                }
+            }
+        }
+        if !decisions.is_empty() {
+            self.red.count = 0;
+            decisions.push(Decision::Dropped(packet.number, Why::Match));
+        } else if self.red.avg < self.red.set.minth {
+            // Below minth RED only looks whether there is room, and that leaves its count alone.
+            self.red.count = -1;
+            if !self.red.has_room(&packet) {
+                return vec![Decision::Dropped(packet.number, Why::Overflow)];
+            }
+            self.places.push(Some(packet));
+        } else {
+            let before = self.red.queue.len();
+            decisions = self.red.judge(packet, rng);
+            if self.red.queue.len() > before {
+                self.places.push(Some(packet));
+            }
+        }
+        self.show();
+        decisions
+    }
+
+    fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
+        self.show();
+        let oldest = self.red.take(now);
+        while !self.places.is_empty() {
+            if self.places.remove(0).is_some() {
+                break;
+            }
+        }
+        oldest.map(|packet| Decision::Sent(packet.number)).into_iter().collect()
+    }
+
+    fn state(&self) -> State {
+        let mut state = self.red.state();
+        let calm = self.red.avg < self.red.set.minth;
+        state.push(entry("candidates", if calm { 0 } else { self.to_draw() as u32 }));
+        state
+    }
+}
+
+fn look(choke: &Choke<usize>, _: Time) -> State {
+    let (detector, held) = (choke.detector(), choke.backlog());
+    let mut candidates = 0.0;
+    choke.observe(&mut |name, value| candidates = if name == "candidates" { value } else { candidates });
+    vec![
+        entry("avg", detector.average()),
+        entry("count", detector.count() as f64),
+        entry("pb", detector.probability()),
+        entry("packets", held.packets),
+        entry("bytes", held.bytes as f64),
+        entry("candidates", candidates),
+    ]
+}
+
+fn compare(settings: &str, oracle: Figure1, traffic: Traffic) {
+    let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
+    let config = ChokeConfig::from_settings(&settings).unwrap();
+    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Choke::new(config, &place).unwrap(), oracle, look, traffic);
+}
+
+#[test]
+fn basic_choke_packet_by_packet() {
+    compare("limit=150p,minth=50p,maxth=100p", Figure1::new(PLAIN, 1, 0), Traffic::even(1));
+    let quick = Set { room: (60, u64::MAX), minth: 5.0, maxth: 50.0, wq: 0.1, maxp: 0.3, mark_above: true, ..PLAIN };
+    compare(
+        "limit=60p,minth=5p,maxth=50p,wq=0.1,maxp=0.3,mark_above_maxth=on",
+        Figure1::new(quick, 1, 0),
+        Traffic::mixed(2),
+    );
+}
+
+#[test]
+fn choke_with_several_candidates_packet_by_packet() {
+    let few = Set { minth: 10.0, maxth: 40.0, wq: 0.02, ..PLAIN };
+    compare("limit=150p,minth=10p,maxth=40p,wq=0.02,candidates=5", Figure1::new(few, 5, 0), Traffic::mixed(3));
+    let adaptive = Set { minth: 5.0, maxth: 30.0, wq: 0.02, ecn: false, ..PLAIN };
+    compare("limit=150p,minth=5p,maxth=30p,wq=0.02,adaptive=5,ecn=off", Figure1::new(adaptive, 1, 5), Traffic::even(4));
+}
+
+#[test]
+fn choke_with_tcs_defaults() {
+    // 120 packets: max 30, min 8.3333 % = 9.99996; burst 16 and W = 3 as for RED.
+    let tc = Set { room: (120, u64::MAX), minth: 9.99996, maxth: 30.0, wq: 0.125, spare_first: true, ..PLAIN };
+    let tc = Set { ecn: false, mark_above: true, ..tc };
+    compare("preset=linux,limit=120p", Figure1::new(tc, 1, 0), Traffic::mixed(5));
+}
