@@ -1,6 +1,7 @@
 //! What the papers claim of FABA, SFB and FRED against a flow that does not slow down, at one queue: a link of 1000
 //! packets a second, and senders of constant demand whose gaps vary by chance.
 
+use headgate_core::disciplines::misclassification;
 use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, Why, registry};
 
 const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
@@ -164,6 +165,63 @@ fn sfb_gives_an_unresponsive_flow_what_the_others_leave() {
     let sfb = run("sfb:limit=200p,rehash=0s", &flows);
     let others: f64 = (0..400).map(|flow| sfb.rate(flow)).sum();
     assert!((sfb.rate(400) - 100.0).abs() < 10.0 && others > 880.0, "{} {others}", sfb.rate(400));
+}
+
+#[test]
+fn sfb_gives_each_unresponsive_flow_a_fair_share_however_much_it_sends() {
+    // Named in section IV and in the comparison paper's section 4.3 (2). 40 flows and four that send 1, 2, 3 and 4 times
+    // what the link can, in bins so many that none is shared: a share is 1/44 of the link, and the count of flows errs
+    // by 0.5 (linear counting), 1.1 % of them: four of that.
+    let mut flows = crowd(40, 1000.0);
+    flows.extend([2000.0, 3000.0, 4000.0].map(flow));
+    let share = CAPACITY / 44.0;
+    let run = |penalty: &str| run(&format!("sfb:limit=200p,bins=512,bin_size=12,rehash=0s,{penalty}"), &flows);
+    let fair = run("penalty=fair_share");
+    assert!((40..44).all(|hog| (fair.rate(hog) / share - 1.0).abs() < 0.044), "{:?}", &fair.rates[40..]);
+    // The others ask for 15 % more than that: what each gets of 1800 packets varies by 30 for chance. Four of that.
+    assert!((0..40).all(|flow| fair.rate(flow) > 0.93 * share), "{:?}", fair.rates);
+    assert!((fair.gauge("flows") - 44.0).abs() < 2.0 && (fair.gauge("unresponsive_flows") - 4.0).abs() < 0.1);
+    // One bucket of four shares: who sends most gets most, up to what fits its bins.
+    let together = run("penalty=rate,penalty_rate=727273bit/s");
+    assert!(together.rate(43) > 1.5 * together.rate(40), "{:?}", &together.rates[40..]);
+}
+
+/// The share of 100 flows, each of which sends one packet, that SFB takes to be unresponsive after `bad` others drove
+/// their bins to 1. Nothing forgives, and of unresponsive flows one packet in an hour may pass.
+fn mistaken(levels: u32, bins: u32, bad: u64, key: u64) -> f64 {
+    let (levels, bins) = (levels.to_string(), bins.to_string());
+    let settings = [("levels", &*levels), ("bins", &bins), ("limit", "1000p"), ("bin_size", "3"), ("rehash", "0s")];
+    let settings = [&settings[..], &[("d1", "1"), ("d2", "0"), ("freeze_time", "0s"), ("boxtime", "1h")]].concat();
+    let place = Place::new(PLACE.rate, PLACE.mean_packet, key);
+    let mut port = Port::new(registry::boxed::<()>("sfb", &settings, &place).unwrap(), Rng::new(key));
+    let mut send = |flow: u64, packets: u32| {
+        (0..packets).for_each(|_| port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ()));
+        while port.dequeue(Time::ZERO, &mut ()).is_some() {}
+        port.totals().counts().drops[Why::Unresponsive as usize]
+    };
+    // One flow after the other, each alone in the queue: with five packets it overfills its bins. The packet after that
+    // is one too many, and uses up the hour.
+    for flow in 0..bad {
+        send(flow, 5);
+    }
+    let before = send(0, 1);
+    let after = (1000..1100).map(|flow| send(flow, 1)).last().unwrap();
+    (after - before) as f64 / 100.0
+}
+
+#[test]
+fn sfb_mistakes_as_many_flows_as_equation_1_says() {
+    // ToN 2002, section IV-C: 8.96 % with 2 levels of 23 bins and 16.12 % with 1 of 46, for eight unresponsive flows.
+    for (levels, bins, bad) in [(2, 23, 8), (1, 46, 8), (2, 23, 1), (8, 16, 30), (3, 10, 5)] {
+        let shares: Vec<f64> = (0..200).map(|key| mistaken(levels, bins, bad, key)).collect();
+        let mean = shares.iter().sum::<f64>() / 200.0;
+        let variance = shares.iter().map(|share| (share - mean) * (share - mean)).sum::<f64>() / 199.0;
+        let expected = misclassification(bins, levels, bad as u32);
+        assert!(
+            (mean - expected).abs() < 4.0 * (variance / 200.0).sqrt(),
+            "{levels} x {bins}, {bad}: {mean} {expected}"
+        );
+    }
 }
 
 #[test]

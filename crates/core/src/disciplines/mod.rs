@@ -14,4 +14,4 @@ pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
 pub use fred::{Fred, FredConfig, FredFlow};
 pub use red::{Red, RedConfig};
-pub use sfb::{Penalty, Sfb, SfbConfig, misclassification};
+pub use sfb::{Penalty, Sfb, SfbConfig, misclassification, unresponsive};

@@ -11,28 +11,32 @@
 //! | B\[i\]\[h_i\].qlen, p_m | [`Found::fullest`](crate::parts::Found), [`Found::probability`](crate::parts::Found) |
 //! | delta | `d1` up, `d2` down |
 //! | p_min | the least probability of a flow's bins |
-//! | ratelimit() | [`PenaltyBox`] |
+//! | ratelimit() | [`Limiter`] |
 //! | Boxtime, Hinterval | `boxtime`, `rehash` |
 
 use alloc::collections::VecDeque;
+use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{BinState, Bins, Every, Fifo, PenaltyBox, Places, Steps, TokenBucket};
+use crate::parts::{BinState, Bins, Every, FairShare, Fifo, FlowCount, Limiter, PenaltyBox};
+use crate::parts::{Places, Steps, TokenBucket, keyed};
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit, Rate};
 
-pub use crate::parts::misclassification;
+pub use crate::parts::{misclassification, unresponsive};
 
 crate::choice! {
-    /// How the packets of unresponsive flows are limited, all flows together.
+    /// How the packets of unresponsive flows are limited.
     pub enum Penalty {
-        /// By a token bucket of `penalty_rate` and `penalty_burst`.
+        /// By a token bucket of `penalty_rate` and `penalty_burst`, all flows together.
         Rate = "rate",
-        /// To one packet each `boxtime`.
+        /// To one packet each `boxtime`, all flows together.
         Boxtime = "boxtime",
+        /// Each flow to the link's rate over the number of flows, which is estimated.
+        FairShare = "fair_share",
     }
 }
 
@@ -63,8 +67,10 @@ crate::params! {
         randomize_boxtime: bool = false;
         /// Rate of all unresponsive flows together, for `penalty = "rate"`.
         penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
-        /// What they may send at once, for `penalty = "rate"`.
+        /// What they may send at once, for `penalty = "rate"`; what each of them may, for `penalty = "fair_share"`.
         penalty_burst: Limit = Limit::Packets(2);
+        /// Time within which a flow must send to be counted, for `penalty = "fair_share"`.
+        flow_window: Span = Span::from_secs(1), in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
         /// Time between changes of the hash functions; 0 keeps them for ever.
         rehash: Span = Span::from_secs(5), also "Hinterval";
         /// Keep the next set of bins warm: the packets of unresponsive flows raise the probabilities of their bins in
@@ -98,7 +104,7 @@ pub struct Sfb<T> {
     bins: Bins,
     bin_size: u32,
     bin_max: u32,
-    penalty: PenaltyBox,
+    limiter: Limiter,
     rehash: Every,
 }
 
@@ -119,20 +125,12 @@ impl<T> Sfb<T> {
         if config.warmup.is_some_and(|warmup| warmup > config.rehash) {
             return Err(BuildError::Conflict("`warmup` must not be longer than `rehash`".into()));
         }
-        let penalty = match config.penalty {
-            Penalty::Rate => {
-                let burst = config.penalty_burst.bytes(place.mean_packet) as u32;
-                PenaltyBox::Rate(TokenBucket::new(config.penalty_rate, burst))
-            }
-            Penalty::Boxtime => {
-                PenaltyBox::Interval { every: config.boxtime, random: config.randomize_boxtime, opens: Time::ZERO }
-            }
-        };
+        let limiter = limiter(&config, place);
         let steps = Steps { up: config.d1, down: config.d2, freeze: config.freeze_time };
         let bins = Bins::new(config.levels as usize, config.bins as usize, steps, place.key);
         let rehash = Every::new(config.rehash, Time::ZERO);
         let (fifo, entered) = (Fifo::new(config.limit), VecDeque::new());
-        Ok(Sfb { config, fifo, entered, bins, bin_size, bin_max, penalty, rehash })
+        Ok(Sfb { config, fifo, entered, bins, bin_size, bin_max, limiter, rehash })
     }
 
     /// Every bin: those in use, level after level, then those for the hash functions to come.
@@ -141,8 +139,13 @@ impl<T> Sfb<T> {
     }
 
     /// What limits unresponsive flows.
-    pub fn penalty(&self) -> &PenaltyBox {
-        &self.penalty
+    pub fn limiter(&self) -> &Limiter {
+        &self.limiter
+    }
+
+    /// The bins of `flow` in the set in use, one a level, as the limiter counts them.
+    pub fn places(&self, flow: FlowId) -> Places {
+        self.bins.places(flow)
     }
 
     /// Changes the hash functions when their time is over. Two changes forget everything, so that a clock which
@@ -174,7 +177,7 @@ impl<T> Sfb<T> {
             return None;
         }
         if unresponsive {
-            let passes = self.penalty.admits(packet.bytes, cx.now);
+            let passes = self.limiter.admits(&places[..self.config.levels as usize], packet.bytes, cx.now);
             return cx.signal_if(!passes, packet, Why::Unresponsive, false).map(|packet| (packet, true));
         }
         let hit = cx.rng.chance(found.probability);
@@ -183,10 +186,27 @@ impl<T> Sfb<T> {
     }
 }
 
+fn limiter(config: &SfbConfig, place: &Place) -> Limiter {
+    let burst = config.penalty_burst.bytes(place.mean_packet) as u32;
+    match config.penalty {
+        Penalty::Rate => Limiter::Together(PenaltyBox::Rate(TokenBucket::new(config.penalty_rate, burst))),
+        Penalty::Boxtime => {
+            let (every, random) = (config.boxtime, config.randomize_boxtime);
+            Limiter::Together(PenaltyBox::Interval { every, random, opens: Time::ZERO })
+        }
+        Penalty::FairShare => {
+            // A key apart from those of the bins, which follow from the secret by small numbers.
+            let flows = FlowCount::new(config.flow_window, keyed(place.key, FlowId(u64::MAX)));
+            Limiter::Each(FairShare::new(place.rate, burst, flows, 2 * (config.levels * config.bins) as usize))
+        }
+    }
+}
+
 impl<T> Discipline<T> for Sfb<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.move_hash(cx.now);
+        self.limiter.see(packet.flow, cx.now);
         let places = self.bins.places(packet.flow);
         let Some((packet, unresponsive)) = self.judge(packet, &places, cx) else { return };
         let bytes = packet.bytes;
@@ -196,7 +216,8 @@ impl<T> Discipline<T> for Sfb<T> {
         self.bins.enter(&places);
         self.entered.push_back(places);
         if unresponsive {
-            self.penalty.charge(bytes, cx.now, cx.rng);
+            let levels = self.config.levels as usize;
+            self.limiter.charge(&places[..levels], bytes, cx.now, cx.rng);
         }
     }
 
@@ -215,18 +236,24 @@ impl<T> Discipline<T> for Sfb<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let bins = f64::from(self.config.levels * self.config.bins);
+        let SfbConfig { levels, bins: width, .. } = self.config;
+        let bins = f64::from(levels * width);
+        let polluted = self.bins.probabilities().filter(|p| *p >= 1.0).count() as u32;
         gauge("probability_max", self.bins.probabilities().fold(0.0, f64::max));
         gauge("probability_mean", self.bins.probabilities().sum::<f64>() / bins);
-        gauge("polluted_bins", self.bins.probabilities().filter(|p| *p >= 1.0).count() as f64);
+        gauge("polluted_bins", f64::from(polluted));
+        gauge("unresponsive_flows", unresponsive(width, levels, polluted));
         gauge("bin_packets_max", f64::from(self.bins.most_packets()));
+        if let Limiter::Each(fair) = &self.limiter {
+            gauge("flows", fair.flows());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, FlowId};
+    use crate::packet::Ecn;
     use crate::params::Params;
     use crate::port::Port;
     use crate::rng::Rng;

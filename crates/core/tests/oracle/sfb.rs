@@ -1,10 +1,10 @@
 //! SFB, from figure 14 of the BLUE paper, the pseudocode of the comparison paper's section 2.4 with its freeze time and
 //! box time, and the moving hash of the BLUE paper's section IV-D. The hash function itself is the crate's: a keyed one.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headgate_core::disciplines::{Sfb, SfbConfig};
-use headgate_core::parts::{PenaltyBox, keyed};
+use headgate_core::parts::{Limiter, PenaltyBox, keyed};
 use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
@@ -36,6 +36,59 @@ enum Penalty {
     Rate { rate: f64, burst: f64, tokens: f64, since: f64 },
     /// When the next packet may pass.
     Boxtime { boxtime: f64, random: bool, opens: f64 },
+    /// Each flow its share; a page of its own, the papers only name the idea.
+    FairShare(FairShare),
+}
+
+/// The link's rate in bits a second over the number of flows, counted in windows by linear counting over 4096 bits.
+#[derive(Clone)]
+struct FairShare {
+    link: f64,
+    burst: f64,
+    window: f64,
+    window_ends: f64,
+    bits: BTreeSet<u64>,
+    bits_before: usize,
+    /// When the bucket of each set, level and bin is full again.
+    full_at: BTreeMap<(usize, usize, usize), f64>,
+}
+
+impl FairShare {
+    fn see(&mut self, flow: u64, now: f64) {
+        while now >= self.window_ends {
+            self.bits_before = std::mem::take(&mut self.bits).len();
+            self.window_ends += self.window;
+        }
+        self.bits.insert(keyed(keyed(KEY, FlowId(u64::MAX)), FlowId(flow)) % 4096);
+    }
+
+    fn flows(&self) -> f64 {
+        let set = usize::max(self.bits.len(), self.bits_before);
+        f64::max(-4096.0 * (1.0 - set as f64 / 4096.0).ln(), 1.0)
+    }
+
+    /// Whole bits a second and whole nanoseconds, the latter rounded up.
+    fn time_of(&self, bytes: f64) -> f64 {
+        let rate = (self.link / self.flows()).floor() as u128;
+        (bytes as u128 * 8_000_000_000).div_ceil(rate) as f64
+    }
+
+    fn full_at(&self, places: &[(usize, usize, usize)]) -> f64 {
+        places.iter().map(|place| self.full_at.get(place).copied().unwrap_or(0.0)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn admits(&self, places: &[(usize, usize, usize)], bytes: f64, now: f64) -> bool {
+        let lacking = f64::max(self.full_at(places) - now, 0.0);
+        lacking == 0.0 || lacking + self.time_of(bytes) <= self.time_of(self.burst)
+    }
+
+    fn passed(&mut self, places: &[(usize, usize, usize)], bytes: f64, now: f64) {
+        let full_at = f64::max(self.full_at(places), now) + self.time_of(bytes);
+        for place in places {
+            let bin = self.full_at.entry(*place).or_insert(0.0);
+            *bin = f64::max(*bin, full_at);
+        }
+    }
 }
 
 impl Penalty {
@@ -47,8 +100,9 @@ impl Penalty {
         Penalty::Rate { rate, burst, tokens: burst, since: 0.0 }
     }
 
-    fn admits(&mut self, bytes: f64, now: f64) -> bool {
+    fn admits(&mut self, places: &[(usize, usize, usize)], bytes: f64, now: f64) -> bool {
         match self {
+            Penalty::FairShare(fair) => fair.admits(places, bytes, now),
             Penalty::Rate { rate, burst, tokens, since } => {
                 *tokens = f64::min(*tokens + (now - *since) * *rate / 8e9, *burst);
                 *since = now;
@@ -59,8 +113,9 @@ impl Penalty {
         }
     }
 
-    fn passed(&mut self, bytes: f64, now: f64, rng: &mut Rng) {
+    fn passed(&mut self, places: &[(usize, usize, usize)], bytes: f64, now: f64, rng: &mut Rng) {
         match self {
+            Penalty::FairShare(fair) => fair.passed(places, bytes, now),
             Penalty::Rate { tokens, .. } => *tokens -= bytes,
             Penalty::Boxtime { boxtime, random: false, opens } => *opens = now + *boxtime,
             Penalty::Boxtime { boxtime, random: true, opens } => {
@@ -69,14 +124,15 @@ impl Penalty {
         }
     }
 
-    /// What is missing in the bucket, in seconds of its rate, or when the box opens.
-    fn state(&self, now: f64) -> f64 {
+    /// What is missing in the bucket, in seconds of its rate; when the box opens; or until `hog`'s bucket is full.
+    fn state(&self, hog: &[(usize, usize, usize)], now: f64) -> f64 {
         match self {
             Penalty::Rate { rate, burst, tokens, since } => {
                 let tokens = f64::min(*tokens + (now - *since) * *rate / 8e9, *burst);
                 (burst - tokens) * 8.0 / rate
             }
             Penalty::Boxtime { opens, .. } => opens / 1e9,
+            Penalty::FairShare(fair) => f64::max(fair.full_at(hog) - now, 0.0) / 1e9,
         }
     }
 }
@@ -140,8 +196,12 @@ impl Plain {
         let now = self.now;
         let Settings { bin_size, bin_max, d1, d2, freeze_time, .. } = self.settings;
         self.move_hash(now);
+        if let Penalty::FairShare(fair) = &mut self.penalty {
+            fair.see(packet.flow, now);
+        }
         let in_use = self.changes % 2;
         let h = self.hashes(self.changes, packet.flow);
+        let places: Vec<_> = h.iter().enumerate().map(|(level, i)| (in_use, level, *i)).collect();
         let (mut pmin, mut too_full) = (1.0, false);
         for (level, &i) in h.iter().enumerate() {
             let bin = &mut self.sets[in_use][level][i];
@@ -168,7 +228,7 @@ impl Plain {
         let bytes = f64::from(packet.bytes);
         let mut decisions = Vec::new();
         if pmin >= 1.0 {
-            if !self.penalty.admits(bytes, now) {
+            if !self.penalty.admits(&places, bytes, now) {
                 return vec![Decision::Dropped(packet.number, Why::Unresponsive)];
             }
         } else if pmin > 0.0 && rng.unit() < pmin {
@@ -181,7 +241,7 @@ impl Plain {
             return vec![Decision::Dropped(packet.number, Why::Overflow)];
         }
         if pmin >= 1.0 {
-            self.penalty.passed(bytes, now, rng);
+            self.penalty.passed(&places, bytes, now, rng);
         }
         for (level, &i) in h.iter().enumerate() {
             self.sets[in_use][level][i].qlen += 1;
@@ -213,7 +273,10 @@ impl Oracle for Plain {
 
     fn state(&self) -> State {
         let in_use = self.changes % 2;
-        let mut state = vec![entry("penalty", self.penalty.state(self.now))];
+        let hog = self.hashes(self.changes, 0);
+        let hog: Vec<_> = hog.iter().enumerate().map(|(level, i)| (in_use, level, *i)).collect();
+        let flows = if let Penalty::FairShare(fair) = &self.penalty { fair.flows() } else { 0.0 };
+        let mut state = vec![entry("penalty", self.penalty.state(&hog, self.now)), entry("flows", flows)];
         for bin in [in_use, 1 - in_use].iter().flat_map(|set| self.sets[*set].iter().flatten()) {
             state.push(entry("qlen", bin.qlen as u32));
             state.push(entry("pm", bin.pm));
@@ -224,11 +287,14 @@ impl Oracle for Plain {
 }
 
 fn look(sfb: &Sfb<usize>, now: Time) -> State {
-    let penalty = match sfb.penalty() {
-        PenaltyBox::Rate(bucket) => bucket.lacking(now).as_secs_f64(),
-        PenaltyBox::Interval { opens, .. } => opens.as_secs_f64(),
+    let penalty = match sfb.limiter() {
+        Limiter::Together(PenaltyBox::Rate(bucket)) => bucket.lacking(now).as_secs_f64(),
+        Limiter::Together(PenaltyBox::Interval { opens, .. }) => opens.as_secs_f64(),
+        // Of the hog, on two levels.
+        Limiter::Each(fair) => fair.lacking(&sfb.places(FlowId(0))[..2], now).as_secs_f64(),
     };
-    let mut state = vec![entry("penalty", penalty)];
+    let flows = if let Limiter::Each(fair) = sfb.limiter() { fair.flows() } else { 0.0 };
+    let mut state = vec![entry("penalty", penalty), entry("flows", flows)];
     for bin in sfb.bins() {
         state.push(entry("qlen", bin.packets));
         state.push(entry("pm", bin.probability));
@@ -275,6 +341,20 @@ fn sfb_agrees_with_the_papers_under_each_penalty() {
     compare(&with(&[("boxtime", "20ms"), ("randomize_boxtime", "on")]), random, Traffic::mixed(2));
     let rate = Settings { penalty: Penalty::rate(160e3, 2000.0), ..quick() };
     compare(&with(&[("penalty", "rate"), ("penalty_rate", "160kbit/s")]), rate, Traffic::mixed(3));
+}
+
+#[test]
+fn sfb_gives_each_unresponsive_flow_the_share_that_its_page_derives() {
+    let fair = |window: f64, burst| {
+        let (bits, full_at) = (BTreeSet::new(), BTreeMap::new());
+        let fair = FairShare { link: 10e6, burst, window, window_ends: window, bits, bits_before: 0, full_at };
+        Settings { penalty: Penalty::FairShare(fair), ..quick() }
+    };
+    let with = |more: &[(&'static str, &'static str)]| [QUICK, &[("penalty", "fair_share")], more].concat();
+    compare(&with(&[]), fair(1e9, 2000.0), Traffic::mixed(10));
+    compare(&with(&[("flow_window", "50ms"), ("penalty_burst", "5p")]), fair(50e6, 5000.0), Traffic::mixed(11));
+    let crowd = Traffic { flows: 300, hog: 0.5, loads: &[0.0, 1.5, 4.0], ..Traffic::mixed(12) };
+    compare(&with(&[("d1", "0.2"), ("penalty_burst", "10KB")]), Settings { d1: 0.2, ..fair(1e9, 10e3) }, crowd);
 }
 
 #[test]

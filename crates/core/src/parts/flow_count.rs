@@ -1,0 +1,119 @@
+//! How many flows there are, from a bitmap of fixed size.
+
+use alloc::boxed::Box;
+
+use super::every::Every;
+use super::hash::keyed;
+use crate::packet::FlowId;
+use crate::time::{Span, Time};
+
+/// Bits in the bitmap.
+const BITS: u32 = 4096;
+
+/// Estimates how many different flows sent a packet within a window, by linear counting.
+///
+/// K.-Y. Whang, B. Vander-Zanden, H. Taylor, "A linear-time probabilistic counting algorithm for database
+/// applications", ACM TODS 15(2), 1990: each flow sets one of m bits, chosen by a hash. n flows leave each bit unset
+/// with probability (1 - 1/m)^n, about exp(-n/m), so a share V of unset bits means n = -m ln V. With t = n/m the
+/// estimate's standard deviation is sqrt(m (e^t - t - 1)): 4.5 of 400 flows, 53 of 4000. Beyond m ln m = 34 000 flows
+/// the bitmap is full, and more are not noticed.
+#[derive(Clone, Debug)]
+pub struct FlowCount {
+    bits: Box<[u64; BITS as usize / 64]>,
+    /// Bits not set in this window.
+    unset: u32,
+    /// Bits not set at the end of the last one.
+    unset_before: u32,
+    window: Every,
+    key: u64,
+}
+
+impl FlowCount {
+    /// No flows yet; the first window of length `window` (zero: for ever) begins at the start of the run.
+    pub fn new(window: Span, key: u64) -> FlowCount {
+        let bits = Box::new([0; BITS as usize / 64]);
+        FlowCount { bits, unset: BITS, unset_before: BITS, window: Every::new(window, Time::ZERO), key }
+    }
+
+    /// A packet of `flow` arrived.
+    #[inline]
+    pub fn see(&mut self, flow: FlowId, now: Time) {
+        let ended = self.window.due(now);
+        if ended > 0 {
+            self.turn(ended);
+        }
+        let bit = keyed(self.key, flow) % u64::from(BITS);
+        let (word, mask) = (&mut self.bits[bit as usize / 64], 1 << (bit % 64));
+        self.unset -= u32::from(*word & mask == 0);
+        *word |= mask;
+    }
+
+    /// The number of flows: those of the last window that ended, or of this one if it has more already. At least 1.
+    ///
+    /// The key stays the same, so that flows that stay set the same bits again: the larger of the two estimates of one
+    /// population is no larger than either.
+    pub fn estimate(&self) -> f64 {
+        let unset = self.unset.min(self.unset_before).max(1);
+        (f64::from(BITS) * libm::log(f64::from(BITS) / f64::from(unset))).max(1.0)
+    }
+
+    #[cold]
+    fn turn(&mut self, ended: u64) {
+        // In windows that went by unnoticed no packet came.
+        self.unset_before = if ended == 1 { self.unset } else { BITS };
+        self.unset = BITS;
+        self.bits.fill(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn the_estimate_errs_as_linear_counting_does() {
+        for flows in [1u64, 10, 100, 400, 4000, 16_000] {
+            let estimate = |key| {
+                let mut count = FlowCount::new(Span::from_secs(1), key);
+                (0..2 * flows).for_each(|packet| count.see(FlowId(packet % flows), at(0)));
+                count.estimate()
+            };
+            let t = flows as f64 / f64::from(BITS);
+            let deviation = libm::sqrt(f64::from(BITS) * (libm::exp(t) - t - 1.0));
+            let errors: [f64; 100] = core::array::from_fn(|key| estimate(key as u64 * 31) - flows as f64);
+            let mean = errors.iter().sum::<f64>() / 100.0;
+            let spread = libm::sqrt(errors.iter().map(|e| e * e).sum::<f64>() / 100.0);
+            // The paper's bias is (e^t - t - 1)/2: under 25 even here. Four deviations of the mean of 100; the spread
+            // of 100 has a deviation of 7 % of itself.
+            let bias = (libm::exp(t) - t - 1.0) / 2.0;
+            assert!((mean - bias).abs() < 0.4 * deviation + 0.01, "{flows}: {mean} {deviation}");
+            assert!((spread - deviation).abs() < 0.3 * deviation + 0.5, "{flows}: {spread} {deviation}");
+        }
+    }
+
+    #[test]
+    fn flows_that_fall_silent_are_forgotten_a_window_later() {
+        let mut count = FlowCount::new(Span::from_secs(1), 7);
+        (0..1000).for_each(|flow| count.see(FlowId(flow), at(10)));
+        let many = count.estimate();
+        count.see(FlowId(1), at(1500));
+        assert_eq!(count.estimate(), many, "the last window had them");
+        count.see(FlowId(1), at(2500));
+        assert!((count.estimate() - 1.0).abs() < 0.01, "{}", count.estimate());
+        (0..1000).for_each(|flow| count.see(FlowId(flow), at(2600)));
+        assert_eq!(count.estimate(), many, "those that come count at once, and the same flows count the same");
+        count.see(FlowId(1), at(3_600_000));
+        assert!((count.estimate() - 1.0).abs() < 0.01, "an hour of silence");
+    }
+
+    #[test]
+    fn a_flood_of_flows_fills_the_bitmap_and_no_more() {
+        let mut count = FlowCount::new(Span::ZERO, 7);
+        (0..1_000_000).for_each(|flow| count.see(FlowId(flow), Time::NEVER));
+        assert!((count.estimate() - 4096.0 * libm::log(4096.0)).abs() < 1.0);
+    }
+}
