@@ -1,8 +1,10 @@
 //! State per flow, bounded: a fixed capacity, a keyed hash, and every entry reachable in O(1).
 //!
-//! Entries stand densely in one array, so that any of them can be drawn by chance in O(1); a hash index of twice the
-//! size (open addressing, linear probing, deletion by shifting back) finds a flow's entry. Both grow as flows come, up
-//! to the capacity and no further: an attacker who invents flows costs accuracy, never memory.
+//! Entries stand densely in one array, so that any of them can be drawn by chance in O(1). A hash index finds a flow's
+//! entry: a list a bucket, of entries that name the next. An entry keeps its hash, so it can be taken out, and the last
+//! entry moved to its place, without hashing a flow again; with four to eight buckets an entry most lists are of one.
+//! All grow as flows come, up to the capacity and no further: an attacker who invents flows costs accuracy, never
+//! memory.
 
 use alloc::vec::Vec;
 
@@ -12,19 +14,29 @@ use crate::packet::FlowId;
 /// A map from flows to `V`, of at most `capacity` entries.
 #[derive(Clone, Debug)]
 pub struct FlowTable<V> {
-    entries: Vec<(FlowId, V)>,
-    /// Positions in `entries`, or [`EMPTY`]; the length is a power of two.
-    index: Vec<u32>,
+    entries: Vec<Entry<V>>,
+    /// The first entry of each bucket's list, or [`NONE`]; the length is a power of two.
+    heads: Vec<u32>,
     capacity: usize,
     key: u64,
 }
 
-const EMPTY: u32 = u32::MAX;
+#[derive(Clone, Debug)]
+struct Entry<V> {
+    flow: FlowId,
+    hash: u32,
+    /// The next entry of the same bucket, or [`NONE`].
+    next: u32,
+    value: V,
+}
+
+const NONE: u32 = u32::MAX;
 
 impl<V> FlowTable<V> {
-    /// An empty table for at most `capacity` flows (at least one), hashed under `key`.
+    /// An empty table for at most `capacity` flows (at least one, and less than 2^32 - 1), hashed under `key`.
     pub fn new(capacity: u32, key: u64) -> FlowTable<V> {
-        FlowTable { entries: Vec::new(), index: alloc::vec![EMPTY; 16], capacity: capacity.max(1) as usize, key }
+        let capacity = capacity.clamp(1, NONE - 1) as usize;
+        FlowTable { entries: Vec::new(), heads: alloc::vec![NONE; 256], capacity, key }
     }
 
     /// How many flows have an entry.
@@ -34,6 +46,7 @@ impl<V> FlowTable<V> {
     }
 
     /// Whether no flow has an entry.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -45,120 +58,109 @@ impl<V> FlowTable<V> {
     }
 
     /// Where `flow`'s entry stands, for [`at`](FlowTable::at) and [`remove_at`](FlowTable::remove_at). It holds until
-    /// the next insertion or removal.
+    /// the next removal.
     #[inline]
     pub fn position(&self, flow: FlowId) -> Option<usize> {
-        let mut slot = self.home(flow);
-        loop {
-            let position = self.index[slot];
-            if position == EMPTY {
-                return None;
-            }
-            if self.entries[position as usize].0 == flow {
+        let mut position = self.heads[self.bucket(self.hash(flow))];
+        while position != NONE {
+            let entry = &self.entries[position as usize];
+            if entry.flow == flow {
                 return Some(position as usize);
             }
-            slot = self.after(slot);
+            position = entry.next;
         }
+        None
     }
 
     /// The entry at `position`, which is less than [`len`](FlowTable::len).
     #[inline]
     pub fn at(&mut self, position: usize) -> (FlowId, &mut V) {
-        let (flow, value) = &mut self.entries[position];
+        let Entry { flow, value, .. } = &mut self.entries[position];
         (*flow, value)
     }
 
     /// `flow`'s entry.
     #[inline]
     pub fn get(&mut self, flow: FlowId) -> Option<&mut V> {
-        self.position(flow).map(|position| &mut self.entries[position].1)
+        self.position(flow).map(|position| &mut self.entries[position].value)
     }
 
     /// `flow`'s entry, to look at.
     pub fn peek(&self, flow: FlowId) -> Option<&V> {
-        self.position(flow).map(|position| &self.entries[position].1)
+        self.position(flow).map(|position| &self.entries[position].value)
     }
 
     /// Adds `flow`, which must not be there, and gives its position; `None` if the table is full.
+    #[inline]
     pub fn insert(&mut self, flow: FlowId, value: V) -> Option<usize> {
         if self.is_full() {
             return None;
         }
-        if (self.entries.len() + 1) * 2 > self.index.len() {
+        if (self.entries.len() + 1) * 4 > self.heads.len() {
             self.grow();
         }
         debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);
-        let position = self.entries.len();
-        self.entries.push((flow, value));
-        self.link(flow, position);
+        let (position, hash) = (self.entries.len(), self.hash(flow));
+        let bucket = self.bucket(hash);
+        self.entries.push(Entry { flow, hash, next: self.heads[bucket], value });
+        self.heads[bucket] = position as u32;
         Some(position)
     }
 
     /// Takes out the entry at `position`; the last entry moves there.
+    #[inline]
     pub fn remove_at(&mut self, position: usize) -> (FlowId, V) {
-        let slot = self.slot_of(position);
-        self.unlink(slot);
+        let next = self.entries[position].next;
+        *self.link_to(position) = next;
         let last = self.entries.len() - 1;
         if position != last {
-            let slot = self.slot_of(last);
-            self.index[slot] = position as u32;
+            *self.link_to(last) = position as u32;
         }
-        self.entries.swap_remove(position)
+        let Entry { flow, value, .. } = self.entries.swap_remove(position);
+        (flow, value)
     }
 
     /// Every entry, in an order that depends only on the calls made.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, &V)> {
-        self.entries.iter().map(|(flow, value)| (*flow, value))
+        self.entries.iter().map(|entry| (entry.flow, &entry.value))
     }
 
     #[inline]
-    fn home(&self, flow: FlowId) -> usize {
-        keyed(self.key, flow) as usize & (self.index.len() - 1)
+    fn hash(&self, flow: FlowId) -> u32 {
+        keyed(self.key, flow) as u32
     }
 
     #[inline]
-    fn after(&self, slot: usize) -> usize {
-        (slot + 1) & (self.index.len() - 1)
+    fn bucket(&self, hash: u32) -> usize {
+        hash as usize & (self.heads.len() - 1)
     }
 
-    fn slot_of(&self, position: usize) -> usize {
-        let mut slot = self.home(self.entries[position].0);
-        while self.index[slot] != position as u32 {
-            slot = self.after(slot);
+    /// What names the entry at `position`: the head of its bucket, or the entry before it.
+    #[inline]
+    fn link_to(&mut self, position: usize) -> &mut u32 {
+        let bucket = self.bucket(self.entries[position].hash);
+        let mut at = self.heads[bucket];
+        if at == position as u32 {
+            return &mut self.heads[bucket];
         }
-        slot
-    }
-
-    fn link(&mut self, flow: FlowId, position: usize) {
-        let mut slot = self.home(flow);
-        while self.index[slot] != EMPTY {
-            slot = self.after(slot);
-        }
-        self.index[slot] = position as u32;
-    }
-
-    /// Empties `hole` and moves later members of its run back, so that no probe stops short (Knuth, vol. 3, 6.4 R).
-    fn unlink(&mut self, mut hole: usize) {
-        let mask = self.index.len() - 1;
-        let mut slot = self.after(hole);
-        while self.index[slot] != EMPTY {
-            let home = self.home(self.entries[self.index[slot] as usize].0);
-            // Move it unless its home lies cyclically in (hole, slot].
-            if (slot.wrapping_sub(home) & mask) >= (slot.wrapping_sub(hole) & mask) {
-                self.index[hole] = self.index[slot];
-                hole = slot;
+        loop {
+            let next = self.entries[at as usize].next;
+            if next == position as u32 {
+                return &mut self.entries[at as usize].next;
             }
-            slot = self.after(slot);
+            at = next;
         }
-        self.index[hole] = EMPTY;
     }
 
+    #[cold]
     fn grow(&mut self) {
-        let size = self.index.len() * 2;
-        self.index.clear();
-        self.index.resize(size, EMPTY);
+        let size = self.heads.len() * 2;
+        self.heads.clear();
+        self.heads.resize(size, NONE);
         for position in 0..self.entries.len() {
-            self.link(self.entries[position].0, position);
+            let bucket = self.bucket(self.entries[position].hash);
+            self.entries[position].next = self.heads[bucket];
+            self.heads[bucket] = position as u32;
         }
     }
 }
