@@ -6,17 +6,18 @@
 //! | paper | here |
 //! | --- | --- |
 //! | qlen_i, strike_i | [`FredFlow::queued`], [`FredFlow::strikes`] |
-//! | Nactive | [`FlowTable::len`]: only flows with packets queued have state |
+//! | Nactive | [`FlowSlab::len`]: only flows with packets queued have state |
 //! | avgcq | [`Fred::fair_queue`] |
 //! | avg, count, p | [`Detector`] |
 
+use alloc::collections::VecDeque;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Average, Detector, Fifo, FlowTable, Thresholds, Zone};
+use crate::parts::{Average, Detector, Fifo, FlowSlab, Thresholds, Zone};
 use crate::units::{Level, Limit};
 
 crate::params! {
@@ -61,7 +62,11 @@ pub struct FredFlow {
 pub struct Fred<T> {
     config: FredConfig,
     fifo: Fifo<T>,
-    flows: FlowTable<FredFlow>,
+    /// The slot in `flows` of each queued packet's flow, in the order of `fifo`.
+    owners: VecDeque<u32>,
+    flows: FlowSlab<FredFlow>,
+    /// Flows there can be.
+    most: usize,
     detector: Detector,
     /// In packets.
     maxq: f64,
@@ -84,12 +89,19 @@ impl<T> Fred<T> {
         // Below 1, no flow could queue anything: only a buffer of three packets or a minth of 0 would ask for it.
         let maxq = config.maxq.map_or(minth, packets).max(1.0);
         // As many flows as packets fit. Packets of no bytes take no room in bytes, but their flows do.
-        let flows = match config.limit {
+        let most = match config.limit {
             Limit::Packets(n) => n,
             Limit::Bytes(n) => u32::try_from(n).unwrap_or(u32::MAX),
         };
-        let (fifo, detector) = (Fifo::new(config.limit), Detector::new(average, thresholds, config.maxp));
-        Ok(Fred { config, fifo, flows: FlowTable::new(flows.min(u32::MAX - 1), place.key), detector, maxq })
+        Ok(Fred {
+            fifo: Fifo::new(config.limit),
+            owners: VecDeque::new(),
+            flows: FlowSlab::new(place.key),
+            most: most.min(u32::MAX - 1) as usize,
+            detector: Detector::new(average, thresholds, config.maxp),
+            config,
+            maxq,
+        })
     }
 
     /// RED's state: the average, the probability and the count that spaces drops.
@@ -116,11 +128,11 @@ impl<T> Fred<T> {
     /// Why a flow that has `flow` queued may not queue more, if so.
     #[inline]
     fn offence(&self, flow: FredFlow, zone: Zone) -> Option<Why> {
-        let (queued, fair, congested) = (f64::from(flow.queued), self.fair_queue(), zone == Zone::Above);
+        let (queued, congested) = (f64::from(flow.queued), zone == Zone::Above);
         let most = if congested { TWO } else { self.maxq };
-        if queued >= most || (congested && queued > 2.0 * fair) {
+        if queued >= most || (congested && queued > 2.0 * self.fair_queue()) {
             Some(Why::FlowLimit)
-        } else if queued >= fair && flow.strikes > 1 {
+        } else if flow.strikes > 1 && queued >= self.fair_queue() {
             Some(Why::Unresponsive)
         } else {
             None
@@ -145,19 +157,21 @@ impl<T> Fred<T> {
         None
     }
 
-    /// Queues the packet under its flow, which has its state at `position` if it has packets queued.
+    /// Queues the packet under its flow, which has its state in `slot` if it has packets queued.
     #[inline]
-    fn store(&mut self, packet: Packet<T>, position: Option<usize>, cx: &mut Cx<'_, T>) {
+    fn store(&mut self, packet: Packet<T>, slot: Option<u32>, cx: &mut Cx<'_, T>) {
         let flow = packet.flow;
         if !self.fifo.push(packet, cx) {
             return;
         }
-        match position {
-            Some(position) => self.flows.at(position).1.queued += 1,
-            None => {
-                self.flows.insert(flow, FredFlow { queued: 1, strikes: 0 });
+        let slot = match slot {
+            Some(slot) => {
+                self.flows.at(slot).queued += 1;
+                slot
             }
-        }
+            None => self.flows.insert(flow, FredFlow { queued: 1, strikes: 0 }),
+        };
+        self.owners.push_back(slot);
     }
 }
 
@@ -165,16 +179,16 @@ impl<T> Discipline<T> for Fred<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.detector.update(self.queue(), cx.now);
-        let position = self.flows.position(packet.flow);
-        let flow = position.map_or(FredFlow::default(), |position| *self.flows.at(position).1);
+        let slot = self.flows.slot(packet.flow);
+        let flow = slot.map_or(FredFlow::default(), |slot| *self.flows.at(slot));
         if let Some(why) = self.offence(flow, zone) {
-            if let Some(position) = position {
-                self.flows.at(position).1.strikes = flow.strikes.saturating_add(1);
+            if let Some(slot) = slot {
+                self.flows.at(slot).strikes = flow.strikes.saturating_add(1);
             }
             return cx.drop(packet, why);
         }
         let verdict = self.verdict(flow, zone, cx);
-        let fits = self.fifo.admits(packet.bytes) && (position.is_some() || !self.flows.is_full());
+        let fits = self.fifo.admits(packet.bytes) && (slot.is_some() || self.flows.len() < self.most);
         let may_mark = self.config.ecn && verdict == Some(Why::Early) && fits;
         let packet = match verdict {
             Some(why) => cx.signal(packet, why, may_mark),
@@ -182,7 +196,7 @@ impl<T> Discipline<T> for Fred<T> {
         };
         let Some(packet) = packet else { return };
         if fits {
-            self.store(packet, position, cx);
+            self.store(packet, slot, cx);
         } else {
             self.detector.signalled();
             cx.drop(packet, Why::Overflow);
@@ -195,11 +209,11 @@ impl<T> Discipline<T> for Fred<T> {
         self.detector.left(packet.is_some(), cx.now);
         let packet = packet?;
         self.detector.update(self.queue(), cx.now);
-        let position = self.flows.position(packet.flow).expect("a flow with packets queued has state");
-        let flow = self.flows.at(position).1;
+        let slot = self.owners.pop_front().expect("as many owners as packets");
+        let flow = self.flows.at(slot);
         flow.queued -= 1;
         if flow.queued == 0 {
-            self.flows.remove_at(position);
+            self.flows.remove(slot);
         }
         Some(packet)
     }
@@ -269,7 +283,10 @@ mod tests {
                 }
                 queued.retain(|_, n| *n > 0);
                 let flows = &port.discipline().flows;
-                prop_assert_eq!(flows.iter().map(|(flow, state)| (flow, state.queued)).collect::<BTreeMap<_, _>>(), queued.clone());
+                prop_assert_eq!(flows.len(), queued.len());
+                for (flow, n) in &queued {
+                    prop_assert_eq!(flows.peek(*flow).map(|state| state.queued), Some(*n));
+                }
             }
         }
     }
