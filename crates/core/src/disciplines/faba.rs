@@ -56,6 +56,10 @@ pub struct Faba<T> {
     unit: Unit,
     /// Most tokens moved to or from a bucket in one draw: those of a mean packet.
     grain: Tokens,
+    /// What the drop probability gains as a bucket empties from lambda1 to lambda2, and from there on, for each unit
+    /// of its height.
+    gentle_slope: f64,
+    steep_slope: f64,
     departures: u64,
     draws: u64,
 }
@@ -102,7 +106,10 @@ impl<T> Faba<T> {
         };
         let pool = TokenPool::new(config.alpha * room * unit.fraction() as f64, config.max_flows, place.key);
         let grain = unit.tokens(one(place.mean_packet));
-        Ok(Faba { fifo: Fifo::new(config.limit), config, pool, unit, grain, departures: 0, draws: 0 })
+        let gentle_slope = config.maxp / (config.lambda1 - config.lambda2);
+        let steep_slope = (1.0 - config.maxp) / config.lambda2;
+        let fifo = Fifo::new(config.limit);
+        Ok(Faba { config, fifo, pool, unit, grain, gentle_slope, steep_slope, departures: 0, draws: 0 })
     }
 
     /// f_p, shaped like gentle RED (figure 3): 0 for a bucket that `holds` more than `lambda1` of its height, `maxp`
@@ -110,17 +117,13 @@ impl<T> Faba<T> {
     #[inline]
     fn drop_probability(&self, holds: Tokens) -> f64 {
         let FabaConfig { lambda1, lambda2, maxp, .. } = self.config;
-        if holds <= 0 {
-            return 1.0;
-        }
         let filled = holds as f64 / self.pool.height() as f64;
-        if filled >= lambda1 {
-            0.0
-        } else if filled >= lambda2 {
-            maxp * (lambda1 - filled) / (lambda1 - lambda2)
-        } else {
-            maxp + (1.0 - maxp) * (lambda2 - filled) / lambda2
-        }
+        // Both lines, then a choice: the level of a flow at its share wanders across lambda1, and a processor that
+        // guesses on which side it is would be wrong half of the time.
+        let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
+        let steep = maxp + self.steep_slope * (lambda2 - filled);
+        let some = if filled < lambda2 { steep } else { gentle };
+        if holds <= 0 { 1.0 } else { some }
     }
 }
 
@@ -138,10 +141,10 @@ impl<T> Discipline<T> for Faba<T> {
         // queued, and to drop then would be to drop for ever. The paper takes buckets to be full when the queue is
         // empty; we drop nothing then, and what a bucket cannot pay is lent by the pool.
         let waiting = self.fifo.backlog().packets > 0;
-        let hit = waiting && cx.rng.chance(self.drop_probability(holds));
+        let hit = waiting && cx.rng.unit() < self.drop_probability(holds);
         // A mark lets the packet in, and it must be paid for all the same: a flow that ignores marks would drain its
         // bucket without end if an empty bucket did not drop. The paper does not say.
-        let may_mark = self.config.ecn && holds >= cost && self.fifo.admits(packet.bytes);
+        let may_mark = hit && self.config.ecn && holds >= cost && self.fifo.admits(packet.bytes);
         let Some(packet) = cx.signal_if(hit, packet, Why::Bucket, may_mark) else { return };
         if self.fifo.push(packet, cx) {
             match holds > 0 {
