@@ -16,7 +16,7 @@ use headgate_core::{Backlog, Cx, Discipline, Ecn, FlowId, Packet, Place, Rate, R
 const LIMIT: u32 = 1000;
 /// Packets that wait while the next is offered. "full": the last place is taken and freed again.
 const LENGTHS: [(&str, u32); 3] = [("empty", 0), ("half", LIMIT / 2), ("full", LIMIT - 1)];
-const FLOWS: [u64; 2] = [10, 100_000];
+const FLOWS: [u64; 3] = [10, 1000, 100_000];
 const PLACE: Place = Place::new(Rate::from_bits(10_000_000_000), 1000, 7);
 const RING: &str = "ring buffer";
 
