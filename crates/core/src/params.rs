@@ -1,6 +1,7 @@
 //! Parameters of disciplines: one entry in [`params!`](crate::params!) becomes the field, the range check, the
 //! command-line key, the Python keyword and the table on the doc page.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -106,6 +107,15 @@ pub enum BuildError {
     },
     /// The values do not fit each other, such as `minth` above `maxth`.
     Conflict(String),
+    /// A discipline inside this one cannot be built.
+    Nested {
+        /// The parameter that names it.
+        parameter: &'static str,
+        /// The discipline, as it was written.
+        qdisc: String,
+        /// Why not.
+        error: Box<BuildError>,
+    },
 }
 
 impl BuildError {
@@ -124,22 +134,35 @@ impl BuildError {
     }
 }
 
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl BuildError {
+    /// What is wrong, without the list of names that would have been right.
+    pub fn brief(&self) -> String {
         let guess = |nearest: &Option<String>| match nearest {
             Some(name) => format!("; did you mean `{name}`?"),
             None => String::new(),
         };
         match self {
-            BuildError::UnknownDiscipline { name, nearest, known } => {
-                write!(f, "no discipline is called `{name}`{}", guess(nearest))?;
+            BuildError::UnknownDiscipline { name, nearest, .. } => {
+                format!("no discipline is called `{name}`{}", guess(nearest))
+            }
+            BuildError::UnknownName { what, name, nearest, .. } => format!("unknown {what} `{name}`{}", guess(nearest)),
+            BuildError::BadValue { name, value, expected } => format!("`{name}` is \"{value}\", expected {expected}"),
+            BuildError::Conflict(why) => why.clone(),
+            BuildError::Nested { parameter, qdisc, error } => {
+                format!("in `{parameter}`, \"{qdisc}\": {}", error.brief())
+            }
+        }
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.brief())?;
+        match self {
+            BuildError::UnknownDiscipline { known, .. } | BuildError::UnknownName { known, .. } => {
                 write!(f, " (known: {})", known.join(", "))
             }
-            BuildError::UnknownName { what, name, nearest, known } => {
-                write!(f, "unknown {what} `{name}`{} (known: {})", guess(nearest), known.join(", "))
-            }
-            BuildError::BadValue { name, value, expected } => write!(f, "`{name}` is \"{value}\", expected {expected}"),
-            BuildError::Conflict(why) => f.write_str(why),
+            _ => Ok(()),
         }
     }
 }

@@ -157,11 +157,15 @@ disciplines! {
     "fred", FredConfig, Fred::<T>::new, comparison [protects per_flow ecn],
         "RED that bounds what each flow has queued and remembers who tries for more",
         "Lin, Morris, ACM SIGCOMM 1997";
+    "prio", PrioConfig, Prio::<T>::new, modern [schedules],
+        "strict priority between classes, any discipline inside each", "tc-prio(8)";
     "red", RedConfig, Red::<T>::new, comparison [ecn],
         "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],
         "BLUE in bins: a flow all of whose bins are congested is limited in rate",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";
+    "tbf", TbfConfig, Tbf::<T>::new, modern [schedules],
+        "a token bucket shapes what any discipline inside it sends", "tc-tbf(8)";
 }
 
 /// The row of `name`.

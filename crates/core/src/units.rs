@@ -87,6 +87,15 @@ impl Limit {
         }
     }
 
+    /// Whether a queue may hold `held`.
+    #[inline]
+    pub fn holds(self, held: Backlog) -> bool {
+        match self {
+            Limit::Packets(most) => held.packets <= most,
+            Limit::Bytes(most) => held.bytes <= most,
+        }
+    }
+
     /// The limit in packets, at `mean_packet` bytes each.
     pub fn packets(self, mean_packet: u32) -> f64 {
         match self {

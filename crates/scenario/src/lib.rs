@@ -39,4 +39,5 @@ mod write;
 pub use changes::Changes;
 pub use error::ScenarioError;
 pub use groups::{Group, Kind};
-pub use model::{Access, Cc, Events, Link, Qdisc, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup};
+pub use headgate_core::Qdisc;
+pub use model::{Access, Cc, Events, Link, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup};

@@ -1,6 +1,6 @@
 //! What a scenario says, once it has been read: every default filled in, every unit resolved.
 
-use headgate_core::{Limit, Rate, Span};
+use headgate_core::{Limit, Qdisc, Rate, Span};
 
 /// One network, the flows on it, the disciplines to compare, and what to record.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,15 +25,6 @@ pub struct Scenario {
     pub udp: Vec<UdpGroup>,
     /// What to write down.
     pub record: Record,
-}
-
-/// A discipline and its settings, as in `sfb:bins=46,levels=1`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Qdisc {
-    /// Its name in the registry.
-    pub name: String,
-    /// Parameter and value, in the order written.
-    pub settings: Vec<(String, String)>,
 }
 
 /// The bottleneck: two routers, a link each way, a queue before each.

@@ -6,7 +6,8 @@ use headgate_core::{Limit, Rate, Span};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::model::{Cc, Events, Qdisc, Start};
+use crate::model::{Cc, Events, Start};
+use crate::qdisc::Written;
 use crate::values::{OrOff, Profile, Quantity, Seeds};
 
 /// A value that may be absent, with its place in the text.
@@ -20,7 +21,7 @@ pub(crate) struct RawScenario {
     pub(crate) duration: At<Quantity<Span>>,
     pub(crate) warmup: At<Quantity<Span>>,
     pub(crate) seeds: At<Seeds>,
-    pub(crate) qdiscs: At<Vec<Spanned<Qdisc>>>,
+    pub(crate) qdiscs: At<Vec<Spanned<Written>>>,
     pub(crate) link: At<RawLink>,
     #[serde(default)]
     pub(crate) tcp: Vec<Spanned<RawTcp>>,
@@ -43,7 +44,7 @@ pub(crate) struct RawLink {
 pub(crate) struct RawReverse {
     pub(crate) rate: At<Quantity<Rate>>,
     pub(crate) limit: At<Quantity<Limit>>,
-    pub(crate) qdisc: At<Qdisc>,
+    pub(crate) qdisc: At<Written>,
 }
 
 #[derive(Debug, Default, Deserialize)]

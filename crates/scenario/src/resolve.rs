@@ -2,14 +2,15 @@
 
 use std::ops::{Bound, Range};
 
-use headgate_core::{BuildError, Limit, Place, Rate, Span, registry};
+use headgate_core::{BuildError, Limit, Place, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{self, LONGEST_DELAY, LONGEST_RUN, MOST_FLOWS, Section, limit, rate, some_time, within};
 use crate::error::Fault;
 use crate::flows;
 use crate::groups::{Kind, default_name};
-use crate::model::{Events, Link, Qdisc, Record, Reverse, Scenario, TcpGroup, UdpGroup};
+use crate::model::{Events, Link, Record, Reverse, Scenario, TcpGroup, UdpGroup};
+use crate::qdisc::{self, Written};
 use crate::raw::{At, RawLink, RawRecord, RawReverse, RawScenario, RawTcp, RawUdp};
 use crate::values::Seeds;
 
@@ -65,12 +66,12 @@ fn link(raw: Spanned<RawLink>) -> Result<(Link, Range<usize>), Fault> {
     let back = section.or(raw.reverse, RawReverse::default());
     let section = Section { span: back.span(), heading: "[link.reverse]" };
     let back = back.into_inner();
-    let qdisc = section.or(back.qdisc, Qdisc { name: "droptail".to_string(), settings: Vec::new() });
+    let qdisc = section.or(back.qdisc, Written(Qdisc::named("droptail")));
     let place = qdisc.span();
     let reverse = Reverse {
         rate: rate(section.quantity(back.rate, forward))?,
         limit: limit(section.quantity(back.limit, Limit::Packets(1000)))?,
-        qdisc: qdisc.into_inner(),
+        qdisc: qdisc.into_inner().0,
     };
     Ok((Link { rate: forward, delay, limit: room, reverse }, place))
 }
@@ -165,12 +166,12 @@ fn record(raw: At<RawRecord>, duration: Span) -> Result<Record, Fault> {
 }
 
 /// The disciplines to compare: at least one, each of which can be built, no two of which are the same.
-fn compared(qdiscs: Spanned<Vec<Spanned<Qdisc>>>, limit: Limit, place: &Place) -> Result<Vec<Qdisc>, Fault> {
+fn compared(qdiscs: Spanned<Vec<Spanned<Written>>>, limit: Limit, place: &Place) -> Result<Vec<Qdisc>, Fault> {
     let mut built: Vec<(Qdisc, Vec<(&str, String)>)> = Vec::new();
     let whole = qdiscs.span();
     for qdisc in qdiscs.into_inner() {
         let span = qdisc.span();
-        let qdisc = qdisc.into_inner();
+        let Written(qdisc) = qdisc.into_inner();
         let resolved = build(&qdisc, limit, place, &span)?;
         if let Some((same, _)) = built.iter().find(|(other, values)| other.name == qdisc.name && *values == resolved) {
             return Err(Fault::plain(span, format!("`{qdisc}` is the same as `{same}`: each is compared once")));
@@ -190,24 +191,19 @@ fn build(
     place: &Place,
     span: &Range<usize>,
 ) -> Result<Vec<(&'static str, String)>, Fault> {
-    qdisc.check(limit, place).map_err(|error| unbuilt(qdisc, &error, span))
+    qdisc::check(qdisc, limit, place).map_err(|error| unbuilt(qdisc, &error, span))
 }
 
 /// What to say of a discipline that cannot be built: the known names go beside the caret.
 fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
-    let guess =
-        |nearest: &Option<String>| nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
     let fault = |message| Fault::plain(span.clone(), message);
     match error {
-        BuildError::UnknownDiscipline { name, nearest, .. } => {
-            let names: Vec<&str> = registry::ENTRIES.iter().map(|entry| entry.name).collect();
-            fault(format!("no discipline is called `{name}`{}", guess(nearest)))
-                .help(format!("known disciplines: {}", names.join(", ")))
+        BuildError::UnknownDiscipline { known, .. } => {
+            fault(error.brief()).help(format!("known disciplines: {}", known.join(", ")))
         }
-        BuildError::UnknownName { what, name, nearest, known } => {
-            fault(format!("unknown {what} `{name}` of {}{}", qdisc.name, guess(nearest)))
-                .help(format!("known {what}s: {}", known.join(", ")))
+        BuildError::UnknownName { what, known, .. } => {
+            fault(format!("{}: {}", qdisc.name, error.brief())).help(format!("known {what}s: {}", known.join(", ")))
         }
-        other => fault(format!("{}: {other}", qdisc.name)),
+        other => fault(format!("{}: {}", qdisc.name, other.brief())),
     }
 }

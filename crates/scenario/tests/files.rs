@@ -79,6 +79,19 @@ fn a_discipline_may_be_a_table() {
 }
 
 #[test]
+fn disciplines_stand_inside_disciplines() {
+    // The keys of a table come in alphabetical order.
+    let table = "{ name = 'prio', children = ['fred', { name = 'tbf', rate = '1Mbit/s', child = 'red:maxp=0.1' }] }";
+    let text = "'prio:children=[fred; tbf:child=[red:maxp=0.2],rate=1Mbit/s]'";
+    let scenario = small("[[tcp]]", &[&format!("qdiscs=[{table}, {text}]")]);
+    let qdiscs: Vec<String> = scenario.qdiscs.iter().map(ToString::to_string).collect();
+    let expected = |maxp: &str| format!("prio:children=[fred; tbf:child=[red:maxp={maxp}],rate=1Mbit/s]");
+    assert_eq!(qdiscs, ["0.1", "0.2"].map(expected));
+    let again = Scenario::read(&scenario.to_toml(), "again.toml", &Changes::default()).unwrap();
+    assert_eq!(again.qdiscs, scenario.qdiscs);
+}
+
+#[test]
 fn changes_reach_sections_kinds_groups_and_keys_that_were_not_written() {
     let rest = "[[tcp]]\nname = 'web'\n[[tcp]]\n[[udp]]\nname = 'cbr'\nrate = '1Mbit/s'";
     let set = ["link.rate=20Mbit/s", "tcp.cc=reno", "cbr.rate=8Mbit/s", "tcp2.flows=3", "record.events=all"];

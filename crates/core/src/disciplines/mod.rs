@@ -5,13 +5,17 @@ mod choke;
 mod droptail;
 mod faba;
 mod fred;
+mod prio;
 mod red;
 mod sfb;
+mod tbf;
 
 pub use blue::{Blue, BlueConfig};
 pub use choke::{Choke, ChokeConfig};
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
 pub use fred::{Fred, FredConfig, FredFlow};
+pub use prio::{Prio, PrioConfig};
 pub use red::{Red, RedConfig};
 pub use sfb::{Penalty, Sfb, SfbConfig, misclassification, unresponsive};
+pub use tbf::{Tbf, TbfConfig};

@@ -2,6 +2,7 @@
 
 mod average;
 mod bins;
+mod children;
 mod early;
 mod every;
 mod fair_share;
@@ -21,6 +22,7 @@ mod token_pool;
 
 pub use average::Average;
 pub use bins::{BinState, Bins, Found, MOST_LEVELS, Places, Steps, misclassification, unresponsive};
+pub use children::Children;
 pub use early::{Detector, Spacing, Thresholds, Zone};
 pub use every::Every;
 pub use fair_share::{FairShare, Limiter};

@@ -36,6 +36,14 @@ impl TokenBucket {
         lacking == Span::ZERO || lacking + self.rate.transmit(bytes) <= self.depth
     }
 
+    /// When a packet of `bytes` may pass, if none passes before it.
+    #[inline]
+    pub fn ready_at(&self, bytes: u32, now: Time) -> Time {
+        // It lacks what is left to fill, and may lack what the packet does not need.
+        let spare = self.depth - self.rate.transmit(bytes);
+        now + ((self.full_at - now) - spare)
+    }
+
     /// Takes `bytes` out, for a packet that passed.
     #[inline]
     pub fn take(&mut self, bytes: u32, now: Time) {
@@ -75,6 +83,18 @@ mod tests {
         assert!(bucket.admits(1, at(8701)));
         assert!(!bucket.admits(9000, at(8999)));
         assert!(bucket.admits(9000, at(9000)));
+    }
+
+    #[test]
+    fn it_says_when_a_packet_may_pass() {
+        let mut bucket = TokenBucket::new(Rate::from_bits(8000), 300);
+        assert_eq!(bucket.ready_at(100, at(5)), at(5));
+        bucket.take(250, at(5));
+        assert_eq!([50, 51, 100, 300, 9000].map(|bytes| bucket.ready_at(bytes, at(5))), [5, 6, 55, 255, 255].map(at));
+        for bytes in [51, 100, 300, 9000] {
+            let ready = bucket.ready_at(bytes, at(5));
+            assert!(bucket.admits(bytes, ready) && !bucket.admits(bytes, Time::from_nanos(ready.as_nanos() - 1)));
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Mix {
         let flow = FlowId(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let capable = [Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
         let ecn = if rng.chance(self.ect) { pick(rng, &capable) } else { Ecn::NotEct };
-        Packet { ecn, class: ClassId(rng.below(3) as u16), ..Packet::new(flow, pick(rng, self.sizes), ()) }
+        Packet { ecn, class: ClassId((number % 3) as u16), ..Packet::new(flow, pick(rng, self.sizes), ()) }
     }
 }
 
@@ -108,6 +108,12 @@ fn candidates(entry: &Entry, field: &Field) -> Vec<String> {
         "bytes" => vec!["1B", "512B", "9KB"],
         "packets or bytes" => vec!["1p", "20p", "3KB"],
         "packets, bytes or share of the limit" => vec!["0p", "1p", "10%", "50%", "5KB"],
+        // They mark by their own settings, not their parent's: the law on marks is tried on them by themselves.
+        "discipline" => vec!["droptail", "[red:limit=5p,ecn=off]", "[tbf:rate=1Mbit/s,child=[sfb:bins=3,ecn=off]]"],
+        "disciplines" => {
+            let shaped = "[red:ecn=off; tbf:rate=1Mbit/s,child=[fred:ecn=off]]";
+            vec!["[droptail]", shaped, "[droptail:limit=2p; choke:ecn=off; blue:ecn=off]"]
+        }
         words => words.split(" or ").collect(),
     };
     let mut all: Vec<String> = all.into_iter().map(String::from).collect();

@@ -6,5 +6,5 @@ mod choke;
 mod droptail;
 mod fred;
 mod harness;
-mod sfb;
 mod red;
+mod sfb;

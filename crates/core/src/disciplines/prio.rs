@@ -1,0 +1,171 @@
+//! Strict priority between classes, any discipline inside each.
+//!
+//! As tc's prio: the first child that has a packet sends it. Which class a packet is in, the host's classifier says:
+//! class 1 has the first child, class 2 the second; unclassified packets have the last.
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::BuildError;
+use crate::parts::Children;
+use crate::qdisc::Qdisc;
+use crate::time::Time;
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Prio`].
+    pub struct PrioConfig {
+        /// Room for the waiting packets of all children together; beyond it the last child that holds any drops.
+        limit: Limit = Limit::Packets(1000);
+        /// The disciplines, the most urgent first: `[droptail; fq_codel]`; 1 to 16 of them. One without a limit of its
+        /// own may fill all of `limit`.
+        children: Vec<Qdisc> = vec![Qdisc::named("droptail"); 3], also "bands";
+    }
+    presets {
+        "linux" "three bands of plain FIFOs, as tc's prio without further words (the defaults)" {}
+    }
+}
+
+/// Children in order of urgency.
+pub struct Prio<T> {
+    limit: Limit,
+    children: Children<T>,
+}
+
+/// Gauges need names that are there at compile time.
+const HELD: [&str; 16] = [
+    "band_1_packets",
+    "band_2_packets",
+    "band_3_packets",
+    "band_4_packets",
+    "band_5_packets",
+    "band_6_packets",
+    "band_7_packets",
+    "band_8_packets",
+    "band_9_packets",
+    "band_10_packets",
+    "band_11_packets",
+    "band_12_packets",
+    "band_13_packets",
+    "band_14_packets",
+    "band_15_packets",
+    "band_16_packets",
+];
+
+impl<T: 'static> Prio<T> {
+    /// Empty children.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] unless there are 1 to 16 children, [`BuildError::Nested`] if one cannot be built.
+    pub fn new(config: PrioConfig, place: &Place) -> Result<Self, BuildError> {
+        let count = config.children.len();
+        if !(1..=HELD.len()).contains(&count) {
+            return Err(BuildError::Conflict(format!("children: 1 to {} disciplines, not {count}", HELD.len())));
+        }
+        let children = Children::new("children", &config.children, config.limit, place)?;
+        Ok(Prio { limit: config.limit, children })
+    }
+}
+
+impl<T> Discipline<T> for Prio<T> {
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        // One that could never fit would push everybody else out.
+        if !self.limit.admits(Backlog::default(), packet.bytes) {
+            return cx.drop(packet, Why::Overflow);
+        }
+        self.children.enqueue(self.children.of_class(packet.class), packet, cx);
+        while !self.limit.holds(self.children.backlog()) {
+            self.shed(cx);
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        (0..self.children.len()).find_map(|child| self.children.dequeue(child, cx))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.children.backlog()
+    }
+
+    fn ready_at(&self, now: Time) -> Option<Time> {
+        self.children.ready_at(now)
+    }
+
+    /// The least urgent child that holds anything drops.
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        let holds = |child: &usize| self.children.backlog_of(*child).packets > 0;
+        if let Some(child) = (0..self.children.len()).rev().find(holds) {
+            self.children.shed(child, cx);
+        }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        for (child, name) in HELD.iter().enumerate().take(self.children.len()) {
+            gauge(name, self.children.backlog_of(child).packets.into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{ClassId, FlowId, Port, Rate, Rng, Span};
+
+    fn port(settings: &[(&str, &str)]) -> Port<u32, Prio<u32>> {
+        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+        Port::new(Prio::new(PrioConfig::from_settings(settings).unwrap(), &place).unwrap(), Rng::new(1))
+    }
+
+    fn offer(port: &mut Port<u32, Prio<u32>>, class: u16, number: u32) {
+        let packet = Packet { class: ClassId(class), ..Packet::new(FlowId(class.into()), 1000, number) };
+        port.enqueue(packet, Time::ZERO, &mut ());
+    }
+
+    fn sent(port: &mut Port<u32, Prio<u32>>, now: Time) -> Vec<u32> {
+        core::iter::from_fn(|| port.dequeue(now, &mut ())).map(|packet| packet.handle).collect()
+    }
+
+    #[test]
+    fn the_first_child_that_has_a_packet_sends_and_unclassified_packets_wait_longest() {
+        let mut port = port(&[]);
+        for (number, class) in [0, 3, 2, 1, 2, 1, 0].into_iter().enumerate() {
+            offer(&mut port, class, number as u32);
+        }
+        assert_eq!(sent(&mut port, Time::ZERO), [3, 5, 2, 4, 0, 1, 6]);
+    }
+
+    #[test]
+    fn what_is_beyond_the_room_is_dropped_from_the_least_urgent() {
+        let mut port = port(&[("limit", "3p"), ("children", "[droptail; droptail]")]);
+        for (number, class) in [2, 2, 2, 1, 1].into_iter().enumerate() {
+            offer(&mut port, class, number as u32);
+        }
+        assert_eq!(port.totals().counts().drops[Why::Overload as usize], 2);
+        // DropTail sheds its head.
+        assert_eq!(sent(&mut port, Time::ZERO), [3, 4, 2]);
+    }
+
+    #[test]
+    fn a_child_that_may_not_send_yet_lets_the_next_one() {
+        let mut port = port(&[("children", "[tbf:rate=8kbit/s,burst=1000B; droptail]")]);
+        [1, 1, 2].into_iter().enumerate().for_each(|(number, class)| offer(&mut port, class, number as u32));
+        assert_eq!(sent(&mut port, Time::ZERO), [0, 2]);
+        let ready = Time::ZERO + Span::from_secs(1);
+        assert_eq!(port.ready_at(Time::ZERO), Some(ready));
+        assert_eq!(sent(&mut port, ready), [1]);
+    }
+
+    #[test]
+    fn it_takes_1_to_16_children() {
+        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+        for children in ["[]".into(), alloc::format!("[droptail{}]", "; droptail".repeat(16))] {
+            let config = PrioConfig::from_settings(&[("bands", children.as_str())]).unwrap();
+            assert!(matches!(Prio::<()>::new(config, &place), Err(BuildError::Conflict(_))), "{children}");
+        }
+    }
+}

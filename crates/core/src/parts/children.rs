@@ -1,0 +1,153 @@
+//! Disciplines inside a discipline: one for each class of traffic, sharing one room.
+
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::hash::keyed;
+use crate::cx::Cx;
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{ClassId, FlowId, Packet};
+use crate::params::BuildError;
+use crate::qdisc::Qdisc;
+use crate::registry;
+use crate::time::Time;
+use crate::units::Limit;
+
+/// Disciplines in order, and what they hold together.
+///
+/// What a child holds is asked before and after each call, so whatever it drops is known to its parent.
+pub struct Children<T> {
+    all: Vec<Box<dyn Discipline<T>>>,
+    held: Backlog,
+}
+
+impl<T: 'static> Children<T> {
+    /// Builds each of `qdiscs`, which `parameter` names. One that gives no limit of its own may fill `limit`; each
+    /// gets a hash key of its own.
+    ///
+    /// # Errors
+    /// [`BuildError::Nested`] for the first that cannot be built.
+    pub fn new(
+        parameter: &'static str,
+        qdiscs: &[Qdisc],
+        limit: Limit,
+        place: &Place,
+    ) -> Result<Children<T>, BuildError> {
+        let mut all = Vec::with_capacity(qdiscs.len());
+        for (index, qdisc) in qdiscs.iter().enumerate() {
+            let place = Place { key: keyed(place.key, FlowId(index as u64)), ..*place };
+            let settings = qdisc.settings_with(limit);
+            let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let nested = |error| BuildError::Nested { parameter, qdisc: qdisc.to_string(), error: Box::new(error) };
+            all.push(registry::boxed(&qdisc.name, &settings, &place).map_err(nested)?);
+        }
+        Ok(Children { all, held: Backlog::default() })
+    }
+}
+
+impl<T> Children<T> {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The child of a class: class 1 has the first, class 2 the second; what no rule matched and what is beyond the
+    /// last goes to the last.
+    #[inline]
+    pub fn of_class(&self, class: ClassId) -> usize {
+        (usize::from(class.0).wrapping_sub(1)).min(self.all.len() - 1)
+    }
+
+    /// Gives `packet` to a child.
+    pub fn enqueue(&mut self, child: usize, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.with(child, |child| child.enqueue(packet, cx));
+    }
+
+    /// Asks a child for its next packet. A child that has none learns that it is idle.
+    pub fn dequeue(&mut self, child: usize, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.with(child, |child| child.dequeue(cx))
+    }
+
+    /// Makes a child drop one packet.
+    pub fn shed(&mut self, child: usize, cx: &mut Cx<'_, T>) {
+        self.with(child, |child| child.shed(cx));
+    }
+
+    /// What one child holds.
+    #[inline]
+    pub fn backlog_of(&self, child: usize) -> Backlog {
+        self.all[child].backlog()
+    }
+
+    /// What all of them hold.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.held
+    }
+
+    /// When the first of them is ready.
+    pub fn ready_at(&self, now: Time) -> Option<Time> {
+        self.all.iter().filter_map(|child| child.ready_at(now)).min()
+    }
+
+    /// One child, to look at.
+    pub fn child(&self, child: usize) -> &dyn Discipline<T> {
+        &*self.all[child]
+    }
+
+    fn with<R>(&mut self, child: usize, call: impl FnOnce(&mut dyn Discipline<T>) -> R) -> R {
+        let child = &mut *self.all[child];
+        let before = child.backlog();
+        let result = call(child);
+        let after = child.backlog();
+        // Modulo 2^n: what left is a large number that wraps around.
+        self.held.packets = self.held.packets.wrapping_add(after.packets.wrapping_sub(before.packets));
+        self.held.bytes = self.held.bytes.wrapping_add(after.bytes.wrapping_sub(before.bytes));
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Rate, Rng};
+
+    fn children(qdiscs: &str) -> Result<Children<()>, BuildError> {
+        let qdiscs = <Vec<Qdisc> as crate::params::Value>::read(qdiscs).unwrap();
+        Children::new("children", &qdiscs, Limit::Packets(3), &Place::new(Rate::from_bits(8_000_000), 1000, 1))
+    }
+
+    #[test]
+    fn classes_go_to_the_child_of_their_number_and_the_others_to_the_last() {
+        let three = children("[droptail; droptail; droptail]").unwrap();
+        assert_eq!([1, 2, 3, 4, 0, 65_535].map(|class| three.of_class(ClassId(class))), [0, 1, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn the_sum_follows_whatever_a_child_does() {
+        let mut two = children("[droptail; droptail:limit=1p]").unwrap();
+        let mut rng = Rng::new(1);
+        let mut sink = ();
+        let mut cx = Cx::new(Time::ZERO, &mut rng, &mut sink);
+        for _ in 0..5 {
+            (0..2).for_each(|child| two.enqueue(child, Packet::new(FlowId(1), 100, ()), &mut cx));
+        }
+        assert_eq!(two.backlog(), Backlog { packets: 4, bytes: 400 });
+        two.shed(0, &mut cx);
+        assert!(two.dequeue(1, &mut cx).is_some() && two.dequeue(1, &mut cx).is_none());
+        assert_eq!((two.backlog().packets, two.backlog_of(0).packets), (2, 2));
+    }
+
+    #[test]
+    fn an_error_says_which_child_and_what_of_it() {
+        let error = children("[droptail; red:minth=9p,maxth=3p]").err().unwrap();
+        assert!(error.to_string().starts_with("in `children`, \"red:minth=9p,maxth=3p\": minth"), "{error}");
+    }
+}

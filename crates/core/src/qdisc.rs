@@ -1,0 +1,250 @@
+//! Disciplines as users write them: `sfb:bins=46,levels=1`, and nested ones: `prio:children=[red:maxp=0.1; droptail]`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::params::Value;
+use crate::registry;
+use crate::units::Limit;
+
+/// A discipline and its settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Qdisc {
+    /// Its name in the registry.
+    pub name: String,
+    /// Parameter and value, in the order written.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Disciplines stand inside each other at most this deep: reading and building them takes stack.
+const DEEPEST: usize = 8;
+
+impl Qdisc {
+    /// The discipline called `name`, with no settings.
+    pub fn named(name: &str) -> Qdisc {
+        Qdisc { name: name.to_string(), settings: Vec::new() }
+    }
+
+    /// The settings to build it with where the queue's room is `limit`: its own, and that room unless they give one.
+    pub fn settings_with(&self, limit: Limit) -> Vec<(&str, String)> {
+        let mut settings: Vec<_> = self.settings.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        if !self.gives_limit() {
+            settings.push(("limit", limit.to_string()));
+        }
+        settings
+    }
+
+    /// Whether its settings say how much room there is, under any of the names its discipline knows for that.
+    fn gives_limit(&self) -> bool {
+        let fields = registry::find(&self.name).map(|entry| entry.fields()).unwrap_or_default();
+        let also = fields.iter().find(|field| field.name == "limit").map_or(&[][..], |field| field.also);
+        self.settings.iter().any(|(name, _)| name == "limit" || also.contains(&name.as_str()))
+    }
+
+    /// Adds one setting. A value may hold `,`, `;` and `=` only between square brackets.
+    ///
+    /// # Errors
+    /// What is wrong with it, if it cannot be written or was given before.
+    pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let plain = |text: &str| !text.is_empty() && split(text, &[',', ';', '=']).is_ok_and(|parts| parts.len() == 1);
+        if !plain(name) || name.contains(['[', ']']) || !plain(value) {
+            return Err(format!("expected settings as in \"red:minth=25%,maxp=0.1\", found \"{name}={value}\""));
+        }
+        if self.settings.iter().any(|(known, _)| known == name) {
+            return Err(format!("`{name}` is given twice"));
+        }
+        self.settings.push((name.to_string(), value.to_string()));
+        Ok(())
+    }
+}
+
+/// The parts of `text` between those of `separators` that stand outside of square brackets.
+fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, String> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth = depth.checked_sub(1).ok_or_else(|| format!("a `]` without its `[` in \"{text}\""))?,
+            _ if depth == 0 && separators.contains(&letter) => {
+                parts.push(&text[start..at]);
+                start = at + letter.len_utf8();
+            }
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err(format!("disciplines stand more than {DEEPEST} deep inside each other"));
+        }
+    }
+    if depth > 0 {
+        return Err(format!("a `[` without its `]` in \"{text}\""));
+    }
+    parts.push(&text[start..]);
+    Ok(parts)
+}
+
+impl fmt::Display for Qdisc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        for (index, (name, value)) in self.settings.iter().enumerate() {
+            write!(f, "{}{name}={value}", if index == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the form alone: whether there is such a discipline, the registry says.
+impl FromStr for Qdisc {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Qdisc, String> {
+        let (name, settings) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let mut qdisc = Qdisc::named(name.trim());
+        if qdisc.name.is_empty() || qdisc.name.contains(['[', ']', ';', ',', '=']) {
+            return Err(format!("expected a discipline, such as \"droptail\" or \"red:maxp=0.1\", found {text:?}"));
+        }
+        for setting in settings.map_or(Ok(Vec::new()), |settings| split(settings, &[',']))? {
+            let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+            qdisc.add(name.trim(), value.trim())?;
+        }
+        Ok(qdisc)
+    }
+}
+
+/// A nested discipline: its name alone, or the whole between square brackets.
+impl Value for Qdisc {
+    type Scalar = bool;
+    fn kind() -> String {
+        "discipline".to_string()
+    }
+    fn read(text: &str) -> Result<Qdisc, String> {
+        let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        match listed(text)?.as_slice() {
+            [only] if inner.is_some() || only.settings.is_empty() => known(only),
+            _ => Err("one discipline, as in \"droptail\" or \"[red:maxp=0.1]\"".to_string()),
+        }
+    }
+    fn show(&self) -> String {
+        if self.settings.is_empty() { self.name.clone() } else { format!("[{self}]") }
+    }
+    fn scalar(&self) -> Option<bool> {
+        None
+    }
+}
+
+/// Nested disciplines, between square brackets and semicolons; `[]` for none.
+impl Value for Vec<Qdisc> {
+    type Scalar = bool;
+    fn kind() -> String {
+        "disciplines".to_string()
+    }
+    fn read(text: &str) -> Result<Vec<Qdisc>, String> {
+        listed(text)?.iter().map(known).collect()
+    }
+    fn show(&self) -> String {
+        let listed: Vec<String> = self.iter().map(Qdisc::to_string).collect();
+        format!("[{}]", listed.join("; "))
+    }
+    fn scalar(&self) -> Option<bool> {
+        None
+    }
+}
+
+/// Reads the form of a list alone.
+fn listed(text: &str) -> Result<Vec<Qdisc>, String> {
+    let text = text.trim();
+    let inside = text.strip_prefix('[').map_or(Some(text), |rest| rest.strip_suffix(']'));
+    let inside = inside.ok_or("disciplines as in \"[droptail; red:maxp=0.1]\"")?;
+    if inside.trim().is_empty() && text.starts_with('[') {
+        return Ok(Vec::new());
+    }
+    split(inside, &[';'])?.into_iter().map(|item| item.trim().parse()).collect()
+}
+
+/// The discipline, if the registry knows it and each of its settings.
+fn known(qdisc: &Qdisc) -> Result<Qdisc, String> {
+    let settings: Vec<(&str, &str)> = qdisc.settings.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let resolved = registry::find(&qdisc.name).and_then(|entry| entry.resolve(&settings));
+    resolved
+        .map(|_| qdisc.clone())
+        .map_err(|error| format!("disciplines that can be built: in \"{qdisc}\", {}", error.brief()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    #[test]
+    fn a_discipline_survives_a_round_trip_through_text() {
+        let nested = "prio:children=[red:minth=25%,maxth=50%; tbf:rate=1Mbit/s,child=[sfb:bins=46]; droptail],limit=9p";
+        for text in ["droptail", "sfb:bins=46,levels=1", "red:minth=25%,maxth=50%", nested] {
+            assert_eq!(text.parse::<Qdisc>().unwrap().to_string(), text);
+        }
+        let spaced: Qdisc = " red : maxp = 0.1 , wq=0.002".parse().unwrap();
+        assert_eq!(spaced.to_string(), "red:maxp=0.1,wq=0.002");
+    }
+
+    #[test]
+    fn what_is_not_of_the_form_is_refused() {
+        for bad in [
+            "",
+            ":limit=5p",
+            "red:",
+            "red:maxp",
+            "red:maxp=",
+            "red:=1",
+            "red:maxp=1,maxp=2",
+            "red:a=b=c",
+            "a:b=[c",
+            "a:b=c]",
+            "a:b=]c[",
+            "a:[b]=c",
+            "[a]",
+            "a;b",
+            "a:b=c;d",
+        ] {
+            assert!(bad.parse::<Qdisc>().is_err(), "{bad:?} was accepted");
+        }
+        let deep = format!("a:b={}c{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(deep.parse::<Qdisc>().unwrap_err().contains("deep"));
+    }
+
+    #[test]
+    fn nested_disciplines_are_read_as_they_are_shown() {
+        let list = <Vec<Qdisc>>::read("[ droptail ;red:maxp=0.1,ecn=off; prio:children=[fred; sfb:N=4] ]").unwrap();
+        assert_eq!(list.show(), "[droptail; red:maxp=0.1,ecn=off; prio:children=[fred; sfb:N=4]]");
+        assert_eq!(<Vec<Qdisc>>::read(&list.show()), Ok(list));
+        assert_eq!(<Vec<Qdisc>>::read("[]"), Ok(Vec::new()));
+        assert_eq!(Qdisc::read("[sfb:bins=46]").unwrap().show(), "[sfb:bins=46]");
+        assert_eq!(Qdisc::read("droptail").unwrap().show(), "droptail");
+        for bad in ["", "[red; fred]", "[red", "[]", "[red;]", "red; fred", "banana", "[red:maxpp=1]"] {
+            assert!(Qdisc::read(bad).is_err(), "{bad:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn the_link_gives_room_unless_the_settings_do() {
+        let limit = |text: &str| {
+            let qdisc: Qdisc = text.parse().unwrap();
+            let settings = qdisc.settings_with(Limit::Packets(780));
+            settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        };
+        assert_eq!(limit("droptail"), ["limit=780p"]);
+        assert_eq!(limit("droptail:limit=5p"), ["limit=5p"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_and_what_is_read_is_written_alike(text in "[a-c:=,;\\[\\] ]{0,40}") {
+            if let Ok(qdisc) = text.parse::<Qdisc>() {
+                prop_assert_eq!(qdisc.to_string().parse::<Qdisc>(), Ok(qdisc));
+            }
+            if let Ok(list) = listed(&text) {
+                prop_assert_eq!(listed(&list.show()), Ok(list));
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What shapers and schedulers of classes promise, on any arrivals.
+
+use headgate_core::{ClassId, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, registry};
+
+const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+fn port(name: &str, settings: &[(&str, &str)]) -> Port<u32> {
+    Port::new(registry::boxed(name, settings, &PLACE).unwrap(), Rng::named(1, "port"))
+}
+
+/// Arrivals in a burst each few milliseconds, 1.6 times what 2 Mbit/s carry.
+fn bursts(seconds: u64) -> Vec<(Time, Packet<u32>)> {
+    let (mut rng, mut now, mut arrivals) = (Rng::named(1, "bursts"), Time::ZERO, Vec::new());
+    while now < Time::ZERO + Span::from_secs(seconds) {
+        now += Span::from_secs_f64(rng.between(0.0, 0.04));
+        for _ in 0..rng.below(16) {
+            arrivals.push((now, Packet::new(FlowId(1), 40 + rng.below(1461), arrivals.len() as u32)));
+        }
+    }
+    arrivals
+}
+
+/// Offers `arrivals` to a link that asks when the shaper says: when each packet left, and its bytes.
+fn shaped(port: &mut Port<u32>, arrivals: Vec<(Time, Packet<u32>)>) -> Vec<(Time, u64)> {
+    let (mut left, mut arrivals, mut now) = (Vec::new(), arrivals.into_iter().peekable(), Time::ZERO);
+    loop {
+        let ready = port.ready_at(now).unwrap_or(Time::NEVER);
+        match arrivals.peek() {
+            Some((at, _)) if *at <= ready => {
+                now = *at;
+                port.enqueue(arrivals.next().unwrap().1, now, &mut ());
+            }
+            None if ready == Time::NEVER => return left,
+            _ => {
+                now = ready;
+                left.extend(port.dequeue(now, &mut ()).map(|packet| (now, u64::from(packet.bytes))));
+            }
+        }
+    }
+}
+
+#[test]
+fn tbf_never_sends_more_than_the_rate_and_a_burst_and_no_less_than_the_rate_while_packets_wait() {
+    // ITU-T I.371: over any interval, burst + rate x time; here with a nanosecond's rounding for each packet.
+    let (rate, burst) = (2e6 / 8.0, 20_000.0);
+    let mut port = port("tbf", &[("rate", "2Mbit/s"), ("burst", "20KB"), ("limit", "100KB")]);
+    let left = shaped(&mut port, bursts(100));
+    let (mut lowest, mut sent) = (f64::INFINITY, 0.0);
+    for (at, bytes) in &left {
+        // With surplus(t) = bytes up to t less rate x t: no later surplus is above the lowest before by the burst.
+        let surplus = sent - rate * at.as_secs_f64();
+        lowest = lowest.min(surplus);
+        sent += *bytes as f64;
+        assert!(surplus + *bytes as f64 - lowest <= burst + 1.0, "at {at}");
+    }
+    assert!(port.totals().dropped() > 1000, "it was overloaded: {}", port.totals().dropped());
+    // Overloaded from the first second on: all of the rate is used, and the bucket's burst, within a packet.
+    let seconds = left.last().unwrap().0.as_secs_f64();
+    assert!((sent - rate * seconds - burst).abs() < 0.01 * sent, "{sent} B in {seconds} s");
+}
+
+#[test]
+fn prio_lets_an_urgent_packet_wait_for_no_more_than_the_one_being_sent() {
+    let mut port = port("prio", &[("limit", "500p"), ("children", "[droptail; droptail]")]);
+    let sending = PLACE.rate.transmit(1000);
+    let (mut rng, mut free, mut next) = (Rng::named(1, "urgent"), Time::ZERO, [Time::ZERO; 2]);
+    let mut sent = [0_u32; 2];
+    // Class 1 asks for 0.1 of the link in packets well apart, class 2 for three times the link.
+    while free < Time::ZERO + Span::from_secs(100) {
+        let class = usize::from(next[1] < next[0]);
+        if next[class] <= free {
+            let packet = Packet { class: ClassId(class as u16 + 1), ..Packet::new(FlowId(class as u64), 1000, 0) };
+            port.enqueue(packet, next[class], &mut ());
+            next[class] += Span::from_secs_f64(sending.as_secs_f64() * [rng.between(5.0, 15.0), 1.0 / 3.0][class]);
+            continue;
+        }
+        if let Some(packet) = port.dequeue(free, &mut ()) {
+            let class = packet.flow.0 as usize;
+            sent[class] += 1;
+            assert!(
+                class == 1 || free - packet.arrived <= sending,
+                "an urgent packet waited {}",
+                free - packet.arrived
+            );
+        }
+        free += sending;
+    }
+    // 10 000 urgent packets in the mean, and the link is full.
+    assert!(sent[0].abs_diff(10_000) < 200 && sent[0] + sent[1] >= 99_990, "{sent:?}");
+}
