@@ -149,6 +149,9 @@ disciplines! {
         "one probability, raised by overflow and lowered by idleness", "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002";
     "choke", ChokeConfig, Choke::<T>::new, comparison [protects ecn],
         "an arrival that meets a packet of its own flow takes it along", "Pan, Prabhakar, Psounis, IEEE INFOCOM 2000";
+    "codel", CodelConfig, Codel::<T>::new, modern [ecn],
+        "signal once the delay has stood above a target for an interval, then ever faster until it does not",
+        "Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018";
     "droptail", DroptailConfig, Droptail::<T>::new, comparison [],
         "keep what fits, drop what does not", "the baseline of all the papers";
     "faba", FabaConfig, Faba::<T>::new, paper [protects per_flow ecn],
@@ -159,6 +162,9 @@ disciplines! {
         "Lin, Morris, ACM SIGCOMM 1997";
     "prio", PrioConfig, Prio::<T>::new, modern [schedules],
         "strict priority between classes, any discipline inside each", "tc-prio(8)";
+    "pie", PieConfig, Pie::<T>::new, modern [ecn],
+        "a controller holds the delay to a target by the probability of signals",
+        "Pan, Natarajan, Baker, White, RFC 8033, 2017";
     "red", RedConfig, Red::<T>::new, comparison [ecn],
         "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],

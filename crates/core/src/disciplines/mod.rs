@@ -2,9 +2,11 @@
 
 mod blue;
 mod choke;
+mod codel;
 mod droptail;
 mod faba;
 mod fred;
+mod pie;
 mod prio;
 mod red;
 mod sfb;
@@ -12,9 +14,11 @@ mod tbf;
 
 pub use blue::{Blue, BlueConfig};
 pub use choke::{Choke, ChokeConfig};
+pub use codel::{Codel, CodelConfig};
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
 pub use fred::{Fred, FredConfig, FredFlow};
+pub use pie::{Pie, PieConfig};
 pub use prio::{Prio, PrioConfig};
 pub use red::{Red, RedConfig};
 pub use sfb::{Penalty, Sfb, SfbConfig, misclassification, unresponsive};

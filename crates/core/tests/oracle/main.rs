@@ -3,8 +3,10 @@
 
 mod blue;
 mod choke;
+mod codel;
 mod droptail;
 mod fred;
 mod harness;
 mod red;
+mod pie;
 mod sfb;

@@ -1,0 +1,210 @@
+//! CoDel: signal once the delay has stood above a target for a whole interval, and then ever faster until it does not.
+//!
+//! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, 2018; first
+//! in Nichols, Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012. The loop itself is `parts/codel.rs`.
+//!
+//! | RFC 8289 | here |
+//! | --- | --- |
+//! | TARGET, INTERVAL | `target`, `interval` |
+//! | maxpacket_ | `mtu` |
+//! | first_above_time_, drop_next_ | `first_above`, `drop_next` |
+//! | count_, lastcount_, dropping_ | `count`, `last_count`, `dropping` |
+
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Codel as Loop, CodelRules, Fifo, SquareRoot};
+use crate::time::Span;
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Codel`].
+    pub struct CodelConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        limit: Limit = Limit::Packets(1000);
+        /// The delay that may stand: 5 to 10 % of the interval.
+        target: Span = Span::from_millis(5), also "TARGET" "target_";
+        /// How long the delay may stand above the target before the first signal: a round trip, at the upper end of those
+        /// expected.
+        interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
+            also "INTERVAL" "interval_";
+        /// No signal while no more bytes than these wait: the size of the largest packet.
+        mtu: Bytes = Bytes(1514), also "maxpacket";
+        /// How the time between signals, interval/sqrt(count), is worked out.
+        square_root: SquareRoot = SquareRoot::Exact;
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = true;
+        /// With `ecn`, mark every ECN-capable packet that waited longer than this, besides what CoDel signals. `auto`: none.
+        ce_threshold: Option<Span> = None;
+    }
+    presets {
+        "rfc" "RFC 8289 (the defaults)" {}
+        "linux" "sch_codel of Linux 5.5, with tc's defaults" { "ecn" = "off", "square_root" = "newton" }
+    }
+}
+
+/// First in, first out, with signals at the exit when packets have waited too long for too long.
+pub struct Codel<T> {
+    fifo: Fifo<T>,
+    rules: CodelRules,
+    state: Loop,
+}
+
+impl CodelConfig {
+    fn rules(&self) -> CodelRules {
+        let CodelConfig { target, interval, square_root, ecn, ce_threshold, .. } = *self;
+        CodelRules { target, interval, mtu: self.mtu.0, square_root, ecn, ce_threshold }
+    }
+}
+
+impl<T> Codel<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(config: CodelConfig, _place: &Place) -> Result<Self, BuildError> {
+        Ok(Codel { fifo: Fifo::new(config.limit), rules: config.rules(), state: Loop::default() })
+    }
+
+    /// The state of the control loop.
+    pub fn state(&self) -> &Loop {
+        &self.state
+    }
+}
+
+impl<T> Discipline<T> for Codel<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.fifo.push(packet, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let Codel { fifo, rules, state } = self;
+        state.dequeue(rules, cx, || fifo.pop().map(|packet| (packet, fifo.backlog().bytes)))
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        if let Some(packet) = self.fifo.pop() {
+            cx.drop(packet, Why::Overload);
+        }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("dropping", f64::from(u8::from(self.state.dropping())));
+        gauge("count", f64::from(self.state.count()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Ecn, FlowId, Port, Rate, Rng, Sink, Time};
+    use alloc::vec::Vec;
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    /// When signals came, in microseconds, rounded down.
+    #[derive(Default)]
+    struct Signals {
+        drops: Vec<u64>,
+        marks: Vec<u64>,
+    }
+
+    impl Sink<()> for Signals {
+        fn dropped(&mut self, _: Packet<()>, _: Why, now: Time) {
+            self.drops.push(now.as_nanos() / 1000);
+        }
+        fn marked(&mut self, _: &Packet<()>, _: Why, now: Time) {
+            self.marks.push(now.as_nanos() / 1000);
+        }
+    }
+
+    /// A millisecond's packet each `gap` microseconds up to `until` (ms), to a link that asks each millisecond, up to `end`.
+    fn run(port: &mut Port<(), Codel<()>>, ecn: Ecn, from: u64, gap: u64, until: u64, end: u64) -> Signals {
+        let mut signals = Signals::default();
+        let mut arrives = from * 1000;
+        for now in (from * 1000..end * 1000).step_by(1000) {
+            while arrives <= now && arrives < until * 1000 {
+                let packet = Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) };
+                port.enqueue(packet, Time::ZERO + Span::from_micros(arrives), &mut signals);
+                arrives += gap;
+            }
+            port.dequeue(Time::ZERO + Span::from_micros(now), &mut signals);
+        }
+        signals
+    }
+
+    fn codel(settings: &[(&str, &str)]) -> Port<(), Codel<()>> {
+        Port::new(Codel::new(CodelConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    #[test]
+    fn drops_come_an_interval_after_the_delay_and_then_each_interval_over_root_count() {
+        // Two packets of 1 ms each millisecond: packet n arrives at n/2 ms. While none is dropped it leaves at n ms, having
+        // waited n/2 ms. 5 ms or more from packet 10 on, at 10 ms, when 10 kB wait: the first drop comes at 110 ms.
+        // The next are due 100/sqrt(n) ms after the one before, and come with the millisecond that follows:
+        // 110 + 100 (1/1 = 1) = 210;  + 100/sqrt(2) = 70.7107: 280.71, at 281;  + 57.7350: 338.45, at 339;
+        // + 50: 388.45, at 389;  + 44.7214: 433.17, at 434;  + 40.8248: 473.99, at 474;  + 37.7964: 511.79, at 512.
+        let signals = run(&mut codel(&[]), Ecn::NotEct, 0, 500, 520, 520);
+        assert_eq!(signals.drops, [110, 210, 281, 339, 389, 434, 474, 512].map(|ms| ms * 1000));
+        assert!(signals.marks.is_empty());
+        // The same times with marks: they do not change the queue, but the delay is above the target all the same.
+        let signals = run(&mut codel(&[]), Ecn::Ect0, 0, 500, 520, 520);
+        assert_eq!(signals.marks, [110, 210, 281, 339, 389, 434, 474, 512].map(|ms| ms * 1000));
+        assert!(signals.drops.is_empty());
+        // Newton's first step takes 1/2 for 1/sqrt(2): 210 + 50 = 260. Then 1/2 (3 - 3/4)/2 = 9/16: 316.25, at 317. Then
+        // 9/16 (3 - 4 (81/256))/2 = 0.487793: 365.03, at 366. Sixteen bits may make each gap 2 us shorter.
+        let signals = run(&mut codel(&[("square_root", "newton")]), Ecn::NotEct, 0, 500, 370, 370);
+        assert_eq!(signals.drops, [110, 210, 260, 317, 366].map(|ms| ms * 1000));
+    }
+
+    #[test]
+    fn a_delay_that_dips_below_the_target_once_in_an_interval_is_left_alone() {
+        let mut port = codel(&[]);
+        // 50 ms of twice what the link sends, again and again: the delay is high from 10 ms on, and the last packet leaves
+        // after 99 ms, not a whole interval later.
+        for burst in 0..10 {
+            let signals = run(&mut port, Ecn::NotEct, burst * 200, 500, burst * 200 + 50, burst * 200 + 200);
+            assert!(signals.drops.is_empty(), "burst {burst}: {:?}", signals.drops);
+        }
+    }
+
+    #[test]
+    fn no_signal_while_no_more_than_a_packet_of_the_largest_size_is_left() {
+        // One packet of 1000 B waits behind each that leaves: with an mtu of 1000 B that is none too many, however late.
+        for (mtu, drops) in [("1000B", 0), ("999B", 1)] {
+            let mut port = codel(&[("mtu", mtu), ("target", "0s")]);
+            let mut signals = Signals::default();
+            let at = |ms| Time::ZERO + Span::from_millis(ms);
+            port.enqueue(Packet::new(FlowId(1), 1000, ()), at(0), &mut signals);
+            for ms in [0, 50, 101] {
+                port.enqueue(Packet::new(FlowId(1), 1000, ()), at(ms), &mut signals);
+                port.dequeue(at(ms + 10), &mut signals);
+            }
+            assert_eq!(signals.drops.len(), drops, "{mtu}");
+        }
+    }
+
+    #[test]
+    fn the_ce_threshold_marks_what_waited_longer_and_only_with_ecn() {
+        for (ecn, marked) in [("on", 3), ("off", 0)] {
+            let mut port = codel(&[("ce_threshold", "2ms"), ("ecn", ecn)]);
+            (0..6).for_each(|_| {
+                port.enqueue(Packet { ecn: Ecn::Ect1, ..Packet::new(FlowId(1), 1000, ()) }, Time::ZERO, &mut ());
+            });
+            // They wait 0 to 5 ms.
+            (0..6).for_each(|ms| assert!(port.dequeue(Time::ZERO + Span::from_millis(ms), &mut ()).is_some()));
+            assert_eq!(port.totals().counts().marks[Why::Sojourn as usize], marked);
+        }
+    }
+}

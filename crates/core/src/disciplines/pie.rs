@@ -1,0 +1,141 @@
+//! PIE: a controller keeps the delay near a target by the probability with which it signals arrivals.
+//!
+//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE): A Lightweight Control
+//! Scheme to Address the Bufferbloat Problem", RFC 8033, 2017. The controller itself is `parts/pie.rs`.
+//!
+//! | RFC 8033 | here |
+//! | --- | --- |
+//! | QDELAY_REF, T_UPDATE, MAX_BURST | `target`, `tupdate`, `max_burst` |
+//! | MAX_ECNTH | `ecn_threshold` |
+//! | MEAN_PKTSIZE | `packet` |
+//! | drop_prob_, accu_prob_, burst_allowance_ | `probability`, `accumulated`, `burst_allowance` |
+//! | current_qdelay, qdelay_old_ | `delay`, `delay_old` |
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Fifo, Pie as Controller, PieRules};
+use crate::time::Span;
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Pie`].
+    pub struct PieConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        limit: Limit = Limit::Packets(1000);
+        /// The delay to keep to.
+        target: Span = Span::from_millis(15), also "QDELAY_REF" "qdelay_ref_";
+        /// Time between updates of the probability.
+        tupdate: Span = Span::from_millis(15), in Span::from_micros(1).., also "T_UPDATE" "tUpdate_";
+        /// What an update adds for each second of delay above the target. tc counts it in 1/16: 2 is 0.125.
+        alpha: f64 = 0.125, in 0.0.., also "a_";
+        /// What an update adds for each second by which the delay has grown since the last. tc counts it in 1/16: 20 is 1.25.
+        beta: f64 = 1.25, in 0.0.., also "b_";
+        /// How long a queue that was calm may grow before any signal.
+        max_burst: Span = Span::from_millis(150), also "MAX_BURST" "burst_allowance_";
+        /// A typical packet: while no more than two of them wait, nothing is signalled. `auto`: the host's mean packet.
+        packet: Option<Bytes> = None, in Bytes(1).., also "MEAN_PKTSIZE" "mean_pktsize_";
+        /// Mark ECN-capable packets instead of dropping them, while the probability is below `ecn_threshold`.
+        ecn: bool = true, also "setbit_";
+        /// The probability from which ECN-capable packets are dropped too.
+        ecn_threshold: f64 = 0.1, in 0.0..=1.0, also "MAX_ECNTH" "mark_p_";
+        /// Space the signals: none before the probabilities since the last add up to 0.85, one for certain at 8.5.
+        derandomize: bool = false;
+        /// From a probability of 0.1 on, add 0.02 at most in an update.
+        cap_increase: bool = false, also "capdrop";
+        /// Add 0.02 at each update with a delay above this. `auto`: never.
+        high_delay: Option<Span> = None;
+        /// Scale the probability by the packet's size over `packet`, for packets smaller than that.
+        byte_mode: bool = false, also "bytemode" "bytes_";
+        /// Estimate the delay by Little's law, from the rate of departures, instead of timestamps.
+        dq_rate_estimator: bool = false;
+    }
+    presets {
+        "rfc" "RFC 8033: its basic algorithm, with marks (the defaults)" {}
+        "linux" "sch_pie of Linux 5.6, with tc's defaults" {
+            "packet" = "1514B", "ecn" = "off", "derandomize" = "on", "cap_increase" = "on", "high_delay" = "250ms",
+        }
+    }
+}
+
+/// First in, first out, with signals at the entry by a probability that holds the delay to a target.
+pub struct Pie<T> {
+    fifo: Fifo<T>,
+    rules: PieRules,
+    state: Controller,
+    /// Below this probability packets are marked; 0 without ECN.
+    marks_below: f64,
+}
+
+impl PieConfig {
+    fn rules(&self, place: &Place) -> PieRules {
+        PieRules {
+            target: self.target.as_secs_f64(),
+            tupdate: self.tupdate,
+            alpha: self.alpha,
+            beta: self.beta,
+            max_burst: self.max_burst,
+            derandomize: self.derandomize,
+            cap_increase: self.cap_increase,
+            high_delay: self.high_delay.map_or(f64::INFINITY, Span::as_secs_f64),
+            byte_mode: self.byte_mode,
+            packet: self.packet.map_or(f64::from(place.mean_packet.max(1)), |packet| packet.0 as f64),
+            dq_rate_estimator: self.dq_rate_estimator,
+        }
+    }
+}
+
+impl<T> Pie<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(config: PieConfig, place: &Place) -> Result<Self, BuildError> {
+        let rules = config.rules(place);
+        let marks_below = if config.ecn { config.ecn_threshold } else { 0.0 };
+        Ok(Pie { fifo: Fifo::new(config.limit), rules, state: Controller::new(&rules), marks_below })
+    }
+
+    /// The state of the controller.
+    pub fn state(&self) -> &Controller {
+        &self.state
+    }
+}
+
+impl<T> Discipline<T> for Pie<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let held = self.fifo.backlog().bytes;
+        self.state.catch_up(&self.rules, held, cx.now);
+        if !self.fifo.admits(packet.bytes) {
+            self.state.overflowed();
+            return cx.drop(packet, Why::Overflow);
+        }
+        let hit = self.state.signals(&self.rules, held, packet.bytes, cx.rng);
+        let mark = self.state.probability() < self.marks_below;
+        if let Some(packet) = cx.signal_if(hit, packet, Why::Sojourn, mark) {
+            self.fifo.push(packet, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.state.catch_up(&self.rules, self.fifo.backlog().bytes, cx.now);
+        let packet = self.fifo.pop()?;
+        let left = self.fifo.backlog().bytes;
+        self.state.departed(&self.rules, packet.bytes, cx.now - packet.arrived, left, cx.now);
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("probability", self.state.probability());
+        gauge("delay_ms", 1000.0 * self.state.delay());
+        gauge("burst_allowance_ms", 1000.0 * self.state.burst_allowance().as_secs_f64());
+    }
+}

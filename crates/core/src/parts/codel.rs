@@ -1,0 +1,258 @@
+//! CoDel's control loop, for one queue: when to tell senders that packets wait too long.
+//!
+//! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, 2018. Names
+//! are those of its pseudocode (section 5), without the trailing underscore.
+
+use crate::cx::{Cx, Why};
+use crate::packet::Packet;
+use crate::time::{Span, Time};
+
+crate::choice! {
+    /// How the control law gets 1/sqrt(count).
+    pub enum SquareRoot {
+        /// As exactly as the machine computes.
+        Exact = "exact",
+        /// One step of Newton's method from the last value, in 16 bits, as Linux's `codel_impl.h` does.
+        Newton = "newton",
+    }
+}
+
+/// What one loop or many run by.
+#[derive(Clone, Copy, Debug)]
+pub struct CodelRules {
+    /// The delay that may stand.
+    pub target: Span,
+    /// How long it may stand higher before the first signal: a round trip, at the upper end.
+    pub interval: Span,
+    /// No signal while no more bytes than these are left waiting: a packet of the largest size.
+    pub mtu: u64,
+    /// How the control law gets its square root.
+    pub square_root: SquareRoot,
+    /// Mark packets that can carry a mark.
+    pub ecn: bool,
+    /// Mark every packet that can carry a mark and waited longer than this.
+    pub ce_threshold: Option<Span>,
+}
+
+/// A packet taken from the queue, and the bytes that still wait.
+pub type Popped<T> = (Packet<T>, u64);
+
+/// The state of one loop.
+#[derive(Clone, Debug, Default)]
+pub struct Codel {
+    /// When the delay will have been above the target for an interval; none while it is below.
+    first_above: Option<Time>,
+    /// When the next signal is due, or the last one was.
+    drop_next: Time,
+    /// Signals since the dropping state was entered.
+    count: u32,
+    /// What `count` was when it was entered.
+    last_count: u32,
+    dropping: bool,
+    /// 1/sqrt(count) in 1/65536, for [`SquareRoot::Newton`].
+    reciprocal: u16,
+}
+
+impl Codel {
+    /// The next packet to send, after any drops: `deque` of the pseudocode. `pop` takes the queue's head.
+    #[inline]
+    pub fn dequeue<T>(
+        &mut self,
+        rules: &CodelRules,
+        cx: &mut Cx<'_, T>,
+        mut pop: impl FnMut() -> Option<Popped<T>>,
+    ) -> Option<Packet<T>> {
+        let (packet, late) = self.look(rules, pop(), cx.now);
+        let packet = if self.dropping || late { self.control(rules, cx, pop, packet, late) } else { packet };
+        match (packet, rules.ce_threshold) {
+            (Some(packet), Some(most)) if rules.ecn && packet.ecn.is_capable() && cx.now - packet.arrived > most => {
+                cx.signal(packet, Why::Sojourn, true)
+            }
+            (packet, _) => packet,
+        }
+    }
+
+    /// Where the delay is above the target, or was when the last packet left.
+    fn control<T>(
+        &mut self,
+        rules: &CodelRules,
+        cx: &mut Cx<'_, T>,
+        mut pop: impl FnMut() -> Option<Popped<T>>,
+        mut packet: Option<Packet<T>>,
+        mut late: bool,
+    ) -> Option<Packet<T>> {
+        if !self.dropping {
+            packet = cx.signal(packet?, Why::Sojourn, rules.ecn);
+            if packet.is_none() {
+                packet = self.look(rules, pop(), cx.now).0;
+            }
+            self.enter(rules, cx.now);
+            return packet;
+        }
+        self.dropping = late;
+        // A large backlog may call for several drops at once, hence the loop.
+        while self.dropping && cx.now >= self.drop_next {
+            self.count = self.count.saturating_add(1);
+            self.step(rules);
+            // The RFC only drops. A mark is this call's signal (as in Linux): it leaves, and the next one is scheduled.
+            if let Some(marked) = cx.signal(packet?, Why::Sojourn, rules.ecn) {
+                self.drop_next += self.gap(rules);
+                return Some(marked);
+            }
+            (packet, late) = self.look(rules, pop(), cx.now);
+            self.dropping = late;
+            if late {
+                // From when this drop was due, not from now: the rate of drops does not depend on that of calls.
+                self.drop_next += self.gap(rules);
+            }
+        }
+        packet
+    }
+
+    /// `dodequeue`: whether the packet may be dropped, which it may once the delay has been high for an interval.
+    #[inline]
+    fn look<T>(&mut self, rules: &CodelRules, head: Option<Popped<T>>, now: Time) -> (Option<Packet<T>>, bool) {
+        let Some((packet, left)) = head else {
+            self.first_above = None;
+            return (None, false);
+        };
+        if now - packet.arrived < rules.target || left <= rules.mtu {
+            self.first_above = None;
+            return (Some(packet), false);
+        }
+        let until = *self.first_above.get_or_insert(now + rules.interval);
+        (Some(packet), now >= until)
+    }
+
+    /// Into the dropping state, at the rate that controlled the queue last time if that was not long ago.
+    fn enter(&mut self, rules: &CodelRules, now: Time) {
+        self.dropping = true;
+        let signals = self.count.saturating_sub(self.last_count);
+        if signals > 1 && now - self.drop_next < rules.interval * 16 {
+            self.count = signals;
+            self.step(rules);
+        } else {
+            (self.count, self.reciprocal) = (1, u16::MAX);
+        }
+        self.last_count = self.count;
+        self.drop_next = now + self.gap(rules);
+    }
+
+    /// `control_law`: interval/sqrt(count).
+    fn gap(&self, rules: &CodelRules) -> Span {
+        let interval = rules.interval.as_nanos();
+        Span::from_nanos(match rules.square_root {
+            SquareRoot::Exact => (interval as f64 / libm::sqrt(f64::from(self.count))) as u64,
+            SquareRoot::Newton => ((u128::from(interval) * u128::from(self.reciprocal)) >> 16) as u64,
+        })
+    }
+
+    /// x <- x (3 - count x^2) / 2 tends to 1/sqrt(count). Where `count` has leapt it may wrap, as it does in Linux.
+    fn step(&mut self, rules: &CodelRules) {
+        if rules.square_root == SquareRoot::Newton {
+            let root = u64::from(self.reciprocal) << 16;
+            let square = (root * root) >> 32;
+            let rest = (3u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square)) >> 2;
+            self.reciprocal = (rest.wrapping_mul(root) >> 31 >> 16) as u16;
+        }
+    }
+
+    /// Counts `drops` that the queue's owner made of its own accord, so that the next signals come faster.
+    pub fn dropped(&mut self, drops: u32) {
+        self.count = self.count.saturating_add(drops);
+    }
+
+    /// When the delay will have been above the target for an interval; none while it is below.
+    pub fn first_above(&self) -> Option<Time> {
+        self.first_above
+    }
+
+    /// When the next signal is due, or the last one was.
+    pub fn drop_next(&self) -> Time {
+        self.drop_next
+    }
+
+    /// Signals since the dropping state was entered.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// What [`count`](Codel::count) was when the dropping state was entered.
+    pub fn last_count(&self) -> u32 {
+        self.last_count
+    }
+
+    /// Whether the queue is in the dropping state.
+    pub fn dropping(&self) -> bool {
+        self.dropping
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::FlowId;
+    use crate::rng::Rng;
+    use alloc::vec::Vec;
+
+    const RULES: CodelRules = CodelRules {
+        target: Span::from_millis(5),
+        interval: Span::from_millis(100),
+        mtu: 1514,
+        square_root: SquareRoot::Exact,
+        ecn: false,
+        ce_threshold: None,
+    };
+
+    /// The milliseconds in `from..until` at which packets were dropped, when one leaves each millisecond and all have waited
+    /// `waited` ms.
+    fn drops(codel: &mut Codel, from: u64, until: u64, waited: u64) -> Vec<u64> {
+        let dropped_at = (from..until).filter(|ms| {
+            let now = Time::ZERO + Span::from_millis(1000 + ms);
+            let arrived = Time::ZERO + Span::from_millis(1000 + ms - waited);
+            let mut popped = 0;
+            let pop = || {
+                popped += 1;
+                Some((Packet { arrived, ..Packet::new(FlowId(1), 1000, ()) }, 10_000))
+            };
+            codel.dequeue(&RULES, &mut Cx::new(now, &mut Rng::new(1), &mut ()), pop);
+            popped > 1
+        });
+        dropped_at.collect()
+    }
+
+    #[test]
+    fn a_queue_that_grows_again_soon_is_controlled_at_the_rate_that_worked() {
+        let mut codel = Codel::default();
+        // High from 0: 100, + 100 = 200, + 100/sqrt(2) = 270.71, + 100/sqrt(3) = 328.45; due next: + 50 = 378.45.
+        assert_eq!(drops(&mut codel, 0, 330, 10), [100, 200, 271, 329]);
+        assert_eq!((codel.count(), codel.last_count()), (4, 1));
+        assert!(drops(&mut codel, 330, 400, 1).is_empty() && !codel.dropping());
+        // High again from 400, so late from 500, which is less than 1600 ms after 378.45. It enters with count 4 - 1 = 3: the
+        // next are due at 500 + 100/sqrt(3) = 557.74 and + 50 = 607.74; then + 100/sqrt(5) = 652.46.
+        assert_eq!(drops(&mut codel, 400, 610, 10), [500, 558, 608]);
+        assert_eq!((codel.count(), codel.last_count()), (5, 3));
+        assert!(drops(&mut codel, 610, 2300, 1).is_empty());
+        // Late from 2400, more than 1600 ms after 652.46: from the beginning.
+        assert_eq!(drops(&mut codel, 2300, 2501, 10), [2400, 2500]);
+        // One signal since it entered is too little to learn from: from the beginning too.
+        assert!(drops(&mut codel, 2501, 2600, 1).is_empty());
+        assert_eq!(drops(&mut codel, 2600, 2801, 10), [2700, 2800]);
+    }
+
+    #[test]
+    fn newtons_steps_follow_the_square_root_to_a_thousandth_after_the_first_ten() {
+        let rules = CodelRules { square_root: SquareRoot::Newton, ..RULES };
+        let mut codel = Codel { count: 1, reciprocal: u16::MAX, ..Codel::default() };
+        let errors = (2..2000).map(|count| {
+            codel.count = count;
+            codel.step(&rules);
+            codel.gap(&rules).as_nanos() as f64 / (1e8 / f64::from(count).sqrt()) - 1.0
+        });
+        let errors: Vec<f64> = errors.collect();
+        // From 1, one step towards 1/sqrt(2) gives (3 - 2)/2 = 1/2: 29 % too little.
+        assert!((errors[0] + 0.292).abs() < 0.002, "{}", errors[0]);
+        // 16 bits hold 1/sqrt(2000) = 1465/65536 to 1/1465; a step's own error is 3/8 of 1/count^2.
+        assert!(errors[10..].iter().all(|error| error.abs() < 0.0035), "{:?}", &errors[10..20]);
+    }
+}

@@ -1,0 +1,296 @@
+//! PIE: the pseudocode of RFC 8033, with the optional elements of its section 5. One departure, on the line that says so:
+//! a queue that falls empty has no delay.
+
+use std::collections::VecDeque;
+
+use headgate_core::disciplines::{Pie, PieConfig};
+use headgate_core::{Discipline, Params, Place, Rate, Rng, Why};
+
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+
+const DQ_THRESHOLD: f64 = 16384.0;
+
+/// The controller, for one queue. Times in seconds.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    pub qdelay_ref: f64,
+    pub t_update: f64,
+    pub alpha: f64,
+    pub beta: f64,
+    pub max_burst: f64,
+    pub mean_pktsize: f64,
+    pub derandomize: bool,
+    pub cap: bool,
+    pub high: f64,
+    pub bytemode: bool,
+    pub estimate_rate: bool,
+    pub drop_prob: f64,
+    pub accu_prob: f64,
+    pub current_qdelay: f64,
+    pub qdelay_old: f64,
+    pub burst_allowance: f64,
+    updates: u64,
+    in_measurement: bool,
+    measurement_start: f64,
+    dq_count: f64,
+    avg_dq_time: f64,
+}
+
+impl Controller {
+    pub fn new() -> Controller {
+        Controller {
+            qdelay_ref: 0.015,
+            t_update: 0.015,
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: 0.15,
+            mean_pktsize: 1000.0,
+            derandomize: false,
+            cap: false,
+            high: f64::INFINITY,
+            bytemode: false,
+            estimate_rate: false,
+            drop_prob: 0.0,
+            accu_prob: 0.0,
+            current_qdelay: 0.0,
+            qdelay_old: 0.0,
+            burst_allowance: 0.0,
+            updates: 0,
+            in_measurement: false,
+            measurement_start: 0.0,
+            dq_count: 0.0,
+            avg_dq_time: 0.0,
+        }
+        .with_burst()
+    }
+
+    fn with_burst(mut self) -> Controller {
+        self.burst_allowance = self.max_burst;
+        self
+    }
+
+    /// sch_pie's.
+    pub fn linux() -> Controller {
+        Controller { mean_pktsize: 1514.0, derandomize: true, cap: true, high: 0.25, ..Controller::new() }
+    }
+
+    /// The timer: every update that was due by `now`, for a queue that has held `bytes` since the last call.
+    pub fn timer(&mut self, bytes: f64, now: f64) {
+        // Half a nanosecond, for times that are whole nanoseconds.
+        while (self.updates + 1) as f64 * self.t_update <= now + 0.5e-9 {
+            self.updates += 1;
+            self.calculate_drop_prob(bytes);
+        }
+    }
+
+    fn calculate_drop_prob(&mut self, bytes: f64) {
+        if self.estimate_rate {
+            self.current_qdelay = bytes * self.avg_dq_time / DQ_THRESHOLD;
+        }
+        let mut p =
+            self.alpha * (self.current_qdelay - self.qdelay_ref) + self.beta * (self.current_qdelay - self.qdelay_old);
+        if self.drop_prob < 0.000001 {
+            p /= 2048.0;
+        } else if self.drop_prob < 0.00001 {
+            p /= 512.0;
+        } else if self.drop_prob < 0.0001 {
+            p /= 128.0;
+        } else if self.drop_prob < 0.001 {
+            p /= 32.0;
+        } else if self.drop_prob < 0.01 {
+            p /= 8.0;
+        } else if self.drop_prob < 0.1 {
+            p /= 2.0;
+        }
+        if self.cap && self.drop_prob >= 0.1 && p > 0.02 {
+            p = 0.02;
+        }
+        if self.current_qdelay > self.high {
+            p += 0.02;
+        }
+        self.drop_prob += p;
+        if self.current_qdelay == 0.0 && self.qdelay_old == 0.0 {
+            self.drop_prob *= 0.98;
+        }
+        self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
+        self.qdelay_old = self.current_qdelay;
+        self.burst_allowance -= self.t_update;
+        if self.burst_allowance < 1e-12 {
+            self.burst_allowance = 0.0;
+        }
+    }
+
+    /// `enque`, up to the decision: whether to drop or mark.
+    pub fn hit(&mut self, bytes: f64, packet: f64, rng: &mut Rng) -> bool {
+        if self.drop_prob == 0.0
+            && self.current_qdelay < self.qdelay_ref / 2.0
+            && self.qdelay_old < self.qdelay_ref / 2.0
+        {
+            self.burst_allowance = self.max_burst;
+        }
+        self.burst_allowance == 0.0 && self.drop_early(bytes, packet, rng)
+    }
+
+    fn drop_early(&mut self, bytes: f64, packet: f64, rng: &mut Rng) -> bool {
+        if (self.qdelay_old < self.qdelay_ref / 2.0 && self.drop_prob < 0.2) || bytes <= 2.0 * self.mean_pktsize {
+            return false;
+        }
+        let mut p = self.drop_prob;
+        if self.bytemode && packet <= self.mean_pktsize {
+            p *= packet / self.mean_pktsize;
+        }
+        if self.derandomize {
+            if p == 0.0 {
+                self.accu_prob = 0.0;
+            }
+            self.accu_prob += p;
+            if self.accu_prob < 0.85 {
+                return false;
+            }
+            if self.accu_prob >= 8.5 {
+                self.accu_prob = 0.0;
+                return true;
+            }
+        }
+        // The discipline draws only where the outcome is open.
+        let drop = p >= 1.0 || (p > 0.0 && rng.unit() < p);
+        if drop {
+            self.accu_prob = 0.0;
+        }
+        drop
+    }
+
+    /// `deque`: a packet left, and `bytes` wait.
+    pub fn left(&mut self, packet: f64, delay: f64, bytes: f64, now: f64) {
+        if !self.estimate_rate {
+            self.current_qdelay = delay;
+            // Departs from the RFC, whose current_qdelay stays what it was while nothing waits.
+            if bytes == 0.0 {
+                self.current_qdelay = 0.0;
+            }
+            return;
+        }
+        if self.in_measurement {
+            self.dq_count += packet;
+            if self.dq_count >= DQ_THRESHOLD {
+                let dq_time = now - self.measurement_start;
+                let weight = DQ_THRESHOLD / 65536.0;
+                self.avg_dq_time = if self.avg_dq_time == 0.0 {
+                    dq_time
+                } else {
+                    dq_time * weight + self.avg_dq_time * (1.0 - weight)
+                };
+                self.in_measurement = false;
+            }
+        }
+        if bytes >= DQ_THRESHOLD && !self.in_measurement {
+            self.in_measurement = true;
+            self.measurement_start = now;
+            self.dq_count = 0.0;
+        }
+    }
+
+    pub fn state(&self) -> State {
+        vec![
+            entry("probability", self.drop_prob),
+            entry("delay", self.current_qdelay),
+            entry("delay_old", self.qdelay_old),
+            entry("burst_allowance", self.burst_allowance),
+            entry("accumulated", self.accu_prob),
+            entry("dq_time", self.avg_dq_time),
+        ]
+    }
+}
+
+/// The same of the discipline under test.
+pub fn seen(state: &headgate_core::parts::Pie) -> State {
+    vec![
+        entry("probability", state.probability()),
+        entry("delay", state.delay()),
+        entry("delay_old", state.delay_old()),
+        entry("burst_allowance", state.burst_allowance().as_secs_f64()),
+        entry("accumulated", state.accumulated()),
+        entry("dq_time", state.dq_time()),
+    ]
+}
+
+struct Plain {
+    limit: usize,
+    ecn: bool,
+    max_ecnth: f64,
+    queue: VecDeque<(Arrival, f64)>,
+    pie: Controller,
+}
+
+impl Plain {
+    fn bytes(&self) -> f64 {
+        self.queue.iter().map(|(packet, _)| f64::from(packet.bytes)).sum()
+    }
+}
+
+impl Oracle for Plain {
+    fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        self.pie.timer(self.bytes(), now);
+        if self.queue.len() == self.limit {
+            self.pie.accu_prob = 0.0;
+            return vec![Decision::Dropped(packet.number, Why::Overflow)];
+        }
+        let mut said = Vec::new();
+        if self.pie.hit(self.bytes(), f64::from(packet.bytes), rng) {
+            if !(self.ecn && packet.ect() && self.pie.drop_prob < self.max_ecnth) {
+                return vec![Decision::Dropped(packet.number, Why::Sojourn)];
+            }
+            said.push(Decision::Marked(packet.number, Why::Sojourn));
+        }
+        self.queue.push_back((packet, now));
+        said
+    }
+    fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
+        self.pie.timer(self.bytes(), now);
+        let Some((packet, came)) = self.queue.pop_front() else { return Vec::new() };
+        self.pie.left(f64::from(packet.bytes), now - came, self.bytes(), now);
+        vec![Decision::Sent(packet.number)]
+    }
+    fn state(&self) -> State {
+        let mut state = self.pie.state();
+        state.extend([entry("packets", self.queue.len() as u32), entry("bytes", self.bytes())]);
+        state
+    }
+}
+
+fn check(settings: &[(&str, &str)], limit: usize, ecn: bool, pie: Controller, traffic: Traffic) {
+    let config = PieConfig::from_settings(settings).unwrap();
+    let discipline = Pie::new(config, &Place::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
+    let look = |pie: &Pie<usize>, _| {
+        let held = pie.backlog();
+        let mut state = seen(pie.state());
+        state.extend([entry("packets", held.packets), entry("bytes", held.bytes as f64)]);
+        state
+    };
+    agree(discipline, Plain { limit, ecn, max_ecnth: 0.1, queue: VecDeque::new(), pie }, look, traffic);
+}
+
+#[test]
+fn pie_does_what_the_rfc_writes() {
+    check(&[], 1000, true, Controller::new(), Traffic::mixed(1));
+    let quick = Controller { qdelay_ref: 0.005, t_update: 0.004, max_burst: 0.03, ..Controller::new() };
+    let quick = Controller { cap: true, alpha: 0.25, beta: 2.5, bytemode: true, ..quick }.with_burst();
+    let settings = [("limit", "60p"), ("target", "5ms"), ("tupdate", "4ms"), ("max_burst", "30ms"), ("alpha", "0.25")];
+    let more = [("beta", "2.5"), ("cap_increase", "on"), ("byte_mode", "on")];
+    check(&[&settings[..], &more].concat(), 60, true, quick, Traffic { spell: 0.15, ..Traffic::mixed(2) });
+    let estimating = Controller { estimate_rate: true, derandomize: true, ..Controller::new() };
+    let settings = [("limit", "300p"), ("dq_rate_estimator", "on"), ("derandomize", "on")];
+    check(&settings, 300, true, estimating, Traffic::mixed(3));
+}
+
+#[test]
+fn pie_with_linux_settings_does_what_the_same_pseudocode_does_with_them() {
+    check(&[("preset", "linux")], 1000, false, Controller::linux(), Traffic::mixed(4));
+    check(
+        &[("preset", "linux"), ("ecn", "on")],
+        1000,
+        true,
+        Controller::linux(),
+        Traffic { spell: 2.0, ..Traffic::mixed(5) },
+    );
+}

@@ -1,0 +1,215 @@
+//! A link with senders that answer its signals: additive increase, multiplicative decrease, and nothing more of TCP.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use headgate_core::{Ecn, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, Time, Totals, registry};
+
+/// Bytes of each AIMD sender's packets.
+const BYTES: u32 = 1500;
+/// Nothing is counted before.
+pub const WARMUP: Time = Time::from_nanos(10_000_000_000);
+
+/// Who sends.
+#[derive(Clone, Copy, Debug)]
+pub enum Sender {
+    /// One packet more in flight each round trip, half as many after a signal, at most once in a round trip. `rtt` is the
+    /// round trip without the queue; `ect` says whether its packets can be marked.
+    Aimd { rtt: Span, ect: bool },
+    /// A packet of `bytes` at `rate` times a second, whatever the signals, with gaps even in 0 to 2 times the mean.
+    Constant { rate: f64, bytes: u32 },
+}
+
+/// What was seen after the warm-up.
+pub struct Seen {
+    /// How long the packets sent had waited, in ms, by flow.
+    delays: Vec<Vec<f64>>,
+    /// The share of the link that each flow got.
+    pub shares: Vec<f64>,
+    /// All counts, since the beginning.
+    pub totals: Totals,
+    pub gauges: Vec<(&'static str, f64)>,
+}
+
+impl Seen {
+    /// The share of the link that was used.
+    pub fn used(&self) -> f64 {
+        self.shares.iter().sum()
+    }
+
+    /// The delay, in ms, that `part` of the packets sent stayed below.
+    pub fn delay(&self, part: f64) -> f64 {
+        let mut all = self.delays.concat();
+        all.sort_by(f64::total_cmp);
+        all[(part * (all.len() - 1) as f64) as usize]
+    }
+
+    /// The mean delay, in ms.
+    pub fn mean_delay(&self) -> f64 {
+        let all = self.delays.concat();
+        all.iter().sum::<f64>() / all.len() as f64
+    }
+
+    pub fn gauge(&self, name: &str) -> f64 {
+        self.gauges.iter().find(|(gauge, _)| *gauge == name).expect("a gauge of this name").1
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Free,
+    /// The sender learns of the fate of the packet it sent then.
+    Heard {
+        flow: usize,
+        sent: Time,
+        signal: bool,
+    },
+    Due {
+        flow: usize,
+    },
+}
+
+struct Flow {
+    sender: Sender,
+    window: f64,
+    in_flight: u32,
+    slow_start: bool,
+    /// Signals about packets sent before are old news.
+    cut: Time,
+}
+
+/// Drops, for those who sent to learn of.
+#[derive(Default)]
+struct Lost(Vec<(usize, Time)>);
+
+impl Sink<Time> for Lost {
+    fn dropped(&mut self, packet: Packet<Time>, _: headgate_core::Why, _: Time) {
+        self.0.push((packet.flow.0 as usize, packet.handle));
+    }
+    fn marked(&mut self, _: &Packet<Time>, _: headgate_core::Why, _: Time) {}
+}
+
+struct Loop {
+    port: Port<Time>,
+    rate: Rate,
+    flows: Vec<Flow>,
+    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    count: u64,
+    busy: bool,
+    rng: Rng,
+    delays: Vec<Vec<f64>>,
+    bytes: Vec<f64>,
+}
+
+/// `senders` through `qdisc`, as in `codel:target=5ms`, on a link of `rate`, for `seconds` after the warm-up.
+pub fn run(qdisc: &str, rate: Rate, senders: &[Sender], seconds: u64) -> Seen {
+    let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
+    let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
+    let discipline = registry::boxed(name, &settings, &Place::new(rate, BYTES, 7)).unwrap();
+    let new = |sender: &Sender| Flow { sender: *sender, window: 2.0, in_flight: 0, slow_start: true, cut: Time::ZERO };
+    let mut the = Loop {
+        port: Port::new(discipline, Rng::named(1, "port")),
+        rate,
+        flows: senders.iter().map(new).collect(),
+        events: BinaryHeap::new(),
+        count: 0,
+        busy: false,
+        rng: Rng::named(1, "senders"),
+        delays: vec![Vec::new(); senders.len()],
+        bytes: vec![0.0; senders.len()],
+    };
+    for flow in 0..senders.len() {
+        let first = Time::ZERO + Span::from_micros(the.rng.bits() % 100_000);
+        the.schedule(first, Event::Due { flow });
+    }
+    let end = WARMUP + Span::from_secs(seconds);
+    while let Some(Reverse((now, _, event))) = the.events.pop().filter(|Reverse((now, ..))| *now < end) {
+        the.happen(now, event);
+    }
+    let capacity = rate.as_bits() as f64 / 8.0 * seconds as f64;
+    let shares = the.bytes.iter().map(|bytes| bytes / capacity).collect();
+    Seen { delays: the.delays, shares, totals: the.port.totals().clone(), gauges: the.port.gauges() }
+}
+
+impl Loop {
+    fn schedule(&mut self, at: Time, event: Event) {
+        self.count += 1;
+        self.events.push(Reverse((at, self.count, event)));
+    }
+
+    fn happen(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Free => {
+                self.busy = false;
+                self.send(now);
+            }
+            Event::Due { flow } => match self.flows[flow].sender {
+                Sender::Aimd { .. } => self.fill(flow, now),
+                Sender::Constant { rate, bytes } => {
+                    self.arrive(Packet::new(FlowId(flow as u64), bytes, now), now);
+                    let gap = Span::from_secs_f64(self.rng.between(0.0, 2.0) / rate);
+                    self.schedule(now + gap, Event::Due { flow });
+                }
+            },
+            Event::Heard { flow, sent, signal } => {
+                let sender = &mut self.flows[flow];
+                sender.in_flight -= 1;
+                if signal {
+                    if sent > sender.cut {
+                        sender.window = (sender.window / 2.0).max(2.0);
+                        (sender.cut, sender.slow_start) = (now, false);
+                    }
+                } else {
+                    sender.window += if sender.slow_start { 1.0 } else { 1.0 / sender.window };
+                }
+                self.fill(flow, now);
+            }
+        }
+    }
+
+    /// Sends what the window allows.
+    fn fill(&mut self, flow: usize, now: Time) {
+        let Sender::Aimd { ect, .. } = self.flows[flow].sender else { return };
+        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+        while f64::from(self.flows[flow].in_flight) + 1.0 <= self.flows[flow].window {
+            self.flows[flow].in_flight += 1;
+            self.arrive(Packet { ecn, ..Packet::new(FlowId(flow as u64), BYTES, now) }, now);
+        }
+    }
+
+    fn arrive(&mut self, packet: Packet<Time>, now: Time) {
+        let mut lost = Lost::default();
+        self.port.enqueue(packet, now, &mut lost);
+        self.tell(lost, now);
+        if !self.busy {
+            self.send(now);
+        }
+    }
+
+    fn send(&mut self, now: Time) {
+        let mut lost = Lost::default();
+        let packet = self.port.dequeue(now, &mut lost);
+        self.tell(lost, now);
+        let Some(packet) = packet else { return };
+        self.busy = true;
+        self.schedule(now + self.rate.transmit(packet.bytes), Event::Free);
+        let flow = packet.flow.0 as usize;
+        if now >= WARMUP {
+            self.delays[flow].push((now - packet.arrived).as_secs_f64() * 1000.0);
+            self.bytes[flow] += f64::from(packet.bytes);
+        }
+        if let Sender::Aimd { rtt, .. } = self.flows[flow].sender {
+            let signal = packet.ecn == Ecn::Ce;
+            self.schedule(now + rtt, Event::Heard { flow, sent: packet.handle, signal });
+        }
+    }
+
+    /// Drops are heard of a round trip later, as by duplicate acknowledgements.
+    fn tell(&mut self, lost: Lost, now: Time) {
+        for (flow, sent) in lost.0 {
+            if let Sender::Aimd { rtt, .. } = self.flows[flow].sender {
+                self.schedule(now + rtt, Event::Heard { flow, sent, signal: true });
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the RFCs claim of CoDel and PIE, among senders that answer signals and others that do not.
+
+use headgate_core::{Rate, Span, Why};
+
+#[path = "support/closed_loop.rs"]
+mod closed_loop;
+
+use closed_loop::{Sender, run};
+
+const MBIT: u64 = 1_000_000;
+
+fn rate(mbit: f64) -> Rate {
+    Rate::from_bits((mbit * MBIT as f64) as u64)
+}
+
+fn aimd(flows: usize, rtt_ms: u64, ect: bool) -> Vec<Sender> {
+    vec![Sender::Aimd { rtt: Span::from_millis(rtt_ms), ect }; flows]
+}
+
+/// A sender that asks for `load` times the link of 10 Mbit/s, in packets of 1000 bytes, whatever happens to them.
+fn flood(load: f64) -> Sender {
+    Sender::Constant { rate: load * 10e6 / 8000.0, bytes: 1000 }
+}
+
+#[test]
+fn codel_keeps_the_delay_at_its_target_and_the_link_busy_at_any_rate_and_round_trip() {
+    // RFC 8289, section 1: insensitive to round-trip delays and link rates, without parameters to be set.
+    for (mbit, rtt) in [(10.0, 20), (10.0, 100), (10.0, 200), (50.0, 100), (100.0, 20), (100.0, 100)] {
+        let codel = run("codel", rate(mbit), &aimd(4, rtt, false), 30);
+        let [least, median, used] = [codel.delay(0.05), codel.delay(0.5), codel.used()];
+        let what = format!("{mbit} Mbit/s, {rtt} ms: {least} and {median} ms, {used} used");
+        // What stands of the queue is what it falls to between bursts (section 3.2): the target, to within a packet. A window
+        // that is halved when the pipe is full, and finds no queue to live on, would use three quarters of the link.
+        let packet = 12.0 / mbit;
+        assert!(least <= 5.0 + packet && median < 15.0 && used > 0.8, "{what}");
+        let droptail = run("droptail", rate(mbit), &aimd(4, rtt, false), 30);
+        assert!(droptail.delay(0.05) > 10.0 * least, "{what}; droptail {} ms", droptail.delay(0.05));
+    }
+    // Where a packet takes longer than the target, the second term keeps a few of them waiting, not fewer (section 5).
+    let slow = run("codel", rate(1.0), &aimd(4, 100, false), 30);
+    assert!(slow.used() > 0.99 && slow.delay(0.5) <= 4.0 * 12.0, "{} {}", slow.used(), slow.delay(0.5));
+}
+
+#[test]
+fn codel_marks_instead_of_dropping_where_it_may_and_controls_as_well() {
+    let seen = run("codel", rate(10.0), &aimd(4, 100, true), 30);
+    let counts = seen.totals.counts();
+    assert!(counts.dropped() == 0 && counts.marked() > 100, "{counts:?}");
+    assert!(seen.delay(0.5) < 7.5 && seen.used() > 0.9, "{} {}", seen.delay(0.5), seen.used());
+}
+
+#[test]
+fn codel_drops_the_faster_the_longer_nobody_answers() {
+    // Section 4.2: the n-th drop comes interval/sqrt(n) before the next. N of them take interval (2 sqrt(N) - 1.46), so that
+    // in the 39.9 s from the first drop on (7.5 ms until the delay is high, 100 ms more) N = ((399 + 1.46)/2)^2. Three times
+    // the link is more than that can drop.
+    let drops = run("codel", rate(10.0), &[flood(3.0)], 30).totals.counts().drops[Why::Sojourn as usize] as f64;
+    let expected = (400.4_f64 / 2.0) * (400.4 / 2.0);
+    assert!((drops / expected - 1.0).abs() < 0.005, "{drops} drops, {expected} expected");
+}
+
+#[test]
+fn pie_holds_the_mean_delay_at_its_target_for_few_flows_and_for_many() {
+    // RFC 8033, abstract and section 4.2: average latency is controlled to the target; the steps tune themselves.
+    for (mbit, flows) in [(10.0, 10), (10.0, 20), (10.0, 50), (100.0, 20), (100.0, 100)] {
+        for target in [15.0, 30.0] {
+            let pie = run(&format!("pie:target={target}ms"), rate(mbit), &aimd(flows, 100, false), 30);
+            let (mean, used) = (pie.mean_delay(), pie.used());
+            assert!((mean / target - 1.0).abs() < 0.1 && used > 0.98, "{mbit}, {flows}: {mean} ms of {target}, {used}");
+        }
+    }
+}
+
+#[test]
+fn pie_finds_the_probability_that_an_overload_asks_for_and_keeps_to_its_target() {
+    // 2000 updates in 30 s. By their sum, alpha x the mean error x 2000 is what the probability moved from first to last:
+    // less than 0.2 once it has settled, so that the error is at most 0.8 ms.
+    for load in [1.2, 1.5, 2.0, 3.0] {
+        let pie = run("pie", rate(10.0), &[flood(load)], 30);
+        assert!(
+            (pie.mean_delay() - 15.0).abs() < 0.8 && pie.used() > 0.999,
+            "{load}: {} {}",
+            pie.mean_delay(),
+            pie.used()
+        );
+        // Nothing overflows, although PIE knows neither the load nor the link.
+        let counts = pie.totals.counts();
+        assert_eq!(counts.dropped(), counts.drops[Why::Sojourn as usize], "{load}");
+        // The probability it needs is 1 - 1/load; it swings about it.
+        assert!((pie.gauge("probability") - (1.0 - 1.0 / load)).abs() < 0.1, "{load}: {}", pie.gauge("probability"));
+    }
+}
+
+#[test]
+fn pie_drops_from_ecn_capable_packets_too_once_a_tenth_is_signalled() {
+    // RFC 8033, section 5.1: a safeguard against those who ignore marks. Fifty flows with two packets or more in flight each
+    // need more than a tenth.
+    let few = run("pie", rate(10.0), &aimd(4, 100, true), 30).totals.counts().clone();
+    let many = run("pie", rate(10.0), &aimd(50, 100, true), 30).totals.counts().clone();
+    assert!(few.marked() > few.dropped() / 4 && many.dropped() > 10 * many.marked(), "{few:?} {many:?}");
+    let all = run("pie:ecn_threshold=1", rate(10.0), &aimd(50, 100, true), 30).totals.counts().clone();
+    // A probability of 1 drops them even then.
+    assert!(all.marked() > 10 * all.dropped(), "{all:?}");
+}
