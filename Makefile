@@ -37,7 +37,7 @@ bench: rust ## nanoseconds per packet, beside a bare ring buffer
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
 
 bless: $(VENV)/.extension ## accept golden tables and help texts as they are now (say in the commit why they moved)
-	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network
+	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
 docs: rust ## fill the parameter tables of docs/disciplines

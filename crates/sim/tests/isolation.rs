@@ -1,0 +1,115 @@
+//! The isolation table: what one flow that does not slow down takes from ten that do, under every discipline. One page,
+//! looked at once and blessed; a commit that moves it says why.
+
+use std::alloc::System;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use headgate_core::registry::{self, ENTRIES, Entry};
+use headgate_core::{Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Span, Time};
+use headgate_scenario::{Changes, Scenario};
+use headgate_sim::{FlowRow, Outcome, run};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[path = "../../core/tests/support/mod.rs"]
+mod support;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// What the CBR sends, in parts of the link.
+const LOADS: [f64; 5] = [0.5, 1.0, 2.0, 5.0, 50.0];
+const RATE: Rate = Rate::from_bits(10_000_000);
+const BYTES: u32 = 1000;
+
+/// 10 Mbit/s and a round trip of 40 ms, which 50 packets fill; a buffer of two of them. Jitter and overhead keep flows
+/// from falling into step with the queue.
+fn scenario(qdisc: &str, load: f64) -> Scenario {
+    let rate = load * RATE.as_bits() as f64;
+    let text = format!(
+        "name = 'isolation'\nduration = '30s'\nwarmup = '10s'\nqdiscs = ['{qdisc}']\nrecord = {{ interval = '30s' }}\n\
+         [link]\nrate = '{RATE}'\ndelay = '18ms'\nlimit = '100p'\n\
+         [[tcp]]\nflows = 10\npacket = '{BYTES}B'\nstart = '0s..1s'\noverhead = '400us'\nmin_rto = '200ms'\n\
+         [[udp]]\nrate = '{rate}bit/s'\npacket = '{BYTES}B'\njitter = 0.5\naccess = {{ rate = '10Gbit/s', delay = '1ms' }}\n"
+    );
+    Scenario::read(&text, "isolation", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The CBR's share of what was delivered, what a TCP flow got of its fair share, Jain's index over all flows, and the
+/// 95th percentile of the queueing delay.
+fn figures(outcome: &Outcome) -> String {
+    let (tcp, udp) = outcome.flows.split_at(10);
+    let goodput = |flows: &[FlowRow]| flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
+    let share = |flow: &FlowRow| flow.goodput_bps / flow.fair_share_bps;
+    let shares: Vec<f64> = outcome.flows.iter().map(share).collect();
+    let (sum, squares) = (shares.iter().sum::<f64>(), shares.iter().map(|x| x * x).sum::<f64>());
+    format!(
+        " |{:5.1}%{:5.2}{:5.2}{:5.0}",
+        100.0 * goodput(udp) / (goodput(tcp) + goodput(udp)),
+        tcp.iter().map(share).sum::<f64>() / 10.0,
+        sum * sum / (shares.len() as f64 * squares),
+        outcome.forward.delay.quantile(0.95).unwrap_or(0.0) / 1e6,
+    )
+}
+
+/// Bytes the discipline holds on the heap after a second of the same load, its queue's storage included.
+fn state(entry: &Entry) -> usize {
+    let place = Place::new(RATE, BYTES, 7);
+    let before = Region::new(ALLOCATOR);
+    let mut discipline = registry::boxed::<()>(entry.name, &[("limit", "100p")], &place).unwrap();
+    let (mut rng, mut sink) = (Rng::new(1), ());
+    for turn in 0..10_000_u64 {
+        let now = Time::ZERO + Span::from_micros(100 * turn);
+        let flow = if turn % 2 == 0 { 0 } else { 1 + turn / 2 % 10 };
+        let cx = &mut Cx::new(now, &mut rng, &mut sink);
+        discipline.enqueue(Packet::new(FlowId(flow), BYTES, ()), cx);
+        if turn % 8 == 0 {
+            discipline.dequeue(cx);
+        }
+    }
+    let change = before.change();
+    let (taken, returned) = (change.bytes_allocated, change.bytes_deallocated);
+    taken.saturating_add_signed(change.bytes_reallocated) - returned
+}
+
+/// Every row's figures at every load, worked out by as many threads as there are processors.
+fn table() -> Vec<String> {
+    let jobs: Vec<(&Entry, f64)> = ENTRIES.iter().flat_map(|entry| LOADS.map(|load| (entry, load))).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let take = || jobs.get(next.fetch_add(1, Ordering::Relaxed));
+        let mut done = Vec::new();
+        while let Some((entry, load)) = take() {
+            let scenario = scenario(entry.name, *load);
+            let outcome = run(&scenario, &scenario.qdiscs[0], 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+            done.push(((entry.name, load.to_bits()), figures(&outcome)));
+        }
+        done
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut done: Vec<_> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker does not panic")).collect()
+    });
+    done.sort_by_key(|((name, load), _)| (*name, *load));
+    done.into_iter().map(|(_, figures)| figures).collect()
+}
+
+#[test]
+fn what_one_flow_that_does_not_slow_down_takes_from_ten_that_do_is_what_it_was() {
+    // Before any thread is started: the allocator counts them all.
+    let states: Vec<usize> = ENTRIES.iter().map(state).collect();
+    let mut page = String::from(
+        "# One CBR flow among 10 SACK TCPs on 10 Mbit/s, round trip 40 ms, limit 100p, defaults, 20 s after 10 s, seed 1.\n\
+         # cbr: its part of what was delivered (fair: 9.1%); tcp: a TCP flow's goodput over its fair share; jain: over\n\
+         # all 11 flows; p95: queueing delay in ms; state: bytes held, the queue's storage included.\n",
+    );
+    let heads: String = LOADS.iter().map(|load| format!(" | {:<19}", format!("CBR at {load} x link"))).collect();
+    writeln!(page, "{:11}{heads} |", "").unwrap();
+    writeln!(page, "{:11}{} |  state", "qdisc", " |   cbr  tcp jain  p95".repeat(LOADS.len())).unwrap();
+    let figures = table();
+    for ((entry, state), figures) in ENTRIES.iter().zip(states).zip(figures.chunks(LOADS.len())) {
+        writeln!(page, "{:11}{} |{state:7}", entry.name, figures.concat()).unwrap();
+    }
+    support::golden("tests/golden/isolation.txt", &page, "bless");
+}
