@@ -2,100 +2,12 @@
 //! packets a second, and senders of constant demand whose gaps vary by chance.
 
 use headgate_core::disciplines::misclassification;
-use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, Why, registry};
+use headgate_core::{FlowId, Packet, Place, Port, Rng, Time, Why, registry};
 
-const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
-/// Packets of 1000 bytes the link sends in a second.
-const CAPACITY: f64 = 1000.0;
-const WARMUP: Time = Time::from_nanos(20_000_000_000);
-const END: Time = Time::from_nanos(100_000_000_000);
+#[path = "support/link.rs"]
+mod link;
 
-/// A flow of `rate` packets of `bytes` a second, with gaps uniform in 0 to 2 times the mean.
-#[derive(Clone, Copy)]
-struct Flow {
-    rate: f64,
-    bytes: u32,
-}
-
-fn flow(rate: f64) -> Flow {
-    Flow { rate, bytes: 1000 }
-}
-
-/// `flows` that ask for just their share of the link when `flows + 1` share it, and one that asks for `times` as much.
-fn against(times: f64, flows: usize) -> Vec<Flow> {
-    let share = CAPACITY / (flows + 1) as f64;
-    let mut all = vec![flow(share); flows];
-    all.push(flow(times * share));
-    all
-}
-
-/// What was seen after the warm-up.
-struct Seen {
-    /// Bytes sent a second, by flow.
-    rates: Vec<f64>,
-    /// Greatest number of packets each flow had queued.
-    queued: Vec<u32>,
-    counts: Counts,
-    gauges: Vec<(&'static str, f64)>,
-}
-
-impl Seen {
-    /// In packets of 1000 bytes a second.
-    fn rate(&self, flow: usize) -> f64 {
-        self.rates[flow] / 1000.0
-    }
-
-    fn gauge(&self, name: &str) -> f64 {
-        self.gauges.iter().find(|(gauge, _)| *gauge == name).expect("a gauge of this name").1
-    }
-}
-
-/// `qdisc` as in `faba:limit=100p,alpha=1`.
-fn run(qdisc: &str, flows: &[Flow]) -> Seen {
-    let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
-    let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
-    let mut port = Port::new(registry::boxed::<()>(name, &settings, &PLACE).unwrap(), Rng::named(1, "port"));
-    let mut rng = Rng::named(1, "senders");
-    let mut next: Vec<Time> = flows.iter().map(|_| Time::ZERO + Span::from_micros(rng.bits() % 10_000)).collect();
-    let (mut held, mut queued, mut rates) = (vec![0u32; flows.len()], vec![0; flows.len()], vec![0.0; flows.len()]);
-    let (mut free, mut start) = (Time::ZERO, Counts::default());
-    loop {
-        let sender = (0..flows.len()).min_by_key(|sender| next[*sender]).unwrap();
-        let now = next[sender];
-        // The link first: it sends whenever it falls free, until it finds nothing or catches up with the arrival.
-        while free <= now {
-            let Some(packet) = port.dequeue(free, &mut ()) else { break };
-            let sent = packet.flow.0 as usize;
-            held[sent] -= 1;
-            rates[sent] += if free >= WARMUP { f64::from(packet.bytes) } else { 0.0 };
-            free += PLACE.rate.transmit(packet.bytes);
-        }
-        free = free.max(now);
-        if now >= END {
-            break;
-        }
-        if start.arrived == 0 && now >= WARMUP {
-            start = port.totals().counts().clone();
-            queued.fill(0);
-        }
-        let before = port.backlog().packets;
-        port.enqueue(Packet::new(FlowId(sender as u64), flows[sender].bytes, ()), now, &mut ());
-        held[sender] += port.backlog().packets - before;
-        queued[sender] = held[sender].max(queued[sender]);
-        next[sender] += Span::from_secs_f64(rng.between(0.0, 2.0) / flows[sender].rate);
-    }
-    rates.iter_mut().for_each(|rate| *rate /= (END - WARMUP).as_secs_f64());
-    let mut counts = port.totals().counts().clone();
-    counts.drops.iter_mut().zip(start.drops).for_each(|(all, before)| *all -= before);
-    Seen { rates, queued, counts, gauges: port.gauges() }
-}
-
-/// `flows` that together ask for 1.05 times what the link can send, and one that asks for `rate` packets a second.
-fn crowd(flows: usize, rate: f64) -> Vec<Flow> {
-    let mut all = vec![flow(1.05 * CAPACITY / flows as f64); flows];
-    all.push(flow(rate));
-    all
-}
+use link::{CAPACITY, Flow, PLACE, Seen, against, crowd, flow, run};
 
 #[test]
 fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {

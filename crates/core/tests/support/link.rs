@@ -1,0 +1,102 @@
+//! One queue before a link of 1000 packets a second, and senders of constant demand whose gaps vary by chance: what
+//! each gets after a warm-up.
+
+#![allow(dead_code, reason = "each test uses what it needs")]
+
+use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, registry};
+
+/// 1000 bytes take a millisecond.
+pub const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+/// Packets of 1000 bytes the link sends in a second.
+pub const CAPACITY: f64 = 1000.0;
+const WARMUP: Time = Time::from_nanos(20_000_000_000);
+const END: Time = Time::from_nanos(100_000_000_000);
+
+/// A flow of `rate` packets of `bytes` a second, with gaps uniform in 0 to 2 times the mean.
+#[derive(Clone, Copy)]
+pub struct Flow {
+    pub rate: f64,
+    pub bytes: u32,
+}
+
+/// A flow of `rate` packets of 1000 bytes a second.
+pub fn flow(rate: f64) -> Flow {
+    Flow { rate, bytes: 1000 }
+}
+
+/// `flows` that ask for just their share of the link when `flows + 1` share it, and one that asks for `times` as much.
+pub fn against(times: f64, flows: usize) -> Vec<Flow> {
+    let share = CAPACITY / (flows + 1) as f64;
+    let mut all = vec![flow(share); flows];
+    all.push(flow(times * share));
+    all
+}
+
+/// What was seen after the warm-up.
+pub struct Seen {
+    /// Bytes sent a second, by flow.
+    pub rates: Vec<f64>,
+    /// Greatest number of packets each flow had queued.
+    pub queued: Vec<u32>,
+    pub counts: Counts,
+    gauges: Vec<(&'static str, f64)>,
+}
+
+impl Seen {
+    /// In packets of 1000 bytes a second.
+    pub fn rate(&self, flow: usize) -> f64 {
+        self.rates[flow] / 1000.0
+    }
+
+    /// The gauge of this name, at the end.
+    pub fn gauge(&self, name: &str) -> f64 {
+        self.gauges.iter().find(|(gauge, _)| *gauge == name).expect("a gauge of this name").1
+    }
+}
+
+/// `qdisc` as in `faba:limit=100p,alpha=1`.
+pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
+    let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
+    let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
+    let mut port = Port::new(registry::boxed::<()>(name, &settings, &PLACE).unwrap(), Rng::named(1, "port"));
+    let mut rng = Rng::named(1, "senders");
+    let mut next: Vec<Time> = flows.iter().map(|_| Time::ZERO + Span::from_micros(rng.bits() % 10_000)).collect();
+    let (mut held, mut queued, mut rates) = (vec![0u32; flows.len()], vec![0; flows.len()], vec![0.0; flows.len()]);
+    let (mut free, mut start) = (Time::ZERO, Counts::default());
+    loop {
+        let sender = (0..flows.len()).min_by_key(|sender| next[*sender]).unwrap();
+        let now = next[sender];
+        // The link first: it sends whenever it falls free, until it finds nothing or catches up with the arrival.
+        while free <= now {
+            let Some(packet) = port.dequeue(free, &mut ()) else { break };
+            let sent = packet.flow.0 as usize;
+            held[sent] -= 1;
+            rates[sent] += if free >= WARMUP { f64::from(packet.bytes) } else { 0.0 };
+            free += PLACE.rate.transmit(packet.bytes);
+        }
+        free = free.max(now);
+        if now >= END {
+            break;
+        }
+        if start.arrived == 0 && now >= WARMUP {
+            start = port.totals().counts().clone();
+            queued.fill(0);
+        }
+        let before = port.backlog().packets;
+        port.enqueue(Packet::new(FlowId(sender as u64), flows[sender].bytes, ()), now, &mut ());
+        held[sender] += port.backlog().packets - before;
+        queued[sender] = held[sender].max(queued[sender]);
+        next[sender] += Span::from_secs_f64(rng.between(0.0, 2.0) / flows[sender].rate);
+    }
+    rates.iter_mut().for_each(|rate| *rate /= (END - WARMUP).as_secs_f64());
+    let mut counts = port.totals().counts().clone();
+    counts.drops.iter_mut().zip(start.drops).for_each(|(all, before)| *all -= before);
+    Seen { rates, queued, counts, gauges: port.gauges() }
+}
+
+/// `flows` that together ask for 1.05 times what the link can send, and one that asks for `rate` packets a second.
+pub fn crowd(flows: usize, rate: f64) -> Vec<Flow> {
+    let mut all = vec![flow(1.05 * CAPACITY / flows as f64); flows];
+    all.push(flow(rate));
+    all
+}
