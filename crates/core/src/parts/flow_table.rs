@@ -86,6 +86,7 @@ impl<V> FlowTable<V> {
     }
 
     /// `flow`'s entry, to look at.
+    #[inline]
     pub fn peek(&self, flow: FlowId) -> Option<&V> {
         self.position(flow).map(|position| &self.entries[position].value)
     }

@@ -1,0 +1,184 @@
+//! The flows that take more than a given share of the bytes, found with few counters.
+//!
+//! [`HeavyHitters`](super::HeavyHitters) with packets that weigh their bytes: where no counter is free, all are lowered
+//! by the packet's bytes or by the least of them, and what is left of the packet gets the counter that became free. With
+//! k counters, a flow that sent more than n/(k + 1) of n bytes holds one.
+//!
+//! Here counters overtake any number of others at once, and only the least of them is ever asked for: a heap, in which
+//! counters sink when they come up with an outdated count. A packet of a flow in the set costs the same few steps always,
+//! one of any other flow O(log k), on average over packets.
+
+use alloc::vec::Vec;
+
+use super::FlowTable;
+use crate::packet::FlowId;
+
+/// A set of at most `k` flows, each with a lower bound of its bytes.
+#[derive(Clone, Debug)]
+pub struct WeightedHitters {
+    /// From flow to its counter. Flows stay here until another needs their counter.
+    names: FlowTable<u32>,
+    counters: Vec<Counter>,
+    /// A count that each counter once had, the least of these counts first (two children at 2i + 1 and 2i + 2). Counts
+    /// only grow, so a counter's true place is further down, if anywhere else.
+    heap: Vec<(u64, u32)>,
+    /// The count that means nothing: what a counter has above it is its value.
+    base: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counter {
+    flow: Option<FlowId>,
+    count: u64,
+}
+
+impl WeightedHitters {
+    /// An empty set of `capacity` counters, at least one, hashed under `key`.
+    pub fn new(capacity: u32, key: u64) -> WeightedHitters {
+        let capacity = capacity.max(1);
+        WeightedHitters {
+            names: FlowTable::new(capacity, key),
+            counters: alloc::vec![Counter::default(); capacity as usize],
+            heap: (0..capacity).map(|counter| (0, counter)).collect(),
+            base: 0,
+        }
+    }
+
+    /// How many flows it can hold.
+    pub fn capacity(&self) -> usize {
+        self.counters.len()
+    }
+
+    /// What `flow`'s counter shows: at most the bytes counted of it, and fewer by at most n/(k + 1) of all n; 0 if it has
+    /// none.
+    #[inline]
+    pub fn value(&self, flow: FlowId) -> u64 {
+        self.names.peek(flow).map_or(0, |counter| self.worth(*counter))
+    }
+
+    /// The flows in the set with their values, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (FlowId, u64)> {
+        self.names.iter().map(|(flow, counter)| (flow, self.worth(*counter))).filter(|(_, value)| *value > 0)
+    }
+
+    /// Counts a packet of `flow` of so many `bytes`.
+    #[inline]
+    pub fn count(&mut self, flow: FlowId, bytes: u32) {
+        let bytes = u64::from(bytes);
+        if let Some(counter) = self.names.peek(flow).map(|counter| *counter as usize) {
+            self.counters[counter].count = self.counters[counter].count.max(self.base).saturating_add(bytes);
+            return;
+        }
+        let least = self.least();
+        let taken = self.worth(least).min(bytes);
+        self.base += taken;
+        if bytes > taken {
+            self.give(least, flow, bytes - taken);
+        }
+    }
+
+    /// Makes the free `counter` that of `flow`.
+    fn give(&mut self, counter: u32, flow: FlowId, bytes: u64) {
+        let count = self.base.saturating_add(bytes);
+        if let Some(former) = self.counters[counter as usize].flow {
+            let position = self.names.position(former).expect("a counter's flow has a name");
+            self.names.remove_at(position);
+        }
+        self.counters[counter as usize] = Counter { flow: Some(flow), count };
+        self.names.insert(flow, counter);
+    }
+
+    #[inline]
+    fn worth(&self, counter: u32) -> u64 {
+        self.counters[counter as usize].count.saturating_sub(self.base)
+    }
+
+    /// The counter with the least count.
+    fn least(&mut self) -> u32 {
+        loop {
+            let (known, counter) = self.heap[0];
+            let count = self.counters[counter as usize].count;
+            if known == count {
+                return counter;
+            }
+            self.sink(count, counter);
+        }
+    }
+
+    /// Puts `counter`, which is at the top of the heap, where a counter of `count` belongs.
+    fn sink(&mut self, count: u64, counter: u32) {
+        let mut place = 0;
+        loop {
+            let left = 2 * place + 1;
+            let child = match (self.heap.get(left), self.heap.get(left + 1)) {
+                (Some(one), Some(other)) if other.0 < one.0 => left + 1,
+                (Some(_), _) => left,
+                (None, _) => break,
+            };
+            if self.heap[child].0 >= count {
+                break;
+            }
+            self.heap[place] = self.heap[child];
+            place = child;
+        }
+        self.heap[place] = (count, counter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::HeavyHitters;
+    use alloc::collections::BTreeMap;
+    use proptest::prelude::*;
+
+    /// A loop over all counters. Gives what was taken off each.
+    fn naive(counters: &mut BTreeMap<FlowId, u64>, capacity: usize, flow: FlowId, mut bytes: u64) -> u64 {
+        let mut taken = 0;
+        if !counters.contains_key(&flow) && counters.len() == capacity {
+            taken = *counters.values().min().unwrap();
+            taken = taken.min(bytes);
+            counters.values_mut().for_each(|count| *count -= taken);
+            counters.retain(|_, count| *count > 0);
+            bytes -= taken;
+        }
+        if bytes > 0 {
+            *counters.entry(flow).or_default() += bytes;
+        }
+        taken
+    }
+
+    proptest! {
+        #[test]
+        fn it_counts_as_a_loop_over_all_counters_does(
+            capacity in 1u32..9, packets in prop::collection::vec((0u64..16, 0u32..6), 0..400), large: bool,
+        ) {
+            let (mut set, mut model) = (WeightedHitters::new(capacity, 5), BTreeMap::new());
+            let (mut sent, mut n, mut lowered) = (BTreeMap::<FlowId, u64>::new(), 0, 0);
+            for (flow, bytes) in packets {
+                let (flow, bytes) = (FlowId(flow), if large { bytes * 700_000_000 } else { bytes });
+                set.count(flow, bytes);
+                lowered += naive(&mut model, capacity as usize, flow, u64::from(bytes));
+                *sent.entry(flow).or_default() += u64::from(bytes);
+                n += u64::from(bytes);
+                prop_assert_eq!(set.iter().collect::<BTreeMap<_, _>>(), model.clone());
+                prop_assert!(lowered * (u64::from(capacity) + 1) <= n);
+                for (flow, sent) in &sent {
+                    prop_assert!(set.value(*flow) <= *sent && set.value(*flow) + lowered >= *sent);
+                }
+            }
+        }
+
+        #[test]
+        fn with_packets_that_all_weigh_one_it_is_the_set_that_counts_packets(
+            capacity in 1u32..9, flows in prop::collection::vec(0u64..16, 0..400),
+        ) {
+            let (mut bytes, mut packets) = (WeightedHitters::new(capacity, 5), HeavyHitters::new(capacity, 5));
+            for flow in flows.into_iter().map(FlowId) {
+                bytes.count(flow, 1);
+                packets.count(flow);
+                prop_assert_eq!(bytes.iter().collect::<BTreeMap<_, _>>(), packets.iter().collect::<BTreeMap<_, _>>());
+            }
+        }
+    }
+}
