@@ -147,6 +147,9 @@ macro_rules! disciplines {
 disciplines! {
     "blue", BlueConfig, Blue::<T>::new, paper [ecn],
         "one probability, raised by overflow and lowered by idleness", "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002";
+    "breathe", BreatheConfig, Breathe::<T>::new, paper [protects per_flow ecn],
+        "RED that, under congestion, admits no packet of the flows that were served most",
+        "Chang, Lin, Research Letters in Communications, 2008";
     "choke", ChokeConfig, Choke::<T>::new, comparison [protects ecn],
         "an arrival that meets a packet of its own flow takes it along", "Pan, Prabhakar, Psounis, IEEE INFOCOM 2000";
     "codel", CodelConfig, Codel::<T>::new, modern [ecn],

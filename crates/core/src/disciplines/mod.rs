@@ -1,6 +1,7 @@
 //! The disciplines, one file each.
 
 mod blue;
+mod breathe;
 mod choke;
 mod codel;
 mod droptail;
@@ -13,6 +14,7 @@ mod sfb;
 mod tbf;
 
 pub use blue::{Blue, BlueConfig};
+pub use breathe::{Breathe, BreatheConfig};
 pub use choke::{Choke, ChokeConfig};
 pub use codel::{Codel, CodelConfig};
 pub use droptail::{Droptail, DroptailConfig};

@@ -4,6 +4,7 @@
 mod blue;
 mod choke;
 mod codel;
+mod breathe;
 mod droptail;
 mod fred;
 mod harness;

@@ -1,0 +1,275 @@
+//! BREATHe: under congestion, flows that were served most wait until the others have caught up.
+//!
+//! C.-W. Chang, B. Lin, "A simple mechanism for throttling high-bandwidth flows", Research Letters in Communications,
+//! 2008, article 704878. Its set: R. Karp, S. Shenker, C. Papadimitriou, ACM TODS 28(1), 2003.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | C, r_limit | the link's rate, `r_limit` |
+//! | HHS, its C / r_limit counters | [`HeavyHitters`], [`Breathe::heavy_hitters`] |
+//! | FID | `Packet::flow` |
+//! | minth, maxth, average Qlen | [`RedQueue`] |
+//!
+//! Random draws, in order: one for a packet between the thresholds whose flow is not in the set.
+
+use core::ops::Bound;
+
+use alloc::boxed::Box;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::BuildError;
+use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, Weight, WeightedHitters, Zone};
+use crate::units::{Level, Limit, Rate};
+
+crate::params! {
+    /// Settings of [`Breathe`].
+    pub struct BreatheConfig {
+        /// Room for waiting packets; what does not fit is dropped whatever the average says.
+        limit: Limit = Limit::Packets(1000);
+        /// The rate above which a flow is to be throttled: the set has a counter for each time it goes into the link's
+        /// rate, 65536 at most. `auto`: a fifth of the link's rate. With fewer flows than counters every flow is in the
+        /// set for good.
+        r_limit: Option<Rate> = None, in Rate::from_bits(1)..;
+        /// The average queue below which every packet is admitted.
+        minth: Level = Level::Share(0.25);
+        /// The average queue from which every packet is dropped.
+        maxth: Level = Level::Share(0.5);
+        /// The drop probability just below maxth, before drops are spaced, of flows not in the set.
+        maxp: f64 = 0.1, in 0.0..=1.0, also "max_p";
+        /// The weight of each new queue length in the average.
+        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "w_q";
+        /// Counts the bytes of each flow instead of its packets, measures the queue in bytes, and drops by chance in
+        /// proportion to a packet's size over the mean size.
+        byte_mode: bool = false;
+        /// Mark ECN-capable packets instead of dropping them by chance. Packets of flows in the set are dropped all the
+        /// same: a mark would let them in.
+        ecn: bool = true;
+    }
+    presets {
+        "paper" "Chang and Lin 2008; thresholds, maxp and wq, which it does not give, are ours (the defaults)" {}
+    }
+}
+
+/// Most counters there can be.
+const MOST_COUNTERS: u64 = 65_536;
+
+/// A FIFO with random early detection that, between its thresholds, admits no packet of a heavy hitter.
+pub struct Breathe<T> {
+    red: RedQueue<T>,
+    served: Served,
+}
+
+/// The set, in either unit.
+enum Served {
+    Packets(HeavyHitters),
+    Bytes(WeightedHitters),
+}
+
+impl Served {
+    #[inline]
+    fn count(&mut self, flow: FlowId, bytes: u32) {
+        match self {
+            Served::Packets(set) => set.count(flow),
+            Served::Bytes(set) => set.count(flow, bytes),
+        }
+    }
+
+    #[inline]
+    fn holds(&self, flow: FlowId) -> bool {
+        match self {
+            Served::Packets(set) => set.value(flow) > 0,
+            Served::Bytes(set) => set.value(flow) > 0,
+        }
+    }
+}
+
+impl<T> Breathe<T> {
+    /// An empty queue and an empty set.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    pub fn new(config: BreatheConfig, place: &Place<'_>) -> Result<Self, BuildError> {
+        let BreatheConfig { limit, maxp, byte_mode, ecn, .. } = config;
+        let plain = RedSettings::plain(limit, config.minth, config.maxth);
+        let settings = RedSettings { maxp, weight: Weight::Given(config.wq), byte_mode, ecn, ..plain };
+        let counters = config.counters(place.rate);
+        let served = match byte_mode {
+            true => Served::Bytes(WeightedHitters::new(counters, place.key)),
+            false => Served::Packets(HeavyHitters::new(counters, place.key)),
+        };
+        Ok(Breathe { red: RedQueue::new(settings, place)?, served })
+    }
+
+    /// The flows in the heavy-hitter set with their counters, in packets or (`byte_mode`) bytes; in no particular order.
+    pub fn heavy_hitters(&self) -> impl Iterator<Item = (FlowId, u64)> {
+        let flows: Box<dyn Iterator<Item = (FlowId, u64)>> = match &self.served {
+            Served::Packets(set) => Box::new(set.iter()),
+            Served::Bytes(set) => Box::new(set.iter()),
+        };
+        flows
+    }
+
+    /// How many flows the set can hold: C / r_limit.
+    pub fn counters(&self) -> usize {
+        match &self.served {
+            Served::Packets(set) => set.capacity(),
+            Served::Bytes(set) => set.capacity(),
+        }
+    }
+
+    /// RED's average, probability and spacing.
+    pub fn detector(&self) -> &Detector {
+        self.red.detector()
+    }
+}
+
+impl BreatheConfig {
+    /// C / r_limit, rounded up.
+    fn counters(&self, link: Rate) -> u32 {
+        let wanted = self.r_limit.map_or(5, |limit| link.as_bits().div_ceil(limit.as_bits()));
+        wanted.clamp(1, MOST_COUNTERS) as u32
+    }
+}
+
+impl<T> Discipline<T> for Breathe<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let zone = self.red.update(cx);
+        if zone == Zone::Between && self.served.holds(packet.flow) {
+            // Not counted among the packets that chance decides on, nor as its signal.
+            return cx.drop(packet, Why::HeavyHitter);
+        }
+        let (flow, bytes, before) = (packet.flow, packet.bytes, self.red.backlog().packets);
+        self.red.offer(zone, packet, cx);
+        // Every packet that will be served counts, in calm times too: the set tells who had how much.
+        if self.red.backlog().packets > before {
+            self.served.count(flow, bytes);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.red.pop(cx)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.red.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("average", self.detector().average());
+        gauge("probability", self.detector().probability());
+        gauge("heavy_hitters", self.heavy_hitters().count() as f64);
+        gauge("counters", self.counters() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Ecn, Port, Rng, Time};
+    use alloc::collections::BTreeMap;
+    use alloc::vec::Vec;
+
+    // 1000 B take 1 ms.
+    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    /// Two counters, an average that follows the queue at once, and no drops by chance: every step can be worked by hand.
+    const BY_HAND: &[(&str, &str)] =
+        &[("limit", "40p"), ("r_limit", "4Mbit/s"), ("minth", "10p"), ("maxth", "20p"), ("maxp", "0"), ("wq", "1")];
+
+    type Queue = Port<(), Breathe<()>>;
+
+    fn breathe(settings: &[(&str, &str)]) -> Queue {
+        Port::new(Breathe::new(BreatheConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn arrive(port: &mut Queue, flow: u64, times: u32, bytes: u32, ecn: Ecn) {
+        (0..times)
+            .for_each(|_| port.enqueue(Packet { ecn, ..Packet::new(FlowId(flow), bytes, ()) }, Time::ZERO, &mut ()));
+    }
+
+    fn set(port: &Queue) -> Vec<(u64, u64)> {
+        let set: BTreeMap<FlowId, u64> = port.discipline().heavy_hitters().collect();
+        set.into_iter().map(|(flow, count)| (flow.0, count)).collect()
+    }
+
+    fn drops(port: &Queue, why: Why) -> u64 {
+        port.totals().counts().drops[why as usize]
+    }
+
+    #[test]
+    fn between_the_thresholds_flows_in_the_set_wait_until_others_have_caught_up() {
+        let mut port = breathe(BY_HAND);
+        arrive(&mut port, 1, 9, 1000, Ecn::NotEct);
+        arrive(&mut port, 2, 1, 1000, Ecn::NotEct);
+        assert_eq!((set(&port), port.backlog().packets), (alloc::vec![(1, 9), (2, 1)], 10));
+        arrive(&mut port, 1, 1, 1000, Ecn::NotEct);
+        assert_eq!((drops(&port, Why::HeavyHitter), port.backlog().packets), (1, 10));
+        // Flow 3 finds no free counter: all are lowered, and flow 2, at 0, is out of the set and admitted again.
+        arrive(&mut port, 3, 1, 1000, Ecn::NotEct);
+        assert_eq!(set(&port), [(1, 8)]);
+        arrive(&mut port, 2, 1, 1000, Ecn::NotEct);
+        assert_eq!((set(&port), port.backlog().packets), (alloc::vec![(1, 8), (2, 1)], 12));
+    }
+
+    #[test]
+    fn below_minth_every_packet_is_admitted_and_from_maxth_on_none() {
+        let mut port = breathe(BY_HAND);
+        arrive(&mut port, 1, 10, 1000, Ecn::NotEct);
+        assert_eq!(port.backlog().packets, 10);
+        (0..10).for_each(|flow| arrive(&mut port, 10 + flow, 1, 1000, Ecn::NotEct));
+        // Twenty queued, and none of these flows is in the set of two.
+        let before = (port.backlog().packets, set(&port));
+        arrive(&mut port, 99, 3, 1000, Ecn::Ect0);
+        assert_eq!(((port.backlog().packets, set(&port)), drops(&port, Why::Forced)), (before, 3));
+    }
+
+    #[test]
+    fn a_mark_replaces_only_drops_by_chance() {
+        let mut port = breathe(&[BY_HAND, &[("maxp", "1"), ("maxth", "10.001p")]].concat());
+        arrive(&mut port, 1, 10, 1000, Ecn::Ect0);
+        arrive(&mut port, 1, 3, 1000, Ecn::Ect0);
+        assert_eq!((drops(&port, Why::HeavyHitter), port.totals().counts().marked()), (3, 0));
+        // At 10 of 10.001 packets pb is 0; one more flow and its packets are all above the average's reach.
+        let mut chance = breathe(&[BY_HAND, &[("maxp", "1"), ("r_limit", "8Mbit/s")]].concat());
+        (0..19).for_each(|flow| arrive(&mut chance, flow % 19, 1, 1000, Ecn::Ect1));
+        let counts = chance.totals().counts();
+        assert!(counts.marks[Why::Early as usize] > 0 && counts.drops[Why::Early as usize] == 0, "{counts:?}");
+    }
+
+    #[test]
+    fn in_byte_mode_bytes_are_counted_and_compared() {
+        let mut port = breathe(&[BY_HAND, &[("byte_mode", "on"), ("limit", "40KB")]].concat());
+        arrive(&mut port, 1, 1, 9000, Ecn::NotEct);
+        arrive(&mut port, 2, 10, 100, Ecn::NotEct);
+        assert_eq!(set(&port), [(1, 9000), (2, 1000)]);
+        // 10 KB wait. Flow 3's 1500 bytes lower both counters by the lesser of them, and 500 bytes are left to it.
+        arrive(&mut port, 2, 1, 100, Ecn::NotEct);
+        arrive(&mut port, 3, 1, 1500, Ecn::NotEct);
+        assert_eq!((set(&port), drops(&port, Why::HeavyHitter)), (alloc::vec![(1, 8000), (3, 500)], 1));
+        assert_eq!(port.backlog().bytes, 11_500);
+    }
+
+    #[test]
+    fn there_are_as_many_counters_as_r_limit_goes_into_the_link() {
+        let counters = |limit| {
+            let config = BreatheConfig::from_settings(&[("r_limit", limit)]).unwrap();
+            Breathe::<()>::new(config, &PLACE).unwrap().counters()
+        };
+        let limits = ["auto", "800kbit/s", "3Mbit/s", "8Mbit/s", "1Gbit/s", "1bit/s"];
+        assert_eq!(limits.map(counters), [5, 10, 3, 1, 1, 65_536]);
+    }
+
+    #[test]
+    fn thresholds_the_wrong_way_round_are_refused_in_either_unit() {
+        for bytes in ["off", "on"] {
+            let bad = [("minth", "50%"), ("maxth", "25%"), ("byte_mode", bytes)];
+            let config = BreatheConfig::from_settings(&bad).unwrap();
+            assert!(matches!(Breathe::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+        }
+    }
+}
