@@ -1,0 +1,212 @@
+//! Queues that flows are hashed to, served in turn: the machinery of stochastic fairness queueing.
+//!
+//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. Flows that share a bucket share its turn; a new hash
+//! function from time to time (the paper's perturbation) sees to it that they do not share it for long. As in Linux's
+//! sch_sfq, what waits at that moment moves to its new bucket with it, so that a flow is never reordered.
+
+use super::deficit_ring::DeficitRing;
+use super::every::Every;
+use super::hash::keyed;
+use super::sub_queues::{End, SubQueues};
+use crate::cx::Cx;
+use crate::discipline::Backlog;
+use crate::packet::{FlowId, Packet};
+use crate::time::{Span, Time};
+use crate::units::Limit;
+
+/// Buckets of packets, and whose turn it is. It has no limit of its own: its user drops what is too much.
+#[derive(Clone, Debug)]
+pub struct HashedQueues<T> {
+    queues: SubQueues<T>,
+    ring: DeficitRing,
+    /// Bytes a turn; `None`: one packet.
+    quantum: Option<u32>,
+    key: u64,
+    perturb: Every,
+}
+
+impl<T> HashedQueues<T> {
+    /// `buckets` empty queues (at least one), whose lengths are compared in the unit of `limit`. The hash function is
+    /// that of `key`, and another each `perturb` from time zero on, unless that is zero. A bucket sends `quantum` bytes
+    /// a turn, or one packet.
+    pub fn new(buckets: u32, limit: Limit, quantum: Option<u32>, perturb: Span, key: u64) -> HashedQueues<T> {
+        let queues = SubQueues::new(buckets.max(1) as usize, limit);
+        HashedQueues { queues, ring: DeficitRing::new(), quantum, key, perturb: Every::new(perturb, Time::ZERO) }
+    }
+
+    /// The packets, by bucket.
+    #[inline]
+    pub fn queues(&self) -> &SubQueues<T> {
+        &self.queues
+    }
+
+    /// What a bucket holds.
+    #[inline]
+    pub fn backlog_of(&self, bucket: usize) -> Backlog {
+        self.queues.backlog_of(bucket)
+    }
+
+    /// How many buckets hold packets.
+    #[inline]
+    pub fn in_use(&self) -> u32 {
+        self.ring.len()
+    }
+
+    /// The bytes that `bucket` may send or owes in this turn; `None` if it holds nothing. Packets, without a quantum.
+    pub fn credit(&self, bucket: usize) -> Option<i64> {
+        self.ring.credit(bucket)
+    }
+
+    /// Where the packets of `flow` go.
+    #[inline]
+    pub fn bucket(&self, flow: FlowId) -> usize {
+        bucket(self.key, flow, self.queues.queues())
+    }
+
+    /// Draws a new hash function if a period has ended since the last call (one, however many have ended) and moves
+    /// what waits to where it then belongs; says whether it did. For every arrival and departure, before all else.
+    ///
+    /// Packets move bucket by bucket, each from its head, and buckets take turns in the order in which they got their
+    /// first packet.
+    #[inline]
+    pub fn perturb(&mut self, cx: &mut Cx<'_, T>) -> bool {
+        let due = self.perturb.due(cx.now) > 0;
+        if due {
+            self.key = cx.rng.bits();
+            self.rehash();
+        }
+        due
+    }
+
+    #[cold]
+    fn rehash(&mut self) {
+        let (ring, key, buckets, quantum) = (&mut self.ring, self.key, self.queues.queues(), self.quantum.unwrap_or(1));
+        ring.clear();
+        self.queues.rearrange(|packet| {
+            let bucket = bucket(key, packet.flow, buckets);
+            if ring.credit(bucket).is_none() {
+                ring.join(bucket, quantum);
+            }
+            bucket
+        });
+    }
+
+    /// Adds the packet at the tail of `bucket`, which joins the round if it was empty.
+    #[inline]
+    pub fn push(&mut self, bucket: usize, packet: Packet<T>) {
+        if self.queues.backlog_of(bucket).packets == 0 {
+            self.ring.join(bucket, self.quantum.unwrap_or(1));
+        }
+        self.queues.push(bucket, packet);
+    }
+
+    /// Takes the packet whose turn it is, and says from which bucket.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(usize, Packet<T>)> {
+        let bucket = self.ring.next(|_| 1)?;
+        let packet = self.queues.pop(bucket)?;
+        self.ring.charge(bucket, if self.quantum.is_some() { packet.bytes } else { 1 });
+        self.forget(bucket);
+        Some((bucket, packet))
+    }
+
+    /// Takes a packet out of turn, to be dropped.
+    #[inline]
+    pub fn take(&mut self, bucket: usize, end: End) -> Option<Packet<T>> {
+        let packet = self.queues.take(bucket, end)?;
+        self.forget(bucket);
+        Some(packet)
+    }
+
+    /// A bucket that has fallen empty loses its turn and its credit.
+    #[inline]
+    fn forget(&mut self, bucket: usize) {
+        if self.queues.backlog_of(bucket).packets == 0 {
+            self.ring.leave(bucket);
+        }
+    }
+}
+
+/// The high part of hash times buckets (Lemire): as even as the remainder, without a division.
+#[inline]
+fn bucket(key: u64, flow: FlowId, buckets: usize) -> usize {
+    ((u128::from(keyed(key, flow)) * buckets as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn queues(buckets: u32, quantum: Option<u32>, perturb: Span) -> HashedQueues<usize> {
+        HashedQueues::new(buckets, Limit::Packets(1), quantum, perturb, 7)
+    }
+
+    fn order(queues: &mut HashedQueues<usize>) -> Vec<usize> {
+        core::iter::from_fn(|| queues.pop().map(|(_, packet)| packet.handle)).collect()
+    }
+
+    #[test]
+    fn buckets_send_a_packet_each_in_turn_or_bytes_by_quantum() {
+        let fill = |quantum| {
+            let mut queues = queues(3, quantum, Span::ZERO);
+            // (bucket, bytes), numbered.
+            let packets = [(0, 1500), (0, 1500), (1, 500), (1, 500), (1, 500), (1, 500), (2, 100)];
+            for (number, (bucket, bytes)) in packets.into_iter().enumerate() {
+                queues.push(bucket, Packet::new(FlowId(0), bytes, number));
+            }
+            order(&mut queues)
+        };
+        assert_eq!(fill(None), [0, 2, 6, 1, 3, 4, 5]);
+        // By hand, 1000 B a turn: bucket 0 sends 1500 and owes 500, bucket 1 sends two of 500, bucket 2 its only one;
+        // bucket 0 has 500 again and sends 1500; then the rest.
+        assert_eq!(fill(Some(1000)), [0, 2, 3, 6, 1, 4, 5]);
+    }
+
+    #[test]
+    fn the_hash_function_changes_once_a_period_and_not_without_one() {
+        let draws = |perturb| {
+            let (mut queues, mut rng) = (queues(64, None, perturb), Rng::new(1));
+            [0, 9, 10, 11, 55, 59, 60].map(|ms| queues.perturb(&mut Cx::new(at(ms), &mut rng, &mut ())))
+        };
+        assert_eq!(draws(Span::from_millis(10)), [false, false, true, false, true, false, true]);
+        assert_eq!(draws(Span::ZERO), [false; 7]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_new_hash_function_reorders_no_flow_and_loses_nothing(
+            flows in prop::collection::vec(0u64..8, 1..80),
+            takes in prop::collection::vec(0usize..80, 0..10),
+        ) {
+            let (mut queues, mut rng) = (queues(5, None, Span::from_millis(1)), Rng::new(3));
+            let (mut sent, mut last) = (0, [None; 8]);
+            for (number, flow) in flows.iter().enumerate() {
+                let moved = queues.perturb(&mut Cx::new(at(number as u64), &mut rng, &mut ()));
+                prop_assert_eq!(moved, number > 0);
+                let bucket = queues.bucket(FlowId(*flow));
+                queues.push(bucket, Packet::new(FlowId(*flow), 100, number));
+                let leaving = if takes.contains(&number) { queues.pop() } else { None };
+                if let Some((_, packet)) = leaving {
+                    prop_assert!(last[packet.flow.0 as usize].replace(packet.handle) < Some(packet.handle));
+                    sent += 1;
+                }
+                for bucket in 0..5 {
+                    let mut here = queues.queues().packets(bucket);
+                    prop_assert!(here.all(|packet| queues.bucket(packet.flow) == bucket));
+                }
+            }
+            while let Some((_, packet)) = queues.pop() {
+                prop_assert!(last[packet.flow.0 as usize].replace(packet.handle) < Some(packet.handle));
+                sent += 1;
+            }
+            prop_assert_eq!((sent, queues.in_use()), (flows.len(), 0));
+        }
+    }
+}
