@@ -3,8 +3,8 @@
 //! All packets stand in one array whose places are linked into queues and, when free, into a list: a queue costs 36
 //! bytes while it is empty, nothing is allocated for a packet once the array has grown to what is held at most, and
 //! every call but [`rearrange`](SubQueues::rearrange) takes constant time. The longest queue is known at any moment, so
-//! that a shared buffer can be defended against whoever fills it (S. Shenker's buffer stealing, as McKenney 1990 and
-//! Shreedhar and Varghese 1995 use it).
+//! that a shared buffer can be defended against whoever fills it (buffer stealing: McKenney 1990; Shreedhar, Varghese
+//! 1995).
 
 use alloc::vec::Vec;
 

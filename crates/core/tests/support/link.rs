@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
-use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, registry};
+use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, Time, Why, registry};
 
 /// 1000 bytes take a millisecond.
 pub const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
@@ -54,6 +54,16 @@ impl Seen {
     }
 }
 
+/// Takes what is dropped off the packets each flow has queued.
+struct Losses<'a>(&'a mut [u32]);
+
+impl Sink<()> for Losses<'_> {
+    fn dropped(&mut self, packet: Packet<()>, _: Why, _: Time) {
+        self.0[packet.flow.0 as usize] -= 1;
+    }
+    fn marked(&mut self, _: &Packet<()>, _: Why, _: Time) {}
+}
+
 /// `qdisc` as in `faba:limit=100p,alpha=1`.
 pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
@@ -68,7 +78,7 @@ pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
         let now = next[sender];
         // The link first: it sends whenever it falls free, until it finds nothing or catches up with the arrival.
         while free <= now {
-            let Some(packet) = port.dequeue(free, &mut ()) else { break };
+            let Some(packet) = port.dequeue(free, &mut Losses(&mut held)) else { break };
             let sent = packet.flow.0 as usize;
             held[sent] -= 1;
             rates[sent] += if free >= WARMUP { f64::from(packet.bytes) } else { 0.0 };
@@ -82,9 +92,9 @@ pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
             start = port.totals().counts().clone();
             queued.fill(0);
         }
-        let before = port.backlog().packets;
-        port.enqueue(Packet::new(FlowId(sender as u64), flows[sender].bytes, ()), now, &mut ());
-        held[sender] += port.backlog().packets - before;
+        held[sender] += 1;
+        // Not always the packet that arrives is the one that is dropped.
+        port.enqueue(Packet::new(FlowId(sender as u64), flows[sender].bytes, ()), now, &mut Losses(&mut held));
         queued[sender] = held[sender].max(queued[sender]);
         next[sender] += Span::from_secs_f64(rng.between(0.0, 2.0) / flows[sender].rate);
     }
