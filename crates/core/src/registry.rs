@@ -173,6 +173,8 @@ disciplines! {
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],
         "BLUE in bins: a flow all of whose bins are congested is limited in rate",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";
+    "sfq", SfqConfig, Sfq::<T>::new, comparison [protects schedules],
+        "flows are hashed to a few queues that are served in turn", "McKenney, IEEE INFOCOM 1990";
     "tbf", TbfConfig, Tbf::<T>::new, modern [schedules],
         "a token bucket shapes what any discipline inside it sends", "tc-tbf(8)";
 }

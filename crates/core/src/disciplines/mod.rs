@@ -11,6 +11,7 @@ mod pie;
 mod prio;
 mod red;
 mod sfb;
+mod sfq;
 mod tbf;
 
 pub use blue::{Blue, BlueConfig};
@@ -24,4 +25,5 @@ pub use pie::{Pie, PieConfig};
 pub use prio::{Prio, PrioConfig};
 pub use red::{Red, RedConfig};
 pub use sfb::{Penalty, Sfb, SfbConfig, misclassification, unresponsive};
+pub use sfq::{Sfq, SfqConfig, Sharing};
 pub use tbf::{Tbf, TbfConfig};

@@ -11,3 +11,4 @@ mod harness;
 mod red;
 mod pie;
 mod sfb;
+mod sfq;

@@ -1,0 +1,337 @@
+//! SFQ: flows are hashed to a few queues that are served in turn.
+//!
+//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990; as the papers use it: BREATHe (16 buckets, each with
+//! its part of the buffer) and W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms",
+//! IEEE/ACM ToN 10(4), 2002, section IV (46 buckets). `shared` follows Linux's sch_sfq, `ns2` the sfq.cc of ns-2.35
+//! (C. Villamizar, 1997).
+//!
+//! | source | here |
+//! | --- | --- |
+//! | McKenney's queues, sch_sfq's divisor, ns-2's buckets_ | `buckets` |
+//! | McKenney's perturbation, sch_sfq's perturb | `perturb`, [`HashedQueues::perturb`] |
+//! | sch_sfq's allot | [`HashedQueues::credit`] |
+//! | ns-2's used, left, fairshare | `used`, `left`, `fair` in [`Sfq::refuses`] |
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{End, HashedQueues};
+use crate::time::Span;
+use crate::units::Limit;
+
+crate::choice! {
+    /// How the buckets share the room.
+    pub enum Sharing {
+        /// Each bucket has its part.
+        Partitioned = "partitioned",
+        /// All have all of it; when it is full, the longest bucket loses a packet.
+        Shared = "shared",
+        /// A bucket may grow to half of what is free.
+        Ns2 = "ns2",
+    }
+}
+
+crate::params! {
+    /// Settings of [`Sfq`].
+    pub struct SfqConfig {
+        /// Room for waiting packets, in all buckets together.
+        limit: Limit = Limit::Packets(1000), also "maxqueue_";
+        /// How many queues flows are hashed to.
+        buckets: u32 = 16, in 1..=65_536, also "divisor" "buckets_";
+        /// How the buckets share the room: `partitioned`, each has its part of it (at least a packet, if the others
+        /// leave room); `shared`, a full buffer makes the longest bucket lose a packet; `ns2`, a bucket may grow to
+        /// half of what is free, and to its part only when little is.
+        sharing: Sharing = Sharing::Partitioned;
+        /// What a bucket may send before it is the next one's turn. `auto`: one packet.
+        quantum: Option<Bytes> = None, in Bytes(1)..;
+        /// After this time flows are hashed anew, so that those that share a bucket do so for a while only. 0: never.
+        perturb: Span = Span::ZERO;
+        /// The most packets a bucket may hold. `auto`: what the room allows.
+        depth: Option<u32> = None, in 1..;
+        /// The most buckets that may hold packets at a time. `auto`: all.
+        flows: Option<u32> = None, in 1..;
+        /// Drop the oldest packet of a bucket that holds too much, instead of its newest.
+        head_drop: bool = false, also "headdrop";
+    }
+    presets {
+        "paper" "the defaults: 16 buckets with a part of the buffer each, one packet a turn, as the papers describe it" {}
+        "breathe" "the BREATHe paper: 300 packets in 16 buckets" { "limit" = "300p" }
+        "blue" "the BLUE paper, section IV-B: 46 buckets of 9 KB (there with RED in each: sfq_red)" {
+            "limit" = "414KB", "buckets" = "46"
+        }
+        "linux" "Linux 4.14, sch_sfq, with the defaults of tc (iproute2 6.1) on Ethernet" {
+            "limit" = "127p", "buckets" = "1024", "sharing" = "shared", "quantum" = "1514B", "depth" = "127",
+            "flows" = "127"
+        }
+        "ns2" "ns-2.35, sfq.cc and ns-default.tcl" { "limit" = "40p", "sharing" = "ns2" }
+    }
+}
+
+/// Queues that flows are hashed to, served in turn.
+pub struct Sfq<T> {
+    config: SfqConfig,
+    buckets: HashedQueues<T>,
+    /// A bucket's part of the limit.
+    part: Limit,
+    /// The limit in packets.
+    room: u32,
+}
+
+impl<T> Sfq<T> {
+    /// Empty queues.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(config: SfqConfig, place: &Place) -> Result<Self, BuildError> {
+        let quantum = config.quantum.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX));
+        let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, place.key);
+        let part = match config.limit {
+            Limit::Packets(n) => Limit::Packets(n / config.buckets),
+            Limit::Bytes(n) => Limit::Bytes(n / u64::from(config.buckets)),
+        };
+        let room = config.limit.packets(place.mean_packet) as u32;
+        Ok(Sfq { config, buckets, part, room })
+    }
+
+    /// The buckets, for tools.
+    pub fn buckets(&self) -> &HashedQueues<T> {
+        &self.buckets
+    }
+
+    /// Why a packet for `bucket` is not even stored, if so.
+    #[inline]
+    fn refuses(&self, bucket: usize) -> Option<Why> {
+        let used = self.buckets.backlog_of(bucket).packets;
+        if used == 0 && self.config.flows.is_some_and(|most| self.buckets.in_use() >= most) {
+            return Some(Why::Overflow);
+        }
+        if self.config.sharing != Sharing::Ns2 {
+            return None;
+        }
+        let left = self.room.saturating_sub(self.buckets.queues().backlog().packets);
+        let (buckets, fair) = (self.config.buckets, self.room / self.config.buckets);
+        match left {
+            0 => Some(Why::Overflow),
+            left => (used >= left / 2 || (left < buckets && used > fair)).then_some(Why::FlowLimit),
+        }
+    }
+
+    /// What a bucket that held `before` may hold when a packet of `bytes` is added: its part, and at least that packet
+    /// alone. What a new hash function has brought together may stay.
+    #[inline]
+    fn allowed(&self, before: Backlog, bytes: u32) -> Limit {
+        match self.part {
+            Limit::Packets(part) => Limit::Packets(part.max(before.packets).max(1)),
+            Limit::Bytes(part) => Limit::Bytes(part.max(before.bytes).max(u64::from(bytes))),
+        }
+    }
+
+    /// Drops what is too much, now that a packet has been added to `bucket`, which may hold `allowed`.
+    #[inline]
+    fn trim(&mut self, bucket: usize, allowed: Limit, cx: &mut Cx<'_, T>) {
+        if self.config.depth.is_some_and(|most| self.buckets.backlog_of(bucket).packets > most) {
+            self.cut(bucket, Why::FlowLimit, cx);
+        }
+        while self.config.sharing == Sharing::Partitioned && !allowed.holds(self.buckets.backlog_of(bucket)) {
+            self.cut(bucket, Why::Overflow, cx);
+        }
+        while !self.config.limit.holds(self.buckets.queues().backlog()) {
+            // Without a shared buffer the newcomer's bucket pays; it holds at least the newcomer.
+            let longest = self.buckets.queues().longest().filter(|_| self.config.sharing == Sharing::Shared);
+            self.cut(longest.unwrap_or(bucket), Why::Overflow, cx);
+        }
+    }
+
+    /// Drops one packet of `bucket`.
+    fn cut(&mut self, bucket: usize, why: Why, cx: &mut Cx<'_, T>) {
+        let end = if self.config.head_drop { End::Head } else { End::Tail };
+        if let Some(packet) = self.buckets.take(bucket, end) {
+            cx.drop(packet, why);
+        }
+    }
+}
+
+impl<T> Discipline<T> for Sfq<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.buckets.perturb(cx);
+        let bucket = self.buckets.bucket(packet.flow);
+        if let Some(why) = self.refuses(bucket) {
+            return cx.drop(packet, why);
+        }
+        let allowed = self.allowed(self.buckets.backlog_of(bucket), packet.bytes);
+        self.buckets.push(bucket, packet);
+        self.trim(bucket, allowed, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.buckets.perturb(cx);
+        self.buckets.pop().map(|(_, packet)| packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.buckets.queues().backlog()
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        if let Some(longest) = self.buckets.queues().longest() {
+            self.cut(longest, Why::Overload, cx);
+        }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let queues = self.buckets.queues();
+        gauge("buckets_in_use", f64::from(self.buckets.in_use()));
+        gauge("longest", queues.longest().map_or(0.0, |bucket| f64::from(queues.backlog_of(bucket).packets)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{FlowId, Port, Rate, Rng, Sink, Time};
+    use alloc::vec::Vec;
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    #[derive(Default)]
+    struct Dropped(Vec<(u64, usize, Why)>);
+
+    impl Sink<usize> for Dropped {
+        fn dropped(&mut self, packet: Packet<usize>, why: Why, _: Time) {
+            self.0.push((packet.flow.0, packet.handle, why));
+        }
+        fn marked(&mut self, _: &Packet<usize>, _: Why, _: Time) {}
+    }
+
+    /// Flows in buckets of their own.
+    fn apart(sfq: &Sfq<usize>) -> [u64; 3] {
+        let mut found = Vec::new();
+        let mut buckets = Vec::new();
+        for flow in 0..1000 {
+            let bucket = sfq.buckets.bucket(FlowId(flow));
+            if !buckets.contains(&bucket) {
+                buckets.push(bucket);
+                found.push(flow);
+            }
+        }
+        [found[0], found[1], found[2]]
+    }
+
+    /// What is dropped of packets of 1000 bytes of the flows, given by number among those [`apart`]; each has its
+    /// place among the arrivals as its handle.
+    fn offer(settings: &[(&str, &str)], flows: &[usize]) -> Vec<(usize, usize, Why)> {
+        let sfq = Sfq::new(SfqConfig::from_settings(settings).unwrap(), &PLACE).unwrap();
+        let names = apart(&sfq);
+        let (mut port, mut dropped) = (Port::new(sfq, Rng::new(1)), Dropped::default());
+        for (number, flow) in flows.iter().enumerate() {
+            port.enqueue(Packet::new(FlowId(names[*flow]), 1000, number), Time::ZERO, &mut dropped);
+        }
+        let number = |flow: u64| names.iter().position(|name| *name == flow).unwrap();
+        dropped.0.into_iter().map(|(flow, handle, why)| (number(flow), handle, why)).collect()
+    }
+
+    #[test]
+    fn a_bucket_has_its_part_of_the_room_and_no_more() {
+        use Why::Overflow;
+        for limit in ["8p", "8KB", "8999B"] {
+            let settings = [("limit", limit), ("buckets", "4")];
+            let dropped = offer(&settings, &[0, 0, 0, 0, 1, 2, 1, 2, 2]);
+            assert_eq!(dropped, [(0, 2, Overflow), (0, 3, Overflow), (2, 8, Overflow)], "{limit}");
+            let oldest = offer(&[&settings[..], &[("head_drop", "on")]].concat(), &[0, 0, 0, 1]);
+            assert_eq!(oldest, [(0, 0, Overflow)], "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_less_than_a_packet_is_a_packet_while_there_is_room() {
+        for limit in ["2p", "2KB"] {
+            let dropped = offer(&[("limit", limit), ("buckets", "4")], &[0, 0, 1, 2]);
+            assert_eq!(dropped, [(0, 1, Why::Overflow), (2, 3, Why::Overflow)], "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_shared_buffer_that_is_full_costs_the_longest_bucket_a_packet() {
+        use Why::Overflow;
+        for limit in ["4p", "4KB"] {
+            let settings = [("limit", limit), ("buckets", "64"), ("sharing", "shared")];
+            let dropped = offer(&settings, &[0, 0, 0, 0, 1, 1, 2]);
+            // Two each when flow 2 arrives: flow 0 came to that length last, by its loss.
+            assert_eq!(dropped, [(0, 3, Overflow), (0, 2, Overflow), (0, 1, Overflow)], "{limit}");
+            let oldest = offer(&[&settings[..], &[("headdrop", "on")]].concat(), &[0, 0, 0, 0, 1, 1, 2]);
+            assert_eq!(oldest, [(0, 0, Overflow), (0, 1, Overflow), (0, 2, Overflow)], "{limit}");
+        }
+    }
+
+    #[test]
+    fn ns2_lets_a_bucket_grow_to_half_of_what_is_free() {
+        use Why::{FlowLimit, Overflow};
+        // By hand, room for 8 in 2 buckets. Flow 0 meets (used, left/2) = (0, 4), (1, 3), (2, 3), (3, 2): dropped. Flow 1
+        // then meets (0, 2), (1, 2), (2, 1): dropped.
+        let settings = [("limit", "8p"), ("buckets", "2048"), ("preset", "ns2")];
+        let none_fair = offer(&settings, &[0, 0, 0, 0, 1, 1, 1]);
+        // With more buckets than places a bucket holds one packet above its part, which is 0 here.
+        assert_eq!(
+            none_fair,
+            [(0, 1, FlowLimit), (0, 2, FlowLimit), (0, 3, FlowLimit), (1, 5, FlowLimit), (1, 6, FlowLimit)]
+        );
+        let two = [("preset", "ns2"), ("limit", "8KB"), ("buckets", "3")];
+        assert_eq!(offer(&two, &[0, 0, 0, 0, 1, 1, 1]), [(0, 3, FlowLimit), (1, 6, FlowLimit)]);
+        // The last place is never taken: half of it is less than a packet.
+        let last = offer(&[("preset", "ns2"), ("limit", "1p")], &[0]);
+        assert_eq!(last, [(0, 0, FlowLimit)]);
+        // A limit of less than a mean packet is no room at all, as ns-2 counts.
+        assert_eq!(offer(&[("preset", "ns2"), ("limit", "999B")], &[0]), [(0, 0, Overflow)]);
+    }
+
+    #[test]
+    fn depth_bounds_a_bucket_and_flows_the_buckets_in_use() {
+        let shared = [("limit", "9p"), ("buckets", "64"), ("sharing", "shared")];
+        let depth = offer(&[&shared[..], &[("depth", "2")]].concat(), &[0, 0, 0, 1]);
+        assert_eq!(depth, [(0, 2, Why::FlowLimit)]);
+        let flows = offer(&[&shared[..], &[("flows", "2")]].concat(), &[0, 1, 2, 0]);
+        assert_eq!(flows, [(2, 2, Why::Overflow)]);
+    }
+
+    #[test]
+    fn what_a_new_hash_function_brings_together_stays_until_it_is_sent() {
+        // Two flows with their part of three packets each; then one bucket for both, which takes
+        // nothing in until it is within its part again.
+        let settings = [("limit", "6p"), ("buckets", "2"), ("perturb", "1s")];
+        let mut sfq = Sfq::new(SfqConfig::from_settings(&settings).unwrap(), &PLACE).unwrap();
+        let mut names = (0..).map(FlowId);
+        let first = names.next().unwrap();
+        let second = names.find(|flow| sfq.buckets.bucket(*flow) != sfq.buckets.bucket(first)).unwrap();
+        let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+        for (number, flow) in [first, second].repeat(3).into_iter().enumerate() {
+            sfq.enqueue(Packet::new(flow, 1000, number), &mut Cx::new(Time::ZERO, &mut rng, &mut dropped));
+        }
+        let mut now = Time::ZERO;
+        while sfq.buckets.in_use() > 1 {
+            now += Span::from_secs(1);
+            sfq.buckets.perturb(&mut Cx::new(now, &mut rng, &mut dropped));
+        }
+        let mut cx = Cx::new(now, &mut rng, &mut dropped);
+        sfq.dequeue(&mut cx);
+        sfq.enqueue(Packet::new(first, 1000, 6), &mut cx);
+        assert_eq!((sfq.backlog().packets, dropped.0), (5, alloc::vec![(first.0, 6, Why::Overflow)]));
+    }
+
+    #[test]
+    fn an_overloaded_parent_takes_from_the_longest_bucket() {
+        let mut sfq = Sfq::new(SfqConfig::default(), &PLACE).unwrap();
+        let names = apart(&sfq);
+        let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+        for (number, flow) in [0, 1, 1, 2].into_iter().enumerate() {
+            let packet = Packet::new(FlowId(names[flow]), 1000, number);
+            sfq.enqueue(packet, &mut Cx::new(Time::ZERO, &mut rng, &mut dropped));
+        }
+        sfq.shed(&mut Cx::new(Time::ZERO, &mut rng, &mut dropped));
+        assert_eq!(dropped.0, [(names[1], 2, Why::Overload)]);
+    }
+}

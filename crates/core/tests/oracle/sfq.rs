@@ -1,0 +1,293 @@
+//! SFQ: a hash, a list of queues, and turns.
+
+use std::collections::VecDeque;
+
+use headgate_core::disciplines::{Sfq, SfqConfig};
+use headgate_core::parts::keyed;
+use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+
+const KEY: u64 = 7;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Sharing {
+    Partitioned,
+    Shared,
+    Ns2,
+}
+
+/// The settings, in numbers.
+#[derive(Clone, Copy)]
+struct Settings {
+    /// Packets and bytes for all; one of them is infinite.
+    limit: (f64, f64),
+    buckets: usize,
+    sharing: Sharing,
+    /// Bytes a turn, or 0 for one packet.
+    quantum: f64,
+    /// Seconds, or infinite.
+    perturb: f64,
+    depth: usize,
+    flows: usize,
+    head_drop: bool,
+}
+
+const PAPER: Settings = Settings {
+    limit: (1000.0, f64::INFINITY),
+    buckets: 16,
+    sharing: Sharing::Partitioned,
+    quantum: 0.0,
+    perturb: f64::INFINITY,
+    depth: usize::MAX,
+    flows: usize::MAX,
+    head_drop: false,
+};
+
+struct Plain {
+    settings: Settings,
+    key: u64,
+    perturbed: u64,
+    queues: Vec<VecDeque<Arrival>>,
+    /// Buckets that hold packets, in the order of their turns, with what they may send.
+    turns: VecDeque<(usize, f64)>,
+    /// Whether the first has its quantum for this turn.
+    paid: bool,
+    /// How long each bucket was when it last changed, and at which change.
+    lengths: Vec<(u64, u64)>,
+    changes: u64,
+}
+
+impl Plain {
+    fn new(settings: Settings) -> Plain {
+        let buckets = settings.buckets;
+        Plain {
+            settings,
+            key: KEY,
+            perturbed: 0,
+            queues: vec![VecDeque::new(); buckets],
+            turns: VecDeque::new(),
+            paid: false,
+            lengths: vec![(0, 0); buckets],
+            changes: 0,
+        }
+    }
+
+    fn bucket(&self, flow: u64) -> usize {
+        (keyed(self.key, FlowId(flow)) as f64 / 2f64.powi(64) * self.settings.buckets as f64) as usize
+    }
+
+    fn bytes(&self, bucket: usize) -> f64 {
+        self.queues[bucket].iter().map(|packet| f64::from(packet.bytes)).sum()
+    }
+
+    fn held(&self) -> (f64, f64) {
+        let all = 0..self.queues.len();
+        (all.clone().map(|b| self.queues[b].len() as f64).sum(), all.map(|b| self.bytes(b)).sum())
+    }
+
+    /// Notes that a bucket has changed, if its length in the unit of the limit has: bytes to five leading bits.
+    fn changed(&mut self, bucket: usize) {
+        self.changes += 1;
+        let length = match self.settings.limit.0.is_finite() || self.queues[bucket].is_empty() {
+            true => self.queues[bucket].len() as u64,
+            false => {
+                let bytes = self.bytes(bucket) as u64;
+                let mut unit = 1;
+                while bytes / unit >= 32 {
+                    unit *= 2;
+                }
+                bytes / unit * unit + 1
+            }
+        };
+        if self.lengths[bucket].0 != length {
+            self.lengths[bucket] = (length, self.changes);
+        }
+    }
+
+    fn add(&mut self, bucket: usize, packet: Arrival) {
+        if self.queues[bucket].is_empty() {
+            self.turns.push_back((bucket, 0.0));
+            self.paid &= self.turns.len() > 1;
+        }
+        self.queues[bucket].push_back(packet);
+        self.changed(bucket);
+    }
+
+    fn emptied(&mut self, bucket: usize) {
+        if self.queues[bucket].is_empty() {
+            let place = self.turns.iter().position(|(other, _)| *other == bucket).unwrap();
+            self.paid &= place > 0;
+            self.turns.remove(place);
+        }
+    }
+
+    fn cut(&mut self, bucket: usize, why: Why) -> Decision {
+        let queue = &mut self.queues[bucket];
+        let packet = if self.settings.head_drop { queue.pop_front() } else { queue.pop_back() };
+        self.changed(bucket);
+        self.emptied(bucket);
+        Decision::Dropped(packet.unwrap().number, why)
+    }
+
+    fn longest(&self) -> usize {
+        (0..self.lengths.len()).max_by_key(|bucket| self.lengths[*bucket]).unwrap()
+    }
+
+    fn perturb(&mut self, now: f64, rng: &mut Rng) {
+        let periods = ((now + 1e-12) / self.settings.perturb).floor() as u64;
+        if periods == self.perturbed {
+            return;
+        }
+        self.perturbed = periods;
+        self.key = rng.bits();
+        self.turns.clear();
+        self.paid = false;
+        let waiting: Vec<Arrival> = self.queues.iter_mut().flat_map(|queue| queue.drain(..)).collect();
+        (0..self.queues.len()).for_each(|bucket| self.changed(bucket));
+        for packet in waiting {
+            self.add(self.bucket(packet.flow), packet);
+        }
+    }
+
+    fn refuses(&self, bucket: usize) -> Option<Why> {
+        let used = self.queues[bucket].len();
+        if used == 0 && self.turns.len() >= self.settings.flows {
+            return Some(Why::Overflow);
+        }
+        // ns-2.35, queue/sfq.cc, SFQ::enque.
+        let maxqueue = self.settings.limit.0.min(self.settings.limit.1 / 1000.0) as i64;
+        let (used, left, buckets) = (used as i64, maxqueue - self.held().0 as i64, self.settings.buckets as i64);
+        let drop = used >= left / 2 || (left < buckets && used > maxqueue / buckets) || left <= 0;
+        let why = if left <= 0 { Why::Overflow } else { Why::FlowLimit };
+        (self.settings.sharing == Sharing::Ns2 && drop).then_some(why)
+    }
+}
+
+impl Oracle for Plain {
+    fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        self.perturb(now, rng);
+        let bucket = self.bucket(packet.flow);
+        if let Some(why) = self.refuses(bucket) {
+            return vec![Decision::Dropped(packet.number, why)];
+        }
+        let mut decisions = Vec::new();
+        let (packets, bytes) = self.settings.limit;
+        let parts = self.settings.buckets as f64;
+        // Its part, but no less than it held before and than the packet alone.
+        let most_packets = (packets / parts).floor().max(self.queues[bucket].len() as f64).max(1.0);
+        let most_bytes = (bytes / parts).floor().max(self.bytes(bucket)).max(f64::from(packet.bytes));
+        self.add(bucket, packet);
+        if self.queues[bucket].len() > self.settings.depth {
+            decisions.push(self.cut(bucket, Why::FlowLimit));
+        }
+        while self.settings.sharing == Sharing::Partitioned
+            && (self.queues[bucket].len() as f64 > most_packets || self.bytes(bucket) > most_bytes)
+        {
+            decisions.push(self.cut(bucket, Why::Overflow));
+        }
+        while self.held().0 > packets || self.held().1 > bytes {
+            let loser = if self.settings.sharing == Sharing::Shared { self.longest() } else { bucket };
+            decisions.push(self.cut(loser, Why::Overflow));
+        }
+        decisions
+    }
+
+    fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        self.perturb(now, rng);
+        if self.turns.is_empty() {
+            return Vec::new();
+        }
+        loop {
+            let (bucket, credit) = &mut self.turns[0];
+            let bucket = *bucket;
+            if !self.paid {
+                *credit += self.settings.quantum.max(1.0);
+                self.paid = true;
+            }
+            if *credit > 0.0 {
+                let packet = self.queues[bucket].pop_front().unwrap();
+                *credit -= if self.settings.quantum > 0.0 { f64::from(packet.bytes) } else { 1.0 };
+                self.changed(bucket);
+                self.emptied(bucket);
+                return vec![Decision::Sent(packet.number)];
+            }
+            self.turns.rotate_left(1);
+            self.paid = false;
+        }
+    }
+
+    fn state(&self) -> State {
+        let mut state = vec![entry("in use", self.turns.len() as u32)];
+        for (bucket, queue) in self.queues.iter().enumerate().filter(|(_, queue)| !queue.is_empty()) {
+            let credit = self.turns.iter().find(|(other, _)| *other == bucket).unwrap().1;
+            state.push(entry(format!("packets {bucket}"), queue.len() as u32));
+            state.push(entry(format!("bytes {bucket}"), self.bytes(bucket)));
+            state.push(entry(format!("credit {bucket}"), credit));
+        }
+        state
+    }
+}
+
+fn look(sfq: &Sfq<usize>, _: Time) -> State {
+    let buckets = sfq.buckets();
+    let mut state = vec![entry("in use", buckets.in_use())];
+    for bucket in 0..buckets.queues().queues() {
+        let held = buckets.backlog_of(bucket);
+        if let Some(credit) = buckets.credit(bucket) {
+            state.push(entry(format!("packets {bucket}"), held.packets));
+            state.push(entry(format!("bytes {bucket}"), held.bytes as f64));
+            state.push(entry(format!("credit {bucket}"), credit as f64));
+        }
+    }
+    state
+}
+
+fn check(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
+    let config = SfqConfig::from_settings(settings).unwrap();
+    let place = Place::new(Rate::from_bits(10_000_000), 1000, KEY);
+    agree(Sfq::new(config, &place).unwrap(), Plain::new(plain), look, traffic);
+}
+
+#[test]
+fn sfq_gives_each_bucket_its_part_as_the_papers_say() {
+    check(&[("limit", "80p")], Settings { limit: (80.0, f64::INFINITY), ..PAPER }, Traffic::mixed(1));
+    let blue = Settings { limit: (f64::INFINITY, 92_000.0), buckets: 46, head_drop: true, ..PAPER };
+    check(&[("preset", "blue"), ("limit", "92KB"), ("headdrop", "on")], blue, Traffic::mixed(2));
+}
+
+#[test]
+fn sfq_with_a_shared_buffer_drops_from_the_longest_bucket() {
+    let linux = Settings {
+        limit: (127.0, f64::INFINITY),
+        buckets: 1024,
+        sharing: Sharing::Shared,
+        quantum: 1514.0,
+        depth: 127,
+        flows: 127,
+        ..PAPER
+    };
+    check(&[("preset", "linux")], linux, Traffic::mixed(3));
+    let tight = Settings { depth: 40, flows: 12, limit: (60.0, f64::INFINITY), quantum: 300.0, ..linux };
+    let settings = [("preset", "linux"), ("depth", "40"), ("flows", "12"), ("limit", "60p"), ("quantum", "300B")];
+    check(&settings, tight, Traffic::mixed(4));
+    let bytes = Settings { limit: (f64::INFINITY, 60_000.0), head_drop: true, ..linux };
+    check(&[("preset", "linux"), ("limit", "60KB"), ("head_drop", "on")], bytes, Traffic::mixed(5));
+}
+
+#[test]
+fn sfq_hashes_anew_and_keeps_what_waits() {
+    let settings = Settings { limit: (100.0, f64::INFINITY), buckets: 8, perturb: 0.1, ..PAPER };
+    check(&[("limit", "100p"), ("buckets", "8"), ("perturb", "100ms")], settings, Traffic::mixed(6));
+    let shared = Settings { sharing: Sharing::Shared, quantum: 1000.0, ..settings };
+    let names = [("limit", "100p"), ("buckets", "8"), ("perturb", "100ms"), ("sharing", "shared"), ("quantum", "1KB")];
+    check(&names, shared, Traffic::mixed(7));
+}
+
+#[test]
+fn sfq_as_in_ns2_gives_a_bucket_half_of_what_is_free() {
+    let ns2 = Settings { limit: (40.0, f64::INFINITY), sharing: Sharing::Ns2, ..PAPER };
+    check(&[("preset", "ns2")], ns2, Traffic::mixed(8));
+    let bytes = Settings { limit: (f64::INFINITY, 90_500.0), ..ns2 };
+    check(&[("preset", "ns2"), ("limit", "90.5KB")], bytes, Traffic::mixed(9));
+}
