@@ -163,11 +163,11 @@ disciplines! {
     "fred", FredConfig, Fred::<T>::new, comparison [protects per_flow ecn],
         "RED that bounds what each flow has queued and remembers who tries for more",
         "Lin, Morris, ACM SIGCOMM 1997";
-    "prio", PrioConfig, Prio::<T>::new, modern [schedules],
-        "strict priority between classes, any discipline inside each", "tc-prio(8)";
     "pie", PieConfig, Pie::<T>::new, modern [ecn],
         "a controller holds the delay to a target by the probability of signals",
         "Pan, Natarajan, Baker, White, RFC 8033, 2017";
+    "prio", PrioConfig, Prio::<T>::new, modern [schedules],
+        "strict priority between classes, any discipline inside each", "tc-prio(8)";
     "red", RedConfig, Red::<T>::new, comparison [ecn],
         "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],

@@ -2,13 +2,13 @@
 //! and the same random draws. One file a discipline.
 
 mod blue;
+mod breathe;
 mod choke;
 mod codel;
-mod breathe;
 mod droptail;
 mod fred;
 mod harness;
-mod red;
 mod pie;
+mod red;
 mod sfb;
 mod sfq;
