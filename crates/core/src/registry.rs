@@ -145,6 +145,9 @@ macro_rules! disciplines {
 }
 
 disciplines! {
+    "ared", AredConfig, Ared::<T>::new, comparison [ecn],
+        "RED that moves maxp until the average queue stays half way between its thresholds",
+        "Floyd, Gummadi, Shenker, ICSI technical report, 2001";
     "blue", BlueConfig, Blue::<T>::new, paper [ecn],
         "one probability, raised by overflow and lowered by idleness", "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002";
     "breathe", BreatheConfig, Breathe::<T>::new, paper [protects per_flow ecn],
@@ -160,6 +163,9 @@ disciplines! {
     "faba", FabaConfig, Faba::<T>::new, paper [protects per_flow ecn],
         "a fixed stock of tokens, a bucket a flow: whoever queues more than its share drains its own",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
+    "feng_red", FengRedConfig, FengRed::<T>::new, comparison [ecn],
+        "RED that multiplies maxp when the average leaves the thresholds upwards and divides it downwards",
+        "Feng, Kandlur, Saha, Shin, IEEE INFOCOM 1999";
     "fred", FredConfig, Fred::<T>::new, comparison [protects per_flow ecn],
         "RED that bounds what each flow has queued and remembers who tries for more",
         "Lin, Morris, ACM SIGCOMM 1997";

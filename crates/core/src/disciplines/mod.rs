@@ -1,11 +1,13 @@
 //! The disciplines, one file each.
 
+mod ared;
 mod blue;
 mod breathe;
 mod choke;
 mod codel;
 mod droptail;
 mod faba;
+mod feng_red;
 mod fred;
 mod pie;
 mod prio;
@@ -14,12 +16,14 @@ mod sfb;
 mod sfq;
 mod tbf;
 
+pub use ared::{Adapts, Ared, AredConfig};
 pub use blue::{Blue, BlueConfig};
 pub use breathe::{Breathe, BreatheConfig};
 pub use choke::{Choke, ChokeConfig};
 pub use codel::{Codel, CodelConfig};
 pub use droptail::{Droptail, DroptailConfig};
 pub use faba::{Faba, FabaConfig};
+pub use feng_red::{FengRed, FengRedConfig, Side};
 pub use fred::{Fred, FredConfig, FredFlow};
 pub use pie::{Pie, PieConfig};
 pub use prio::{Prio, PrioConfig};

@@ -15,6 +15,11 @@ impl Every {
         Every { period, next: start + period }
     }
 
+    /// When the period that is going on will end.
+    pub fn next_end(&self) -> Time {
+        self.next
+    }
+
     /// How many periods ended up to and including `now`. The caller catches up in closed form or bounded: a clock that
     /// jumps an hour ends many periods at once.
     #[inline]

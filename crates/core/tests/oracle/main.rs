@@ -1,11 +1,13 @@
 //! Step-by-step conformance: every discipline beside a plain transcription of its publication, over the same traffic
 //! and the same random draws. One file a discipline.
 
+mod ared;
 mod blue;
 mod breathe;
 mod choke;
 mod codel;
 mod droptail;
+mod feng_red;
 mod fred;
 mod harness;
 mod pie;

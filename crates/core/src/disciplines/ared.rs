@@ -1,0 +1,369 @@
+//! Adaptive RED: RED that moves maxp until the average queue stays half way between its thresholds.
+//!
+//! S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
+//! management", 2001: figure 1 for maxp, section 4 for wq and the thresholds. After W. Feng, D. Kandlur, D. Saha,
+//! K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, see `feng_red`.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | avg, minth, maxth, wq, maxp | [`Detector`] |
+//! | target, [minth + 0.4 (maxth - minth), minth + 0.6 (maxth - minth)] | [`Ared::target`] |
+//! | alpha = min(0.01, maxp/4), beta | `alpha`, `beta` |
+//! | interval | `interval` |
+
+use core::cmp::Ordering;
+use core::ops::Bound;
+
+use crate::cx::Cx;
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Detector, Every, RedQueue, RedSettings, Spacing, Thresholds, Weight};
+use crate::time::{Span, Time};
+use crate::units::{Level, Limit};
+
+crate::choice! {
+    /// When maxp is moved.
+    pub enum Adapts {
+        /// Every interval, whether packets arrive or not (the paper; Linux's timer).
+        Timer = "timer",
+        /// At the first arrival that finds the average out of range an interval after the last move (ns-2).
+        Arrivals = "arrivals",
+    }
+}
+
+crate::params! {
+    /// Settings of [`Ared`].
+    pub struct AredConfig {
+        /// Room for waiting packets; what does not fit is dropped whatever the average says.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue below which no packet is signalled. `auto`: what queues up in half the target delay, at
+        /// least 5 packets and at most a sixth of the limit.
+        minth: Option<Level> = None, also "min" "thresh" "thresh_";
+        /// The average queue from which every packet is signalled (with `gentle`, from twice this). `auto`: 3 minth.
+        maxth: Option<Level> = None, also "max" "maxthresh" "maxthresh_";
+        /// The probability just below maxth to begin with, before signals are spaced.
+        maxp: f64 = 0.1, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p" "probability" "cur_max_p_";
+        /// What is added to maxp when the average is above its range, or a quarter of maxp if that is less.
+        alpha: f64 = 0.01, in 0.0001..=0.25, also "alpha_";
+        /// What maxp is multiplied by when the average is below its range.
+        beta: f64 = 0.9, in 0.5..=0.99, also "beta_";
+        /// How often maxp is moved.
+        interval: Span = Span::from_millis(500), in Span::from_millis(1).., also "interval_";
+        /// maxp is raised no further from here on.
+        top: f64 = 0.5, in 0.0001..=1.0, also "top_";
+        /// maxp is lowered no further from here on. `auto`: 1/W of a connection with the link to itself, 1000 B packets
+        /// and a round trip of 100 ms, at most 0.01.
+        bottom: Option<f64> = Some(0.01), in 0.0001..=1.0, also "bottom_";
+        /// When maxp is moved: `timer`, every interval; `arrivals`, with the first arrival that calls for it.
+        adapts: Adapts = Adapts::Timer;
+        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
+        /// packets a second.
+        wq: Option<f64> = None, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+        /// As tc's `burst`, see `red`: sets wq to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3.
+        burst: Option<u32> = Some(0);
+        /// The queueing delay that an `auto` minth aims at.
+        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
+        /// How signals are spread, see `red`.
+        spacing: Spacing = Spacing::Uniform;
+        /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
+        gentle: bool = true, also "gentle_";
+        /// Measures the queue in bytes, and signals a packet in proportion to its size over the mean size.
+        byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
+        /// In byte mode, signals a packet whatever its size, as Linux does.
+        ignore_size: bool = false;
+        /// Spares the first packet after the average has come up to minth, as Linux and ns-2 do.
+        spare_first: bool = false;
+        /// Signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
+        spare_below: u32 = 0;
+        /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
+        mark_above_maxth: bool = false;
+        /// Marks ECN-capable packets instead of dropping them.
+        ecn: bool = true, also "setbit_";
+        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
+        /// host says.
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+    }
+    presets {
+        "paper" "Floyd, Gummadi, Shenker 2001 (the defaults): wq, minth and maxth from the link and the target delay" {}
+        "ns2" "ns-2 2.35, ns-default.tcl with adaptive_ 1" {
+            "maxp" = "0.1", "bottom" = "auto", "adapts" = "arrivals", "spacing" = "wait", "byte_mode" = "on",
+            "spare_first" = "on", "spare_below" = "1", "ecn" = "off", "mean_packet" = "500B"
+        }
+        "linux" "sch_red of Linux 6 with `adaptive` and iproute2's defaults, 1 to 50 % every 500 ms" {
+            "minth" = "8.3333%", "maxth" = "25%", "maxp" = "0.02", "burst" = "auto", "gentle" = "off",
+            "byte_mode" = "on", "ignore_size" = "on", "spare_first" = "on", "mark_above_maxth" = "on", "ecn" = "off",
+            "mean_packet" = "1000B"
+        }
+    }
+}
+
+/// RED with a maxp that follows the load.
+pub struct Ared<T> {
+    red: RedQueue<T>,
+    step: Step,
+    /// The target range of the average.
+    target: Thresholds,
+    clock: Clock,
+}
+
+/// How far maxp moves.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    alpha: f64,
+    beta: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Step {
+    /// Figure 1 of the paper, for an average that stands like this to the target range.
+    fn moved(self, maxp: f64, average: Ordering) -> f64 {
+        match average {
+            Ordering::Greater if maxp <= self.top => maxp + self.alpha.min(maxp / 4.0),
+            Ordering::Less if maxp >= self.bottom => maxp * self.beta,
+            _ => maxp,
+        }
+    }
+}
+
+/// When maxp moves next.
+#[derive(Clone, Copy, Debug)]
+enum Clock {
+    Timer(Every, Span),
+    Arrivals { last: Time, interval: Span },
+}
+
+impl<T> Ared<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
+    pub fn new(config: AredConfig, place: &Place) -> Result<Self, BuildError> {
+        let red = RedQueue::new(config.settings(), place)?;
+        let Thresholds { min, max } = red.detector().thresholds();
+        let target = Thresholds { min: min + 0.4 * (max - min), max: min + 0.6 * (max - min) };
+        // ns-2: W = 0.1 s x rate / 8000 bit.
+        let bottom = config.bottom.unwrap_or((80_000.0 / place.rate.as_bits().max(1) as f64).min(0.01));
+        let step = Step { alpha: config.alpha, beta: config.beta, top: config.top, bottom };
+        let clock = match config.adapts {
+            Adapts::Timer => Clock::Timer(Every::new(config.interval, Time::ZERO), config.interval),
+            Adapts::Arrivals => Clock::Arrivals { last: Time::ZERO, interval: config.interval },
+        };
+        Ok(Ared { red, step, target, clock })
+    }
+
+    /// RED's state: the average, maxp, the probability and the count that spaces signals.
+    pub fn detector(&self) -> &Detector {
+        self.red.detector()
+    }
+
+    /// The range in which the average is left alone.
+    pub fn target(&self) -> Thresholds {
+        self.target
+    }
+
+    fn stands(&self, average: f64) -> Ordering {
+        if average > self.target.max {
+            Ordering::Greater
+        } else if average < self.target.min {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }
+    }
+
+    /// Moves maxp for this average; says whether it moved.
+    fn adapt(&mut self, average: Ordering) -> bool {
+        let maxp = self.red.detector().maxp();
+        let moved = self.step.moved(maxp, average);
+        self.red.detector_mut().set_maxp(moved);
+        moved != maxp
+    }
+
+    /// What a timer would have done since the last arrival, in steps bounded by those from `top` to `bottom`: between
+    /// arrivals the average can only fall, so it leaves each side of the target once.
+    #[cold]
+    fn catch_up(&mut self, first: Time, interval: Span, ended: u64) {
+        let length = self.red.length();
+        let average = |ared: &Self, k: u64| ared.stands(ared.red.detector().idled(length, first + interval * k));
+        let mut k = 0;
+        while k < ended {
+            let side = average(self, k);
+            if self.adapt(side) {
+                k += 1;
+                continue;
+            }
+            // Nothing moves while the average stays on this side: bisect for the period in which it has left it.
+            let (mut low, mut high) = (k + 1, ended);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if average(self, middle) == side { low = middle + 1 } else { high = middle }
+            }
+            k = low;
+        }
+    }
+
+    /// Before the arrival enters the average.
+    #[inline]
+    fn tick(&mut self, now: Time) {
+        if let Clock::Timer(every, interval) = &mut self.clock {
+            let (first, interval, ended) = (every.next_end(), *interval, every.due(now));
+            if ended > 0 {
+                self.catch_up(first, interval, ended);
+            }
+        }
+    }
+
+    /// After the arrival has entered the average.
+    #[inline]
+    fn arrived(&mut self, now: Time) {
+        let Clock::Arrivals { last, interval } = self.clock else { return };
+        if now > last + interval && self.adapt(self.stands(self.red.detector().average())) {
+            self.clock = Clock::Arrivals { last: now, interval };
+        }
+    }
+}
+
+impl AredConfig {
+    fn settings(&self) -> RedSettings {
+        RedSettings {
+            limit: self.limit,
+            minth: self.minth,
+            maxth: self.maxth,
+            maxp: self.maxp,
+            weight: match self.burst {
+                Some(0) => self.wq.map_or(Weight::FromRate, Weight::Given),
+                burst => Weight::FromBurst(burst),
+            },
+            target_delay: self.target_delay,
+            spacing: self.spacing,
+            gentle: self.gentle,
+            byte_mode: self.byte_mode,
+            ignore_size: self.ignore_size,
+            spare_first: self.spare_first,
+            spare_below: self.spare_below,
+            mark_above_maxth: self.mark_above_maxth,
+            ecn: self.ecn,
+            mean_packet: self.mean_packet,
+        }
+    }
+}
+
+impl<T> Discipline<T> for Ared<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.tick(cx.now);
+        let zone = self.red.update(cx);
+        self.arrived(cx.now);
+        self.red.offer(zone, packet, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.red.pop(cx)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.red.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        self.red.observe(gauge);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{FlowId, Port, Rate, Rng};
+
+    // 1000 B take 1 ms.
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    // The average is the queue; its target is 14 to 16 packets.
+    const EXACT: &[(&str, &str)] = &[("limit", "60p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1")];
+
+    fn port(settings: &[(&str, &str)]) -> Port<(), Ared<()>> {
+        let config = AredConfig::from_settings(&[EXACT, settings].concat()).unwrap();
+        Port::new(Ared::new(config, &PLACE).unwrap(), Rng::new(3))
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// An arrival at `ms` that finds `queue` packets, and maxp after it.
+    fn arrive(port: &mut Port<(), Ared<()>>, ms: u64, queue: u32) -> f64 {
+        while port.backlog().packets > queue {
+            port.dequeue(at(ms), &mut ());
+        }
+        while port.backlog().packets <= queue {
+            port.enqueue(Packet::new(FlowId(1), 1000, ()), at(ms), &mut ());
+        }
+        port.discipline().detector().maxp()
+    }
+
+    /// After an arrival that found one packet less than `packets`. Nothing is signalled.
+    fn filled(settings: &[(&str, &str)], packets: u32) -> Port<(), Ared<()>> {
+        let mut port = port(&[&[("spare_below", "1000")], settings].concat());
+        arrive(&mut port, 0, packets - 1);
+        port
+    }
+
+    #[test]
+    fn each_interval_maxp_moves_up_by_alpha_down_by_beta_or_not_at_all() {
+        let mut port = filled(&[("maxp", "0.1")], 18);
+        // When an interval ends the average is what the arrival before made it: 16, 14, 17, 13 packets.
+        let seen = [(499, 16), (500, 14), (1000, 17), (1500, 13), (2000, 15)].map(|(ms, q)| arrive(&mut port, ms, q));
+        let expected = [0.1, 0.1, 0.1, 0.11, 0.099];
+        assert!(seen.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{seen:?}");
+    }
+
+    #[test]
+    fn small_steps_are_a_quarter_of_maxp_and_the_bounds_hold() {
+        // maxp 0.02: a step of 0.005, then 0.00625.
+        let mut port = filled(&[("maxp", "0.02")], 18);
+        assert!((arrive(&mut port, 500, 17) - 0.025).abs() < 1e-12);
+        assert!((arrive(&mut port, 1000, 17) - 0.03125).abs() < 1e-12);
+        // An hour at the same average, the link stopped: maxp is raised while it is at most 0.5.
+        let maxp = arrive(&mut port, 3_600_000, 17);
+        assert!((0.5..=0.51).contains(&maxp), "{maxp}");
+    }
+
+    #[test]
+    fn while_the_link_idles_maxp_falls_as_a_timer_would_have_made_it_fall() {
+        let mut port = filled(&[("maxp", "0.1"), ("wq", "0.01")], 18);
+        while port.dequeue(Time::ZERO, &mut ()).is_some() {}
+        // The average of 18 packets at 0.01 is below 2. Four intervals of idle time: 0.9^4.
+        assert!((arrive(&mut port, 2000, 0) - 0.1 * 0.6561).abs() < 1e-12);
+        while port.dequeue(at(2000), &mut ()).is_some() {}
+        // 0.01 <= 0.1 x 0.9^k holds up to k = 21, so the last step is the 22nd.
+        let bottom = arrive(&mut port, 100_000_000, 0);
+        assert!((bottom - 0.1 * libm::pow(0.9, 22.0)).abs() < 1e-12, "{bottom}");
+    }
+
+    #[test]
+    fn as_in_ns2_maxp_moves_with_arrivals_and_at_most_once_however_long_the_silence() {
+        let mut port = filled(&[("maxp", "0.1"), ("adapts", "arrivals")], 1);
+        assert!((arrive(&mut port, 10_000, 1) - 0.09).abs() < 1e-12);
+        assert!((arrive(&mut port, 10_500, 1) - 0.09).abs() < 1e-12, "not before more than an interval has passed");
+        assert!((arrive(&mut port, 10_501, 1) - 0.081).abs() < 1e-12);
+    }
+
+    #[test]
+    fn bottom_and_thresholds_follow_the_link() {
+        let place = Place::new(Rate::from_bits(100_000_000), 1000, 7);
+        let ared = |settings| Ared::<()>::new(AredConfig::from_settings(settings).unwrap(), &place).unwrap();
+        // C = 12 500 packets a second; 2.5 ms of it are 31.25; wq = 1 - exp(-1/12 500).
+        let paper = ared(&[]);
+        assert_eq!(paper.detector().thresholds(), Thresholds { min: 31.25, max: 93.75 });
+        assert_eq!((paper.target().min, paper.target().max), (56.25, 68.75));
+        assert_eq!(ared(&[("bottom", "auto")]).step.bottom, 0.0008);
+        assert_eq!(
+            Ared::<()>::new(AredConfig::from_settings(&[("bottom", "auto")]).unwrap(), &PLACE).unwrap().step.bottom,
+            0.01
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! Self-configuring RED: RED that makes its maxp larger when the average queue rises above maxth, and smaller when it
+//! falls below minth.
+//!
+//! W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, figure 3.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | Qave, minth, maxth, maxp | [`Detector`] |
+//! | status | [`Side`] |
+//! | alpha, beta | `alpha`, `beta` |
+
+use core::ops::Bound;
+
+use crate::cx::Cx;
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Detector, RedQueue, RedSettings, Spacing, Thresholds, Weight};
+use crate::time::Span;
+use crate::units::{Level, Limit};
+
+crate::params! {
+    /// Settings of [`FengRed`].
+    pub struct FengRedConfig {
+        /// Room for waiting packets; what does not fit is dropped whatever the average says.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue below which no packet is signalled. `auto`: what queues up in half the target delay, at
+        /// least 5 packets and at most a sixth of the limit.
+        minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_";
+        /// The average queue from which every packet is signalled (with `gentle`, from twice this). `auto`: 3 minth.
+        maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_";
+        /// The probability just below maxth to begin with, before signals are spaced.
+        maxp: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p" "probability" "cur_max_p_";
+        /// What maxp is divided by when the average falls below minth.
+        alpha: f64 = 3.0, in 1.0.., also "alpha_";
+        /// What maxp is multiplied by when the average rises above maxth.
+        beta: f64 = 2.0, in 1.0.., also "beta_";
+        /// maxp falls no lower than this. The paper sets no bound, and a maxp that came down to 0 would never rise
+        /// again.
+        bottom: f64 = 0.0001, in (Bound::Excluded(0.0), Bound::Included(1.0));
+        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
+        /// packets a second.
+        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+        /// As tc's `burst`, see `red`: sets wq to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3.
+        burst: Option<u32> = Some(0);
+        /// The queueing delay that an `auto` minth aims at.
+        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
+        /// How signals are spread, see `red`.
+        spacing: Spacing = Spacing::Uniform;
+        /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
+        gentle: bool = false, also "gentle_";
+        /// Measures the queue in bytes, and signals a packet in proportion to its size over the mean size.
+        byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
+        /// In byte mode, signals a packet whatever its size, as Linux does.
+        ignore_size: bool = false;
+        /// Spares the first packet after the average has come up to minth, as Linux and ns-2 do.
+        spare_first: bool = false;
+        /// Signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
+        spare_below: u32 = 0;
+        /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
+        mark_above_maxth: bool = false;
+        /// Marks ECN-capable packets instead of dropping them.
+        ecn: bool = true, also "setbit_";
+        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
+        /// host says.
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+    }
+    presets {
+        "paper" "Feng, Kandlur, Saha, Shin 1999: alpha 3, beta 2; RED's values as in `red` (the defaults)" {}
+        "ns2" "ns-2 2.35, ns-default.tcl with adaptive_ 1, feng_adaptive_ 1, alpha_ 3 and beta_ 2 (test-suite-adaptive-red)" {
+            "minth" = "auto", "maxth" = "auto", "maxp" = "0.1", "wq" = "auto", "spacing" = "wait", "gentle" = "on",
+            "byte_mode" = "on", "spare_first" = "on", "spare_below" = "1", "ecn" = "off", "mean_packet" = "500B"
+        }
+    }
+}
+
+/// On which side of the thresholds the average last was, the paper's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Below minth.
+    Below,
+    /// Between them.
+    Between,
+    /// Above maxth.
+    Above,
+}
+
+/// RED with a maxp that follows the load.
+pub struct FengRed<T> {
+    red: RedQueue<T>,
+    alpha: f64,
+    beta: f64,
+    bottom: f64,
+    side: Side,
+}
+
+impl<T> FengRed<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
+    pub fn new(config: FengRedConfig, place: &Place) -> Result<Self, BuildError> {
+        let red = RedQueue::new(config.settings(), place)?;
+        // The paper leaves open where the average is taken to come from: an empty queue is below minth.
+        Ok(FengRed { red, alpha: config.alpha, beta: config.beta, bottom: config.bottom, side: Side::Below })
+    }
+
+    /// RED's state: the average, maxp, the probability and the count that spaces signals.
+    pub fn detector(&self) -> &Detector {
+        self.red.detector()
+    }
+
+    /// On which side of the thresholds the average last was.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    /// Moves maxp if the average has crossed a threshold outwards.
+    #[inline]
+    fn adapt(&mut self) {
+        let (average, Thresholds { min, max }) = (self.red.detector().average(), self.red.detector().thresholds());
+        if average > min && average < max {
+            self.side = Side::Between;
+        } else if average < min && self.side != Side::Below {
+            self.side = Side::Below;
+            self.scale(1.0 / self.alpha);
+        } else if average > max && self.side != Side::Above {
+            self.side = Side::Above;
+            self.scale(self.beta);
+        }
+    }
+
+    fn scale(&mut self, by: f64) {
+        let detector = self.red.detector_mut();
+        detector.set_maxp((detector.maxp() * by).min(1.0).max(self.bottom));
+    }
+}
+
+impl FengRedConfig {
+    fn settings(&self) -> RedSettings {
+        RedSettings {
+            limit: self.limit,
+            minth: self.minth,
+            maxth: self.maxth,
+            maxp: self.maxp,
+            weight: match self.burst {
+                Some(0) => self.wq.map_or(Weight::FromRate, Weight::Given),
+                burst => Weight::FromBurst(burst),
+            },
+            target_delay: self.target_delay,
+            spacing: self.spacing,
+            gentle: self.gentle,
+            byte_mode: self.byte_mode,
+            ignore_size: self.ignore_size,
+            spare_first: self.spare_first,
+            spare_below: self.spare_below,
+            mark_above_maxth: self.mark_above_maxth,
+            ecn: self.ecn,
+            mean_packet: self.mean_packet,
+        }
+    }
+}
+
+impl<T> Discipline<T> for FengRed<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let zone = self.red.update(cx);
+        self.adapt();
+        self.red.offer(zone, packet, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.red.pop(cx)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.red.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        self.red.observe(gauge);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{FlowId, Port, Rate, Rng, Time};
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    // The average is the queue, and nothing is signalled.
+    const EXACT: &[(&str, &str)] =
+        &[("limit", "60p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("spare_below", "1000")];
+
+    fn port(settings: &[(&str, &str)]) -> Port<(), FengRed<()>> {
+        let config = FengRedConfig::from_settings(&[EXACT, settings].concat()).unwrap();
+        Port::new(FengRed::new(config, &PLACE).unwrap(), Rng::new(3))
+    }
+
+    /// An arrival that finds `queue` packets, and maxp after it.
+    fn arrive(port: &mut Port<(), FengRed<()>>, queue: u32) -> f64 {
+        while port.backlog().packets > queue {
+            port.dequeue(Time::ZERO, &mut ());
+        }
+        while port.backlog().packets <= queue {
+            port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::ZERO, &mut ());
+        }
+        port.discipline().detector().maxp()
+    }
+
+    #[test]
+    fn maxp_moves_once_for_each_crossing_outwards() {
+        let mut port = port(&[("maxp", "0.06")]);
+        let steps = [5, 15, 25, 30, 21, 15, 25, 15, 5, 0, 9, 15, 5];
+        // By hand: nothing at the start; x 2 above maxth, once; again after having been between; / 3 below, twice.
+        let expected = [0.06, 0.06, 0.12, 0.12, 0.12, 0.12, 0.24, 0.24, 0.08, 0.08, 0.08, 0.08, 0.08 / 3.0];
+        let seen = steps.map(|queue| arrive(&mut port, queue));
+        assert!(seen.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{seen:?}");
+    }
+
+    #[test]
+    fn a_threshold_that_is_only_touched_is_not_crossed() {
+        let mut port = port(&[("maxp", "0.06")]);
+        let seen = [15, 20, 10, 20].map(|queue| arrive(&mut port, queue));
+        assert_eq!((seen, port.discipline().side()), ([0.06; 4], Side::Between));
+    }
+
+    #[test]
+    fn maxp_stays_between_bottom_and_one_and_recovers_from_either() {
+        let mut port = port(&[("maxp", "0.5")]);
+        (0..10).for_each(|_| assert!(arrive(&mut port, 15) * arrive(&mut port, 25) <= 1.0));
+        assert_eq!(port.discipline().detector().maxp(), 1.0);
+        (0..1000).for_each(|_| assert!(arrive(&mut port, 15) >= arrive(&mut port, 5)));
+        assert_eq!(port.discipline().detector().maxp(), 0.0001);
+        arrive(&mut port, 15);
+        assert_eq!(arrive(&mut port, 25), 0.0002);
+    }
+}

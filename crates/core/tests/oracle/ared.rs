@@ -1,0 +1,122 @@
+//! Adaptive RED: Floyd, Gummadi, Shenker, 2001, figure 1, with a timer that rings every interval.
+
+use headgate_core::disciplines::{Ared, AredConfig};
+use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
+
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::red::{Figure2, PLAIN, Set};
+
+struct Figure1 {
+    red: Figure2,
+    alpha: f64,
+    beta: f64,
+    interval: f64,
+    top: f64,
+    bottom: f64,
+    /// As in ns-2: no timer, an arrival moves maxp when an interval has passed since the last move.
+    with_arrivals: bool,
+    /// When the timer rings next, or when maxp was moved last.
+    clock: f64,
+}
+
+impl Figure1 {
+    fn timer(set: Set) -> Figure1 {
+        let red = Figure2::new(set);
+        let (alpha, beta, interval, top, bottom) = (0.01, 0.9, 0.5, 0.5, 0.01);
+        Figure1 { red, alpha, beta, interval, top, bottom, with_arrivals: false, clock: interval }
+    }
+
+    /// "Every interval seconds".
+    fn figure_1(&mut self, avg: f64) -> bool {
+        let Set { minth, maxth, .. } = self.red.set;
+        let target = [0.4, 0.6].map(|part| minth + part * (maxth - minth));
+        let before = self.red.maxp;
+        if avg > target[1] && self.red.maxp <= self.top {
+            self.red.maxp += self.alpha.min(self.red.maxp / 4.0);
+        } else if avg < target[0] && self.red.maxp >= self.bottom {
+            self.red.maxp *= self.beta;
+        }
+        self.red.maxp != before
+    }
+
+    /// The average as the timer finds it: what idle time has made of it.
+    fn avg_at(&self, time: f64) -> f64 {
+        match self.red.q_time {
+            Some(q_time) if self.red.queue.is_empty() => {
+                self.red.avg * (1.0 - self.red.set.wq).powf((time - q_time) / self.red.set.s)
+            }
+            _ => self.red.avg,
+        }
+    }
+}
+
+impl Oracle for Figure1 {
+    fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        while !self.with_arrivals && self.clock <= now {
+            let avg = self.avg_at(self.clock);
+            self.figure_1(avg);
+            self.clock += self.interval;
+        }
+        self.red.calculate_average(now);
+        if self.with_arrivals && now > self.clock + self.interval && self.figure_1(self.red.avg) {
+            self.clock = now;
+        }
+        self.red.judge(packet, rng)
+    }
+    fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        self.red.depart(now, rng)
+    }
+    fn state(&self) -> State {
+        let mut state = self.red.state();
+        state.push(entry("maxp", self.red.maxp));
+        state
+    }
+}
+
+fn look(ared: &Ared<usize>, _: Time) -> State {
+    let (detector, held) = (ared.detector(), ared.backlog());
+    vec![
+        entry("avg", detector.average()),
+        entry("count", detector.count() as f64),
+        entry("pb", detector.probability()),
+        entry("packets", held.packets),
+        entry("bytes", held.bytes as f64),
+        entry("maxp", detector.maxp()),
+    ]
+}
+
+fn compare(settings: &str, oracle: Figure1, traffic: Traffic) {
+    let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
+    let config = AredConfig::from_settings(&settings).unwrap();
+    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Ared::new(config, &place).unwrap(), oracle, look, traffic);
+}
+
+#[test]
+fn adaptive_red_packet_by_packet() {
+    // C = 1250 packets a second: minth 5 packets, as 2.5 ms of it are 3; maxth 15; wq = 1 - exp(-1/1250).
+    let auto = Set { minth: 5.0, maxth: 15.0, maxp: 0.1, wq: 1.0 - (-1.0f64 / 1250.0).exp(), gentle: true, ..PLAIN };
+    compare("limit=150p", Figure1::timer(auto), Traffic::even(1));
+    // Often and far, so that both bounds are met; spells of 5 s, so that silences are of many intervals.
+    let wild = Set { minth: 10.0, maxth: 40.0, maxp: 0.2, wq: 0.05, ecn: false, ..auto };
+    let wild = Figure1 { alpha: 0.05, interval: 0.05, bottom: 0.02, clock: 0.05, ..Figure1::timer(wild) };
+    compare(
+        "limit=150p,minth=10p,maxth=40p,maxp=0.2,wq=0.05,ecn=off,alpha=0.05,interval=50ms,bottom=0.02",
+        wild,
+        Traffic { spell: 5.0, ..Traffic::mixed(2) },
+    );
+}
+
+#[test]
+fn adaptive_red_as_in_ns2_and_linux() {
+    // 10 Mbit/s and 500 B: C = 2500, minth 6.25 packets, maxth 18.75; bottom 80 000 / 10^7.
+    let wq = 1.0 - (-1.0f64 / 2500.0).exp();
+    let ns2 = Set { minth: 3125.0, maxth: 9375.0, maxp: 0.1, wq, s: 0.0004, mean: 500.0, ecn: false, ..PLAIN };
+    let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
+    let ns2 = Figure1 { bottom: 0.008, with_arrivals: true, clock: 0.0, ..Figure1::timer(ns2) };
+    compare("preset=ns2,limit=150p", ns2, Traffic::mixed(3));
+    // As for red:preset=linux,limit=120KB.
+    let tc = Set { room: (usize::MAX, 120_000), minth: 9999.96, maxth: 30_000.0, wq: 0.125, bytes: true, ..PLAIN };
+    let tc = Set { spare_first: true, mark_above: true, ..tc };
+    compare("preset=linux,limit=120KB,ecn=on", Figure1::timer(tc), Traffic::mixed(4));
+}

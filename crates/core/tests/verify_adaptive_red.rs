@@ -1,0 +1,65 @@
+//! What the two adaptive REDs claim: thresholds that hold without anybody choosing maxp for the load.
+
+#[path = "support/one_queue.rs"]
+mod one_queue;
+
+use one_queue::{CAPACITY, responsive, run, steady};
+
+const THRESHOLDS: &str = "limit=300p,minth=20p,maxth=60p,wq=0.002";
+
+#[test]
+fn ared_keeps_the_average_at_its_target_whatever_the_number_of_flows_while_reds_follows_it() {
+    // Floyd, Gummadi, Shenker 2001, section 5 (figures 2 to 5): the average stays near the middle of the thresholds,
+    // 36 to 44 packets here, at light and at heavy load; RED's own depends on both. (With
+    // 5 flows here the drop rate that is wanted, half a percent, asks for a maxp below 0.01, its least.)
+    let mean = |qdisc: &str, flows| run(&format!("{qdisc}:{THRESHOLDS}"), responsive(flows)).mean("average");
+    let loads = [10, 25, 50, 100];
+    let ared = loads.map(|flows| mean("ared", flows));
+    assert!(ared.iter().all(|average| (34.0..46.0).contains(average)), "{ared:?}");
+    let red = loads.map(|flows| mean("red", flows));
+    assert!(red[3] - red[0] > 15.0, "{red:?}");
+}
+
+#[test]
+fn ared_ends_where_the_excess_is_dropped_and_keeps_maxp_in_its_bounds() {
+    // 1.2 times what the link sends: 1/6 must go. Gaps are uniform in 1..1/pb - 1: pb = 1/12, and at the middle of the
+    // thresholds pb is half of maxp. Inside the target it is 0.4 to 0.6 of maxp; a step of maxp is 0.01.
+    let ared = run(&format!("ared:{THRESHOLDS},maxp=0.01"), vec![steady(1.2 * CAPACITY)]);
+    let maxp = ared.mean("maxp");
+    assert!((1.0 / 12.0 / 0.6 - 0.01..1.0 / 12.0 / 0.4 + 0.01).contains(&maxp), "{maxp}");
+    assert!((36.0..=44.0).contains(&ared.mean("average")), "{}", ared.mean("average"));
+    for (times, expected) in [(0.5, 0.009..0.01), (3.0, 0.5..0.51)] {
+        let maxp = run(&format!("ared:{THRESHOLDS}"), vec![steady(times * CAPACITY)]).gauges["maxp"].clone();
+        assert!(maxp.iter().skip(3000).all(|maxp| expected.contains(maxp)), "{times}: {:?}", maxp.last());
+    }
+}
+
+#[test]
+fn ared_holds_the_target_delay_by_itself() {
+    // Section 4: minth, maxth and wq follow from the link and the target delay: minth = delay C/2, maxth = 3 minth, and
+    // the middle of the target is 2 minth: the delay itself. 40 packets are 40 ms on this link.
+    for target in [30.0, 60.0] {
+        let ared = run(&format!("ared:limit=500p,target_delay={target}ms"), responsive(40));
+        let average = ared.mean("average");
+        assert!((average / target - 1.0).abs() < 0.15, "{target}: {average}");
+        assert!(ared.utilisation() > 0.97, "{}", ared.utilisation());
+    }
+}
+
+#[test]
+fn feng_red_finds_a_maxp_from_far_off_and_stays_between_its_thresholds() {
+    // Feng et al. 1999, section 4: one fixed maxp is too timid for many flows or too rude for few; self-configured, the
+    // average stays between the thresholds for both, wherever maxp began.
+    for flows in [5, 50] {
+        for maxp in [0.001, 0.9] {
+            let feng = run(&format!("feng_red:{THRESHOLDS},maxp={maxp}"), responsive(flows));
+            let inside = feng.part("average", |average| (20.0..=60.0).contains(&average));
+            assert!(inside > 0.8, "{flows} flows from maxp {maxp}: {inside}");
+        }
+    }
+    let fixed = |flows, maxp| {
+        let red = run(&format!("red:{THRESHOLDS},maxp={maxp}"), responsive(flows));
+        red.part("average", |average| (20.0..=60.0).contains(&average))
+    };
+    assert!(fixed(50, 0.001) < 0.7 && fixed(5, 0.9) < 0.7, "{} {}", fixed(50, 0.001), fixed(5, 0.9));
+}
