@@ -5,13 +5,18 @@
 //! the refusals are part of its cost and the table says how many they are. Criterion measures; the table is read from
 //! its estimates, each ratio against the ring buffer measured in the same group seconds before.
 
+use std::alloc::System;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use criterion::Criterion;
 use headgate_core::registry::{self, ENTRIES, Job};
-use headgate_core::{Backlog, Cx, Discipline, Ecn, FlowId, Packet, Place, Rate, Rng, Sink, Span, Time, Why};
+use headgate_core::{Backlog, Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Sink, Span, Time, Why};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const LIMIT: u32 = 1000;
 /// Packets that wait while the next is offered. "full": the last place is taken and freed again.
@@ -80,7 +85,7 @@ impl<D: Discipline<()>> Load<D> {
         self.offered += 1;
         self.now += Span::from_nanos(800);
         let mut cx = Cx::new(self.now, &mut self.rng, &mut self.drops);
-        self.discipline.enqueue(Packet { ecn: Ecn::NotEct, ..Packet::new(flow, 1000, ()) }, &mut cx);
+        self.discipline.enqueue(Packet { arrived: self.now, ..Packet::new(flow, 1000, ()) }, &mut cx);
         self.discipline.backlog().packets > self.length && self.discipline.dequeue(&mut cx).is_some()
     }
 
@@ -109,6 +114,8 @@ struct Row {
     group: String,
     name: &'static str,
     held: Held,
+    /// Bytes on the heap once every flow was seen, the queue's storage included.
+    bytes: usize,
 }
 
 /// Measures one discipline, compiled for it.
@@ -117,6 +124,8 @@ struct Measure<'a> {
     name: &'static str,
     flows: u64,
     length: (&'static str, u32),
+    /// From before the discipline was built.
+    region: Region<'static, System>,
 }
 
 impl Job<()> for Measure<'_> {
@@ -124,10 +133,17 @@ impl Job<()> for Measure<'_> {
     fn run<D: Discipline<()> + 'static>(self, discipline: D) -> Row {
         let mut load = Load::new(discipline, self.flows, self.length.1);
         let held = load.settle();
+        let bytes = in_use(&self.region);
         let group = format!("{} queue {} flows", self.length.0, self.flows);
         self.criterion.benchmark_group(&group).bench_function(self.name, |b| b.iter(|| load.offer()));
-        Row { group, name: self.name, held }
+        Row { group, name: self.name, held, bytes }
     }
+}
+
+/// Bytes allocated since and not given back.
+fn in_use(region: &Region<'_, System>) -> usize {
+    let change = region.change();
+    change.bytes_allocated.saturating_add_signed(change.bytes_reallocated) - change.bytes_deallocated
 }
 
 fn main() {
@@ -145,10 +161,12 @@ fn main() {
     let mut rows = Vec::new();
     for flows in FLOWS {
         for length in LENGTHS {
-            rows.push(Measure { criterion: &mut criterion, name: RING, flows, length }.run(Ring::default()));
+            let region = Region::new(ALLOCATOR);
+            rows.push(Measure { criterion: &mut criterion, name: RING, flows, length, region }.run(Ring::default()));
             for entry in ENTRIES {
-                let job = Measure { criterion: &mut criterion, name: entry.name, flows, length };
                 let limit = LIMIT.to_string();
+                let region = Region::new(ALLOCATOR);
+                let job = Measure { criterion: &mut criterion, name: entry.name, flows, length, region };
                 rows.push(registry::with(entry.name, &[("limit", &limit)], &PLACE, job).unwrap());
             }
         }
@@ -160,15 +178,15 @@ fn main() {
 fn print(rows: &[Row], estimates: &Path) {
     println!("\nOne offered packet: enqueue, and dequeue while the queue is longer than wanted; limit {LIMIT} packets");
     let mut ring = None;
-    for Row { group, name, held } in rows {
+    for Row { group, name, held, bytes } in rows {
         // Nothing was measured if a filter on the command line left it out.
         let Some(median) = median(&estimates.join(group).join(name)) else { continue };
         if *name == RING {
             ring = Some(median);
-            println!("\n{group}\n{:<14}{:>9}{:>8}{:>10}{:>9}", "", "ns", "ratio", "waiting", "refused");
+            println!("\n{group}\n{:<14}{:>9}{:>8}{:>10}{:>9}{:>12}", "", "ns", "ratio", "waiting", "refused", "bytes");
         }
         let ratio = ring.map_or("-".into(), |ring| format!("{:.1}", median / ring));
-        println!("{name:<14}{median:>9.1}{ratio:>8}{:>10.1}{:>8.1}%", held.length, 100.0 * held.refused);
+        println!("{name:<14}{median:>9.1}{ratio:>8}{:>10.1}{:>8.1}%{bytes:>12}", held.length, 100.0 * held.refused);
     }
 }
 

@@ -62,7 +62,7 @@ fn state(entry: &Entry) -> usize {
         let now = Time::ZERO + Span::from_micros(100 * turn);
         let flow = if turn % 2 == 0 { 0 } else { 1 + turn / 2 % 10 };
         let cx = &mut Cx::new(now, &mut rng, &mut sink);
-        discipline.enqueue(Packet::new(FlowId(flow), BYTES, ()), cx);
+        discipline.enqueue(Packet { arrived: now, ..Packet::new(FlowId(flow), BYTES, ()) }, cx);
         if turn % 8 == 0 {
             discipline.dequeue(cx);
         }

@@ -1,0 +1,46 @@
+//! Memory is bounded, whoever invents flows: what a discipline holds after three million flows is what it held after
+//! one. Alone in its binary, since the allocator counts every thread.
+
+use std::alloc::System;
+
+use headgate_core::registry::{self, ENTRIES, Entry};
+use headgate_core::{Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Span, Time};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// A queue that a discipline may fill with a flow for each packet.
+const LIMIT: &str = "5000p";
+
+/// Bytes held after each million of packets of different flows, twice what the link carries.
+fn held(entry: &Entry, millions: u64) -> Vec<usize> {
+    let place = Place::new(Rate::from_bits(1_000_000_000), 1000, 7);
+    let region = Region::new(ALLOCATOR);
+    let mut discipline = registry::boxed::<()>(entry.name, &[("limit", LIMIT)], &place).unwrap();
+    let (mut rng, mut names, mut sink) = (Rng::new(1), Rng::new(2), ());
+    let mut million = |million: u64| {
+        for n in 0..1_000_000_u64 {
+            let now = Time::ZERO + Span::from_micros(4) * (million * 1_000_000 + n);
+            let cx = &mut Cx::new(now, &mut rng, &mut sink);
+            discipline.enqueue(Packet { arrived: now, ..Packet::new(FlowId(names.bits()), 1000, ()) }, cx);
+            if n % 2 == 0 {
+                discipline.dequeue(cx);
+            }
+        }
+        let change = region.change();
+        change.bytes_allocated.saturating_add_signed(change.bytes_reallocated) - change.bytes_deallocated
+    };
+    (0..millions).map(&mut million).collect()
+}
+
+#[test]
+fn what_a_discipline_holds_does_not_grow_with_the_flows_that_were_invented() {
+    for entry in ENTRIES {
+        let held = held(entry, 3);
+        // A storage that doubles may do so once more after the first million, for a queue a little longer than before.
+        assert!(held[2] <= 2 * held[0] && held[2] <= held[1] + held[1] / 8, "{}: {held:?} bytes", entry.name);
+        // 64 B a place in the queue, and tables of a few million bytes.
+        assert!(held[2] < 16_000_000, "{}: {held:?} bytes", entry.name);
+    }
+}
