@@ -181,6 +181,9 @@ disciplines! {
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";
     "sfq", SfqConfig, Sfq::<T>::new, comparison [protects schedules],
         "flows are hashed to a few queues that are served in turn", "McKenney, IEEE INFOCOM 1990";
+    "sfred", SfredConfig, Sfred::<T>::new, comparison [protects ecn],
+        "SFB's bins with a RED in each, whose maxp finds its own value",
+        "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV-A";
     "tbf", TbfConfig, Tbf::<T>::new, modern [schedules],
         "a token bucket shapes what any discipline inside it sends", "tc-tbf(8)";
 }

@@ -137,6 +137,29 @@ fn sfb_mistakes_as_many_flows_as_equation_1_says() {
 }
 
 #[test]
+fn sfred_limits_an_unresponsive_flow_where_red_gives_it_most_of_the_link() {
+    // ToN 2002, section IV-B, figure 16 b and c: one flow of twice the link, limited to 0.16 Mbit/s.
+    let flows = crowd(400, 2000.0);
+    let sfred = run("sfred:limit=200p,bin_size=13p", &flows);
+    assert!((sfred.rate(400) / 20.0 - 1.0).abs() < 0.1, "{}", sfred.rate(400));
+    let red = run("red:limit=200p", &flows);
+    assert!(red.rate(400) > 500.0, "{}", red.rate(400));
+}
+
+#[test]
+fn sfred_takes_moderate_congestion_for_unresponsiveness_and_sfb_does_not() {
+    // Section IV-A: even a moderate amount of congestion requires a maxp of 1. Nobody sends more than the others here.
+    // The load of 1.2 asks for a loss of one in six.
+    let flows = vec![flow(1.2 * CAPACITY / 400.0); 400];
+    let penalised = |qdisc: &str| {
+        let counts = run(&format!("{qdisc}:limit=200p,bin_size=13p"), &flows).counts;
+        counts.drops[Why::Unresponsive as usize] as f64 / counts.dropped() as f64
+    };
+    let (sfb, sfred) = (penalised("sfb"), penalised("sfred"));
+    assert!(sfb == 0.0 && sfred > 0.1, "{sfb} {sfred}");
+}
+
+#[test]
 fn sfb_grants_less_parole_when_the_next_bins_are_kept_warm() {
     // ToN 2002, section IV-D: hash functions change each two seconds.
     let seen = |double_buffer: &str| {

@@ -14,6 +14,7 @@ mod prio;
 mod red;
 mod sfb;
 mod sfq;
+mod sfred;
 mod tbf;
 
 pub use ared::{Adapts, Ared, AredConfig};
@@ -30,4 +31,5 @@ pub use prio::{Prio, PrioConfig};
 pub use red::{Red, RedConfig};
 pub use sfb::{Penalty, Sfb, SfbConfig, misclassification, unresponsive};
 pub use sfq::{Sfq, SfqConfig, Sharing};
+pub use sfred::{RedBinState, Sfred, SfredConfig};
 pub use tbf::{Tbf, TbfConfig};

@@ -61,18 +61,47 @@ pub struct BinState {
     pub frozen_until: Time,
 }
 
+/// Sends each flow into one bin of each level, under keyed hashes.
+#[derive(Clone, Debug)]
+pub struct LevelHash {
+    keys: [u64; MOST_LEVELS],
+    levels: usize,
+    width: usize,
+}
+
+impl LevelHash {
+    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins, under keys that follow from `secret` by number from
+    /// `first` on.
+    pub fn new(levels: usize, width: usize, secret: u64, first: u64) -> LevelHash {
+        assert!((1..=MOST_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
+        LevelHash { keys: core::array::from_fn(|i| keyed(secret, FlowId(first + i as u64))), levels, width }
+    }
+
+    /// The bins of `flow`, one a level, counted level after level from `base`.
+    #[inline]
+    pub fn places(&self, base: usize, flow: FlowId) -> Places {
+        let mut places = [0; MOST_LEVELS];
+        for (level, place) in places[..self.levels].iter_mut().enumerate() {
+            // The upper half of the hash, scaled to the width: no division. 2 x 8 x 4096 bins fit 16 bits.
+            let bin = ((keyed(self.keys[level], flow) >> 32) * self.width as u64) >> 32;
+            *place = (base + level * self.width + bin as usize) as u16;
+        }
+        places
+    }
+}
+
 /// Two sets of `levels` x `width` bins: one in use, one for the hash functions to come.
 #[derive(Clone, Debug)]
 pub struct Bins {
     /// Set after set, level after level.
     bins: Vec<Bin>,
-    keys: [[u64; MOST_LEVELS]; 2],
+    hashes: [LevelHash; 2],
     levels: usize,
     width: usize,
     in_use: usize,
     steps: Steps,
     secret: u64,
-    /// Keys drawn from the secret so far.
+    /// Sets of keys drawn from the secret so far.
     drawn: u64,
 }
 
@@ -80,12 +109,9 @@ impl Bins {
     /// Empty bins: `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) in each set, hashed under keys that follow
     /// from `secret`.
     pub fn new(levels: usize, width: usize, steps: Steps, secret: u64) -> Bins {
-        assert!((1..=MOST_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
+        let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set));
         let bins = alloc::vec![Bin::default(); 2 * levels * width];
-        let mut bins = Bins { bins, keys: [[0; MOST_LEVELS]; 2], levels, width, in_use: 0, steps, secret, drawn: 0 };
-        bins.renew(0);
-        bins.renew(1);
-        bins
+        Bins { bins, hashes, levels, width, in_use: 0, steps, secret, drawn: 2 }
     }
 
     /// The bins of `flow` in the set in use.
@@ -174,24 +200,21 @@ impl Bins {
 
     #[inline]
     fn places_in(&self, set: usize, flow: FlowId) -> Places {
-        let mut places = [0; MOST_LEVELS];
-        for (level, place) in places[..self.levels].iter_mut().enumerate() {
-            // The upper half of the hash, scaled to the width: no division. 2 x 8 x 4096 bins fit 16 bits.
-            let bin = ((keyed(self.keys[set][level], flow) >> 32) * self.width as u64) >> 32;
-            *place = ((set * self.levels + level) * self.width + bin as usize) as u16;
-        }
-        places
+        self.hashes[set].places(set * self.levels * self.width, flow)
     }
 
     fn renew(&mut self, set: usize) {
-        for key in &mut self.keys[set] {
-            self.drawn += 1;
-            *key = keyed(self.secret, FlowId(self.drawn));
-        }
+        self.hashes[set] = Bins::hash(self.levels, self.width, self.secret, self.drawn);
+        self.drawn += 1;
         let size = self.levels * self.width;
         for bin in &mut self.bins[set * size..][..size] {
             *bin = Bin { packets: bin.packets, ..Bin::default() };
         }
+    }
+
+    /// The hash functions of the set drawn after `before` others.
+    fn hash(levels: usize, width: usize, secret: u64, before: u64) -> LevelHash {
+        LevelHash::new(levels, width, secret, 1 + before * MOST_LEVELS as u64)
     }
 
     /// For each set, the packets counted in each of its levels.

@@ -14,3 +14,4 @@ mod pie;
 mod red;
 mod sfb;
 mod sfq;
+mod sfred;

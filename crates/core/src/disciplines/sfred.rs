@@ -1,0 +1,306 @@
+//! Stochastic Fair RED: SFB's accounting bins with a RED in each, whose maxp finds its own value, in place of BLUE.
+//!
+//! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
+//! section IV-A, which compares SFB with it and describes it in two sentences: a maxp for each bin, kept as W. Feng et
+//! al., "A self-configuring RED gateway", IEEE INFOCOM 1999, adapt it, and otherwise SFB's techniques.
+//!
+//! | papers | here |
+//! | --- | --- |
+//! | L, N, bin size | `levels`, `bins`, `bin_size` |
+//! | Q_ave, minth, maxth, wq | [`Average`] of the packets in a bin, `minth`, `maxth`, `wq` |
+//! | max_p, alpha, beta | [`SelfConfiguring`] |
+//! | p_min | the least probability of a flow's bins; a flow is unresponsive when the least *maxp* of them is 1 |
+//! | ratelimit() | [`TokenBucket`] |
+
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::BuildError;
+use crate::parts::{Average, Fifo, LevelHash, SelfConfiguring, Thresholds, TokenBucket};
+use crate::time::Time;
+use crate::units::{Level, Limit, Rate};
+
+crate::params! {
+    /// Settings of [`Sfred`].
+    pub struct SfredConfig {
+        /// Room for waiting packets; what does not fit is dropped.
+        limit: Limit = Limit::Packets(1000);
+        /// Levels of bins, each under a hash function of its own.
+        levels: u32 = 2, in 1..=8, also "L";
+        /// Bins in each level.
+        bins: u32 = 23, in 1..=4096, also "N";
+        /// Packets in any of its bins above which a packet is dropped. `auto`: 1.5/bins of the limit.
+        bin_size: Option<Level> = None, also "Bin_Size";
+        /// The average of a bin below which it signals nothing, and lowers its maxp by falling there; a share is one of
+        /// `bin_size`.
+        minth: Level = Level::Share(0.2), also "min" "thresh_";
+        /// The average of a bin above which it signals every packet, and raises its maxp by rising there.
+        maxth: Level = Level::Share(0.8), also "max" "maxthresh_";
+        /// The maxp each bin starts with.
+        maxp: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p";
+        /// The least maxp there can be; the greatest is 1.
+        maxp_min: f64 = 0.01, in (Bound::Excluded(0.0), Bound::Included(1.0));
+        /// The weight of each new length of a bin in its average.
+        wq: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight_";
+        /// Rate of all unresponsive flows together.
+        penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
+        /// What they may send at once.
+        penalty_burst: Limit = Limit::Packets(2);
+        /// Marks ECN-capable packets instead of dropping them by chance. Packets of unresponsive flows, and those that
+        /// find a bin overfull, are dropped all the same.
+        ecn: bool = true, also "setbit_";
+    }
+    presets {
+        "paper" "the defaults: SFB's bins (section IV-B), RED's thresholds and weight R3 (section III-B)" {}
+        "blue" "the BLUE paper, section IV-B: 200 KB, bins of 13" { "limit" = "200KB", "bin_size" = "13p" }
+    }
+}
+
+/// One bin.
+#[derive(Clone, Debug)]
+struct RedBin {
+    packets: u32,
+    average: Average,
+    maxp: SelfConfiguring,
+}
+
+/// One bin, as a tool sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedBinState {
+    /// Packets queued that entered it.
+    pub packets: u32,
+    /// Their average, as of the last arrival.
+    pub average: f64,
+    /// Its maxp.
+    pub maxp: f64,
+}
+
+/// What an arriving packet finds in its bins.
+struct Found {
+    fullest: u32,
+    /// The least of their probabilities.
+    probability: f64,
+    /// The least of their maxp.
+    maxp: f64,
+}
+
+/// A FIFO behind accounting bins with a RED each.
+pub struct Sfred<T> {
+    fifo: Fifo<T>,
+    hash: LevelHash,
+    levels: usize,
+    bins: Vec<RedBin>,
+    bin_size: u32,
+    thresholds: Thresholds,
+    penalty: TokenBucket,
+    ecn: bool,
+}
+
+impl<T> Sfred<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above `bin_size`.
+    pub fn new(config: SfredConfig, place: &Place) -> Result<Self, BuildError> {
+        let auto = Level::Share(1.5 / f64::from(config.bins));
+        let bin_size = config.bin_size.unwrap_or(auto).packets(config.limit, place.mean_packet);
+        let in_bin = |level: Level| match level {
+            Level::Share(part) => part * bin_size,
+            other => other.packets(config.limit, place.mean_packet),
+        };
+        let (min, max) = (in_bin(config.minth), in_bin(config.maxth));
+        let thresholds = Thresholds::new(min, max, bin_size, "packets in a bin")?;
+        let bin = RedBin {
+            packets: 0,
+            average: Average::new(config.wq, place.rate.transmit(place.mean_packet)),
+            maxp: SelfConfiguring::new(config.maxp, config.maxp_min),
+        };
+        let burst = config.penalty_burst.bytes(place.mean_packet) as u32;
+        Ok(Sfred {
+            fifo: Fifo::new(config.limit),
+            hash: LevelHash::new(config.levels as usize, config.bins as usize, place.key, 1),
+            levels: config.levels as usize,
+            bins: alloc::vec![bin; (config.levels * config.bins) as usize],
+            // The cast saturates. A bin counts whole packets: more than 13.04 is more than 13.
+            bin_size: bin_size as u32,
+            thresholds,
+            penalty: TokenBucket::new(config.penalty_rate, burst),
+            ecn: config.ecn,
+        })
+    }
+
+    /// Every bin, level after level.
+    pub fn bins(&self) -> impl Iterator<Item = RedBinState> {
+        self.bins.iter().map(|bin| RedBinState {
+            packets: bin.packets,
+            average: bin.average.value(),
+            maxp: bin.maxp.maxp(),
+        })
+    }
+
+    /// What limits unresponsive flows.
+    pub fn penalty(&self) -> &TokenBucket {
+        &self.penalty
+    }
+
+    /// A packet arrives for `places`: their averages and maxp move. Says what the packet finds after that.
+    #[inline]
+    fn look(&mut self, places: &[u16], now: Time) -> Found {
+        let Thresholds { min, max } = self.thresholds;
+        let mut found = Found { fullest: 0, probability: 1.0, maxp: 1.0 };
+        for place in places {
+            let bin = &mut self.bins[usize::from(*place)];
+            let average = bin.average.update(f64::from(bin.packets), now);
+            let maxp = bin.maxp.update(average, min, max);
+            let probability = if average < min {
+                0.0
+            } else if average < max {
+                maxp * (average - min) / (max - min)
+            } else {
+                1.0
+            };
+            found.fullest = found.fullest.max(bin.packets);
+            found.probability = found.probability.min(probability);
+            found.maxp = found.maxp.min(maxp);
+        }
+        found
+    }
+
+    /// The packet, if it may be queued by what its bins say: marked, or as it came. And whether it is unresponsive.
+    #[inline]
+    fn judge(&mut self, packet: Packet<T>, places: &[u16], cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
+        let found = self.look(places, cx.now);
+        if found.fullest > self.bin_size {
+            cx.drop(packet, Why::FlowLimit);
+            return None;
+        }
+        if found.maxp >= 1.0 {
+            let passes = self.penalty.admits(packet.bytes, cx.now);
+            return cx.signal_if(!passes, packet, Why::Unresponsive, false).map(|packet| (packet, true));
+        }
+        let why = if found.probability < 1.0 { Why::Early } else { Why::Forced };
+        let hit = cx.rng.chance(found.probability);
+        let may_mark = self.ecn && self.fifo.admits(packet.bytes);
+        cx.signal_if(hit, packet, why, may_mark).map(|packet| (packet, false))
+    }
+}
+
+impl<T> Discipline<T> for Sfred<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let places = self.hash.places(0, packet.flow);
+        let places = &places[..self.levels];
+        let Some((packet, unresponsive)) = self.judge(packet, places, cx) else { return };
+        let bytes = packet.bytes;
+        if !self.fifo.push(packet, cx) {
+            return;
+        }
+        places.iter().for_each(|place| self.bins[usize::from(*place)].packets += 1);
+        if unresponsive {
+            self.penalty.take(bytes, cx.now);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let packet = self.fifo.pop()?;
+        // The hash functions never change: a packet leaves the bins it entered.
+        for place in &self.hash.places(0, packet.flow)[..self.levels] {
+            let bin = &mut self.bins[usize::from(*place)];
+            bin.packets -= 1;
+            bin.average.left(true, cx.now);
+            if bin.packets == 0 {
+                bin.average.left(false, cx.now);
+            }
+        }
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let bins = self.bins.len() as f64;
+        gauge("average_max", self.bins().map(|bin| bin.average).fold(0.0, f64::max));
+        gauge("maxp_max", self.bins().map(|bin| bin.maxp).fold(0.0, f64::max));
+        gauge("maxp_mean", self.bins().map(|bin| bin.maxp).sum::<f64>() / bins);
+        gauge("polluted_bins", self.bins().filter(|bin| bin.maxp >= 1.0).count() as f64);
+        gauge("bin_packets_max", f64::from(self.bins().map(|bin| bin.packets).max().unwrap_or(0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Ecn, FlowId, Port, Rng, Span};
+
+    fn port(settings: &[(&str, &str)]) -> Port<(), Sfred<()>> {
+        let config = SfredConfig::from_settings(settings).unwrap();
+        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+        Port::new(Sfred::new(config, &place).unwrap(), Rng::new(1))
+    }
+
+    fn arrive(port: &mut Port<(), Sfred<()>>, flow: u64, us: u64) {
+        let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(flow), 1000, ()) };
+        port.enqueue(packet, Time::ZERO + Span::from_micros(us), &mut ());
+    }
+
+    fn drops(port: &Port<(), Sfred<()>>, why: Why) -> u64 {
+        port.totals().counts().drops[why as usize]
+    }
+
+    /// One bin in which the average is the length.
+    const ONE_BIN: &[(&str, &str)] =
+        &[("bins", "1"), ("levels", "1"), ("bin_size", "5p"), ("minth", "1p"), ("maxth", "3p"), ("wq", "1")];
+
+    #[test]
+    fn a_bin_above_maxth_signals_every_packet_and_doubles_its_maxp_once() {
+        let mut port = port(&[ONE_BIN, &[("maxp", "0.25")]].concat());
+        (0..7).for_each(|_| arrive(&mut port, 1, 0));
+        // They find 0 to 6 packets: from 3 on all are marked, the seventh is one too many.
+        let counts = port.totals().counts();
+        assert_eq!((counts.marks[Why::Forced as usize], counts.drops[Why::FlowLimit as usize]), (3, 1));
+        assert_eq!(port.discipline().bins().next().unwrap().maxp, 0.5);
+    }
+
+    #[test]
+    fn a_flow_whose_bins_have_all_a_maxp_of_1_is_limited_in_rate() {
+        let mut port =
+            port(&[ONE_BIN, &[("maxp", "0.5"), ("penalty_rate", "80kbit/s"), ("penalty_burst", "1p")]].concat());
+        (0..5).for_each(|_| arrive(&mut port, 1, 0));
+        // The fifth found an average of 4 and a maxp of 1, and took the token. 80 kbit/s: the next is there in 100 ms.
+        arrive(&mut port, 1, 99_999);
+        assert_eq!((drops(&port, Why::Unresponsive), port.backlog().packets), (1, 5));
+        arrive(&mut port, 1, 100_000);
+        assert_eq!((drops(&port, Why::Unresponsive), port.backlog().packets), (1, 6));
+    }
+
+    #[test]
+    fn an_empty_bin_forgets_by_idle_time() {
+        let mut port = port(&[ONE_BIN, &[("wq", "0.5"), ("maxp", "0.01"), ("minth", "2p")]].concat());
+        (0..4).for_each(|_| arrive(&mut port, 1, 0));
+        // By hand: averages 0, 0.5, 1.25, 2.125.
+        while port.dequeue(Time::ZERO, &mut ()).is_some() {}
+        // Three packets of 1 ms could have been sent.
+        arrive(&mut port, 1, 3000);
+        assert_eq!(port.discipline().bins().next().unwrap().average, 2.125 / 8.0);
+    }
+
+    #[test]
+    fn every_preset_builds_and_thresholds_out_of_order_are_a_conflict() {
+        for preset in SfredConfig::presets() {
+            assert!(port(&[("preset", preset.name)]).discipline().bin_size >= 13, "{}", preset.name);
+        }
+        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+        for bad in [("minth", "90%"), ("maxth", "100p"), ("bin_size", "0p")] {
+            let config = SfredConfig::from_settings(&[bad]).unwrap();
+            assert!(matches!(Sfred::<()>::new(config, &place), Err(BuildError::Conflict(_))), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! SFRED, from section IV-A of the BLUE paper (figure 14 with "a per-bin maxp value"), the maxp of figure 4 of the
+//! self-configuring RED paper, and RED's average of 1993. What the papers leave open is as the discipline's page has it.
+//! The hash function itself is the crate's: a keyed one.
+
+use std::collections::VecDeque;
+
+use headgate_core::disciplines::{Sfred, SfredConfig};
+use headgate_core::parts::keyed;
+use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+
+const KEY: u64 = 7;
+/// Seconds a packet of 1000 bytes takes at 10 Mbit/s.
+const S: f64 = 0.0008;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Status {
+    Below,
+    Between,
+    Above,
+}
+
+#[derive(Clone)]
+struct Bin {
+    qlen: usize,
+    avg: f64,
+    /// Up to when the average accounts for the time the bin has been empty, if it is.
+    q_time: Option<f64>,
+    maxp: f64,
+    status: Status,
+}
+
+#[derive(Clone)]
+struct Plain {
+    bins: Vec<Vec<Bin>>,
+    bin_size: usize,
+    minth: f64,
+    maxth: f64,
+    least_maxp: f64,
+    wq: f64,
+    limit: usize,
+    /// Bits a second, bytes, and what is in the bucket since when (nanoseconds).
+    rate: f64,
+    burst: f64,
+    tokens: f64,
+    since: f64,
+    ecn: bool,
+    now: f64,
+    queue: VecDeque<(Arrival, Vec<usize>)>,
+}
+
+impl Plain {
+    fn new(levels: usize, bins: usize, bin_size: f64, wq: f64, limit: usize) -> Plain {
+        let bin = Bin { qlen: 0, avg: 0.0, q_time: None, maxp: 0.02, status: Status::Below };
+        Plain {
+            bins: vec![vec![bin; bins]; levels],
+            bin_size: bin_size as usize,
+            minth: 0.2 * bin_size,
+            maxth: 0.8 * bin_size,
+            least_maxp: 0.01,
+            wq,
+            limit,
+            rate: 160e3,
+            burst: 2000.0,
+            tokens: 2000.0,
+            since: 0.0,
+            ecn: true,
+            now: 0.0,
+            queue: VecDeque::new(),
+        }
+    }
+
+    fn hashes(&self, flow: u64) -> Vec<usize> {
+        let width = self.bins[0].len() as u64;
+        let hash = |level: u64| ((keyed(keyed(KEY, FlowId(1 + level)), FlowId(flow)) >> 32) * width) >> 32;
+        (0..self.bins.len() as u64).map(|level| hash(level) as usize).collect()
+    }
+
+    fn update_average(&self, bin: &mut Bin) {
+        match bin.q_time {
+            Some(q_time) if bin.qlen == 0 => {
+                let m = (self.now - q_time) / 1e9 / S;
+                bin.avg *= (1.0 - self.wq).powf(m);
+                bin.q_time = Some(self.now);
+            }
+            _ => bin.avg = (1.0 - self.wq) * bin.avg + self.wq * bin.qlen as f64,
+        }
+    }
+
+    fn update_maxp(&self, bin: &mut Bin) {
+        if self.minth <= bin.avg && bin.avg <= self.maxth {
+            bin.status = Status::Between;
+        }
+        if bin.avg < self.minth && bin.status != Status::Below {
+            bin.status = Status::Below;
+            bin.maxp = f64::max(bin.maxp / 3.0, self.least_maxp);
+        }
+        if bin.avg > self.maxth && bin.status != Status::Above {
+            bin.status = Status::Above;
+            bin.maxp = f64::min(bin.maxp * 2.0, 1.0);
+        }
+    }
+
+    fn probability(&self, bin: &Bin) -> f64 {
+        if bin.avg < self.minth {
+            0.0
+        } else if bin.avg < self.maxth {
+            bin.maxp * (bin.avg - self.minth) / (self.maxth - self.minth)
+        } else {
+            1.0
+        }
+    }
+
+    fn tokens(&self) -> f64 {
+        f64::min(self.tokens + (self.now - self.since) * self.rate / 8e9, self.burst)
+    }
+}
+
+impl Oracle for Plain {
+    fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
+        self.now = (now * 1e9).round();
+        let h = self.hashes(packet.flow);
+        let (mut pmin, mut least_maxp, mut too_full) = (1.0, 1.0, false);
+        for (level, &i) in h.iter().enumerate() {
+            let mut bin = self.bins[level][i].clone();
+            self.update_average(&mut bin);
+            self.update_maxp(&mut bin);
+            pmin = f64::min(pmin, self.probability(&bin));
+            least_maxp = f64::min(least_maxp, bin.maxp);
+            too_full |= bin.qlen > self.bin_size;
+            self.bins[level][i] = bin;
+        }
+        if too_full {
+            return vec![Decision::Dropped(packet.number, Why::FlowLimit)];
+        }
+        let (room, bytes) = (self.queue.len() < self.limit, f64::from(packet.bytes));
+        let mut decisions = Vec::new();
+        if least_maxp == 1.0 {
+            // A packet above the burst passes a full bucket.
+            if self.tokens() < bytes && self.tokens() < self.burst {
+                return vec![Decision::Dropped(packet.number, Why::Unresponsive)];
+            }
+        } else if pmin == 1.0 || (pmin > 0.0 && rng.unit() < pmin) {
+            let why = if pmin == 1.0 { Why::Forced } else { Why::Early };
+            if !(self.ecn && packet.ect() && room) {
+                return vec![Decision::Dropped(packet.number, why)];
+            }
+            decisions.push(Decision::Marked(packet.number, why));
+        }
+        if !room {
+            return vec![Decision::Dropped(packet.number, Why::Overflow)];
+        }
+        if least_maxp == 1.0 {
+            (self.tokens, self.since) = (self.tokens() - bytes, self.now);
+        }
+        h.iter().enumerate().for_each(|(level, i)| self.bins[level][*i].qlen += 1);
+        self.queue.push_back((packet, h));
+        decisions
+    }
+
+    fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
+        self.now = (now * 1e9).round();
+        let Some((packet, h)) = self.queue.pop_front() else { return Vec::new() };
+        for (level, i) in h.into_iter().enumerate() {
+            let bin = &mut self.bins[level][i];
+            bin.qlen -= 1;
+            bin.q_time = if bin.qlen == 0 { Some(self.now) } else { None };
+        }
+        vec![Decision::Sent(packet.number)]
+    }
+
+    fn state(&self) -> State {
+        let mut state = vec![entry("lacking", (self.burst - self.tokens()) * 8.0 / self.rate)];
+        for bin in self.bins.iter().flatten() {
+            state.push(entry("qlen", bin.qlen as u32));
+            state.push(entry("avg", bin.avg));
+            state.push(entry("maxp", bin.maxp));
+        }
+        state
+    }
+}
+
+fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
+    let look = |sfred: &Sfred<usize>, now: Time| {
+        let mut state = vec![entry("lacking", sfred.penalty().lacking(now).as_secs_f64())];
+        for bin in sfred.bins() {
+            state.push(entry("qlen", bin.packets));
+            state.push(entry("avg", bin.average));
+            state.push(entry("maxp", bin.maxp));
+        }
+        state
+    };
+    let config = SfredConfig::from_settings(settings).unwrap();
+    let place = Place::new(Rate::from_bits(10_000_000), 1000, KEY);
+    agree(Sfred::new(config, &place).unwrap(), plain, look, traffic);
+}
+
+#[test]
+fn sfred_agrees_with_the_papers() {
+    // 1.5/23 of 100 packets, then bins of 13 in fewer bins, then in three levels without marks.
+    compare(&[("limit", "100p")], Plain::new(2, 23, 150.0 / 23.0, 0.02, 100), Traffic::mixed(1));
+    let few = [("limit", "60p"), ("bins", "7"), ("bin_size", "13p"), ("wq", "0.002")];
+    compare(&few, Plain::new(2, 7, 13.0, 0.002, 60), Traffic::mixed(2));
+    let many = [("limit", "200p"), ("bins", "5"), ("levels", "3"), ("bin_size", "20p"), ("ecn", "off")];
+    let slow = [("wq", "0.2"), ("penalty_rate", "400kbit/s"), ("penalty_burst", "1p"), ("maxp_min", "0.001")];
+    let bucket =
+        Plain { rate: 400e3, burst: 1000.0, tokens: 1000.0, least_maxp: 0.001, ..Plain::new(3, 5, 20.0, 0.2, 200) };
+    compare(&[&many[..], &slow].concat(), Plain { ecn: false, ..bucket }, Traffic::mixed(3));
+}
