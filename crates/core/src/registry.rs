@@ -155,6 +155,8 @@ disciplines! {
         "Chang, Lin, Research Letters in Communications, 2008";
     "choke", ChokeConfig, Choke::<T>::new, comparison [protects ecn],
         "an arrival that meets a packet of its own flow takes it along", "Pan, Prabhakar, Psounis, IEEE INFOCOM 2000";
+    "cobalt", CobaltConfig, Cobalt::<T>::new, modern [ecn],
+        "CoDel for senders that answer signals and BLUE for those that do not", "Linux, sch_cake, 5.5";
     "codel", CodelConfig, Codel::<T>::new, modern [ecn],
         "signal once the delay has stood above a target for an interval, then ever faster until it does not",
         "Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018";

@@ -1,4 +1,4 @@
-//! What the RFCs claim of CoDel and PIE, among senders that answer signals and others that do not.
+//! What their authors claim of CoDel, PIE and COBALT, among senders that answer signals and others that do not.
 
 use headgate_core::{Rate, Span, Why};
 
@@ -101,4 +101,25 @@ fn pie_drops_from_ecn_capable_packets_too_once_a_tenth_is_signalled() {
     let all = run("pie:ecn_threshold=1", rate(10.0), &aimd(50, 100, true), 30).totals.counts().clone();
     // A probability of 1 drops them even then.
     assert!(all.marked() > 10 * all.dropped(), "{all:?}");
+}
+
+#[test]
+fn cobalt_holds_to_its_target_against_senders_that_answer_and_against_a_flood() {
+    // sch_cake.c: CoDel is excellent on flows that respond to signals, BLUE is more effective on those that do not.
+    for load in [1.2, 1.5, 2.0, 3.0] {
+        let seen = |qdisc: &str| {
+            let seen = run(&format!("{qdisc}:limit=100p"), rate(10.0), &[flood(load)], 30);
+            let counts = seen.totals.counts();
+            (seen.mean_delay(), counts.drops[Why::Overflow as usize] as f64 / counts.dropped() as f64)
+        };
+        let ((codel_delay, codel_overflow), (delay, overflow)) = (seen("codel"), seen("cobalt"));
+        assert!(delay < 10.0 && codel_delay > 4.0 * delay, "{load}: {delay} ms; codel {codel_delay} ms");
+        assert!(overflow < 0.02 && codel_overflow > 5.0 * overflow, "{load}: {overflow}; codel {codel_overflow}");
+    }
+    for (mbit, rtt) in [(10.0, 20), (10.0, 100), (10.0, 200), (100.0, 20), (100.0, 100)] {
+        let cobalt = run("cobalt", rate(mbit), &aimd(4, rtt, false), 30);
+        let (least, used) = (cobalt.delay(0.05), cobalt.used());
+        // As for CoDel.
+        assert!(least <= 5.0 + 12.0 / mbit && used > 0.8, "{mbit} Mbit/s, {rtt} ms: {least} ms, {used} used");
+    }
 }

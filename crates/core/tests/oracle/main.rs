@@ -5,6 +5,7 @@ mod ared;
 mod blue;
 mod breathe;
 mod choke;
+mod cobalt;
 mod codel;
 mod droptail;
 mod feng_red;

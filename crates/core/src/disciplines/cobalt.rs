@@ -1,0 +1,368 @@
+//! COBALT: CoDel for senders that answer signals and BLUE for those that do not, side by side in one queue.
+//!
+//! J. Morton and others, `cobalt_*` in Linux's `net/sched/sch_cake.c` (5.5); described in T. Høiland-Jørgensen, D. Täht,
+//! J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways", IEEE LANMAN 2018; ported to
+//! ns-3 as `CobaltQueueDisc`. `probability` is Linux's p_drop, `increment` and `decrement` its p_inc and p_dec.
+
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::Fifo;
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Cobalt`].
+    pub struct CobaltConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped, and raises BLUE's probability.
+        limit: Limit = Limit::Packets(1000);
+        /// The delay that may stand, and the least time between two changes of BLUE's probability.
+        target: Span = Span::from_millis(5), also "Target";
+        /// How long the delay may stand above the target before the first signal: CAKE's `rtt`.
+        interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
+            also "rtt" "Interval";
+        /// Added to BLUE's probability when a packet does not fit.
+        increment: f64 = 1.0 / 256.0, in 0.0..=1.0, also "p_inc" "Increment";
+        /// Taken from it when the link falls idle.
+        decrement: f64 = 1.0 / 4096.0, in 0.0..=1.0, also "p_dec" "Decrement";
+        /// Fit the times to the link, as CAKE does when it shapes: no target below 1.5 times what a packet of `mtu` takes on
+        /// it, and no signal for packets that waited no longer than four times that.
+        fit_rate: bool = true;
+        /// The size of the largest packet, for `fit_rate`.
+        mtu: Bytes = Bytes(1514);
+        /// Never drop the last packet that waits.
+        keep_last: bool = true;
+        /// Raise BLUE's probability for packets that waited longer than this too. `auto`: only when one does not fit.
+        blue_threshold: Option<Span> = None, also "BlueThreshold";
+        /// Let CoDel mark ECN-capable packets instead of dropping them. BLUE drops them: it is for those who do not answer.
+        ecn: bool = true, also "UseEcn";
+    }
+    presets {
+        "linux" "COBALT in Linux 5.5's sch_cake, one queue of it (the defaults)" {}
+        "ns3" "ns-3's CobaltQueueDisc" {
+            "limit" = "1500KB", "fit_rate" = "off", "keep_last" = "off", "blue_threshold" = "400ms", "ecn" = "off",
+        }
+    }
+}
+
+/// First in, first out, with CoDel's and BLUE's signals at the exit.
+pub struct Cobalt<T> {
+    /// Target and interval are fitted to the link.
+    config: CobaltConfig,
+    /// Packets that waited no longer are not late, whatever the target.
+    grace: Span,
+    fifo: Fifo<T>,
+    count: u32,
+    /// When the next signal is due; while none is, up to when the queue counts as active.
+    drop_next: Time,
+    dropping: bool,
+    probability: f64,
+    /// When the probability was last changed.
+    changed: Time,
+    /// Since when the link has been idle.
+    idle: Option<Time>,
+}
+
+/// What CoDel and BLUE say of a packet.
+#[derive(Clone, Copy)]
+struct Verdict {
+    late: bool,
+    blue: bool,
+}
+
+impl<T> Cobalt<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(mut config: CobaltConfig, place: &Place) -> Result<Self, BuildError> {
+        let mut grace = Span::ZERO;
+        if config.fit_rate {
+            // A packet of more than 4 GB is no packet: the bytes of one are a u32.
+            let packet = place.rate.transmit(u32::try_from(config.mtu.0).unwrap_or(u32::MAX));
+            let target = config.target.max(Span::from_nanos((packet * 3).as_nanos() / 2));
+            config.interval = (config.interval + (target - config.target)).max(target * 2);
+            (config.target, grace) = (target, packet * 4);
+        }
+        let fifo = Fifo::new(config.limit);
+        let (drop_next, changed) = (Time::ZERO, Time::ZERO);
+        Ok(Cobalt { config, grace, fifo, count: 0, drop_next, dropping: false, probability: 0.0, changed, idle: None })
+    }
+
+    /// The time between signals: interval/sqrt(count), the whole interval before the first.
+    fn gap(&self) -> Span {
+        let interval = self.config.interval.as_nanos() as f64;
+        Span::from_nanos((interval / libm::sqrt(f64::from(self.count.max(1)))) as u64)
+    }
+
+    /// BLUE: a packet did not fit, or waited beyond all measure.
+    fn raise(&mut self, now: Time) {
+        if now - self.changed > self.config.target {
+            self.probability = (self.probability + self.config.increment).min(1.0);
+            self.changed = now;
+        }
+    }
+
+    /// BLUE: what the probability fell while the link was idle, once in little more than a target. CAKE asks its empty
+    /// queues that often as long as they have something to forget.
+    #[inline]
+    fn rest(&mut self, now: Time) {
+        if let Some(since) = self.idle
+            && self.probability > 0.0
+        {
+            self.lower(since, now);
+        }
+    }
+
+    fn lower(&mut self, since: Time, now: Time) {
+        let period = self.config.target + Span::from_nanos(1);
+        let first = since.max(self.changed + period);
+        if now < first {
+            return;
+        }
+        let asked = (now - first).as_nanos() / period.as_nanos() + 1;
+        // The cast saturates where the decrement is 0.
+        let steps = asked.min(libm::ceil(self.probability / self.config.decrement) as u64);
+        self.probability = (self.probability - steps as f64 * self.config.decrement).max(0.0);
+        self.changed = first + period * (steps - 1);
+    }
+
+    /// The queue was asked and is empty.
+    #[cold]
+    fn emptied(&mut self, now: Time) {
+        self.idle.get_or_insert(now);
+        self.rest(now);
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.calm();
+        }
+    }
+
+    /// One signal less, and when the next is due.
+    fn calm(&mut self) {
+        self.count -= 1;
+        self.drop_next += self.gap();
+    }
+
+    /// `cobalt_should_drop`.
+    fn judge(&mut self, packet: &Packet<T>, now: Time, rng: &mut Rng) -> Verdict {
+        let waited = now - packet.arrived;
+        let over = waited > self.config.target && waited > self.grace;
+        let due = self.count > 0 && now >= self.drop_next;
+        let mut past = now > self.drop_next;
+        if over {
+            if !self.dropping {
+                self.drop_next = now + self.gap();
+            }
+            self.count = self.count.max(1);
+        }
+        self.dropping = over;
+        let late = due && over;
+        if late {
+            self.count = self.count.saturating_add(1);
+            self.drop_next += self.gap();
+            past = now > self.drop_next;
+        } else if due {
+            past = self.decay(now);
+        }
+        if self.config.blue_threshold.is_some_and(|most| waited > most) {
+            self.raise(now);
+        }
+        let blue = rng.chance(self.probability);
+        let dropped = blue || (late && !self.can_mark(packet));
+        if self.count == 0 {
+            self.drop_next = now + self.config.interval;
+        } else if past && !dropped {
+            self.drop_next = now;
+        }
+        Verdict { late, blue }
+    }
+
+    /// Forgets the signals that were due while the queue was not late; says whether the time of the last is past.
+    fn decay(&mut self, now: Time) -> bool {
+        while self.count > 0 && now >= self.drop_next {
+            self.calm();
+        }
+        now > self.drop_next
+    }
+
+    fn can_mark(&self, packet: &Packet<T>) -> bool {
+        self.config.ecn && packet.ecn.is_capable()
+    }
+
+    /// Signals since the queue was calm, less what has been forgotten.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// When the next signal is due; while none is, up to when the queue counts as active.
+    pub fn drop_next(&self) -> Time {
+        self.drop_next
+    }
+
+    /// Whether the last packet was late.
+    pub fn dropping(&self) -> bool {
+        self.dropping
+    }
+
+    /// BLUE's probability, as of the last change that was due at a call.
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// When BLUE's probability was last changed.
+    pub fn changed(&self) -> Time {
+        self.changed
+    }
+}
+
+impl<T> Discipline<T> for Cobalt<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.rest(cx.now);
+        if self.fifo.push(packet, cx) {
+            self.idle = None;
+            return;
+        }
+        self.raise(cx.now);
+        (self.dropping, self.drop_next, self.count) = (true, cx.now, self.count.max(1));
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        loop {
+            let Some(packet) = self.fifo.pop() else {
+                self.emptied(cx.now);
+                return None;
+            };
+            let Verdict { late, blue } = self.judge(&packet, cx.now, cx.rng);
+            let last = self.config.keep_last && self.fifo.backlog().packets == 0;
+            if blue && !last {
+                cx.drop(packet, Why::Early);
+            } else if late && (self.can_mark(&packet) || !last) {
+                if let Some(marked) = cx.signal(packet, Why::Sojourn, self.config.ecn) {
+                    return Some(marked);
+                }
+            } else {
+                return Some(packet);
+            }
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        if let Some(packet) = self.fifo.pop() {
+            cx.drop(packet, Why::Overload);
+        }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("probability", self.probability);
+        gauge("dropping", f64::from(u8::from(self.dropping)));
+        gauge("count", f64::from(self.count));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Ecn, FlowId, Port, Rate};
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    fn cobalt(settings: &[(&str, &str)]) -> Port<(), Cobalt<()>> {
+        Port::new(Cobalt::new(CobaltConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn arrive(port: &mut Port<(), Cobalt<()>>, ecn: Ecn, times: u32, ms: u64) {
+        (0..times).for_each(|_| port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, at(ms), &mut ()));
+    }
+
+    /// The milliseconds up to `end` at which packets were signalled, when two come and one leaves each millisecond.
+    fn signals(port: &mut Port<(), Cobalt<()>>, ecn: Ecn, end: u64) -> alloc::vec::Vec<u64> {
+        let told = |port: &Port<(), Cobalt<()>>| port.totals().dropped() + port.totals().counts().marked();
+        let mut found = alloc::vec::Vec::new();
+        for ms in 0..end {
+            arrive(port, ecn, 2, ms);
+            let before = told(port);
+            port.dequeue(at(ms), &mut ());
+            found.extend((told(port) > before).then_some(ms));
+        }
+        found
+    }
+
+    #[test]
+    fn signals_come_an_interval_after_the_delay_and_then_each_interval_over_root_count() {
+        // Packet n comes at n/2 ms and leaves at n: it waits n/2, rounded down to what came before, more than 5 ms from packet 11
+        // on (it came at 5 ms: 6 ms). While count is 0, each departure puts drop_next an interval ahead; at 11 it becomes
+        // 111, and count 1. At 111 the first signal, count 2, due + 100/sqrt(2) = 181.71, at 182; + 100/sqrt(3) = 239.45, at 240.
+        // fit_rate changes nothing: a packet of 1514 B takes 1.5 ms, 4 of them 6.06, so 7 ms it takes: packet 13, two later.
+        for (settings, first) in [(&[("fit_rate", "off")][..], 111), (&[], 113)] {
+            for ecn in [Ecn::NotEct, Ecn::Ect0] {
+                let found = signals(&mut cobalt(settings), ecn, 250);
+                assert_eq!(found, [first, first + 71, first + 129], "{settings:?} {ecn:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn blue_learns_from_overflow_and_forgets_while_the_link_idles() {
+        let mut port = cobalt(&[("limit", "2p"), ("increment", "0.25"), ("decrement", "0.0625"), ("fit_rate", "off")]);
+        // At 10 ms three packets are lost, but the probability rises once in 5 ms.
+        arrive(&mut port, Ecn::NotEct, 5, 10);
+        assert_eq!(port.discipline().probability(), 0.25);
+        arrive(&mut port, Ecn::NotEct, 1, 15);
+        assert_eq!(port.discipline().probability(), 0.25, "more than a target must have passed");
+        arrive(&mut port, Ecn::NotEct, 1, 16);
+        assert_eq!(port.discipline().probability(), 0.5);
+        while port.dequeue(at(17), &mut ()).is_some() {}
+        // Found empty at 17, too soon. From just after 21 ms on, each 5 ms and a little: at 21, 26 and 31, up to 35 ms.
+        port.dequeue(at(17), &mut ());
+        arrive(&mut port, Ecn::NotEct, 1, 35);
+        assert_eq!(port.discipline().probability(), 0.3125);
+        while port.dequeue(at(36), &mut ()).is_some() {}
+        // Idle for an hour: forgotten.
+        port.dequeue(at(3_600_000), &mut ());
+        assert_eq!(port.discipline().probability(), 0.0);
+    }
+
+    #[test]
+    fn the_last_packet_is_kept_unless_told_otherwise_and_blue_drops_what_could_be_marked() {
+        for (keep, sent) in [("on", 1), ("off", 0)] {
+            let mut port = cobalt(&[("limit", "3p"), ("increment", "1"), ("keep_last", keep)]);
+            arrive(&mut port, Ecn::Ect0, 4, 10);
+            assert_eq!(port.discipline().probability(), 1.0);
+            while port.dequeue(at(11), &mut ()).is_some() {}
+            let counts = port.totals().counts();
+            assert_eq!((counts.sent, counts.drops[Why::Early as usize], counts.marked()), (sent, 3 - sent, 0));
+        }
+    }
+
+    #[test]
+    fn on_a_slow_link_the_target_is_the_time_of_one_and_a_half_packets() {
+        let slow = |rate: u64, settings: &[(&str, &str)]| {
+            let config = CobaltConfig::from_settings(settings).unwrap();
+            let cobalt = Cobalt::<()>::new(config, &Place::new(Rate::from_bits(rate), 1000, 7)).unwrap();
+            (cobalt.config.target, cobalt.config.interval, cobalt.grace)
+        };
+        let ms = Span::from_millis;
+        // 1514 B at 121120 bit/s take 100 ms: target 150, interval 100 + 145 < 2 x 150.
+        assert_eq!(slow(121_120, &[]), (ms(150), ms(300), ms(400)));
+        // At ten times that, 10 ms: target 15, interval 100 + 10.
+        assert_eq!(slow(1_211_200, &[]), (ms(15), ms(110), ms(40)));
+        assert_eq!(slow(121_120, &[("fit_rate", "off")]), (ms(5), ms(100), Span::ZERO));
+    }
+}
