@@ -101,6 +101,12 @@ impl<'a, T> Cx<'a, T> {
         Cx { now, rng, sink }
     }
 
+    /// Chance and sink apart, for a host's adaptor around a discipline: it hands the random stream on and looks at what
+    /// is dropped and marked on its way to the sink.
+    pub fn split(&mut self) -> (&mut Rng, &mut dyn Sink<T>) {
+        (self.rng, self.sink)
+    }
+
     /// Drops `packet`. It is consumed: what was condemned cannot be sent.
     pub fn drop(&mut self, packet: Packet<T>, why: Why) {
         self.sink.dropped(packet, why, self.now);
