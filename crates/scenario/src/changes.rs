@@ -16,7 +16,8 @@ use crate::groups::{Kind, default_name};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// `PATH=VALUE` each, applied in order: `link.rate=20Mbit/s`, `tcp.cc=sack` (all TCP groups), `NAME.rate=8Mbit/s`
-    /// (the group called so). The value is read as TOML if it is TOML, else as text.
+    /// (the group called so), `class.NAME.weight=3` (the class called so; `class.weight=1` for all). The value is read as
+    /// TOML if it is TOML, else as text.
     pub set: Vec<String>,
     /// Disciplines in place of the file's; none to leave those.
     pub qdiscs: Vec<String>,
@@ -104,7 +105,9 @@ fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Resu
     }
     let value = moved(self::value(value.trim()), span);
     match steps.as_slice() {
-        [_] | ["link" | "record", ..] => put(tree, &steps, &value),
+        [_] | ["link" | "classify" | "record", ..] => put(tree, &steps, &value),
+        [kind @ ("tcp" | "udp" | "class"), key] => put_in_all(tree, kind, &[key], &value),
+        ["class", name, key] => put_in_class(tree, name, key, &value),
         [kind @ ("tcp" | "udp"), inner @ ..] => put_in_all(tree, kind, inner, &value),
         [name, inner @ ..] => put_in_group(tree, name, inner, &value),
         [] => Err(form()),
@@ -146,7 +149,7 @@ fn put<'c>(table: &mut DeTable<'c>, steps: &[&str], value: &Spanned<DeValue<'c>>
     }
 }
 
-/// The tables of the groups of one kind.
+/// The tables of the groups of one kind, or of the classes.
 fn groups<'t, 'c>(tree: &'t mut DeTable<'c>, kind: &str) -> Vec<&'t mut DeTable<'c>> {
     let Some(DeValue::Array(groups)) = tree.get_mut(kind).map(Spanned::get_mut) else { return Vec::new() };
     let tables = groups.iter_mut().map(|group| match group.get_mut() {
@@ -164,7 +167,7 @@ fn put_in_all<'c>(
 ) -> Result<(), Fault> {
     let groups = groups(tree, kind);
     if groups.is_empty() {
-        return Err(Fault::plain(value.span(), format!("there is no [[{kind}]] group to set anything in")));
+        return Err(Fault::plain(value.span(), format!("there is no [[{kind}]] to set anything in")));
     }
     groups.into_iter().try_for_each(|group| put(group, inner, value))
 }
@@ -175,11 +178,10 @@ fn put_in_group<'c>(
     inner: &[&str],
     value: &Spanned<DeValue<'c>>,
 ) -> Result<(), Fault> {
-    let mut known = vec!["link".to_string(), "record".to_string(), "tcp".to_string(), "udp".to_string()];
+    let mut known = ["link", "record", "tcp", "udp", "classify", "class"].map(String::from).to_vec();
     for kind in [Kind::Tcp, Kind::Udp] {
         for (index, group) in groups(tree, kind.name()).into_iter().enumerate() {
-            let given = group.get("name").and_then(|name| name.get_ref().as_str()).map(str::to_string);
-            let name = given.unwrap_or_else(|| default_name(kind, index));
+            let name = name_of(group).unwrap_or_else(|| default_name(kind, index));
             if name == wanted {
                 return put(group, inner, value);
             }
@@ -188,7 +190,37 @@ fn put_in_group<'c>(
             }
         }
     }
+    if groups(tree, "class").into_iter().any(|class| name_of(class).as_deref() == Some(wanted)) {
+        let path = [&["class", wanted], inner].concat().join(".");
+        return Err(Fault::plain(value.span(), format!("`{wanted}` is a class: write `{path}`")));
+    }
+    Err(unknown("section or group", wanted, &known, value.span()))
+}
+
+/// A class and the group that it takes in may well have one name: classes have a path of their own.
+fn put_in_class<'c>(
+    tree: &mut DeTable<'c>,
+    wanted: &str,
+    key: &str,
+    value: &Spanned<DeValue<'c>>,
+) -> Result<(), Fault> {
+    let mut known = Vec::new();
+    for class in groups(tree, "class") {
+        match name_of(class) {
+            Some(name) if name == wanted => return put(class, &[key], value),
+            name => known.extend(name),
+        }
+    }
+    Err(unknown("class", wanted, &known, value.span()))
+}
+
+/// What the file calls a group or a class.
+fn name_of(table: &DeTable<'_>) -> Option<String> {
+    table.get("name").and_then(|name| name.get_ref().as_str()).map(str::to_string)
+}
+
+fn unknown(what: &str, wanted: &str, known: &[String], span: Range<usize>) -> Fault {
     let guess = nearest(wanted, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
-    let message = format!("no section or group is called `{wanted}`{}", guess.unwrap_or_default());
-    Err(Fault::plain(value.span(), message).help(format!("known: {}", known.join(", "))))
+    let fault = Fault::plain(span, format!("no {what} is called `{wanted}`{}", guess.unwrap_or_default()));
+    if known.is_empty() { fault } else { fault.help(format!("known: {}", known.join(", "))) }
 }

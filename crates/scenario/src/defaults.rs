@@ -2,6 +2,7 @@
 
 use headgate_core::{Rate, Span};
 
+use crate::header::Headers;
 use crate::model::{Access, Cc, Start, TcpGroup, UdpGroup};
 use crate::values::Profile;
 
@@ -32,6 +33,7 @@ impl Profile {
             start: AT_ONCE,
             stop: None,
             ecn: false,
+            headers: Headers::of_group(""),
         }
     }
 }
@@ -66,6 +68,7 @@ fn rfc() -> TcpGroup {
         ecn: false,
         ecn_timeout: true,
         overhead: Span::ZERO,
+        headers: Headers::of_group(""),
     }
 }
 

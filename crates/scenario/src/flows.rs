@@ -5,6 +5,8 @@ use toml::Spanned;
 
 use crate::check::{self, LARGEST_WINDOW, MOST_FLOWS, Section, rate, some_time, within};
 use crate::error::Fault;
+use crate::fields::{Dscp, One, OrOwn, Ports};
+use crate::header::Headers;
 use crate::model::{Access, Start, TcpGroup, UdpGroup};
 use crate::raw::{At, RawAccess, RawTcp, RawUdp};
 use crate::values::{OrOff, Profile};
@@ -19,6 +21,8 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
     let window = within(section.or(raw.window, defaults.window), 1..=LARGEST_WINDOW)?;
     let access = side(&section, raw.access, &defaults.sender)?;
     let start = start(section.or(raw.start, defaults.start), duration)?;
+    let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];
+    let headers = headers(&section, ends, raw.dscp, raw.label, &name)?;
     let ssthresh = if profile == Profile::Ns2 { Some(window) } else { defaults.initial_ssthresh };
     let group = TcpGroup {
         name,
@@ -39,6 +43,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
         ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
         overhead: section.span(raw.overhead, defaults.overhead)?,
+        headers,
         ..defaults
     };
     let max_rto = section.quantity(raw.max_rto, group.max_rto);
@@ -63,6 +68,8 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<
     let packet = section.bytes(raw.packet, defaults.packet, 1)?;
     let access = side(&section, raw.access, &defaults.sender)?;
     let start = start(section.or(raw.start, defaults.start), duration)?;
+    let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];
+    let headers = headers(&section, ends, raw.dscp, raw.label, &name)?;
     Ok(UdpGroup {
         name,
         flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
@@ -75,6 +82,7 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<
         start,
         stop: stop(raw.stop, start)?,
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
+        headers,
     })
 }
 
@@ -94,6 +102,36 @@ fn header(header: Spanned<u32>, packet: &Spanned<u32>) -> Result<u32, Fault> {
     // What is written stands after its section's head: the later of the two was written.
     let blamed = if header.span().start >= packet.span().start { header.span() } else { packet.span() };
     Err(Fault::value(blamed, message))
+}
+
+/// One end's addresses and ports, as written.
+type End = (At<One<OrOwn>>, At<One<Ports>>);
+
+/// What the headers of the group `name` say; `ends` are source and destination.
+fn headers(
+    section: &Section,
+    ends: [End; 2],
+    dscp: At<One<Dscp>>,
+    label: At<String>,
+    name: &str,
+) -> Result<Headers, Fault> {
+    let defaults = Headers::of_group(name);
+    let [(source, source_port), (destination, destination_port)] = ends;
+    let blamed = destination.as_ref().map_or(section.span.clone(), Spanned::span);
+    let address = |end| section.or(end, One(OrOwn(None))).into_inner().0.0;
+    let ports = |end, default| section.or(end, One(default)).into_inner().0;
+    let headers = Headers {
+        source: address(source),
+        destination: address(destination),
+        source_port: ports(source_port, defaults.source_port),
+        destination_port: ports(destination_port, defaults.destination_port),
+        dscp: section.or(dscp, One(Dscp(defaults.dscp))).into_inner().0.0,
+        label: label.as_ref().map(check::name).transpose()?.unwrap_or(defaults.label),
+    };
+    if headers.mixes_versions() {
+        return Err(Fault::value(blamed, "`source` and `destination` must both be IPv4, or both IPv6"));
+    }
+    Ok(headers)
 }
 
 fn start(start: Spanned<Start>, duration: Span) -> Result<Start, Fault> {

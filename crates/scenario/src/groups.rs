@@ -21,6 +21,14 @@ impl Kind {
             Kind::Udp => "udp",
         }
     }
+
+    /// IANA's protocol number.
+    pub const fn protocol(self) -> u8 {
+        match self {
+            Kind::Tcp => 6,
+            Kind::Udp => 17,
+        }
+    }
 }
 
 impl fmt::Display for Kind {

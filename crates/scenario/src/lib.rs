@@ -24,10 +24,14 @@
 
 mod changes;
 mod check;
+mod classes;
+mod classify;
 mod defaults;
 mod error;
+mod fields;
 mod flows;
 mod groups;
+mod header;
 mod model;
 mod qdisc;
 mod raw;
@@ -37,7 +41,11 @@ mod values;
 mod write;
 
 pub use changes::Changes;
+pub use classify::{ClassRule, Classifier, Conditions, FlowKey};
 pub use error::ScenarioError;
+pub use fields::Ports;
 pub use groups::{Group, Kind};
+pub use header::{Header, Headers};
 pub use headgate_core::Qdisc;
+pub use ipnet::IpNet;
 pub use model::{Access, Cc, Events, Link, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup};

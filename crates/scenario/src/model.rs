@@ -2,6 +2,9 @@
 
 use headgate_core::{Limit, Qdisc, Rate, Span};
 
+use crate::classify::{ClassRule, FlowKey};
+use crate::header::Headers;
+
 /// One network, the flows on it, the disciplines to compare, and what to record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
@@ -23,6 +26,10 @@ pub struct Scenario {
     pub tcp: Vec<TcpGroup>,
     /// Groups of UDP flows.
     pub udp: Vec<UdpGroup>,
+    /// Which packets disciplines take for one flow.
+    pub flow_key: FlowKey,
+    /// Aggregates of flows; that at index `i` is class number `i + 1`.
+    pub classes: Vec<ClassRule>,
     /// What to write down.
     pub record: Record,
 }
@@ -127,6 +134,8 @@ pub struct TcpGroup {
     pub ecn_timeout: bool,
     /// A random delay in [0, `overhead`) before each transmission, which breaks phase effects (ns-2's `overhead_`).
     pub overhead: Span,
+    /// What the packets' headers say.
+    pub headers: Headers,
 }
 
 /// Flows that send at a constant rate, whatever happens to their packets.
@@ -154,6 +163,8 @@ pub struct UdpGroup {
     pub stop: Option<Span>,
     /// Packets claim to be ECN-capable, though the sender heeds no mark.
     pub ecn: bool,
+    /// What the packets' headers say.
+    pub headers: Headers,
 }
 
 /// What to write down besides the totals.

@@ -3,9 +3,12 @@
 
 use headgate_core::params::Bytes;
 use headgate_core::{Limit, Rate, Span};
+use ipnet::IpNet;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::classify::FlowKey;
+use crate::fields::{AnyOf, Dscp, One, OrOwn, Ports, Protocol};
 use crate::model::{Cc, Events, Start};
 use crate::qdisc::Written;
 use crate::values::{OrOff, Profile, Quantity, Seeds};
@@ -27,6 +30,9 @@ pub(crate) struct RawScenario {
     pub(crate) tcp: Vec<Spanned<RawTcp>>,
     #[serde(default)]
     pub(crate) udp: Vec<Spanned<RawUdp>>,
+    pub(crate) classify: At<RawClassify>,
+    #[serde(default)]
+    pub(crate) class: Vec<Spanned<RawClass>>,
     pub(crate) record: At<RawRecord>,
 }
 
@@ -81,6 +87,12 @@ pub(crate) struct RawTcp {
     pub(crate) ecn: At<bool>,
     pub(crate) ecn_timeout: At<bool>,
     pub(crate) overhead: At<Quantity<Span>>,
+    pub(crate) source: At<One<OrOwn>>,
+    pub(crate) destination: At<One<OrOwn>>,
+    pub(crate) source_port: At<One<Ports>>,
+    pub(crate) destination_port: At<One<Ports>>,
+    pub(crate) dscp: At<One<Dscp>>,
+    pub(crate) label: At<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,6 +111,33 @@ pub(crate) struct RawUdp {
     pub(crate) start: At<Start>,
     pub(crate) stop: At<OrOff<Span>>,
     pub(crate) ecn: At<bool>,
+    pub(crate) source: At<One<OrOwn>>,
+    pub(crate) destination: At<One<OrOwn>>,
+    pub(crate) source_port: At<One<Ports>>,
+    pub(crate) destination_port: At<One<Ports>>,
+    pub(crate) dscp: At<One<Dscp>>,
+    pub(crate) label: At<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawClassify {
+    pub(crate) flow: At<One<FlowKey>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct RawClass {
+    pub(crate) name: At<String>,
+    pub(crate) parent: At<String>,
+    pub(crate) weight: At<f64>,
+    pub(crate) protocol: At<AnyOf<Protocol>>,
+    pub(crate) source: At<AnyOf<IpNet>>,
+    pub(crate) destination: At<AnyOf<IpNet>>,
+    pub(crate) source_port: At<AnyOf<Ports>>,
+    pub(crate) destination_port: At<AnyOf<Ports>>,
+    pub(crate) dscp: At<AnyOf<Dscp>>,
+    pub(crate) label: At<AnyOf<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

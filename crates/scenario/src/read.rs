@@ -61,6 +61,7 @@ fn unreadable(error: &toml::de::Error, tree: &DeTable<'_>) -> Fault {
     let expected = match expected {
         "a sequence" if key.as_deref() == Some("tcp") => "groups headed [[tcp]], in double brackets",
         "a sequence" if key.as_deref() == Some("udp") => "groups headed [[udp]], in double brackets",
+        "a sequence" if key.as_deref() == Some("class") => "classes headed [[class]], in double brackets",
         "a sequence" => "a list",
         "a boolean" => "true or false",
         "a string" => "a text in quotes",

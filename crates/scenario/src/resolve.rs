@@ -6,9 +6,11 @@ use headgate_core::{BuildError, Limit, Place, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{self, LONGEST_DELAY, LONGEST_RUN, MOST_FLOWS, Section, limit, rate, some_time, within};
+use crate::classes;
 use crate::error::Fault;
 use crate::flows;
 use crate::groups::{Kind, default_name};
+use crate::header::Header;
 use crate::model::{Events, Link, Record, Reverse, Scenario, TcpGroup, UdpGroup};
 use crate::qdisc::{self, Written};
 use crate::raw::{At, RawLink, RawRecord, RawReverse, RawScenario, RawTcp, RawUdp};
@@ -27,8 +29,12 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     let duration = some_time(check::plain(top.need("duration", raw.duration)?), LONGEST_RUN)?;
     let warmup = warmup(top.quantity(raw.warmup, Span::ZERO), duration)?;
     let link = link(top.need("link", raw.link)?)?;
+    let heads: Vec<Range<usize>> = raw.tcp.iter().map(Spanned::span).chain(raw.udp.iter().map(Spanned::span)).collect();
     let (tcp, udp) = groups(raw.tcp, raw.udp, duration)?;
     countable(&tcp, &udp, link.0.rate, duration)?;
+    let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
+    let labels: Vec<&str> = headers.map(|headers| headers.label.as_str()).collect();
+    let classes = classes::classes(raw.class, &labels)?;
     let mut scenario = Scenario {
         name,
         about: top.or(raw.about, String::new()).into_inner(),
@@ -39,9 +45,13 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
         link: link.0,
         tcp,
         udp,
+        flow_key: classes::flow_key(raw.classify, &classes)?,
+        classes,
         record: record(raw.record, duration)?,
     };
-    let place = |rate: Rate| Place::new(rate, scenario.mean_packet(), 0);
+    distinct(&scenario, &heads)?;
+    let shares = scenario.shares();
+    let place = |rate: Rate| Place { classes: &shares, ..Place::new(rate, scenario.mean_packet(), 0) };
     build(&scenario.link.reverse.qdisc, scenario.link.reverse.limit, &place(scenario.link.reverse.rate), &link.1)?;
     let qdiscs = top.need("qdiscs", raw.qdiscs)?;
     scenario.qdiscs = compared(qdiscs, scenario.link.limit, &place(scenario.link.rate))?;
@@ -126,6 +136,30 @@ fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], link: Rate, duration: Span) -> 
     }
 }
 
+/// No two flows have the same addresses, ports and protocol: a network could not tell them apart. `heads` is where the
+/// groups are written.
+fn distinct(scenario: &Scenario, heads: &[Range<usize>]) -> Result<(), Fault> {
+    let sources = scenario.tcp.iter().map(|group| group.headers.source);
+    if sources.chain(scenario.udp.iter().map(|group| group.headers.source)).all(|source| source.is_none()) {
+        return Ok(());
+    }
+    let group_of = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index));
+    let names: Vec<&str> = scenario.groups().map(|group| group.name).collect();
+    // What a class goes by beside the five is no part of a flow's name.
+    let bare = scenario.headers().map(|header| Header { dscp: 0, label: "", ..header });
+    let mut flows: Vec<(Header<'_>, usize)> = bare.zip(group_of).collect();
+    flows.sort_unstable();
+    let Some(pair) = flows.windows(2).find(|pair| pair[0].0 == pair[1].0) else { return Ok(()) };
+    let ((header, first), (_, second)) = (pair[0], pair[1]);
+    let whose = match first == second {
+        true => format!("two flows of `{}`", names[first]),
+        false => format!("a flow of `{}` and one of `{}`", names[first], names[second]),
+    };
+    let Header { source, source_port, destination, destination_port, .. } = header;
+    let ends = format!("from {source} port {source_port} to {destination} port {destination_port}");
+    Err(Fault::plain(heads[second].clone(), format!("{whose} go {ends}: nothing would tell them apart")))
+}
+
 /// The groups' names so far.
 struct Names {
     taken: Vec<String>,
@@ -133,7 +167,8 @@ struct Names {
 
 impl Names {
     /// Words that begin a path in a change and so can be no group's name.
-    const RESERVED: [&'static str; 8] = ["name", "about", "duration", "warmup", "seeds", "qdiscs", "link", "record"];
+    const RESERVED: [&'static str; 10] =
+        ["name", "about", "duration", "warmup", "seeds", "qdiscs", "link", "classify", "class", "record"];
 
     /// The name of a group, given or by default, if no other group has it.
     fn take(&mut self, kind: Kind, index: usize, given: &At<String>, head: Range<usize>) -> Result<String, Fault> {

@@ -2,8 +2,13 @@
 
 use std::fmt::{Display, Write};
 
+use headgate_core::ClassId;
 use headgate_core::params::Bytes;
+use ipnet::IpNet;
 
+use crate::classify::{ClassRule, Conditions};
+use crate::fields::{Dscp, Ports, Protocol, prefix, written};
+use crate::header::Headers;
 use crate::model::{Access, Scenario, Start, TcpGroup, UdpGroup};
 
 impl Scenario {
@@ -28,6 +33,9 @@ impl Scenario {
         page.text("qdisc", &self.link.reverse.qdisc.to_string());
         self.tcp.iter().for_each(|group| page.tcp(group));
         self.udp.iter().for_each(|group| page.udp(group));
+        page.head("[classify]");
+        page.quoted("flow", self.flow_key);
+        self.classes.iter().for_each(|class| page.class(class, &self.classes));
         page.head("[record]");
         page.quoted("interval", self.record.interval);
         page.quoted("events", self.record.events);
@@ -103,6 +111,7 @@ impl Page {
         self.plain("ecn", group.ecn);
         self.plain("ecn_timeout", group.ecn_timeout);
         self.quoted("overhead", group.overhead);
+        self.headers(&group.headers);
     }
 
     fn udp(&mut self, group: &UdpGroup) {
@@ -119,7 +128,50 @@ impl Page {
         self.start(group.start);
         self.or_off("stop", group.stop);
         self.plain("ecn", group.ecn);
+        self.headers(&group.headers);
     }
+
+    fn headers(&mut self, headers: &Headers) {
+        let address = |given: Option<IpNet>| given.map_or_else(|| "own".to_string(), prefix);
+        self.quoted("source", address(headers.source));
+        self.quoted("destination", address(headers.destination));
+        self.plain("source_port", ports(&headers.source_port));
+        self.plain("destination_port", ports(&headers.destination_port));
+        self.plain("dscp", written(Dscp(headers.dscp)));
+        self.quoted("label", &headers.label);
+    }
+
+    /// A class among `all`. A condition it does not have has no text.
+    fn class(&mut self, class: &ClassRule, all: &[ClassRule]) {
+        self.head("[[class]]");
+        self.quoted("name", &class.name);
+        if let Some(ClassId(number)) = class.parent {
+            self.quoted("parent", &all[usize::from(number) - 1].name);
+        }
+        self.plain("weight", format_args!("{:?}", class.weight));
+        let Conditions { protocol, source, destination, source_port, destination_port, dscp, label } =
+            &class.conditions;
+        self.any_of("protocol", protocol, |value| written(Protocol(*value)));
+        self.any_of("source", source, |net| format!("\"{}\"", prefix(*net)));
+        self.any_of("destination", destination, |net| format!("\"{}\"", prefix(*net)));
+        self.any_of("source_port", source_port, ports);
+        self.any_of("destination_port", destination_port, ports);
+        self.any_of("dscp", dscp, |value| written(Dscp(*value)));
+        self.any_of("label", label, |label| format!("\"{label}\""));
+    }
+
+    fn any_of<T>(&mut self, key: &str, values: &[T], text: impl Fn(&T) -> String) {
+        match values {
+            [] => {}
+            [one] => self.plain(key, text(one)),
+            more => self.plain(key, format_args!("[{}]", more.iter().map(text).collect::<Vec<_>>().join(", "))),
+        }
+    }
+}
+
+/// A port as a number, a range as a text.
+fn ports(ports: &Ports) -> String {
+    if ports.first == ports.last { ports.to_string() } else { format!("\"{ports}\"") }
 }
 
 /// A text as a TOML string, with whatever escapes it needs.

@@ -51,6 +51,9 @@ fn what_cannot_be_counted_is_refused() {
     let many: String = (0..1001).map(|i| format!("[[tcp]]\nname = \"g{i}\"\n")).collect();
     let base = BASE.replace("[record]", &format!("{many}[record]"));
     assert_eq!(error(&base, &Changes::default()).message, "more than 1000 tcp groups");
+    let many: String = (0..1001).map(|i| format!("[[class]]\nname = \"c{i}\"\n")).collect();
+    let base = BASE.replace("[record]", &format!("{many}[record]"));
+    assert_eq!(error(&base, &Changes::default()).message, "more than 1000 classes");
 }
 
 #[rustfmt::skip]
@@ -151,6 +154,66 @@ const FAULTS: &[Case] = &[
         (17, 10), "tcp[0].access", r#"`tcp[0].access`: expected a table such as { rate = "100Mbit/s", delay = "1ms" }, found integer `5`"#),
     ("an interval longer than the run", r#"interval = "100ms""#, r#"interval = "11s""#,
         (24, 12), "record.interval", "`record.interval`: must be 10us to 10s, not 11s"),
+    ("a misspelt key of a class", "[record]", "[[class]]\nname = \"a\"\nsorce = \"10.0.0.0/8\"\n[record]",
+        (25, 1), "class[0].sorce", "unknown key `sorce` in [[class]]; did you mean `source`?"),
+    ("a class in single brackets", "[record]", "[class]\nname = \"a\"\n[record]",
+        (23, 1), "class", "`class`: expected classes headed [[class]], in double brackets, found a table"),
+    ("a class without a name", "[record]", "[[class]]\n[record]",
+        (23, 1), "class[0].name", "`name` is missing: [[class]] needs it"),
+    ("a class name twice", "[record]", "[[class]]\nname = \"a\"\n[[class]]\nname = \"a\"\n[record]",
+        (26, 8), "class[1].name", "two classes are called `a`"),
+    ("a prefix with bits beyond its length", "[record]", "[[class]]\nname = \"a\"\nsource = \"10.1.2.3/16\"\n[record]",
+        (25, 10), "class[0].source", r#"`class[0].source`: "10.1.2.3/16" has bits beyond its length; write "10.1.0.0/16""#),
+    ("a prefix longer than its address", "[record]", "[[class]]\nname = \"a\"\nsource = [\"::1\", \"10.0.0.0/33\"]\n[record]",
+        (25, 18), "class[0].source[1]", r#"`class[0].source[1]`: expected an address or a prefix, such as "10.1.0.0/16" or "2001:db8::/32", found "10.0.0.0/33""#),
+    ("a number for an address", "[record]", "[[class]]\nname = \"a\"\ndestination = 10\n[record]",
+        (25, 15), "class[0].destination", r#"`class[0].destination`: expected an address or a prefix, such as "10.1.0.0/16" or "2001:db8::/32", found 10"#),
+    ("a port beyond all", "[record]", "[[class]]\nname = \"a\"\nsource_port = 65536\n[record]",
+        (25, 15), "class[0].source_port", "`class[0].source_port`: a port is 0 to 65535, not 65536"),
+    ("a range beyond all ports", "[record]", "[[class]]\nname = \"a\"\nsource_port = \"1-70000\"\n[record]",
+        (25, 15), "class[0].source_port", "`class[0].source_port`: a port is 0 to 65535, not 70000"),
+    ("a range that ends before it begins", "[record]", "[[class]]\nname = \"a\"\nsource_port = \"6000-5000\"\n[record]",
+        (25, 15), "class[0].source_port", r#"`class[0].source_port`: the range "6000-5000" ends before it begins"#),
+    ("a port by name", "[record]", "[[class]]\nname = \"a\"\nsource_port = \"http\"\n[record]",
+        (25, 15), "class[0].source_port", r#"`class[0].source_port`: expected a port such as 443, or a range such as "5000-6000", found "http""#),
+    ("a list of nothing", "[record]", "[[class]]\nname = \"a\"\nsource_port = []\n[record]",
+        (25, 15), "class[0].source_port", "`class[0].source_port`: the list is empty, and nothing would match: leave the key out to match anything"),
+    ("a switch for a port", "[record]", "[[class]]\nname = \"a\"\nsource_port = true\n[record]",
+        (25, 15), "class[0].source_port", r#"`class[0].source_port`: expected a port such as 443, or a range such as "5000-6000", or a list of such, found boolean `true`"#),
+    ("a DSCP beyond six bits", "jitter = 0.1", "dscp = 64",
+        (21, 8), "udp[0].dscp", "`udp[0].dscp`: a DSCP is 0 to 63, not 64"),
+    ("a protocol beyond eight bits", "[record]", "[[class]]\nname = \"a\"\nprotocol = 256\n[record]",
+        (25, 12), "class[0].protocol", "`class[0].protocol`: a protocol is 0 to 255, not 256"),
+    ("an unknown protocol", "[record]", "[[class]]\nname = \"a\"\nprotocol = \"udpp\"\n[record]",
+        (25, 12), "class[0].protocol", "`class[0].protocol`: `udpp` is not a protocol; did you mean `udp`? (known: tcp, udp, icmp, icmpv6, sctp, or 0 to 255)"),
+    ("a label no group has", "[record]", "[[class]]\nname = \"a\"\nlabel = \"wbe\"\n[record]",
+        (25, 9), "class[0].label", "`class[0].label`: no group is labelled `wbe`; did you mean `web`?"),
+    ("a weight of nothing", "[record]", "[[class]]\nname = \"a\"\nweight = 0\n[record]",
+        (25, 10), "class[0].weight", "`class[0].weight`: must be more than 0 and at most 1000000, not 0"),
+    ("a weight that is no number", "[record]", "[[class]]\nname = \"a\"\nweight = nan\n[record]",
+        (25, 10), "class[0].weight", "`class[0].weight`: must be more than 0 and at most 1000000, not NaN"),
+    ("a parent that comes later", "[record]", "[[class]]\nname = \"a\"\nparent = \"b\"\n[[class]]\nname = \"b\"\n[record]",
+        (25, 10), "class[0].parent", "`class[0].parent`: class `b` comes later: a parent stands before its children"),
+    ("a class as its own parent", "[record]", "[[class]]\nname = \"a\"\nparent = \"a\"\n[record]",
+        (25, 10), "class[0].parent", "`class[0].parent`: a class cannot be its own parent"),
+    ("a parent that is none", "[record]", "[[class]]\nname = \"gold\"\n[[class]]\nname = \"b\"\nparent = \"gld\"\n[record]",
+        (27, 10), "class[1].parent", "`class[1].parent`: no class is called `gld`; did you mean `gold`?"),
+    ("an unknown flow key", "[record]", "[classify]\nflow = \"sorce/24\"\n[record]",
+        (24, 8), "classify.flow", "`classify.flow`: expected what makes packets one flow: 5-tuple, source, destination, pair, protocol, dscp, class, label, or a prefix such as source/24, found \"sorce/24\"; did you mean `source`?"),
+    ("a prefix of a flow key longer than any address", "[record]", "[classify]\nflow = \"source/129\"\n[record]",
+        (24, 8), "classify.flow", "`classify.flow`: a prefix has 0 to 128 bits, found \"source/129\""),
+    ("a prefix where none can be", "[record]", "[classify]\nflow = \"pair/24\"\n[record]",
+        (24, 8), "classify.flow", "`classify.flow`: expected what makes packets one flow: 5-tuple, source, destination, pair, protocol, dscp, class, label, or a prefix such as source/24, found \"pair/24\""),
+    ("flows by class without classes", "[record]", "[classify]\nflow = \"class\"\n[record]",
+        (24, 8), "classify.flow", "`classify.flow`: the scenario has no [[class]]: all packets would be one flow"),
+    ("two versions of IP in one group", "jitter = 0.1", "source = \"10.0.0.1\"\ndestination = \"::1\"",
+        (22, 15), "udp[0].destination", "`udp[0].destination`: `source` and `destination` must both be IPv4, or both IPv6"),
+    ("two flows that nothing tells apart", "jitter = 0.1", "flows = 2\nsource = \"10.0.0.1\"\ndestination = \"10.0.0.2\"\nsource_port = 7",
+        (19, 1), "udp[0]", "two flows of `udp` go from 10.0.0.1 port 7 to 10.0.0.2 port 5001: nothing would tell them apart"),
+    ("a label that is no name", "jitter = 0.1", "label = \"a b\"",
+        (21, 9), "udp[0].label", "`udp[0].label`: a name is 1 to 64 letters, digits, `-` and `_`"),
+    ("a group called as a path", r#"name = "web""#, r#"name = "class""#,
+        (13, 8), "tcp[0].name", "a tcp group cannot be called `class`: the word has a meaning"),
     ("not toml", "[link]", "[link",
         (7, 6), "", "this is not TOML: unclosed table, expected `]`"),
     ("a key twice", "flows = 2", "flows = 2\nflows = 3",
@@ -216,7 +279,7 @@ fn a_caret_stands_right_after_tabs_and_wide_letters_and_in_long_lines() {
     assert_eq!(lines[3][caret], ',', "{shown}");
     let tab = "\tdealy = 5";
     assert!(error(tab, &Changes::default()).to_string().ends_with(
-        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, record"
+        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, classify, class, record"
     ));
 }
 
@@ -233,6 +296,11 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("web.name.first=3", "`name` is not a table: nothing can be set in it"),
     ("link.reverse.rate.unit=5", "no key lies deeper than 3 names, as in `web.access.rate`"),
     ("tcp.cc=cubic", "`tcp[0].cc`: unknown congestion control `cubic` (known: reno, newreno, sack)"),
+    ("class.weight=2", "there is no [[class]] to set anything in"),
+    ("class.voice.weight=2", "no class is called `voice`"),
+    ("class.voice.weight.x=2", "no key lies deeper than 3 names, as in `web.access.rate`"),
+    ("classify.flw=source", "unknown key `flw` in [classify]; did you mean `flow`?"),
+    ("web.dscp=AF2", "`tcp[0].dscp`: `AF2` is not a DSCP; did you mean `AF21`? (known: CS0, DF, LE, CS1, AF11, AF12, AF13, CS2, AF21, AF22, AF23, CS3, AF31, AF32, AF33, CS4, AF41, AF42, AF43, CS5, VOICE-ADMIT, EF, CS6, CS7, or 0 to 63)"),
     ("record.events=al", "`record.events`: unknown choice of events `al`; did you mean `all`? (known: off, drops, all)"),
 ];
 
@@ -251,6 +319,30 @@ fn an_error_in_a_change_names_the_change_and_no_line() {
     assert_eq!(error(BASE, &qdiscs).change.as_deref(), Some("--qdisc drptail"));
     let seeds = Changes { seeds: Some(0), ..Changes::default() };
     assert_eq!(error(BASE, &seeds).change.as_deref(), Some("--seeds 0"));
+}
+
+#[test]
+fn a_change_to_a_class_needs_its_whole_path() {
+    let classes = BASE.replace("[record]", "[[class]]\nname = \"voice\"\n[[class]]\nname = \"video\"\n[record]");
+    assert_eq!(error(&classes, &set("voice.weight=2")).message, "`voice` is a class: write `class.voice.weight`");
+    let message = "no class is called `vocie`; did you mean `voice`?";
+    assert_eq!(error(&classes, &set("class.vocie.weight=2")).message, message);
+}
+
+#[test]
+fn flows_that_go_between_the_same_ends_are_refused_unless_ports_or_protocol_differ() {
+    let ends = "source = \"10.0.0.9\"\ndestination = \"172.16.0.1\"\n";
+    let two = |more: &str| {
+        let text = format!("[[tcp]]\nname = \"a\"\n{ends}[[tcp]]\nname = \"b\"\n{ends}{more}");
+        Scenario::read(&BASE.replace("[record]", &format!("{text}[record]")), "base.toml", &Changes::default())
+    };
+    let message = "a flow of `a` and one of `b` go from 10.0.0.9 port 49152 to 172.16.0.1 port 5001: nothing would tell \
+                   them apart";
+    let error = two("dscp = \"EF\"\nlabel = \"c\"\n").unwrap_err();
+    assert_eq!((error.message.as_str(), error.line), (message, Some(27)));
+    assert!(two("destination_port = 5002\n").is_ok());
+    let udp = BASE.replace("jitter = 0.1", ends).replace("flows = 2", ends);
+    assert!(Scenario::read(&udp, "base.toml", &Changes::default()).is_ok());
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Whatever the text: never a panic, and an error that points into it. Whatever the scenario: written and read back, it
 //! is the same.
 
-use headgate_core::{Limit, Rate, Span};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, Events, Link, Qdisc, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup,
+    Access, Cc, Changes, ClassRule, Conditions, Events, FlowKey, Headers, IpNet, Link, Ports, Qdisc, Record, Reverse,
+    Scenario, Start, TcpGroup, UdpGroup,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -57,16 +60,98 @@ fn sizes() -> impl Strategy<Value = (u32, u32)> {
     (1..=65_535_u32).prop_flat_map(|packet| (Just(packet), 0..packet))
 }
 
+fn v4() -> impl Strategy<Value = IpNet> {
+    (any::<u32>(), 0..=32_u8)
+        .prop_map(|(bits, length)| IpNet::new(Ipv4Addr::from(bits).into(), length).unwrap().trunc())
+}
+
+fn v6() -> impl Strategy<Value = IpNet> {
+    let lengths = prop_oneof![0..=128_u8, Just(128)];
+    (any::<u128>(), lengths).prop_map(|(bits, length)| IpNet::new(Ipv6Addr::from(bits).into(), length).unwrap().trunc())
+}
+
+fn ports() -> impl Strategy<Value = Ports> {
+    let range = any::<[u16; 2]>().prop_map(|[a, b]| Ports { first: a.min(b), last: a.max(b) });
+    prop_oneof![range, any::<u16>().prop_map(|port| Ports { first: port, last: port })]
+}
+
+fn flow_key() -> impl Strategy<Value = FlowKey> {
+    let plain = [FlowKey::FiveTuple, FlowKey::Pair, FlowKey::Protocol, FlowKey::Dscp, FlowKey::Class, FlowKey::Label];
+    let bits = || prop_oneof![0..=128_u8, Just(128)];
+    prop_oneof![
+        proptest::sample::select(plain.to_vec()),
+        bits().prop_map(FlowKey::Source),
+        bits().prop_map(FlowKey::Destination)
+    ]
+}
+
+/// Of a group on its own: what several groups' flows have in common is settled by [`told_apart`].
+fn headers() -> impl Strategy<Value = Headers> {
+    let addresses = prop_oneof![
+        option::of(v4()).prop_flat_map(|source| (Just(source), option::of(v4()))),
+        option::of(v6()).prop_flat_map(|source| (Just(source), option::of(v6()))),
+    ];
+    (addresses, ports(), ports(), 0..64_u8, "[a-c]{1,2}").prop_map(
+        |((source, destination), source_port, destination_port, dscp, label)| Headers {
+            source,
+            destination,
+            source_port,
+            destination_port,
+            dscp,
+            label,
+        },
+    )
+}
+
+/// A network tells flows apart by addresses and ports: one flow from each given address, ports by the group.
+fn told_apart(index: usize, flows: &mut u32, headers: &mut Headers) {
+    if headers.source.is_some() {
+        *flows = 1;
+    }
+    headers.destination_port = Ports { first: index as u16, last: index as u16 };
+}
+
+fn conditions(labels: Vec<String>) -> impl Strategy<Value = Conditions> {
+    let few = || 0..3_usize;
+    let net = || prop_oneof![v4(), v6()];
+    let ports = || vec(ports(), few());
+    let label = vec(proptest::sample::select(labels), few());
+    (vec(any::<u8>(), few()), [vec(net(), few()), vec(net(), few())], ports(), ports(), vec(0..64_u8, few()), label)
+        .prop_map(|(protocol, [source, destination], source_port, destination_port, dscp, label)| Conditions {
+            protocol,
+            source,
+            destination,
+            source_port,
+            destination_port,
+            dscp,
+            label,
+        })
+}
+
+/// Classes that know groups by these labels; each may have one of those before it as its parent.
+fn classes(labels: Vec<String>) -> impl Strategy<Value = Vec<ClassRule>> {
+    let class = (conditions(labels), 1e-3..1e6_f64, any::<u16>());
+    vec(class, 0..6).prop_map(|classes| {
+        let rule = |(index, (conditions, weight, parent)): (usize, (Conditions, f64, u16))| ClassRule {
+            name: format!("class-{index}"),
+            parent: Some(ClassId(parent % (index as u16 + 1))).filter(|parent| parent.0 > 0),
+            weight,
+            conditions,
+        };
+        classes.into_iter().enumerate().map(rule).collect()
+    })
+}
+
 fn tcp() -> impl Strategy<Value = TcpGroup> {
     let cc = prop_oneof![Just(Cc::Reno), Just(Cc::NewReno), Just(Cc::Sack)];
     let window = || 1..=1_000_000_u32;
     let windows = (window(), window(), option::of(window()));
     let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
     let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
-    let rest = (any::<[bool; 3]>(), span(0..3_600_000));
+    let rest = (any::<[bool; 3]>(), span(0..3_600_000), headers());
     (0..1000_u32, cc, sizes(), ack, (access(), access()), times(), windows, timer, rest).prop_map(
         |(flows, cc, (packet, header), (ack, delayed_ack), (sender, receiver), (start, stop), windows, timer, rest)| {
-            let ([limited_transmit, ecn, ecn_timeout], overhead) = rest;
+            let ([limited_transmit, ecn, ecn_timeout], overhead, headers) = rest;
             let (window, initial_window, initial_ssthresh) = windows;
             let (initial_rto, min_rto, max_rto, rto_granularity) = timer;
             TcpGroup {
@@ -92,14 +177,16 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 ecn,
                 ecn_timeout,
                 overhead,
+                headers,
             }
         },
     )
 }
 
 fn udp() -> impl Strategy<Value = UdpGroup> {
-    (1..1000_u32, rate(), sizes(), 0.0..=1.0, (access(), access()), times(), any::<bool>()).prop_map(
-        |(flows, rate, (packet, header), jitter, (sender, receiver), (start, stop), ecn)| UdpGroup {
+    let rest = (any::<bool>(), headers());
+    (1..1000_u32, rate(), sizes(), 0.0..=1.0, (access(), access()), times(), rest).prop_map(
+        |(flows, rate, (packet, header), jitter, (sender, receiver), (start, stop), (ecn, headers))| UdpGroup {
             name: String::new(),
             flows,
             rate,
@@ -111,6 +198,7 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
             start,
             stop,
             ecn,
+            headers,
         },
     )
 }
@@ -135,6 +223,19 @@ fn link() -> impl Strategy<Value = Link> {
     })
 }
 
+fn groups_and_classes() -> impl Strategy<Value = ((Vec<TcpGroup>, Vec<UdpGroup>), Vec<ClassRule>, FlowKey)> {
+    let groups = (vec(tcp(), 1..4), vec(udp(), 0..3));
+    groups.prop_flat_map(|(tcp, udp)| {
+        let labels = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
+        let labels: Vec<String> = labels.map(|headers| headers.label.clone()).collect();
+        let keyed = (classes(labels), flow_key()).prop_map(|(classes, key)| {
+            let key = if classes.is_empty() && key == FlowKey::Class { FlowKey::Label } else { key };
+            (classes, key)
+        });
+        (Just((tcp, udp)), keyed).prop_map(|(groups, (classes, key))| (groups, classes, key))
+    })
+}
+
 prop_compose! {
     fn scenario()(
         name in "[A-Za-z0-9_-]{1,64}",
@@ -143,7 +244,7 @@ prop_compose! {
         seeds in prop_oneof![(1..20_u64).prop_map(|n| (1..=n).collect()), btree_set(0..i64::MAX as u64, 1..9)],
         qdiscs in qdiscs(),
         link in link(),
-        (mut tcp, mut udp) in (vec(tcp(), 1..4), vec(udp(), 0..3)),
+        ((mut tcp, mut udp), classes, flow_key) in groups_and_classes(),
         (interval, events) in (span(1..6_000), prop_oneof![Just(Events::Off), Just(Events::Drops), Just(Events::All)]),
     ) -> Scenario {
         tcp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("fast-{index}"));
@@ -152,9 +253,12 @@ prop_compose! {
         let most = |packet: u32| Rate::from_bits((4e9 * 8.0 * f64::from(packet) / duration.as_secs_f64()) as u64);
         tcp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
         udp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
+        let tcps = tcp.iter_mut().map(|group| (&mut group.flows, &mut group.headers));
+        let all = tcps.chain(udp.iter_mut().map(|group| (&mut group.flows, &mut group.headers)));
+        all.enumerate().for_each(|(index, (flows, headers))| told_apart(index, flows, headers));
         let interval = interval.min(duration).max(Span::from_nanos(duration.as_nanos().div_ceil(1_000_000)));
         Scenario {
-            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, link, tcp, udp,
+            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, link, tcp, udp, flow_key, classes,
             record: Record { interval, events },
         }
     }
@@ -187,7 +291,7 @@ proptest! {
 
     #[test]
     fn any_change_is_made_or_refused(
-        set in vec("(link|tcp|udp|record|marks|seeds|name|\\PC{0,4})(\\.[a-z_]{0,8}){0,2}=?\\PC{0,8}", 0..3),
+        set in vec("(link|tcp|udp|record|class|classify|marks|seeds|name|\\PC{0,4})(\\.[a-z_]{0,8}){0,2}=?\\PC{0,8}", 0..3),
         qdiscs in vec("(droptail|red|\\PC{0,4})(:[a-z]{0,5}=\\PC{0,4})?", 0..3),
         seeds in option::of(any::<u32>()),
     ) {

@@ -1,0 +1,187 @@
+//! What packets say of themselves to a classifier: the fields of their headers, and which of them a group's flows have.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+use crate::fields::Ports;
+use crate::groups::Kind;
+use crate::model::Scenario;
+
+/// What a classifier looks at in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Header<'a> {
+    /// IANA's number of what the IP packet carries: 6 for TCP, 17 for UDP.
+    pub protocol: u8,
+    /// The sender's address.
+    pub source: IpAddr,
+    /// The receiver's address.
+    pub destination: IpAddr,
+    /// The sender's port; 0 where the packet shows none (ICMP, a later fragment).
+    pub source_port: u16,
+    /// The receiver's port; 0 where the packet shows none.
+    pub destination_port: u16,
+    /// The differentiated services codepoint, 0 to 63 (RFC 2474).
+    pub dscp: u8,
+    /// The label of the flow's group in the scenario; empty on packets from elsewhere.
+    pub label: &'a str,
+}
+
+impl Header<'_> {
+    /// The header of the packet's answer: the same with its ends exchanged.
+    #[must_use]
+    pub fn reply(self) -> Self {
+        Header {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+            ..self
+        }
+    }
+}
+
+/// What the headers of a group's packets say. Where there are several addresses or ports, the group's flows take them
+/// in turn, and begin anew after the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// Where the senders' addresses are from; `None` gives each flow of the scenario one of its own.
+    pub source: Option<IpNet>,
+    /// The same for the receivers.
+    pub destination: Option<IpNet>,
+    /// The senders' ports.
+    pub source_port: Ports,
+    /// The receivers' ports.
+    pub destination_port: Ports,
+    /// The differentiated services codepoint, 0 to 63 (RFC 2474).
+    pub dscp: u8,
+    /// What classes know the group by.
+    pub label: String,
+}
+
+/// Senders' addresses of flows with addresses of their own: private (RFC 1918), for documentation (RFC 3849).
+const SOURCES: (IpNet, IpNet) = own(Ipv4Addr::new(10, 0, 0, 0), 8, 1);
+/// Their receivers' addresses. With `check::MOST_FLOWS` flows no two have the same.
+const DESTINATIONS: (IpNet, IpNet) = own(Ipv4Addr::new(172, 16, 0, 0), 12, 2);
+
+const fn own(v4: Ipv4Addr, length: u8, subnet: u16) -> (IpNet, IpNet) {
+    let v6 = Ipv6Addr::new(0x2001, 0xdb8, subnet, 0, 0, 0, 0, 0);
+    (IpNet::V4(Ipv4Net::new_assert(v4, length)), IpNet::V6(Ipv6Net::new_assert(v6, 64)))
+}
+
+impl Headers {
+    /// What a group's headers say where the file says nothing: dynamic ports (RFC 6335) to iperf's.
+    pub(crate) fn of_group(name: &str) -> Headers {
+        Headers {
+            source: None,
+            destination: None,
+            source_port: Ports { first: 49_152, last: 65_535 },
+            destination_port: Ports { first: 5001, last: 5001 },
+            dscp: 0,
+            label: name.to_string(),
+        }
+    }
+
+    /// Whether one end is given in IPv4 and the other in IPv6.
+    pub(crate) fn mixes_versions(&self) -> bool {
+        self.source.zip(self.destination).is_some_and(|(source, destination)| is_v6(source) != is_v6(destination))
+    }
+
+    /// The header of what the group's flow number `index` sends, which is number `flow` of the scenario.
+    fn header(&self, protocol: u8, index: u32, flow: u32) -> Header<'_> {
+        let v6 = self.source.or(self.destination).is_some_and(is_v6);
+        let address = |given: Option<IpNet>, own: (IpNet, IpNet)| match given {
+            Some(prefix) => nth(prefix, index),
+            None => nth(if v6 { own.1 } else { own.0 }, flow),
+        };
+        Header {
+            protocol,
+            source: address(self.source, SOURCES),
+            destination: address(self.destination, DESTINATIONS),
+            source_port: self.source_port.nth(index),
+            destination_port: self.destination_port.nth(index),
+            dscp: self.dscp,
+            label: &self.label,
+        }
+    }
+}
+
+fn is_v6(prefix: IpNet) -> bool {
+    matches!(prefix, IpNet::V6(_))
+}
+
+/// Number `index` of the addresses in `prefix` that a host can have; after the last comes the first again.
+fn nth(prefix: IpNet, index: u32) -> IpAddr {
+    // The first address names the network, or any of its routers (RFC 4291, 2.6.1); IPv4's last is for broadcasts.
+    // Prefixes of one or two addresses have neither (RFC 3021, RFC 6164).
+    let bits = prefix.max_prefix_len() - prefix.prefix_len();
+    let reserved = match prefix {
+        _ if bits < 2 => 0,
+        IpNet::V4(_) => 2,
+        IpNet::V6(_) => 1,
+    };
+    // More than 2^32 addresses are never used up.
+    let index = u64::from(index) % ((1 << bits.min(40)) - reserved) + reserved.min(1);
+    match prefix {
+        IpNet::V4(net) => Ipv4Addr::from_bits(net.network().to_bits() + index as u32).into(),
+        IpNet::V6(net) => Ipv6Addr::from_bits(net.network().to_bits() + u128::from(index)).into(),
+    }
+}
+
+impl Scenario {
+    /// The header of each flow's packets on their way from sender to receiver, in the order in which results count the
+    /// flows. What comes back has the [`reply`](Header::reply).
+    pub fn headers(&self) -> impl Iterator<Item = Header<'_>> {
+        let tcp = self.tcp.iter().map(|group| (Kind::Tcp, group.flows, &group.headers));
+        let groups = tcp.chain(self.udp.iter().map(|group| (Kind::Udp, group.flows, &group.headers)));
+        let flows = groups.flat_map(|(kind, flows, headers)| (0..flows).map(move |index| (kind, index, headers)));
+        (0..).zip(flows).map(|(flow, (kind, index, headers))| headers.header(kind.protocol(), index, flow))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(prefix: &str, indices: &[u32]) -> Vec<String> {
+        indices.iter().map(|index| nth(prefix.parse().unwrap(), *index).to_string()).collect()
+    }
+
+    #[test]
+    fn addresses_are_taken_in_turn_without_the_networks_own() {
+        assert_eq!(addresses("10.1.2.0/30", &[0, 1, 2]), ["10.1.2.1", "10.1.2.2", "10.1.2.1"]);
+        assert_eq!(
+            addresses("10.1.0.0/16", &[254, 255, 65_533, 65_534]),
+            ["10.1.0.255", "10.1.1.0", "10.1.255.254", "10.1.0.1"]
+        );
+        assert_eq!(addresses("10.1.2.0/31", &[0, 1, 2]), ["10.1.2.0", "10.1.2.1", "10.1.2.0"]);
+        assert_eq!(addresses("10.1.2.7/32", &[0, 9]), ["10.1.2.7", "10.1.2.7"]);
+        assert_eq!(addresses("0.0.0.0/0", &[0, u32::MAX - 2, u32::MAX - 1]), ["0.0.0.1", "255.255.255.254", "0.0.0.1"]);
+        assert_eq!(addresses("2001:db8::/126", &[0, 2, 3]), ["2001:db8::1", "2001:db8::3", "2001:db8::1"]);
+        assert_eq!(addresses("2001:db8::/127", &[0, 1, 2]), ["2001:db8::", "2001:db8::1", "2001:db8::"]);
+        assert_eq!(addresses("::/0", &[0, u32::MAX]), ["::1", "::1:0:0"]);
+    }
+
+    #[test]
+    fn ports_are_taken_in_turn() {
+        let ports = Ports { first: 5000, last: 5002 };
+        assert_eq!([0, 1, 2, 3, u32::MAX].map(|index| ports.nth(index)), [5000, 5001, 5002, 5000, 5000]);
+        let all = Ports { first: 0, last: u16::MAX };
+        assert_eq!([0, 65_535, 65_536].map(|index| all.nth(index)), [0, 65_535, 0]);
+    }
+
+    #[test]
+    fn an_answer_goes_the_other_way() {
+        let headers = Headers::of_group("web");
+        let header = headers.header(6, 3, 300);
+        let reply = header.reply();
+        assert_eq!((header.source, header.destination), (reply.destination, reply.source));
+        assert_eq!((header.source_port, header.destination_port), (49_155, 5001));
+        assert_eq!((reply.source_port, reply.destination_port), (5001, 49_155));
+        assert_eq!(
+            (header.source.to_string(), header.destination.to_string()),
+            ("10.0.1.45".into(), "172.16.1.45".into())
+        );
+        assert_eq!(reply.reply(), header);
+    }
+}
