@@ -178,6 +178,9 @@ disciplines! {
         "strict priority between classes, any discipline inside each", "tc-prio(8)";
     "red", RedConfig, Red::<T>::new, comparison [ecn],
         "signal by chance, the more likely the longer the average queue", "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993";
+    "red_pd", RedPdConfig, RedPd::<T>::new, paper [protects per_flow ecn],
+        "RED whose drops point out who sends fast: those are dropped before the queue until they do not stand out",
+        "Mahajan, Floyd, Wetherall, ICNP 2001";
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],
         "BLUE in bins: a flow all of whose bins are congested is limited in rate",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";

@@ -13,6 +13,7 @@ mod fred;
 mod harness;
 mod pie;
 mod red;
+mod red_pd;
 mod sfb;
 mod sfq;
 mod sfred;

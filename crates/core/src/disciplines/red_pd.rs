@@ -1,0 +1,348 @@
+//! RED-PD: RED whose drop history tells who sends fast, and drops those before the queue until they do not stand out.
+//!
+//! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001. Where the
+//! paper leaves a choice open, the authors' ns-2 2.35 decides: `queue/red-pd.cc` for the pre-filter,
+//! `tcl/ex/red-pd/monitoring.tcl` for the identification, `topology.tcl` there for the thresholds.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | R, f(R, p), CELength(R, p) | [`RedPd::target_rtt`], [`tcp_rate`](crate::parts::tcp_rate), [`congestion_epoch`](crate::parts::congestion_epoch) |
+//! | M lists, K of which identify | `lists`, `min_lists`, [`DropHistory`](crate::parts::DropHistory) |
+//! | p, the ambient drop rate | [`RedPd::drop_rate`] |
+//! | dropping probability of a monitored flow | [`Monitored::probability`] |
+//! | figures 7 and 8 | [`Monitored::ease`], [`Monitored::raise`] |
+
+mod identify;
+
+use alloc::format;
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Monitored, RedQueue, RedSettings, Sighting, Spacing, Weight};
+use crate::time::Span;
+use crate::units::{Level, Limit};
+
+use identify::Identification;
+
+crate::choice! {
+    /// What the target round-trip time follows; the paper leaves it to future work (section 5.4).
+    pub enum DynamicR {
+        /// It stays.
+        Off = "off",
+        /// The ambient drop rate: longer, so that more flows are held back, while the rate is above its target.
+        DropRate = "drop_rate",
+        /// The number of monitored flows: as long, and sharing as fair, as their bound allows.
+        Monitored = "monitored",
+    }
+}
+
+crate::params! {
+    /// Settings of [`RedPd`].
+    pub struct RedPdConfig {
+        /// Room for waiting packets; what does not fit is dropped whatever the average says.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue below which RED signals nothing, and responsive monitored flows are spared. `auto`: what
+        /// queues up in 2.5 ms, at least 5 packets and at most a sixth of the limit.
+        minth: Option<Level> = Some(Level::Share(0.2)), also "min" "thresh_";
+        /// The average queue at which RED's probability reaches maxp. `auto`: 3 minth.
+        maxth: Option<Level> = Some(Level::Share(0.66)), also "max" "maxthresh_";
+        /// RED's probability at maxth, before signals are spaced.
+        maxp: f64 = 0.1, in 0.0..=1.0, also "max_p" "probability";
+        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
+        /// packets a second.
+        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight_";
+        /// How RED's signals are spread, see `red`.
+        spacing: Spacing = Spacing::Uniform;
+        /// RED spares the first packet after the average has come up to minth, as ns-2 does.
+        spare_first: bool = false;
+        /// RED signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
+        spare_below: u32 = 0;
+        /// From maxth to twice maxth RED's probability rises from maxp to 1, instead of jumping at maxth.
+        gentle: bool = true, also "gentle_";
+        /// RED measures the queue in bytes, and arrivals, drops and drop rates count bytes.
+        byte_mode: bool = false, also "bytes_" "queue_in_bytes_";
+        /// RED marks ECN-capable packets instead of dropping them, and marks enter the history as drops do. Before the
+        /// queue packets are always dropped.
+        ecn: bool = true, also "setbit_";
+        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
+        /// host says.
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "mean_pktsize_";
+        /// The target round-trip time: flows that send more than a TCP of this round-trip time would are held back.
+        target_rtt: Span = Span::from_millis(40), in Span::from_millis(1).., also "R" "target_rtt_" "TargetRTT_";
+        /// Lists of drops that are kept.
+        lists: u32 = 5, in 1..=64, also "M" "MaxHighDRFlowHist_";
+        /// A flow in this many of the lists is identified.
+        min_lists: u32 = 3, in 1..=64, also "K" "XinRegular_";
+        /// Flows a list keeps, those with the most drops.
+        list_flows: u32 = 50, in 1..=4096, also "MaxDropList_";
+        /// Flows whose drops are counted while a list fills.
+        counted_flows: u32 = 1024, in 1..=65536;
+        /// Flows that can be monitored at a time. With more, the one of least probability makes room.
+        max_monitored: u32 = 1024, in 1..=1_000_000;
+        /// Looks for flows that do not send less when more of their packets are dropped, and holds them tighter.
+        unresponsive_test: bool = true, also "unresponsive_test_";
+        /// The drop probability of an unresponsive flow is multiplied by this.
+        unresponsive_penalty: f64 = 1.0, in 0.0.., also "unresponsive_penalty_";
+        /// Spares an unresponsive flow, too, while no more than one packet waits.
+        noidle: bool = true, also "noidle_";
+        /// Drops this share of what reaches the queue, besides RED, and computes lists for it; monitored flows are then
+        /// dropped whether the link is in demand or not. For experiments on identification. `auto`: off.
+        fixed_drop_rate: Option<f64> = None, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "P_testFRp_";
+        /// What the target round-trip time follows, starting from `target_rtt`.
+        dynamic_r: DynamicR = DynamicR::Off;
+        /// The ambient drop rate aimed at with `dynamic_r=drop_rate`.
+        drop_rate_target: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0));
+        /// The number of monitored flows aimed at with `dynamic_r=monitored`.
+        monitored_target: u32 = 32;
+        /// The shortest target round-trip time `dynamic_r` may take.
+        min_rtt: Span = Span::from_millis(10), in Span::from_millis(1)..;
+        /// The longest target round-trip time `dynamic_r` may take.
+        max_rtt: Span = Span::from_millis(170), in Span::from_millis(1)..;
+    }
+    presets {
+        "paper" "Mahajan, Floyd and Wetherall 2001 (the defaults); thresholds of their scripts, 10 and 33 of 50 packets" {}
+        "ns2" "ns-2 2.35: Queue/RED/PD in ns-default.tcl with tcl/ex/red-pd/monitoring.tcl" {
+            "minth" = "auto", "maxth" = "auto", "wq" = "auto", "spacing" = "wait", "spare_first" = "on",
+            "spare_below" = "1", "byte_mode" = "on", "ecn" = "off", "mean_packet" = "500B", "noidle" = "off"
+        }
+    }
+}
+
+/// RED behind a filter for the flows that its drops point out.
+pub struct RedPd<T> {
+    config: RedPdConfig,
+    queue: RedQueue<T>,
+    /// In bytes.
+    mean_packet: f64,
+    identification: Identification,
+}
+
+impl<T> RedPd<T> {
+    /// An empty queue, nobody monitored.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, `min_lists` above `lists`, or
+    /// `min_rtt` above `max_rtt`.
+    pub fn new(config: RedPdConfig, place: &Place) -> Result<Self, BuildError> {
+        if config.min_lists > config.lists {
+            let why = format!("min_lists ({}) lies above lists ({})", config.min_lists, config.lists);
+            return Err(BuildError::Conflict(why));
+        }
+        if config.min_rtt > config.max_rtt {
+            let why = format!("min_rtt ({}) lies above max_rtt ({})", config.min_rtt, config.max_rtt);
+            return Err(BuildError::Conflict(why));
+        }
+        let settings = config.red();
+        let mean_packet = f64::from(settings.mean_packet(place));
+        let (queue, identification) = (RedQueue::new(settings, place)?, Identification::new(config.clone(), place.key));
+        Ok(RedPd { config, queue, mean_packet, identification })
+    }
+
+    /// The monitored flows, in no particular order.
+    pub fn monitored(&self) -> impl Iterator<Item = (FlowId, &Monitored)> {
+        self.identification.monitored().iter()
+    }
+
+    /// The flows that stand in the history, sorted, with the lists and drops they have there.
+    pub fn sightings(&self) -> &[Sighting] {
+        self.identification.history().sightings()
+    }
+
+    /// The ambient drop rate, of what reaches the queue: averaged over lists, 0 before the first has ended.
+    pub fn drop_rate(&self) -> f64 {
+        self.identification.drop_rate()
+    }
+
+    /// The target round-trip time.
+    pub fn target_rtt(&self) -> Span {
+        self.identification.target_rtt()
+    }
+
+    /// How long the list being filled lasts.
+    pub fn list_length(&self) -> Span {
+        self.identification.list_length()
+    }
+
+    /// How long the list finished last was: what [`Monitored::last`] is of.
+    pub fn last_length(&self) -> Span {
+        self.identification.last_length()
+    }
+
+    #[inline]
+    fn units(&self, bytes: u32) -> u64 {
+        if self.config.byte_mode { u64::from(bytes) } else { 1 }
+    }
+
+    /// Why the packet goes before it reaches the queue, if it does: its flow is monitored. At most one draw.
+    #[inline]
+    fn filter(&mut self, packet: &Packet<T>, cx: &mut Cx<'_, T>) -> Option<Why> {
+        let (units, waiting) = (self.units(packet.bytes), self.queue.backlog().packets > 1);
+        let flow = self.identification.find(packet.flow)?;
+        flow.arrived(units, packet.bytes);
+        let (why, penalty, demand) = if flow.is_unresponsive() {
+            (Why::Unresponsive, self.config.unresponsive_penalty, waiting || !self.config.noidle)
+        } else {
+            let detector = self.queue.detector();
+            (Why::Prefilter, 1.0, waiting && detector.average() >= detector.thresholds().min)
+        };
+        let hit = flow.filter(penalty, demand || self.config.fixed_drop_rate.is_some(), cx.rng);
+        hit.then(|| {
+            flow.dropped(units);
+            why
+        })
+    }
+
+    /// Gives the packet to the queue; says whether it was signalled there. At most two draws, the fixed drop rate's
+    /// before RED's.
+    #[inline]
+    fn offer(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
+        if let Some(rate) = self.config.fixed_drop_rate {
+            let scale = if self.config.byte_mode { f64::from(packet.bytes) / self.mean_packet } else { 1.0 };
+            if cx.rng.chance(rate * scale) {
+                cx.drop(packet, Why::Early);
+                return true;
+            }
+        }
+        let zone = self.queue.update(cx);
+        self.queue.offer(zone, packet, cx).is_some()
+    }
+}
+
+impl RedPdConfig {
+    fn red(&self) -> RedSettings {
+        RedSettings {
+            limit: self.limit,
+            minth: self.minth,
+            maxth: self.maxth,
+            maxp: self.maxp,
+            weight: self.wq.map_or(Weight::FromRate, Weight::Given),
+            target_delay: Span::from_millis(5),
+            spacing: self.spacing,
+            gentle: self.gentle,
+            byte_mode: self.byte_mode,
+            ignore_size: false,
+            spare_first: self.spare_first,
+            spare_below: self.spare_below,
+            mark_above_maxth: false,
+            ecn: self.ecn,
+            mean_packet: self.mean_packet,
+        }
+    }
+}
+
+impl<T> Discipline<T> for RedPd<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.identification.advance(cx.now);
+        if let Some(why) = self.filter(&packet, cx) {
+            return cx.drop(packet, why);
+        }
+        let (flow, units) = (packet.flow, self.units(packet.bytes));
+        let signalled = self.offer(packet, cx);
+        self.identification.reached(flow, units, signalled);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.queue.pop(cx)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        self.queue.observe(gauge);
+        gauge("drop_rate", self.drop_rate());
+        gauge("target_rtt", self.target_rtt().as_secs_f64());
+        gauge("list_length", self.list_length().as_secs_f64());
+        gauge("monitored", self.monitored().count() as f64);
+        gauge("unresponsive", self.monitored().filter(|(_, flow)| flow.is_unresponsive()).count() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Ecn, Port, Rate, Rng, Time};
+    use alloc::string::{String, ToString};
+
+    // 1000 B take 1 ms.
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    fn red_pd(settings: &[(&str, &str)]) -> Result<RedPd<()>, BuildError> {
+        RedPd::new(RedPdConfig::from_settings(settings).unwrap(), &PLACE)
+    }
+
+    /// Flow 1 sends a packet each millisecond, which the link sends at once, and loses every tenth, for `ms`.
+    fn fed(settings: &[(&str, &str)], ecn: Ecn, ms: u64) -> Port<(), RedPd<()>> {
+        let settings = [&[("limit", "50p"), ("P_testFRp_", "0.1")], settings].concat();
+        let mut port = Port::new(red_pd(&settings).unwrap(), Rng::new(1));
+        for ms in 0..ms {
+            let now = Time::ZERO + Span::from_millis(ms);
+            port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, now, &mut ());
+            port.dequeue(now, &mut ());
+        }
+        port
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_each_other_are_refused_with_a_reason() {
+        let why = |settings: &[(&str, &str)]| red_pd(settings).err().map_or(String::new(), |error| error.to_string());
+        assert!(why(&[("K", "6")]).contains("min_lists (6) lies above lists (5)"));
+        assert!(why(&[("min_rtt", "200ms")]).contains("min_rtt (200ms) lies above max_rtt (170ms)"));
+        assert!(why(&[("minth", "70%")]).contains("must be below maxth"));
+        assert_eq!(why(&[("K", "5")]), "");
+    }
+
+    #[test]
+    fn lists_last_as_equation_3_says_between_two_and_ten_round_trips() {
+        let length = |settings: &[(&str, &str)]| red_pd(settings).unwrap().list_length().as_secs_f64();
+        assert_eq!(length(&[]), 0.4, "no drops yet: 10 R");
+        // By hand: 3/5 x 0.04 / sqrt(1.5 x 0.01) and, for 20 %, 0.044, which is less than 2 R.
+        assert!((length(&[("P_testFRp_", "0.01")]) - 0.195_959).abs() < 1e-6);
+        assert_eq!(length(&[("P_testFRp_", "0.2")]), 0.08);
+        assert_eq!(length(&[("R", "100ms")]), 1.0);
+    }
+
+    #[test]
+    fn a_flow_in_three_of_five_lists_is_monitored_and_dropped_before_the_queue() {
+        // Lists of 80 ms, each with 8 drops on average: after three of them it is monitored, with P = min(p, 2p).
+        let early = fed(&[], Ecn::NotEct, 240);
+        assert_eq!(early.discipline().monitored().count(), 0);
+        let port = fed(&[], Ecn::NotEct, 300);
+        let (flow, state) = port.discipline().monitored().next().unwrap();
+        assert_eq!((flow, state.changed()), (FlowId(1), Time::ZERO + Span::from_millis(240)));
+        let drops = port.totals().counts().drops;
+        assert!(drops[Why::Prefilter as usize] > 0 && drops[Why::Early as usize] > 0, "{drops:?}");
+    }
+
+    #[test]
+    fn before_the_queue_packets_are_dropped_that_understand_marks() {
+        let port = fed(&[], Ecn::Ect0, 300);
+        assert!(port.totals().counts().drops[Why::Prefilter as usize] > 0);
+    }
+
+    #[test]
+    fn where_the_link_is_idle_a_monitored_flow_is_spared() {
+        // Monitored as above, and then without the fixed drop rate: the queue is empty at each arrival.
+        let (mut queue, mut rng) = (red_pd(&[("limit", "50p"), ("P_testFRp_", "0.1")]).unwrap(), Rng::new(1));
+        let mut stored = |queue: &mut RedPd<()>, times: core::ops::Range<u64>| {
+            let arrive = |ms: &u64| {
+                let (mut sink, now) = ((), Time::ZERO + Span::from_millis(*ms));
+                let mut cx = Cx::new(now, &mut rng, &mut sink);
+                queue.enqueue(Packet::new(FlowId(1), 1000, ()), &mut cx);
+                queue.dequeue(&mut cx).is_some()
+            };
+            times.filter(arrive).count()
+        };
+        assert!(stored(&mut queue, 0..300) < 290);
+        queue.config.fixed_drop_rate = None;
+        assert_eq!((stored(&mut queue, 300..320), queue.monitored().count()), (20, 1));
+    }
+}

@@ -1,0 +1,368 @@
+//! Who sends fast: lists of drops that end in turn, and at the end of each the probabilities of the flows they show.
+
+use crate::disciplines::red_pd::{DynamicR, RedPdConfig};
+use crate::packet::FlowId;
+use crate::parts::{DropHistory, FlowTable, HistorySize, Monitored, Sighting, congestion_epoch};
+use crate::time::{Span, Time};
+
+/// Below this drop rate nobody is held back (monitoring.tcl).
+const CALM: f64 = 0.001;
+/// A flow's probability stays at least this long, for the flow to react (monitoring.tcl).
+const HOLD: Span = Span::from_millis(400);
+/// A list lasts at least this many R, and at most [`LONGEST`] (monitoring.tcl).
+const SHORTEST: u64 = 2;
+const LONGEST: u64 = 10;
+/// By how much `dynamic_r` changes R with each list.
+const R_STEP: f64 = 1.05;
+
+/// What reached the output queue during a list, in packets or bytes, and what of it was signalled.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ambient {
+    arrived: u64,
+    signalled: u64,
+}
+
+/// The lengths of the last lists, newest first.
+type Lengths = [Span; 5];
+
+/// The drop history and the flows monitored for it (sections 4.1 and 4.2).
+pub(super) struct Identification {
+    config: RedPdConfig,
+    rtt: Span,
+    /// The list being filled.
+    started: Time,
+    length: Span,
+    ambient: Ambient,
+    lengths: Lengths,
+    /// Drop rate of the last list, and the average over lists; none before the first has ended.
+    last_rate: f64,
+    drop_rate: Option<f64>,
+    history: DropHistory,
+    monitored: FlowTable<Monitored>,
+}
+
+impl Identification {
+    pub fn new(config: RedPdConfig, key: u64) -> Identification {
+        let RedPdConfig { lists, list_flows, counted_flows, max_monitored, .. } = config;
+        let rtt = match config.dynamic_r {
+            DynamicR::Off => config.target_rtt,
+            _ => config.target_rtt.clamp(config.min_rtt, config.max_rtt),
+        };
+        let mut new = Identification {
+            config,
+            rtt,
+            started: Time::ZERO,
+            length: Span::ZERO,
+            ambient: Ambient::default(),
+            lengths: Lengths::default(),
+            last_rate: 0.0,
+            drop_rate: None,
+            history: DropHistory::new(HistorySize { lists, list_flows, counted_flows }, key),
+            monitored: FlowTable::new(max_monitored, key),
+        };
+        new.length = new.length_at(0.0);
+        new
+    }
+
+    pub fn monitored(&self) -> &FlowTable<Monitored> {
+        &self.monitored
+    }
+
+    pub fn history(&self) -> &DropHistory {
+        &self.history
+    }
+
+    /// The ambient drop rate, of what reaches the queue: averaged over lists, 0 before the first has ended.
+    pub fn drop_rate(&self) -> f64 {
+        self.drop_rate.unwrap_or(0.0)
+    }
+
+    /// The target round-trip time.
+    pub fn target_rtt(&self) -> Span {
+        self.rtt
+    }
+
+    /// How long the list being filled lasts.
+    pub fn list_length(&self) -> Span {
+        self.length
+    }
+
+    /// How long the list finished last was: what [`Monitored::last`] is of.
+    pub fn last_length(&self) -> Span {
+        self.lengths[0]
+    }
+
+    /// Ends the lists whose time is over. Lists are looked at when a packet arrives, however many ended meanwhile.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        if now - self.started >= self.length {
+            self.catch_up(now);
+        }
+    }
+
+    /// The state of `flow`, if it is monitored.
+    #[inline]
+    pub fn find(&mut self, flow: FlowId) -> Option<&mut Monitored> {
+        if self.monitored.is_empty() { None } else { self.monitored.get(flow) }
+    }
+
+    /// `units` of `flow` reached the output queue, and were signalled there or not.
+    #[inline]
+    pub fn reached(&mut self, flow: FlowId, units: u64, signalled: bool) {
+        self.ambient.arrived = self.ambient.arrived.saturating_add(units);
+        if signalled {
+            self.ambient.signalled = self.ambient.signalled.saturating_add(units);
+            self.history.record(flow, units);
+            if let Some(flow) = self.find(flow) {
+                flow.dropped(units);
+            }
+        }
+    }
+
+    #[cold]
+    fn catch_up(&mut self, now: Time) {
+        while now - self.started >= self.length {
+            self.end_list();
+            let silent = self.monitored.is_empty() && self.history.sightings().is_empty();
+            if silent && self.length == self.length_at(0.0) {
+                self.skip_silence(now);
+            }
+        }
+    }
+
+    /// Lists without arrivals, of one length, only halve the average: as many as have ended, at once.
+    fn skip_silence(&mut self, now: Time) {
+        let lists = (now - self.started).as_nanos() / self.length.as_nanos();
+        if lists == 0 {
+            return;
+        }
+        self.started += self.length * lists;
+        self.last_rate = 0.0;
+        (0..lists.min(self.lengths.len() as u64)).for_each(|_| self.remember(self.length));
+        // 2^-1100 is 0: an exponent that fits.
+        self.drop_rate = self.drop_rate.map(|rate| libm::ldexp(rate, -(lists.min(1100) as i32)));
+    }
+
+    fn end_list(&mut self) {
+        let now = self.started + self.length;
+        let Ambient { arrived, signalled } = core::mem::take(&mut self.ambient);
+        self.last_rate = if arrived == 0 { 0.0 } else { signalled as f64 / arrived as f64 };
+        let average = self.drop_rate.map_or(self.last_rate, |average| 0.5 * self.last_rate + 0.5 * average);
+        self.drop_rate = Some(average);
+        self.remember(self.length);
+        self.history.end_list();
+        (0..self.monitored.len()).for_each(|position| self.monitored.at(position).1.end_list());
+        if self.last_rate > CALM {
+            self.hold_back(now);
+        }
+        self.ease(now);
+        if arrived > 0 {
+            self.adapt();
+        }
+        (self.started, self.length) = (now, self.length_at(average));
+    }
+
+    fn remember(&mut self, length: Span) {
+        self.lengths.rotate_right(1);
+        self.lengths[0] = length;
+    }
+
+    /// Figure 8: identified flows that lost packets in the last list too are dropped more often.
+    fn hold_back(&mut self, now: Time) {
+        let usable = self.last_rate.min(self.drop_rate());
+        let (test, length, due) = (self.config.unresponsive_test, self.length, self.hold(4));
+        let identified = |seen: &&Sighting| seen.lists >= self.config.min_lists;
+        let all = self.history.sightings().iter().filter(identified);
+        let (flows, drops) = all.fold((0.0, 0.0), |(flows, drops), seen| (flows + 1.0, drops + seen.drops as f64));
+        for seen in self.history.sightings().iter().filter(identified).filter(|seen| seen.recent) {
+            let increase = usable * seen.drops as f64 / (drops / flows);
+            match self.monitored.get(seen.flow) {
+                Some(flow) if now - flow.changed() >= due => flow.raise(increase, test, length, now),
+                Some(_) => {}
+                None => monitor(&mut self.monitored, seen.flow, Monitored::new(increase, usable, now)),
+            }
+        }
+    }
+
+    /// Figure 7: monitored flows that stand in no list are dropped less often, and let go in the end.
+    fn ease(&mut self, now: Time) {
+        let (due, due_unresponsive) = (self.hold(3), self.hold(5));
+        for position in (0..self.monitored.len()).rev() {
+            let (name, flow) = self.monitored.at(position);
+            let due = if flow.is_unresponsive() { due_unresponsive } else { due };
+            if now - flow.changed() >= due && self.history.find(name).is_none() && !flow.ease(now) {
+                self.monitored.remove_at(position);
+            }
+        }
+    }
+
+    /// How long a probability stays before the next change: the last `lists` lists, and no less than [`HOLD`].
+    fn hold(&self, lists: usize) -> Span {
+        self.lengths[..lists].iter().fold(Span::ZERO, |sum, length| sum + *length).max(HOLD)
+    }
+
+    /// Equation (3) at an ambient drop rate, within bounds.
+    fn length_at(&self, drop_rate: f64) -> Span {
+        let share = f64::from(self.config.min_lists) / f64::from(self.config.lists);
+        let drop_rate = self.config.fixed_drop_rate.unwrap_or(drop_rate);
+        let length = Span::from_secs_f64(share * congestion_epoch(self.rtt, drop_rate));
+        length.clamp(self.rtt * SHORTEST, self.rtt * LONGEST)
+    }
+
+    fn adapt(&mut self) {
+        let RedPdConfig { drop_rate_target, monitored_target, min_rtt, max_rtt, .. } = self.config;
+        let (rate, monitored) = (self.drop_rate(), self.monitored.len());
+        let (longer, shorter) = match self.config.dynamic_r {
+            DynamicR::Off => return,
+            DynamicR::DropRate => (rate > drop_rate_target, rate < drop_rate_target / 2.0),
+            // Without drops there is nothing to learn who sends fast.
+            DynamicR::Monitored => {
+                (monitored < monitored_target as usize && self.last_rate > CALM, monitored > monitored_target as usize)
+            }
+        };
+        let step = match (longer, shorter) {
+            (true, _) => R_STEP,
+            (_, true) => 1.0 / R_STEP,
+            _ => return,
+        };
+        self.rtt = Span::from_secs_f64(self.rtt.as_secs_f64() * step).clamp(min_rtt, max_rtt);
+    }
+}
+
+/// A table that is full gives the place of its least probability to a flow of a greater one.
+fn monitor(table: &mut FlowTable<Monitored>, flow: FlowId, fresh: Monitored) {
+    if table.is_full() {
+        let rank = |(flow, state): &(FlowId, &Monitored)| (state.probability(), *flow);
+        let least = table.iter().min_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("a probability is a number"));
+        match least {
+            Some((least, state)) if state.probability() < fresh.probability() => {
+                let position = table.position(least).expect("it was found");
+                table.remove_at(position);
+            }
+            _ => return,
+        }
+    }
+    table.insert(flow, fresh);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use alloc::vec::Vec;
+
+    fn identification(settings: &[(&str, &str)]) -> Identification {
+        Identification::new(RedPdConfig::from_settings(settings).unwrap(), 7)
+    }
+
+    /// Ends the list being filled after `arrived` packets of which each flow loses as many as `lost` says.
+    fn list(the: &mut Identification, arrived: u64, lost: &[(u64, u64)]) {
+        let signalled = lost.iter().map(|(_, drops)| drops).sum::<u64>();
+        (signalled..arrived).for_each(|_| the.reached(FlowId(0), 1, false));
+        lost.iter().for_each(|(flow, drops)| (0..*drops).for_each(|_| the.reached(FlowId(*flow), 1, true)));
+        the.advance(the.started + the.length);
+    }
+
+    fn probabilities(the: &Identification) -> Vec<(u64, f64)> {
+        let mut all: Vec<_> = the.monitored.iter().map(|(flow, state)| (flow.0, state.probability())).collect();
+        all.sort_by_key(|(flow, _)| *flow);
+        all
+    }
+
+    #[test]
+    fn identified_flows_share_the_drop_rate_in_proportion_to_their_drops() {
+        let mut the = identification(&[]);
+        // A quarter of 32 is dropped each time; flow 3 is in one list only. Flow 1 lost 18, flow 2 6: 12 on average, so
+        // the quanta are 1/4 x 18/12 and 1/4 x 6/12.
+        list(&mut the, 32, &[(1, 6), (2, 2)]);
+        list(&mut the, 32, &[(1, 6), (2, 1), (3, 1)]);
+        assert!(the.monitored.is_empty());
+        list(&mut the, 32, &[(1, 6), (2, 3)]);
+        let average = 0.5 * 9.0 / 32.0 + 0.5 * 0.25;
+        assert_eq!((the.drop_rate(), the.last_rate), (average, 9.0 / 32.0));
+        assert_eq!(probabilities(&the), [(1, average * 1.5), (2, average * 0.5)]);
+    }
+
+    #[test]
+    fn the_lower_of_the_last_drop_rate_and_the_average_counts_and_in_calm_nothing_does() {
+        let mut the = identification(&[]);
+        (0..2).for_each(|_| list(&mut the, 64, &[(1, 16)]));
+        list(&mut the, 64, &[(1, 8)]);
+        assert_eq!(probabilities(&the), [(1, 0.125)], "the last; the average is 3/16");
+        let mut calm = identification(&[]);
+        (0..8).for_each(|_| list(&mut calm, 1000, &[(1, 1)]));
+        assert_eq!((probabilities(&calm), calm.history.sightings()[0].lists), (Vec::new(), 5));
+    }
+
+    #[test]
+    fn a_probability_stays_for_a_while_before_it_rises_or_falls() {
+        let mut the = identification(&[]);
+        let mut changes = Vec::new();
+        for n in 0..18 {
+            // A quarter is lost in lists 0 to 8, and nothing later.
+            list(&mut the, 64, if n < 9 { &[(1, 16)] } else { &[] });
+            let now = probabilities(&the);
+            if changes.last().is_none_or(|(_, last)| *last != now) {
+                changes.push((n, now));
+            }
+        }
+        // Monitored with list 2. Lists last 2 R = 80 ms, so 0.4 s are five of them: again with list 7. Absent from all
+        // with list 13; lists are longer by then, three are 0.4 s and more: again with list 16.
+        let single = |p: f64| alloc::vec![(1, p)];
+        let expected =
+            [(0, Vec::new()), (2, single(0.25)), (7, single(0.5)), (13, single(0.45)), (16, single(0.45 - 0.05))];
+        assert_eq!(changes, expected);
+    }
+
+    #[test]
+    fn the_least_probability_makes_room_for_a_greater_one_only() {
+        let flow = |probability: f64| Monitored::new(probability, 1.0, Time::ZERO);
+        let mut table = FlowTable::new(2, 1);
+        for (name, probability) in [(1, 0.25), (2, 0.125), (3, 0.125), (4, 0.2), (5, 0.2)] {
+            monitor(&mut table, FlowId(name), flow(probability));
+        }
+        let mut kept: Vec<u64> = table.iter().map(|(flow, _)| flow.0).collect();
+        kept.sort_unstable();
+        assert_eq!(kept, [1, 4]);
+    }
+
+    #[test]
+    fn a_long_silence_is_the_same_at_once_as_list_by_list() {
+        let drops: &[(u64, u64)] = &[(1, 20), (2, 10)];
+        let [mut at_once, mut step_by_step] = [(); 2].map(|()| {
+            let mut the = identification(&[]);
+            (0..6).for_each(|_| list(&mut the, 64, drops));
+            the
+        });
+        let end = at_once.started + Span::from_secs(100);
+        at_once.advance(end);
+        while step_by_step.started + step_by_step.length <= end {
+            let next = step_by_step.started + step_by_step.length;
+            step_by_step.advance(next);
+        }
+        let state = |the: &Identification| (the.started, the.length, the.lengths, the.drop_rate, the.monitored.len());
+        assert_eq!(state(&at_once), state(&step_by_step));
+        at_once.advance(Time::NEVER);
+        assert_eq!((at_once.drop_rate(), at_once.monitored.len()), (0.0, 0));
+    }
+
+    #[test]
+    fn r_follows_the_drop_rate_and_the_number_of_monitored_flows_within_bounds() {
+        let rtt = |settings: &[(&str, &str)], arrived, lists: usize| {
+            let mut the = identification(settings);
+            (0..lists).for_each(|_| list(&mut the, arrived, &[(1, 4), (2, 4)]));
+            the.target_rtt().as_secs_f64() * 1e3
+        };
+        let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-4, "{value} for {expected}");
+        let rate = [("dynamic_r", "drop_rate"), ("drop_rate_target", "0.1")];
+        // 8 of 64 lie above 10 %, of 100 between 5 % and 10 %, of 400 below.
+        near(rtt(&rate, 64, 2), 40.0 * 1.05 * 1.05);
+        near(rtt(&rate, 100, 2), 40.0);
+        near(rtt(&rate, 400, 2), 40.0 / 1.05 / 1.05);
+        near(rtt(&rate, 64, 100), 170.0);
+        near(rtt(&rate, 400, 100), 10.0);
+        // Two flows are monitored from the third list on; before, there are fewer than the target.
+        near(rtt(&[("dynamic_r", "monitored"), ("monitored_target", "2")], 64, 6), 40.0 * 1.05 * 1.05);
+        near(rtt(&[("dynamic_r", "monitored"), ("monitored_target", "1")], 64, 3), 40.0 * 1.05);
+    }
+}

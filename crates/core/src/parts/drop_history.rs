@@ -1,0 +1,201 @@
+//! Which flows were signalled of late: RED-PD's drop history, in a few lists of consecutive intervals.
+//!
+//! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section
+//! 4.1. Several lists tell a flow that is signalled again and again from one that lost a window's worth at once.
+//!
+//! Memory is bounded twice. A finished list keeps the flows with the most drops (of those with as many, the lower
+//! names), as the authors' ns-2 scripts do. While a list fills, a fixed number of flows is counted; a further one makes
+//! room as in Misra and Gries ("Finding repeated elements", 1982): everyone's count falls by as much as the least of
+//! them and the newcomer's weight allow. So no flow is ever charged with more than it lost, and with n counters a flow
+//! with more than 1/(n+1) of a list's drops is in it, however many flows an attacker invents.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::FlowTable;
+use crate::packet::FlowId;
+
+/// How many flows and lists a [`DropHistory`] holds.
+#[derive(Clone, Copy, Debug)]
+pub struct HistorySize {
+    /// Lists kept, the paper's M.
+    pub lists: u32,
+    /// Flows kept in a finished list.
+    pub list_flows: u32,
+    /// Flows counted while a list fills.
+    pub counted_flows: u32,
+}
+
+/// What the lists say of one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// The flow.
+    pub flow: FlowId,
+    /// In how many of the lists it stands.
+    pub lists: u32,
+    /// Its drops over all lists, in packets or bytes as recorded.
+    pub drops: u64,
+    /// Whether it stands in the list finished last.
+    pub recent: bool,
+}
+
+/// The last few lists of flows with drops, and the one being filled.
+#[derive(Clone, Debug)]
+pub struct DropHistory {
+    size: HistorySize,
+    filling: FlowTable<u64>,
+    /// Oldest first.
+    lists: VecDeque<Vec<(FlowId, u64)>>,
+    /// All lists together, sorted by flow; remade with each list.
+    sightings: Vec<Sighting>,
+}
+
+impl DropHistory {
+    /// An empty history, hashed under `key`.
+    pub fn new(size: HistorySize, key: u64) -> DropHistory {
+        let filling = FlowTable::new(size.counted_flows, key);
+        DropHistory { size, filling, lists: VecDeque::new(), sightings: Vec::new() }
+    }
+
+    /// `flow` lost `weight`, in packets or bytes, during the list being filled. A packet of no bytes loses nothing.
+    pub fn record(&mut self, flow: FlowId, weight: u64) {
+        if weight == 0 {
+            return;
+        }
+        if let Some(drops) = self.filling.get(flow) {
+            *drops = drops.saturating_add(weight);
+        } else if self.filling.insert(flow, weight).is_none() {
+            self.make_room(flow, weight);
+        }
+    }
+
+    /// Ends the list being filled: the oldest leaves.
+    pub fn end_list(&mut self) {
+        let full = self.lists.len() >= self.size.lists as usize;
+        let mut list = if full { self.lists.pop_front() } else { None }.unwrap_or_default();
+        list.clear();
+        list.extend(self.filling.iter().map(|(flow, drops)| (flow, *drops)));
+        self.filling.clear();
+        list.sort_unstable_by(|(flow, drops), (other, others)| others.cmp(drops).then(flow.cmp(other)));
+        list.truncate(self.size.list_flows as usize);
+        self.lists.push_back(list);
+        self.merge();
+    }
+
+    /// Every flow that stands in a list, sorted by flow.
+    pub fn sightings(&self) -> &[Sighting] {
+        &self.sightings
+    }
+
+    /// What the lists say of `flow`, if it stands in any.
+    pub fn find(&self, flow: FlowId) -> Option<&Sighting> {
+        self.sightings.binary_search_by_key(&flow, |seen| seen.flow).ok().map(|position| &self.sightings[position])
+    }
+
+    /// The finished lists, oldest first: flows with their drops, most drops first.
+    pub fn lists(&self) -> impl Iterator<Item = &[(FlowId, u64)]> {
+        self.lists.iter().map(Vec::as_slice)
+    }
+
+    /// All counters are taken: `flow` cancels against everyone (Misra, Gries). Linear in the counters; each such step
+    /// takes a unit of weight or more from every one of them, so in packets it is paid for by the drops that put it
+    /// there.
+    #[cold]
+    fn make_room(&mut self, flow: FlowId, weight: u64) {
+        let least = self.filling.iter().map(|(_, drops)| *drops).min().unwrap_or(0);
+        let cut = least.min(weight);
+        for position in (0..self.filling.len()).rev() {
+            let drops = self.filling.at(position).1;
+            *drops -= cut;
+            if *drops == 0 {
+                self.filling.remove_at(position);
+            }
+        }
+        if weight > cut {
+            self.filling.insert(flow, weight - cut);
+        }
+    }
+
+    fn merge(&mut self) {
+        self.sightings.clear();
+        let newest = self.lists.len() - 1;
+        for (age, list) in self.lists.iter().enumerate() {
+            let seen = |&(flow, drops)| Sighting { flow, lists: 1, drops, recent: age == newest };
+            self.sightings.extend(list.iter().map(seen));
+        }
+        self.sightings.sort_unstable_by_key(|seen| seen.flow);
+        self.sightings.dedup_by(|next, seen| {
+            let same = next.flow == seen.flow;
+            if same {
+                seen.lists += next.lists;
+                seen.drops = seen.drops.saturating_add(next.drops);
+                seen.recent |= next.recent;
+            }
+            same
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeMap;
+    use proptest::prelude::*;
+
+    fn history(lists: u32, list_flows: u32, counted_flows: u32) -> DropHistory {
+        DropHistory::new(HistorySize { lists, list_flows, counted_flows }, 3)
+    }
+
+    fn fill(history: &mut DropHistory, drops: &[(u64, u64)]) {
+        drops.iter().for_each(|(flow, weight)| history.record(FlowId(*flow), *weight));
+        history.end_list();
+    }
+
+    #[test]
+    fn a_flow_is_seen_in_the_lists_in_which_it_lost_packets_until_they_are_too_old() {
+        let mut history = history(3, 50, 50);
+        fill(&mut history, &[(1, 1), (1, 1), (2, 1)]);
+        fill(&mut history, &[(1, 1)]);
+        let seen = |flow, lists, drops, recent| Sighting { flow: FlowId(flow), lists, drops, recent };
+        assert_eq!(history.sightings(), [seen(1, 2, 3, true), seen(2, 1, 1, false)]);
+        fill(&mut history, &[]);
+        fill(&mut history, &[(7, 1)]);
+        assert_eq!(history.sightings(), [seen(1, 1, 1, false), seen(7, 1, 1, true)]);
+        assert_eq!((history.find(FlowId(7)), history.find(FlowId(2))), (Some(&seen(7, 1, 1, true)), None));
+    }
+
+    #[test]
+    fn a_list_keeps_the_flows_with_most_drops_and_of_equals_the_lower_names() {
+        let mut history = history(2, 3, 50);
+        fill(&mut history, &[(9, 1), (4, 2), (8, 1), (5, 7), (6, 1)]);
+        let list: Vec<_> = history.lists().next().unwrap().iter().map(|(flow, drops)| (flow.0, *drops)).collect();
+        assert_eq!(list, [(5, 7), (4, 2), (6, 1)]);
+    }
+
+    #[test]
+    fn when_counters_run_out_a_newcomer_cancels_against_everyone() {
+        let mut history = history(1, 50, 3);
+        // Counts 5, 2, 1; flow 4 comes with 3: all fall by 1, flow 3 leaves, 2 remain for flow 4.
+        fill(&mut history, &[(1, 5), (2, 2), (3, 1), (4, 3)]);
+        let list: Vec<_> = history.lists().next().unwrap().iter().map(|(flow, drops)| (flow.0, *drops)).collect();
+        assert_eq!(list, [(1, 4), (4, 2), (2, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_is_charged_too_much_and_who_lost_more_than_its_part_is_listed(
+            drops in prop::collection::vec((0u64..30, 0u64..6), 0..300), counters in 1u32..12,
+        ) {
+            let mut history = history(1, 50, counters);
+            let mut lost: BTreeMap<u64, u64> = BTreeMap::new();
+            drops.iter().for_each(|(flow, weight)| *lost.entry(*flow).or_default() += weight);
+            fill(&mut history, &drops);
+            let all: u64 = lost.values().sum();
+            for (flow, lost) in lost {
+                let charged = history.find(FlowId(flow)).map_or(0, |seen| seen.drops);
+                // Each cancellation takes as much from every counter and from the newcomer: at most all/(n + 1) a flow.
+                prop_assert!(charged <= lost && lost - charged <= all / (u64::from(counters) + 1));
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! A flow under RED-PD's control: its drop probability before the queue, how that changes, and the evidence on whether
+//! the flow responds.
+//!
+//! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section
+//! 4.2, figures 7 and 8, and section 7; what the paper leaves open is taken from the authors' scripts in ns-2 2.35,
+//! `tcl/ex/red-pd/monitoring.tcl`.
+
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+
+/// How the probability of a flow changes.
+struct Rules {
+    /// A probability smaller than the quantum is multiplied by this; a larger one grows by the quantum times one less.
+    growth: f64,
+    /// At or below this probability the flow is let go instead of eased.
+    release: f64,
+    /// Small probabilities are divided by this; above as many [`MAX_DECREASE`] as this, one is taken away.
+    easing: f64,
+}
+
+const RESPONSIVE: Rules = Rules { growth: 2.0, release: 0.005, easing: 2.0 };
+/// Faster up and slower down (section 7).
+const UNRESPONSIVE: Rules = Rules { growth: 3.0, release: 0.0025, easing: 1.5 };
+/// The paper's maxdecrease.
+const MAX_DECREASE: f64 = 0.05;
+/// A flow is first dropped with no more than this.
+const MOST_AT_FIRST: f64 = 0.5;
+/// Observations kept.
+const EVIDENCE: usize = 5;
+/// Drop rates further apart than this factor are not compared.
+const COMPARABLE: f64 = 0.1;
+
+/// What one flow did during one list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// What arrived at the router, in packets or bytes as the discipline counts.
+    pub arrived: u64,
+    /// Of that, what was dropped or marked, before the queue and at it.
+    pub dropped: u64,
+    /// What arrived, in bytes.
+    pub bytes: u64,
+}
+
+/// What a flow sent and lost in the last list before its probability was raised.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Observation {
+    /// Arrivals in a second, in packets or bytes as the discipline counts.
+    pub arrival_rate: f64,
+    /// The share of them that was dropped or marked, before the queue and at it.
+    pub drop_rate: f64,
+}
+
+/// What a flow's observations say, compared two by two: did it send less when more of it was dropped?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Pairs in which it slowed down at least as a TCP would have, by the square root of the drop rate.
+    pub good: u32,
+    /// Pairs in which it did not.
+    pub bad: u32,
+}
+
+impl Verdict {
+    /// Whether that is enough to call the flow unresponsive.
+    pub fn is_unresponsive(self) -> bool {
+        match self.good {
+            0 => self.bad >= 3,
+            1 => self.bad >= 4,
+            good => self.bad >= 4 * good,
+        }
+    }
+}
+
+/// A monitored flow.
+#[derive(Clone, Debug)]
+pub struct Monitored {
+    probability: f64,
+    /// Packets that passed since the last drop before the queue.
+    passed: u64,
+    changed: Time,
+    unresponsive: bool,
+    current: Tally,
+    last: Tally,
+    seen: [Observation; EVIDENCE],
+    observations: usize,
+}
+
+impl Monitored {
+    /// A flow monitored from `now` on, for a quantum of `increase` at a usable drop rate of `drop_rate`.
+    pub fn new(increase: f64, drop_rate: f64, now: Time) -> Monitored {
+        let probability = increase.min(2.0 * drop_rate).min(MOST_AT_FIRST);
+        let (seen, none) = ([Observation::default(); EVIDENCE], Tally::default());
+        let (current, last) = (none, none);
+        Monitored { probability, passed: 0, changed: now, unresponsive: false, current, last, seen, observations: 0 }
+    }
+
+    /// The drop probability before drops are spaced.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// Packets that passed since the last drop before the queue.
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// When the probability last changed.
+    pub fn changed(&self) -> Time {
+        self.changed
+    }
+
+    /// Whether it was found unresponsive; it stays so until it is let go.
+    #[inline]
+    pub fn is_unresponsive(&self) -> bool {
+        self.unresponsive
+    }
+
+    /// What it did in the list finished last.
+    pub fn last(&self) -> Tally {
+        self.last
+    }
+
+    /// What it did so far in the list being filled.
+    pub fn current(&self) -> Tally {
+        self.current
+    }
+
+    /// The observations kept, oldest first.
+    pub fn observations(&self) -> &[Observation] {
+        &self.seen[..self.observations]
+    }
+
+    /// A packet arrives: `units` as the discipline counts, of `bytes`.
+    #[inline]
+    pub fn arrived(&mut self, units: u64, bytes: u32) {
+        self.current.arrived = self.current.arrived.saturating_add(units);
+        self.current.bytes = self.current.bytes.saturating_add(u64::from(bytes));
+    }
+
+    /// A packet was dropped or marked.
+    #[inline]
+    pub fn dropped(&mut self, units: u64) {
+        self.current.dropped = self.current.dropped.saturating_add(units);
+    }
+
+    /// Whether this packet goes before it reaches the queue: P/(1 - count P), with P multiplied by `penalty` and count
+    /// the packets passed since the last such drop, so that gaps are uniform in 1..1/P. One draw, unless the outcome is
+    /// certain; where there is no `demand` for the link the packet passes whatever was drawn (as in ns-2).
+    #[inline]
+    pub fn filter(&mut self, penalty: f64, demand: bool, rng: &mut Rng) -> bool {
+        let probability = self.probability * penalty;
+        let open = 1.0 - self.passed as f64 * probability;
+        let hit =
+            rng.chance(if open > probability { probability / open } else { f64::from(u8::from(probability > 0.0)) });
+        if hit && demand {
+            self.passed = 0;
+            return true;
+        }
+        self.passed = self.passed.saturating_add(1);
+        false
+    }
+
+    /// A list ended.
+    pub fn end_list(&mut self) {
+        self.last = core::mem::take(&mut self.current);
+    }
+
+    /// The flow was identified again: figure 8. `increase` is its quantum, `length` what the last list lasted; with
+    /// `test`, the observations of the earlier increases are judged first.
+    pub fn raise(&mut self, increase: f64, test: bool, length: Span, now: Time) {
+        self.unresponsive |= test && self.verdict().is_unresponsive();
+        let growth = self.rules().growth;
+        let step = if increase > self.probability { self.probability } else { increase };
+        let raised = self.probability + (growth - 1.0) * step;
+        self.probability = if raised < 1.0 { raised } else { 1.0 - (1.0 - self.probability) / growth };
+        self.changed = now;
+        self.observe(length);
+    }
+
+    /// The flow stands in no list: figure 7. Says whether it stays monitored.
+    pub fn ease(&mut self, now: Time) -> bool {
+        let &Rules { release, easing, .. } = self.rules();
+        if self.probability <= release {
+            return false;
+        }
+        let small = self.probability <= easing * MAX_DECREASE;
+        self.probability = if small { self.probability / easing } else { self.probability - MAX_DECREASE };
+        self.changed = now;
+        true
+    }
+
+    /// Every ordered pair of observations with drop rates p1 < p2 less than tenfold apart: a TCP's rate would have fallen
+    /// to sqrt(p1/p2) of what it was.
+    pub fn verdict(&self) -> Verdict {
+        let mut verdict = Verdict::default();
+        for before in self.observations() {
+            for after in self.observations() {
+                let ratio = before.drop_rate / after.drop_rate;
+                if before.drop_rate >= after.drop_rate || ratio <= COMPARABLE {
+                    continue;
+                }
+                let slowed = after.arrival_rate / before.arrival_rate <= libm::sqrt(ratio);
+                *if slowed { &mut verdict.good } else { &mut verdict.bad } += 1;
+            }
+        }
+        verdict
+    }
+
+    fn rules(&self) -> &'static Rules {
+        if self.unresponsive { &UNRESPONSIVE } else { &RESPONSIVE }
+    }
+
+    fn observe(&mut self, length: Span) {
+        let Tally { arrived, dropped, .. } = self.last;
+        if arrived == 0 {
+            return;
+        }
+        if self.observations == EVIDENCE {
+            self.seen.rotate_left(1);
+            self.observations -= 1;
+        }
+        let arrival_rate = arrived as f64 / length.as_secs_f64();
+        self.seen[self.observations] = Observation { arrival_rate, drop_rate: dropped as f64 / arrived as f64 };
+        self.observations += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn flow(probability: f64, unresponsive: bool) -> Monitored {
+        Monitored { probability, unresponsive, ..Monitored::new(0.1, 0.1, Time::ZERO) }
+    }
+
+    fn raised(probability: f64, unresponsive: bool, increase: f64) -> f64 {
+        let mut flow = flow(probability, unresponsive);
+        flow.raise(increase, false, Span::from_millis(100), at(1));
+        assert_eq!(flow.changed(), at(1));
+        flow.probability()
+    }
+
+    /// Probabilities are binary fractions in these tests: sums are exact.
+    #[test]
+    fn a_new_flow_starts_with_its_quantum_twice_the_drop_rate_or_one_half() {
+        let start = |increase, rate| Monitored::new(increase, rate, Time::ZERO).probability();
+        assert_eq!([start(0.125, 0.125), start(0.5, 0.125), start(0.9, 0.6)], [0.125, 0.25, 0.5]);
+    }
+
+    #[test]
+    fn the_probability_doubles_or_grows_by_the_quantum_and_never_reaches_one() {
+        assert_eq!([raised(0.125, false, 0.25), raised(0.25, false, 0.125)], [0.25, 0.375]);
+        assert_eq!([raised(0.5, false, 0.75), raised(0.75, false, 0.5)], [0.75, 0.875], "half of it still passes");
+    }
+
+    #[test]
+    fn that_of_an_unresponsive_flow_triples_or_grows_by_twice_the_quantum() {
+        assert_eq!([raised(0.125, true, 0.25), raised(0.25, true, 0.125)], [0.375, 0.5]);
+        assert_eq!(raised(0.625, true, 0.5), 0.875, "a third of it still passes");
+    }
+
+    #[test]
+    fn easing_takes_small_steps_from_large_probabilities_and_halves_small_ones() {
+        let eased = |probability, unresponsive| {
+            let mut flow = flow(probability, unresponsive);
+            flow.ease(at(1)).then(|| (flow.probability() * 1e6).round_ties_even() as u32)
+        };
+        assert_eq!(
+            [0.5, 0.11, 0.1, 0.006, 0.005].map(|p| eased(p, false)),
+            [450_000, 60_000, 50_000, 3_000, 0].map(some)
+        );
+        // 0.076 - 0.05; 0.075/1.5; 0.003/1.5.
+        assert_eq!([0.076, 0.075, 0.003, 0.0025].map(|p| eased(p, true)), [26_000, 50_000, 2_000, 0].map(some));
+    }
+
+    fn some(n: u32) -> Option<u32> {
+        (n > 0).then_some(n)
+    }
+
+    #[test]
+    fn the_filter_spaces_its_drops_and_spares_what_the_link_could_take() {
+        // P = 1/4: gaps are even in 1..=4, mean 2.5.
+        let (mut flow, mut rng) = (flow(0.25, false), Rng::new(1));
+        let (mut gaps, mut gap) = ([0u32; 5], 0);
+        for _ in 0..100_000 {
+            gap += 1;
+            if flow.filter(1.0, true, &mut rng) {
+                gaps[gap.min(5) - 1] += 1;
+                gap = 0;
+            }
+        }
+        // 10 000 each expected, standard deviation about 90: five of them.
+        assert!(gaps[..4].iter().all(|n| n.abs_diff(10_000) < 450) && gaps[4] == 0, "{gaps:?}");
+        assert!((0..100).all(|_| !flow.filter(1.0, false, &mut rng)), "no demand");
+        assert!(flow.filter(1.0, true, &mut rng), "a drop is long due");
+        assert!((0..100).all(|_| !flow.filter(0.0, true, &mut rng)), "a penalty of 0");
+    }
+
+    /// A flow that was seen to send `seen.0` packets in a list of a second and to lose `seen.1` of them, each time.
+    fn judged(seen: &[(u64, u64)]) -> Verdict {
+        let mut flow = flow(0.125, false);
+        for (arrived, dropped) in seen {
+            (0..*arrived).for_each(|_| flow.arrived(1, 1000));
+            (0..*dropped).for_each(|_| flow.dropped(1));
+            flow.end_list();
+            flow.raise(0.0, false, Span::from_secs(1), at(1));
+        }
+        flow.verdict()
+    }
+
+    #[test]
+    fn a_constant_rate_is_bad_in_every_pair_and_a_tcps_good() {
+        // 400 packets each time, losing 4, 8 and 16: three pairs.
+        assert_eq!(judged(&[(400, 4), (400, 8), (400, 16)]), Verdict { good: 0, bad: 3 });
+        // By the equation a quarter of the rate at 16 times the drop rate: 400 and 1/100, 200 and 4/100 are equal to it.
+        assert_eq!(judged(&[(400, 4), (200, 8), (100, 9)]), Verdict { good: 3, bad: 0 });
+    }
+
+    #[test]
+    fn only_five_observations_count_and_only_drop_rates_within_a_factor_of_ten() {
+        // 1/1000 lies too far from the four others, and equal rates say nothing.
+        let five = [(1000, 1), (1000, 20), (1000, 20), (1000, 40), (1000, 40)];
+        assert_eq!(judged(&five), Verdict { good: 0, bad: 4 });
+        assert_eq!(
+            judged(&[&[(1000, 30)], &five[..]].concat()),
+            Verdict { good: 0, bad: 4 },
+            "the oldest is forgotten"
+        );
+    }
+
+    #[test]
+    fn a_verdict_needs_three_bad_pairs_and_four_for_each_good_one() {
+        let unresponsive = |good, bad| Verdict { good, bad }.is_unresponsive();
+        assert_eq!(
+            [(0, 2), (0, 3), (1, 3), (1, 4), (2, 7), (2, 8)].map(|(g, b)| unresponsive(g, b)),
+            [false, true, false, true, false, true]
+        );
+    }
+
+    #[test]
+    fn a_flow_once_found_unresponsive_stays_so() {
+        let mut flow = flow(0.001, false);
+        let mut list = |arrived: u64, dropped: u64| {
+            (0..arrived).for_each(|_| flow.arrived(1, 1000));
+            (0..dropped).for_each(|_| flow.dropped(1));
+            flow.end_list();
+            flow.raise(0.001, true, Span::from_secs(1), at(1));
+            flow.is_unresponsive()
+        };
+        // The observations before the present one are judged: three bad pairs stand after the third.
+        assert_eq!([list(400, 4), list(400, 8), list(400, 16), list(400, 16)], [false, false, false, true]);
+        assert!((0..5).all(|_| list(10, 10)), "good behaviour comes too late");
+    }
+}
