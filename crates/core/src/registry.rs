@@ -189,6 +189,9 @@ disciplines! {
     "sfred", SfredConfig, Sfred::<T>::new, comparison [protects ecn],
         "SFB's bins with a RED in each, whose maxp finds its own value",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV-A";
+    "sred", SredConfig, Sred::<T>::new, comparison [ecn],
+        "each arrival is compared with one flow seen lately: how often they agree tells how many flows there are",
+        "Ott, Lakshman, Wong, IEEE INFOCOM 1999";
     "tbf", TbfConfig, Tbf::<T>::new, modern [schedules],
         "a token bucket shapes what any discipline inside it sends", "tc-tbf(8)";
 }

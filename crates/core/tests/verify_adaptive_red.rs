@@ -9,7 +9,7 @@ const THRESHOLDS: &str = "limit=300p,minth=20p,maxth=60p,wq=0.002";
 
 #[test]
 fn ared_keeps_the_average_at_its_target_whatever_the_number_of_flows_while_reds_follows_it() {
-    // Floyd, Gummadi, Shenker 2001, section 5 (figures 2 to 5): the average stays near the middle of the thresholds,
+    // Floyd, Gummadi, Shenker 2001, simulations: the average stays near the middle of the thresholds,
     // 36 to 44 packets here, at light and at heavy load; RED's own depends on both. (With
     // 5 flows here the drop rate that is wanted, half a percent, asks for a maxp below 0.01, its least.)
     let mean = |qdisc: &str, flows| run(&format!("{qdisc}:{THRESHOLDS}"), responsive(flows)).mean("average");
@@ -36,7 +36,7 @@ fn ared_ends_where_the_excess_is_dropped_and_keeps_maxp_in_its_bounds() {
 
 #[test]
 fn ared_holds_the_target_delay_by_itself() {
-    // Section 4: minth, maxth and wq follow from the link and the target delay: minth = delay C/2, maxth = 3 minth, and
+    // The automatic setting: minth, maxth and wq follow from the link and the target delay: minth = delay C/2, maxth = 3 minth, and
     // the middle of the target is 2 minth: the delay itself. 40 packets are 40 ms on this link.
     for target in [30.0, 60.0] {
         let ared = run(&format!("ared:limit=500p,target_delay={target}ms"), responsive(40));
@@ -48,7 +48,7 @@ fn ared_holds_the_target_delay_by_itself() {
 
 #[test]
 fn feng_red_finds_a_maxp_from_far_off_and_stays_between_its_thresholds() {
-    // Feng et al. 1999, section 4: one fixed maxp is too timid for many flows or too rude for few; self-configured, the
+    // Feng et al. 1999: one fixed maxp is too timid for many flows or too rude for few; self-configured, the
     // average stays between the thresholds for both, wherever maxp began.
     for flows in [5, 50] {
         for maxp in [0.001, 0.9] {

@@ -1,7 +1,7 @@
 //! Adaptive RED: RED that moves maxp until the average queue stays half way between its thresholds.
 //!
 //! S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001: figure 1 for maxp, section 4 for wq and the thresholds. After W. Feng, D. Kandlur, D. Saha,
+//! management", 2001: its algorithm for maxp, and its automatic setting of wq and the thresholds. After W. Feng, D. Kandlur, D. Saha,
 //! K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, see `feng_red`.
 //!
 //! | paper | here |
@@ -117,7 +117,7 @@ struct Step {
 }
 
 impl Step {
-    /// Figure 1 of the paper, for an average that stands like this to the target range.
+    /// The paper's algorithm, for an average that stands like this to the target range.
     fn moved(self, maxp: f64, average: Ordering) -> f64 {
         match average {
             Ordering::Greater if maxp <= self.top => maxp + self.alpha.min(maxp / 4.0),

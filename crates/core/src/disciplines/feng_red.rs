@@ -1,7 +1,7 @@
 //! Self-configuring RED: RED that makes its maxp larger when the average queue rises above maxth, and smaller when it
 //! falls below minth.
 //!
-//! W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, figure 3.
+//! W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999.
 //!
 //! | paper | here |
 //! | --- | --- |

@@ -17,6 +17,7 @@ mod red_pd;
 mod sfb;
 mod sfq;
 mod sfred;
+mod sred;
 mod tbf;
 
 pub use ared::{Adapts, Ared, AredConfig};
@@ -36,4 +37,5 @@ pub use red_pd::{DynamicR, RedPd, RedPdConfig};
 pub use sfb::{Penalty, Sfb, SfbConfig, misclassification, unresponsive};
 pub use sfq::{Sfq, SfqConfig, Sharing};
 pub use sfred::{RedBinState, Sfred, SfredConfig};
+pub use sred::{Sred, SredConfig, SredVariant, Zombie};
 pub use tbf::{Tbf, TbfConfig};

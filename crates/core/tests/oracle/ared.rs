@@ -1,4 +1,4 @@
-//! Adaptive RED: Floyd, Gummadi, Shenker, 2001, figure 1, with a timer that rings every interval.
+//! Adaptive RED: Floyd, Gummadi, Shenker, 2001, with a timer that rings every interval.
 
 use headgate_core::disciplines::{Ared, AredConfig};
 use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
@@ -6,7 +6,7 @@ use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
-struct Figure1 {
+struct Algorithm {
     red: Figure2,
     alpha: f64,
     beta: f64,
@@ -19,15 +19,15 @@ struct Figure1 {
     clock: f64,
 }
 
-impl Figure1 {
-    fn timer(set: Set) -> Figure1 {
+impl Algorithm {
+    fn timer(set: Set) -> Algorithm {
         let red = Figure2::new(set);
         let (alpha, beta, interval, top, bottom) = (0.01, 0.9, 0.5, 0.5, 0.01);
-        Figure1 { red, alpha, beta, interval, top, bottom, with_arrivals: false, clock: interval }
+        Algorithm { red, alpha, beta, interval, top, bottom, with_arrivals: false, clock: interval }
     }
 
     /// "Every interval seconds".
-    fn figure_1(&mut self, avg: f64) -> bool {
+    fn every_interval(&mut self, avg: f64) -> bool {
         let Set { minth, maxth, .. } = self.red.set;
         let target = [0.4, 0.6].map(|part| minth + part * (maxth - minth));
         let before = self.red.maxp;
@@ -50,15 +50,15 @@ impl Figure1 {
     }
 }
 
-impl Oracle for Figure1 {
+impl Oracle for Algorithm {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         while !self.with_arrivals && self.clock <= now {
             let avg = self.avg_at(self.clock);
-            self.figure_1(avg);
+            self.every_interval(avg);
             self.clock += self.interval;
         }
         self.red.calculate_average(now);
-        if self.with_arrivals && now > self.clock + self.interval && self.figure_1(self.red.avg) {
+        if self.with_arrivals && now > self.clock + self.interval && self.every_interval(self.red.avg) {
             self.clock = now;
         }
         self.red.judge(packet, rng)
@@ -85,7 +85,7 @@ fn look(ared: &Ared<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &str, oracle: Figure1, traffic: Traffic) {
+fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = AredConfig::from_settings(&settings).unwrap();
     let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -96,10 +96,10 @@ fn compare(settings: &str, oracle: Figure1, traffic: Traffic) {
 fn adaptive_red_packet_by_packet() {
     // C = 1250 packets a second: minth 5 packets, as 2.5 ms of it are 3; maxth 15; wq = 1 - exp(-1/1250).
     let auto = Set { minth: 5.0, maxth: 15.0, maxp: 0.1, wq: 1.0 - (-1.0f64 / 1250.0).exp(), gentle: true, ..PLAIN };
-    compare("limit=150p", Figure1::timer(auto), Traffic::even(1));
+    compare("limit=150p", Algorithm::timer(auto), Traffic::even(1));
     // Often and far, so that both bounds are met; spells of 5 s, so that silences are of many intervals.
     let wild = Set { minth: 10.0, maxth: 40.0, maxp: 0.2, wq: 0.05, ecn: false, ..auto };
-    let wild = Figure1 { alpha: 0.05, interval: 0.05, bottom: 0.02, clock: 0.05, ..Figure1::timer(wild) };
+    let wild = Algorithm { alpha: 0.05, interval: 0.05, bottom: 0.02, clock: 0.05, ..Algorithm::timer(wild) };
     compare(
         "limit=150p,minth=10p,maxth=40p,maxp=0.2,wq=0.05,ecn=off,alpha=0.05,interval=50ms,bottom=0.02",
         wild,
@@ -113,10 +113,10 @@ fn adaptive_red_as_in_ns2_and_linux() {
     let wq = 1.0 - (-1.0f64 / 2500.0).exp();
     let ns2 = Set { minth: 3125.0, maxth: 9375.0, maxp: 0.1, wq, s: 0.0004, mean: 500.0, ecn: false, ..PLAIN };
     let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
-    let ns2 = Figure1 { bottom: 0.008, with_arrivals: true, clock: 0.0, ..Figure1::timer(ns2) };
+    let ns2 = Algorithm { bottom: 0.008, with_arrivals: true, clock: 0.0, ..Algorithm::timer(ns2) };
     compare("preset=ns2,limit=150p", ns2, Traffic::mixed(3));
     // As for red:preset=linux,limit=120KB.
     let tc = Set { room: (usize::MAX, 120_000), minth: 9999.96, maxth: 30_000.0, wq: 0.125, bytes: true, ..PLAIN };
     let tc = Set { spare_first: true, mark_above: true, ..tc };
-    compare("preset=linux,limit=120KB,ecn=on", Figure1::timer(tc), Traffic::mixed(4));
+    compare("preset=linux,limit=120KB,ecn=on", Algorithm::timer(tc), Traffic::mixed(4));
 }

@@ -1,4 +1,4 @@
-//! Self-configuring RED: Feng, Kandlur, Saha, Shin, INFOCOM 1999, figure 3.
+//! Self-configuring RED: Feng, Kandlur, Saha, Shin, INFOCOM 1999.
 
 use headgate_core::disciplines::{FengRed, FengRedConfig, Side};
 use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
@@ -6,21 +6,21 @@ use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
-struct Figure3 {
+struct Algorithm {
     red: Figure2,
     status: &'static str,
     alpha: f64,
     beta: f64,
 }
 
-impl Figure3 {
-    fn new(set: Set) -> Figure3 {
+impl Algorithm {
+    fn new(set: Set) -> Algorithm {
         // Left open by the paper: the queue is taken to come from below.
-        Figure3 { red: Figure2::new(set), status: "Below", alpha: 3.0, beta: 2.0 }
+        Algorithm { red: Figure2::new(set), status: "Below", alpha: 3.0, beta: 2.0 }
     }
 }
 
-impl Oracle for Figure3 {
+impl Oracle for Algorithm {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         // "Every Q_ave update"
         self.red.calculate_average(now);
@@ -69,7 +69,7 @@ fn look(red: &FengRed<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &str, oracle: Figure3, traffic: Traffic) {
+fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = FengRedConfig::from_settings(&settings).unwrap();
     let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -78,15 +78,15 @@ fn compare(settings: &str, oracle: Figure3, traffic: Traffic) {
 
 #[test]
 fn self_configuring_red_packet_by_packet() {
-    compare("limit=150p,minth=50p,maxth=100p", Figure3::new(PLAIN), Traffic::even(1));
+    compare("limit=150p,minth=50p,maxth=100p", Algorithm::new(PLAIN), Traffic::even(1));
     let quick = Set { minth: 5.0, maxth: 15.0, wq: 0.1, maxp: 0.3, ..PLAIN };
-    compare("limit=150p,minth=5p,maxth=15p,wq=0.1,maxp=0.3", Figure3::new(quick), Traffic::mixed(2));
+    compare("limit=150p,minth=5p,maxth=15p,wq=0.1,maxp=0.3", Algorithm::new(quick), Traffic::mixed(2));
     let hasty = Set { minth: 10.0, maxth: 40.0, wq: 0.02, maxp: 1.0, ecn: false, ..PLAIN };
-    let hasty = Figure3 { alpha: 10.0, beta: 1.5, ..Figure3::new(hasty) };
+    let hasty = Algorithm { alpha: 10.0, beta: 1.5, ..Algorithm::new(hasty) };
     compare("limit=150p,minth=10p,maxth=40p,wq=0.02,maxp=1,alpha=10,beta=1.5,ecn=off", hasty, Traffic::even(3));
     // As for ared:preset=ns2.
     let wq = 1.0 - (-1.0f64 / 2500.0).exp();
     let ns2 = Set { minth: 3125.0, maxth: 9375.0, maxp: 0.1, wq, s: 0.0004, mean: 500.0, ecn: false, ..PLAIN };
     let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
-    compare("preset=ns2,limit=150p", Figure3::new(ns2), Traffic::mixed(4));
+    compare("preset=ns2,limit=150p", Algorithm::new(ns2), Traffic::mixed(4));
 }

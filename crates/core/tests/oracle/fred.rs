@@ -1,5 +1,5 @@
-//! FRED: Lin, Morris, "Dynamics of random early detection", SIGCOMM 1997, the pseudocode of its appendix as the
-//! comparison paper (section 2.2) restates it.
+//! FRED: Lin, Morris, "Dynamics of random early detection", SIGCOMM 1997, its pseudocode as the comparison
+//! paper (section 2.2) restates it.
 
 use std::collections::{BTreeMap, VecDeque};
 

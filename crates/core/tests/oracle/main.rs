@@ -15,5 +15,6 @@ mod pie;
 mod red;
 mod red_pd;
 mod sfb;
+mod sred;
 mod sfq;
 mod sfred;

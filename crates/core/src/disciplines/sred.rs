@@ -1,0 +1,272 @@
+//! Stabilized RED: each arrival is compared with one flow seen lately, and how often they agree tells how many flows
+//! there are, without state for any.
+//!
+//! T. Ott, T. Lakshman, L. Wong, "SRED: stabilized RED", IEEE INFOCOM 1999: the zombie list, Simple
+//! SRED and Full SRED.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | zombie: flow, Count, timestamp | [`Zombie`] |
+//! | M, p, pmax, 256 | `zombies`, `overwrite`, `maxp`, `flows` |
+//! | P(t), alpha = p/M | [`Sred::hit_frequency`] |
+//! | Hit(t) | `hit` |
+//! | B | `limit` |
+//! | psred(q), pzap | [`Sred::base`], [`Sred::probability`] |
+//!
+//! Order of draws: with a full list, the zombie; after a miss, whether it is overwritten; with room in the queue,
+//! whether the packet is signalled.
+
+use alloc::vec::Vec;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::BuildError;
+use crate::parts::Fifo;
+use crate::time::Time;
+use crate::units::Limit;
+
+crate::choice! {
+    /// Which SRED.
+    pub enum SredVariant {
+        /// All flows alike.
+        Simple = "simple",
+        /// A packet that hits is signalled the more likely, which holds flows above their share back.
+        Full = "full",
+    }
+}
+
+crate::params! {
+    /// Settings of [`Sred`].
+    pub struct SredConfig {
+        /// Room for waiting packets, the paper's B: from a sixth of it on packets are signalled, from a third on four
+        /// times as often.
+        limit: Limit = Limit::Packets(1000);
+        /// How many flows seen lately the list holds.
+        zombies: u32 = 1000, in 1..=1_000_000, also "M";
+        /// The probability that a zombie that was drawn and missed is overwritten by the arrival's flow.
+        overwrite: f64 = 0.25, in 0.0..=1.0, also "p";
+        /// The greatest probability of a signal, before hits are counted.
+        maxp: f64 = 0.15, in 0.0..=1.0, also "pmax" "max_p";
+        /// From this number of active flows on the probability no longer grows with their number.
+        flows: u32 = 256, in 1..;
+        /// `simple`: all flows alike. `full`: a packet that hits is signalled 1 + 1/P times as likely.
+        variant: SredVariant = SredVariant::Full;
+        /// Marks ECN-capable packets instead of dropping them.
+        ecn: bool = true;
+    }
+    presets {
+        "paper" "Ott, Lakshman, Wong 1999: Full SRED with a list of 1000 (the defaults)" {}
+        "simple" "Ott, Lakshman, Wong 1999: Simple SRED" { "variant" = "simple" }
+    }
+}
+
+/// A flow seen lately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zombie {
+    /// Its name.
+    pub flow: FlowId,
+    /// Hits since it was written: a flow with many sends more than its share.
+    pub count: u64,
+    /// When a packet of it last hit, or when it was written.
+    pub seen: Time,
+}
+
+/// A FIFO whose signals follow an estimate of the number of active flows.
+pub struct Sred<T> {
+    config: SredConfig,
+    fifo: Fifo<T>,
+    zombies: Vec<Zombie>,
+    /// The paper's P.
+    hits: f64,
+}
+
+impl<T> Sred<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// None: all settings fit each other.
+    pub fn new(config: SredConfig, _: &Place) -> Result<Self, BuildError> {
+        Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hits: 0.0, config })
+    }
+
+    /// How often an arrival's flow is that of a zombie drawn, averaged over some 4 `zombies` arrivals: about the sum of
+    /// the squares of all flows' shares, and 1/n with n equal flows.
+    pub fn hit_frequency(&self) -> f64 {
+        self.hits
+    }
+
+    /// The flows seen lately, in no order.
+    pub fn zombies(&self) -> &[Zombie] {
+        &self.zombies
+    }
+
+    /// psred: what the queue's length alone asks for.
+    #[inline]
+    fn base(&self) -> f64 {
+        let held = self.fifo.backlog();
+        let filled = match self.config.limit {
+            Limit::Packets(room) => f64::from(held.packets) / f64::from(room),
+            Limit::Bytes(room) => held.bytes as f64 / room as f64,
+        };
+        if filled >= 1.0 / 3.0 {
+            self.config.maxp
+        } else if filled >= 1.0 / 6.0 {
+            self.config.maxp / 4.0
+        } else {
+            0.0
+        }
+    }
+
+    /// pzap of Simple SRED: with n active flows each window is near sqrt(1/pzap), so that all of them together are
+    /// independent of n.
+    #[inline]
+    fn probability(&self) -> f64 {
+        let spread = 1.0 / (f64::from(self.config.flows) * self.hits);
+        self.base() * (spread * spread).min(1.0)
+    }
+
+    /// Compares the arrival with the list; says whether it hit.
+    #[inline]
+    fn compare(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> bool {
+        let fresh = Zombie { flow, count: 0, seen: cx.now };
+        if self.zombies.len() < self.config.zombies as usize {
+            self.zombies.push(fresh);
+            return false;
+        }
+        let drawn = &mut self.zombies[cx.rng.below(self.config.zombies) as usize];
+        let hit = drawn.flow == flow;
+        if hit {
+            drawn.count += 1;
+            drawn.seen = cx.now;
+        } else if cx.rng.chance(self.config.overwrite) {
+            *drawn = fresh;
+        }
+        let alpha = self.config.overwrite / f64::from(self.config.zombies);
+        self.hits += alpha * (f64::from(u8::from(hit)) - self.hits);
+        hit
+    }
+}
+
+impl<T> Discipline<T> for Sred<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let hit = self.compare(packet.flow, cx);
+        if !self.fifo.admits(packet.bytes) {
+            return cx.drop(packet, Why::Overflow);
+        }
+        let mut probability = self.probability();
+        if hit && self.config.variant == SredVariant::Full {
+            probability *= 1.0 + 1.0 / self.hits;
+        }
+        let signalled = cx.rng.chance(probability);
+        if let Some(packet) = cx.signal_if(signalled, packet, Why::Early, self.config.ecn) {
+            self.fifo.push(packet, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.fifo.pop()
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("hit_frequency", self.hits);
+        gauge("active_flows", if self.hits > 0.0 { 1.0 / self.hits } else { 0.0 });
+        gauge("probability", self.probability());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Ecn, Port, Rate, Rng};
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    fn port(settings: &[(&str, &str)]) -> Port<(), Sred<()>> {
+        let config = SredConfig::from_settings(settings).unwrap();
+        Port::new(Sred::new(config, &PLACE).unwrap(), Rng::new(3))
+    }
+
+    fn offer(port: &mut Port<(), Sred<()>>, flow: u64) {
+        port.enqueue(Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(flow), 1000, ()) }, Time::ZERO, &mut ());
+    }
+
+    #[test]
+    fn the_list_takes_every_arrival_until_it_is_full_and_then_only_hits_and_overwrites_change_it() {
+        let mut port = port(&[("zombies", "3"), ("overwrite", "0"), ("maxp", "0")]);
+        (0..3).for_each(|_| offer(&mut port, 1));
+        assert!(port.discipline().zombies().iter().all(|zombie| zombie.count == 0), "no hits while it fills");
+        (0..10).for_each(|_| offer(&mut port, 1));
+        assert_eq!(port.discipline().zombies().iter().map(|zombie| zombie.count).sum::<u64>(), 10);
+        (0..100).for_each(|_| offer(&mut port, 2));
+        assert!(port.discipline().zombies().iter().all(|zombie| zombie.flow == FlowId(1)), "never overwritten");
+    }
+
+    #[test]
+    fn the_hit_frequency_moves_by_overwrite_over_zombies() {
+        // One zombie, always overwritten: alpha is 1. Then two zombies at p = 1/2: alpha is 1/4.
+        let mut port = port(&[("zombies", "1"), ("overwrite", "1")]);
+        let seen = [1, 1, 2, 2].map(|flow| {
+            offer(&mut port, flow);
+            port.discipline().hit_frequency()
+        });
+        assert_eq!(seen, [0.0, 1.0, 0.0, 1.0]);
+        let mut slow = self::port(&[("zombies", "2"), ("overwrite", "0.5")]);
+        let seen: [f64; 5] = core::array::from_fn(|_| {
+            offer(&mut slow, 1);
+            slow.discipline().hit_frequency()
+        });
+        assert_eq!(seen, [0.0, 0.0, 0.25, 0.4375, 0.578125]);
+    }
+
+    #[test]
+    fn the_probability_is_that_of_the_queues_sixths_times_the_square_of_the_number_of_flows() {
+        let mut sred = Sred::<()>::new(SredConfig::from_settings(&[("limit", "12p")]).unwrap(), &PLACE).unwrap();
+        let (mut rng, mut sink) = (Rng::new(1), ());
+        // 128 flows: (128/256)^2 = 1/4 of 0.15/4 and of 0.15.
+        sred.hits = 1.0 / 128.0;
+        let seen: [f64; 6] = core::array::from_fn(|_| {
+            sred.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut Cx::new(Time::ZERO, &mut rng, &mut sink));
+            sred.probability()
+        });
+        assert_eq!(seen, [0.0, 0.15 / 16.0, 0.15 / 16.0, 0.15 / 4.0, 0.15 / 4.0, 0.15 / 4.0]);
+        // From 256 flows on, and before the first hit, it is all of it.
+        assert_eq!(
+            [0.0, 1.0 / 256.0, 1.0 / 5000.0].map(|hits| {
+                sred.hits = hits;
+                sred.probability()
+            }),
+            [0.15; 3]
+        );
+    }
+
+    #[test]
+    fn with_full_sred_a_packet_that_hits_is_signalled_more_often() {
+        // One flow: P goes to 1, so pzap is 0.15 (1/256)^2, and twice that after a hit: never seen here. With flows = 1
+        // it is 0.15, and 0.3.
+        for (variant, expected) in [("simple", 1500), ("full", 3000)] {
+            let mut port = port(&[("limit", "6p"), ("zombies", "1"), ("flows", "1"), ("variant", variant)]);
+            (0..3).for_each(|_| offer(&mut port, 1));
+            (0..100).for_each(|_| offer(&mut port, 1));
+            while port.backlog().packets > 3 {
+                port.dequeue(Time::ZERO, &mut ());
+            }
+            let before = port.totals().counts().marked();
+            (0..10_000).for_each(|_| {
+                offer(&mut port, 1);
+                port.dequeue(Time::ZERO, &mut ());
+            });
+            let marked = port.totals().counts().marked() - before;
+            // Standard deviations 36 and 46: five of them.
+            assert!(marked.abs_diff(expected) < 230, "{variant}: {marked}");
+        }
+    }
+}
