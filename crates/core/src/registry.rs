@@ -160,6 +160,9 @@ disciplines! {
     "codel", CodelConfig, Codel::<T>::new, modern [ecn],
         "signal once the delay has stood above a target for an interval, then ever faster until it does not",
         "Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018";
+    "csfq", CsfqConfig, Csfq::<T>::new, comparison [protects per_flow],
+        "drop a flow's packets by as much as its rate exceeds the fair share",
+        "Stoica, Shenker, Zhang, ACM SIGCOMM 1998";
     "droptail", DroptailConfig, Droptail::<T>::new, comparison [],
         "keep what fits, drop what does not", "the baseline of all the papers";
     "faba", FabaConfig, Faba::<T>::new, paper [protects per_flow ecn],

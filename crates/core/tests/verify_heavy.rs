@@ -1,6 +1,7 @@
 //! What is claimed of disciplines that look for the flows that take most.
 
-use headgate_core::Why;
+use headgate_core::parts::RateAverage;
+use headgate_core::{Span, Time, Why};
 
 #[path = "support/link.rs"]
 mod link;
@@ -65,4 +66,67 @@ fn breathe_with_as_many_counters_as_flows_keeps_all_of_them_in_the_set() {
         (10.0, seen.counts.dropped())
     );
     assert!(seen.rate(9) > 300.0, "{}", seen.rate(9));
+}
+
+/// What each of `demands` gets of `capacity` when none can have more without one that has less having less.
+fn max_min(demands: &[f64], capacity: f64) -> Vec<f64> {
+    let mut sorted = demands.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (mut left, mut flows) = (capacity, demands.len() as f64);
+    for demand in sorted {
+        if demand * flows >= left {
+            break;
+        }
+        (left, flows) = (left - demand, flows - 1.0);
+    }
+    demands.iter().map(|demand| demand.min(left / flows)).collect()
+}
+
+/// The greatest part by which a flow, from `first` on, gets more or less than it should.
+fn worst(seen: &Seen, fair: &[f64], first: usize) -> f64 {
+    fair.iter().enumerate().skip(first).map(|(flow, fair)| (seen.rate(flow) / fair - 1.0).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn csfq_shares_a_link_among_flows_that_all_ask_for_more() {
+    // Stoica, Shenker and Zhang, section 3.1 and figure 5: flow i of 32 asks for i + 1 times the fair share. A fair share
+    // over 80 s is 2500 packets, each let in by chance: five standard deviations are 10 %. The rate of the first flow
+    // sways about the fair share, and what it loses above that it does not get back below.
+    let demands: Vec<f64> = (1..=32).map(|times| f64::from(times) * CAPACITY / 32.0).collect();
+    for qdisc in ["csfq:limit=64KB", "csfq:limit=200p", "csfq:preset=ns2"] {
+        let seen = run(qdisc, &demands.iter().map(|demand| flow(*demand)).collect::<Vec<_>>());
+        let fair = vec![CAPACITY / 32.0; 32];
+        assert!(worst(&seen, &fair, 1) < 0.10 && worst(&seen, &fair, 0) < 0.15, "{qdisc}: {:?}", seen.rates);
+    }
+}
+
+#[test]
+fn csfq_shares_max_min_fairly() {
+    // Section 2: who asks for less than the fair share gets it, and the others divide the rest.
+    let demands = [20.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0];
+    let fair = max_min(&demands, CAPACITY);
+    assert_eq!(fair, [20.0, 50.0, 100.0, 200.0, 210.0, 210.0, 210.0]);
+    for qdisc in ["csfq:limit=64KB", "csfq:preset=ns2"] {
+        // 1600 packets of the slowest, 16 800 of a fast one: five standard deviations are 12.5 % and 3.9 %.
+        let seen = run(qdisc, &demands.map(flow));
+        assert!(worst(&seen, &fair, 3) < 0.04 && worst(&seen, &fair, 0) < 0.125, "{qdisc}: {:?}", seen.rates);
+    }
+}
+
+#[test]
+fn csfq_lets_a_burst_exceed_its_share_by_no_more_than_theorem_1_says() {
+    // With alpha constant and rates up to R, the excess over alpha t is at most alpha K (1 + ln(R/alpha)) + l.
+    let (k, alpha, bytes) = (Span::from_millis(100), 1e5, 1000);
+    for times in [1.5, 3.0, 10.0, 100.0, 1000.0] {
+        let (mut rate, mut let_in, mut most) = (RateAverage::default(), 0.0, 0.0_f64);
+        let gap = f64::from(bytes) / (times * alpha);
+        for n in 0..(2.0 / gap) as u32 {
+            let t = f64::from(n) * gap;
+            let label = rate.update(bytes, Time::ZERO + Span::from_secs_f64(t), k);
+            let_in += f64::from(bytes) * (alpha / label).min(1.0);
+            most = most.max(let_in - alpha * t);
+        }
+        let bound = alpha * k.as_secs_f64() * (1.0 + f64::ln(times)) + f64::from(bytes);
+        assert!(most < bound && most > 0.5 * (bound - f64::from(bytes)), "x{times}: {most} of {bound}");
+    }
 }

@@ -7,6 +7,8 @@ mod breathe;
 mod choke;
 mod cobalt;
 mod codel;
+mod codel;
+mod csfq;
 mod droptail;
 mod feng_red;
 mod fred;

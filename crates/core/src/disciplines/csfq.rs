@@ -1,0 +1,370 @@
+//! CSFQ: a packet is dropped with the probability by which its flow's rate exceeds the fair share.
+//!
+//! I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth allocations in
+//! high speed networks", SIGCOMM 1998, section 2 and figure 3; what the figure leaves open is as in the authors' ns-2
+//! module of June 1998. The edge, which labels packets with the rate of their flow, and the core, which drops by these
+//! labels, are one node here.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | r_i, the label | [`Csfq::flow_rate`] |
+//! | K, K_alpha, K_c | `k`, `k_alpha`, `k_c` |
+//! | A, F (estimated) | `Share::arriving`, `Share::accepted` |
+//! | C | the link's rate |
+//! | alpha (estimated), tmp_alpha | `Share::alpha`, `Share::largest` |
+//!
+//! Random draws, in order: one for a packet whose flow's rate is above alpha.
+
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::BuildError;
+use crate::parts::{Fifo, FlowTable, RateAverage};
+use crate::time::{Span, Time};
+use crate::units::{Level, Limit};
+
+const ABOVE_ZERO: (Bound<Span>, Bound<Span>) = (Bound::Excluded(Span::ZERO), Bound::Unbounded);
+
+crate::params! {
+    /// Settings of [`Csfq`].
+    pub struct CsfqConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped, and lowers the fair share by 1 %.
+        limit: Limit = Limit::Packets(1000), also "qsize_";
+        /// The time over which a flow's rate is averaged (K).
+        k: Span = Span::from_millis(100), in ABOVE_ZERO, also "K";
+        /// The time over which the rates that arrive and are accepted are averaged (K_alpha).
+        k_alpha: Span = Span::from_millis(200), in ABOVE_ZERO, also "K_alpha" "kLink_";
+        /// The time between two changes of the fair share (K_c).
+        k_c: Span = Span::from_millis(200), in ABOVE_ZERO, also "K_c";
+        /// The queue below which a link that was not congested is not yet.
+        threshold: Level = Level::Share(0.25), also "qsizeThresh_";
+        /// Flows whose rate is known. When a further flow comes, the one of four that has been silent longest is
+        /// forgotten.
+        max_flows: u32 = 65_536, in 1..=1_048_576;
+    }
+    presets {
+        "paper" "Stoica, Shenker and Zhang 1998, section 3; a quarter of the buffer as threshold (the defaults)" {}
+        "ns2" "Stoica's ns-default.tcl of June 1998" {
+            "limit" = "50KB", "k" = "100ms", "k_alpha" = "50ms", "k_c" = "50ms", "threshold" = "20%"
+        }
+    }
+}
+
+/// A FIFO that admits of each flow what is below the fair share.
+pub struct Csfq<T> {
+    config: CsfqConfig,
+    fifo: Fifo<T>,
+    flows: FlowTable<RateAverage>,
+    /// Where the next flow to be forgotten is looked for.
+    hand: usize,
+    share: Share,
+    /// In bytes if the limit is, else in packets.
+    threshold: f64,
+}
+
+/// The fair share and what it is found from. Rates are in bytes per second.
+#[derive(Clone, Debug)]
+struct Share {
+    capacity: f64,
+    arriving: RateAverage,
+    accepted: RateAverage,
+    congested: bool,
+    /// `None` while the link has room for all: nothing is dropped.
+    alpha: Option<f64>,
+    /// What overflows may lower alpha to before it is estimated anew.
+    floor: f64,
+    /// The largest label since `start`.
+    largest: f64,
+    start: Time,
+}
+
+/// What the fair share depends on besides itself: a packet that arrived.
+struct Seen {
+    bytes: u32,
+    label: f64,
+    /// The queue has reached the threshold.
+    queued: bool,
+    dropped: bool,
+    now: Time,
+}
+
+impl<T> Csfq<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if the threshold lies above the limit.
+    pub fn new(config: CsfqConfig, place: &Place<'_>) -> Result<Self, BuildError> {
+        let mean = place.mean_packet.max(1);
+        let (threshold, limit) = match config.limit {
+            Limit::Packets(n) => (config.threshold.packets(config.limit, mean), f64::from(n)),
+            Limit::Bytes(n) => (config.threshold.bytes(config.limit, mean), n as f64),
+        };
+        if threshold > limit {
+            return Err(BuildError::Conflict("`threshold` lies above the limit: it could not be reached".into()));
+        }
+        let share = Share::new(place.rate.as_bits() as f64 / 8.0);
+        let flows = FlowTable::new(config.max_flows, place.key);
+        Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, hand: 0, share, threshold })
+    }
+
+    /// The estimated rate of `flow` in bytes per second, if it is known.
+    pub fn flow_rate(&self, flow: FlowId) -> Option<f64> {
+        self.flows.peek(flow).map(RateAverage::rate)
+    }
+
+    /// The fair share in bytes per second; `None` while nothing is dropped for it.
+    pub fn alpha(&self) -> Option<f64> {
+        self.share.alpha
+    }
+
+    /// The rates that arrive and that are accepted, in bytes per second.
+    pub fn rates(&self) -> [f64; 2] {
+        [self.share.arriving.rate(), self.share.accepted.rate()]
+    }
+
+    /// Whether the link counts as congested.
+    pub fn is_congested(&self) -> bool {
+        self.share.congested
+    }
+
+    /// The flow's rate, this packet included: what the edge writes into the label.
+    #[inline]
+    fn label(&mut self, packet: &Packet<T>, now: Time) -> f64 {
+        let position = match self.flows.position(packet.flow) {
+            Some(position) => position,
+            None => {
+                if self.flows.is_full() {
+                    self.forget();
+                }
+                self.flows.insert(packet.flow, RateAverage::default()).expect("there is room for a flow")
+            }
+        };
+        self.flows.at(position).1.update(packet.bytes, now, self.config.k)
+    }
+
+    /// Of the next four flows round the table, forgets the one whose last packet is the longest ago.
+    #[cold]
+    fn forget(&mut self) {
+        let all = self.flows.len();
+        let next = (0..4).map(|step| (self.hand + step) % all);
+        let oldest = next.min_by_key(|position| self.flows.at(*position).1.last()).expect("a full table has a flow");
+        self.flows.remove_at(oldest);
+        self.hand = (self.hand + 4) % all;
+    }
+
+    #[inline]
+    fn queued(&self) -> bool {
+        let held = self.fifo.backlog();
+        let queue = match self.config.limit {
+            Limit::Packets(_) => f64::from(held.packets),
+            Limit::Bytes(_) => held.bytes as f64,
+        };
+        queue >= self.threshold
+    }
+}
+
+impl Share {
+    fn new(capacity: f64) -> Share {
+        let average = RateAverage::default();
+        Share {
+            capacity,
+            arriving: average,
+            accepted: average,
+            congested: false,
+            alpha: None,
+            floor: 0.0,
+            largest: 0.0,
+            start: Time::ZERO,
+        }
+    }
+
+    /// max(0, 1 - alpha/label)
+    #[inline]
+    fn excess(&self, label: f64) -> f64 {
+        match self.alpha {
+            Some(alpha) if label > alpha => 1.0 - alpha / label,
+            _ => 0.0,
+        }
+    }
+
+    /// Figure 3, estimate_alpha.
+    #[inline]
+    fn estimate(&mut self, seen: Seen, config: &CsfqConfig) {
+        let arriving = self.arriving.update(seen.bytes, seen.now, config.k_alpha);
+        // The figure updates F with accepted packets only. While none is accepted it would keep a rate that was too
+        // high and lower alpha for it again and again; the authors' module lets it fall with every arrival.
+        self.accepted.update(if seen.dropped { 0 } else { seen.bytes }, seen.now, config.k_alpha);
+        let ended = seen.now > self.start + config.k_c;
+        // Section 2.2.2: a link that was not congested is not before its buffer has reached the threshold.
+        let congested = arriving >= self.capacity && (self.congested || seen.queued);
+        match (congested, self.congested) {
+            (true, false) => {
+                // Where the window before left no alpha, the largest label of this one stands in.
+                self.set(self.alpha.unwrap_or(self.largest.max(seen.label)));
+                self.start = seen.now;
+            }
+            (true, true) if ended => {
+                let accepted = self.accepted.rate();
+                if let Some(alpha) = self.alpha.filter(|_| accepted > 0.0) {
+                    self.set(alpha * self.capacity / accepted);
+                }
+                self.start = seen.now;
+            }
+            (true, true) => {}
+            (false, true) => (self.start, self.largest) = (seen.now, 0.0),
+            (false, false) if !ended => self.largest = self.largest.max(seen.label),
+            (false, false) => {
+                // In the figure alpha is the largest label from now on, and drops what exceeds it although there is
+                // room. In the authors' module, and here, only if the buffer has reached the threshold.
+                self.alpha = None;
+                if seen.queued && self.largest > 0.0 {
+                    self.set(self.largest);
+                }
+                (self.start, self.largest) = (seen.now, 0.0);
+            }
+        }
+        self.congested = congested;
+    }
+
+    /// A new estimate; no flow can have more than the link.
+    fn set(&mut self, alpha: f64) {
+        let alpha = alpha.min(self.capacity);
+        self.alpha = Some(alpha);
+        self.floor = 0.75 * alpha;
+    }
+
+    /// Section 2.2.2: each overflow lowers alpha by 1 %, all between two estimates by at most a quarter.
+    fn overflowed(&mut self) {
+        self.alpha = self.alpha.map(|alpha| (0.99 * alpha).max(self.floor));
+    }
+}
+
+impl<T> Discipline<T> for Csfq<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let (label, bytes) = (self.label(&packet, cx.now), packet.bytes);
+        let excess = cx.rng.chance(self.share.excess(label));
+        let fits = self.fifo.admits(bytes);
+        let seen = Seen { bytes, label, queued: self.queued(), dropped: excess || !fits, now: cx.now };
+        self.share.estimate(seen, &self.config);
+        if excess {
+            // A mark would let the packet in, and the flow would keep more than its share.
+            cx.drop(packet, Why::Early);
+        } else if !self.fifo.push(packet, cx) {
+            self.share.overflowed();
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.fifo.pop()
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let share = &self.share;
+        // Without an alpha a flow may have all of the link.
+        gauge("fair_share", 8.0 * share.alpha.unwrap_or(share.capacity));
+        gauge("arriving", 8.0 * share.arriving.rate());
+        gauge("accepted", 8.0 * share.accepted.rate());
+        gauge("congested", f64::from(u8::from(share.congested)));
+        gauge("flows", self.flows.len() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Port, Rate, Rng};
+
+    // 1000 B take 1 ms: a million bytes a second.
+    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    type Queue = Port<(), Csfq<()>>;
+
+    fn csfq(settings: &[(&str, &str)]) -> Queue {
+        Port::new(Csfq::new(CsfqConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    fn arrive(port: &mut Queue, flow: u64, now: Time) {
+        port.enqueue(Packet::new(FlowId(flow), 1000, ()), now, &mut ());
+    }
+
+    #[test]
+    fn what_exceeds_alpha_is_the_probability() {
+        let share = Share { alpha: Some(100.0), ..Share::new(1000.0) };
+        assert_eq!([0.0, 50.0, 100.0, 200.0, 400.0].map(|label| share.excess(label)), [0.0, 0.0, 0.0, 0.5, 0.75]);
+        assert_eq!(Share { alpha: None, ..share }.excess(1e9), 0.0);
+    }
+
+    #[test]
+    fn overflows_lower_alpha_by_one_percent_each_and_by_a_quarter_at_most() {
+        let mut share = Share::new(1000.0);
+        share.set(100.0);
+        share.overflowed();
+        assert!((share.alpha.unwrap() - 99.0).abs() < 1e-9);
+        (0..100).for_each(|_| share.overflowed());
+        assert_eq!(share.alpha, Some(75.0));
+        share.set(75.0);
+        share.overflowed();
+        assert!(share.alpha.unwrap() < 75.0, "a new estimate may be lowered again");
+    }
+
+    #[test]
+    fn alpha_is_scaled_by_capacity_over_what_is_accepted() {
+        let config = CsfqConfig::default();
+        let mut share = Share::new(1e6);
+        share.set(4e5);
+        // Packets of 1000 bytes each half millisecond: 2e6 bytes a second, all accepted.
+        for n in 0..1000 {
+            let seen = Seen { bytes: 1000, label: 4e5, queued: true, dropped: false, now: at(500 * n) };
+            share.estimate(seen, &config);
+        }
+        // Congested when 2e6 (1 - e^(-t/K)) = 1e6; a window of K later the rates are at 2e6 (1 - 1/(2 e)).
+        let expected = 4e5 / (2.0 - 1.0 / core::f64::consts::E);
+        assert!((share.alpha.unwrap() / expected - 1.0).abs() < 0.01, "{:?} {expected}", share.alpha);
+    }
+
+    #[test]
+    fn a_link_with_room_drops_nothing_of_a_flow_faster_than_any_before() {
+        let mut port = csfq(&[("limit", "100p")]);
+        for n in 0..10_000 {
+            arrive(&mut port, 1, at(10_000 * n));
+            // From 50 s on another flow takes nine tenths of the link.
+            (0..if n > 5000 { 8 } else { 0 }).for_each(|k| arrive(&mut port, 2, at(10_000 * n + 1000 * k)));
+            while port.dequeue(at(10_000 * n + 9000), &mut ()).is_some() {}
+        }
+        assert_eq!(port.totals().dropped(), 0);
+    }
+
+    #[test]
+    fn when_the_table_is_full_the_longest_silent_of_four_flows_is_forgotten() {
+        let mut port = csfq(&[("max_flows", "4")]);
+        [1, 2, 3, 4, 1, 6].into_iter().zip(1..).for_each(|(flow, n)| arrive(&mut port, flow, at(n)));
+        let known = [1, 2, 3, 4, 6].map(|flow| port.discipline().flow_rate(FlowId(flow)).is_some());
+        assert_eq!(known, [true, false, true, true, true]);
+    }
+
+    #[test]
+    fn presets_build_and_a_threshold_above_the_limit_is_refused() {
+        for preset in CsfqConfig::presets() {
+            let config = CsfqConfig::from_settings(&[("preset", preset.name)]).unwrap();
+            assert!(Csfq::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+        }
+        let ns2 = CsfqConfig::from_settings(&[("preset", "ns2")]).unwrap();
+        assert_eq!(Csfq::<()>::new(ns2, &PLACE).unwrap().threshold, 10_000.0);
+        let config = CsfqConfig::from_settings(&[("threshold", "120%")]).unwrap();
+        assert!(matches!(Csfq::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+    }
+}

@@ -1,0 +1,98 @@
+//! The rate of a flow or of a link, from its packets.
+
+use crate::time::{Span, Time};
+
+/// An exponential average of a rate over packets that come at any time.
+///
+/// I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing", SIGCOMM 1998, equation 3: with T since the packet
+/// before and l its size, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r. It depends little on how the packets are spaced. The
+/// equation needs T > 0; for packets at the same moment, and for the first of all, this takes its limit at T = 0,
+/// r <- l/K + r.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateAverage {
+    /// In bytes per second.
+    rate: f64,
+    last: Option<Time>,
+}
+
+impl RateAverage {
+    /// Takes in `bytes` at `now`, averaging over `constant`, the paper's K, which is above zero. Bytes may be 0: time
+    /// passed, and nothing came.
+    #[inline]
+    pub fn update(&mut self, bytes: u32, now: Time, constant: Span) -> f64 {
+        let (bytes, constant) = (f64::from(bytes), constant.as_secs_f64());
+        let since = self.last.replace(now).map_or(Span::ZERO, |last| now - last).as_secs_f64();
+        if since > 0.0 {
+            let weight = -libm::expm1(-since / constant);
+            self.rate += weight * (bytes / since - self.rate);
+        } else {
+            self.rate += bytes / constant;
+        }
+        self.rate
+    }
+
+    /// In bytes per second, as of the last packet.
+    #[inline]
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// When the last packet came.
+    #[inline]
+    pub fn last(&self) -> Option<Time> {
+        self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const K: Span = Span::from_millis(100);
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    #[test]
+    fn a_constant_rate_is_found_whatever_the_size_of_its_packets() {
+        for (bytes, gap) in [(1000, 1000), (40, 40), (9000, 9000)] {
+            let mut average = RateAverage::default();
+            // A second is ten K: what the average began with counts e^-10.
+            (0..1_000_000 / gap).for_each(|n| {
+                average.update(bytes, at(n * gap), K);
+            });
+            assert!((average.rate() / 1e6 - 1.0).abs() < 1e-4, "{bytes}: {}", average.rate());
+        }
+    }
+
+    #[test]
+    fn after_silence_what_was_before_fades_by_e_each_k() {
+        let mut average = RateAverage::default();
+        average.update(1000, at(0), K);
+        // 1000 B in 0.1 s.
+        assert!((average.rate() - 1e4).abs() < 1e-6);
+        average.update(0, at(100_000), K);
+        assert!((average.rate() - 1e4 / core::f64::consts::E).abs() < 1e-6, "{}", average.rate());
+    }
+
+    #[test]
+    fn packets_at_one_moment_count_as_packets_a_moment_apart() {
+        let [mut together, mut apart] = [RateAverage::default(); 2];
+        for n in 0..50 {
+            together.update(1000, at(7), K);
+            apart.update(1000, Time::from_nanos(7000 + n), K);
+        }
+        assert!((together.rate() / apart.rate() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn it_stays_finite_when_time_stands_still_or_ends() {
+        let mut average = RateAverage::default();
+        for now in [Time::ZERO, Time::ZERO, Time::from_nanos(1), Time::NEVER, Time::NEVER] {
+            for constant in [Span::from_nanos(1), Span::MAX] {
+                assert!(average.update(u32::MAX, now, constant).is_finite());
+            }
+        }
+    }
+}
