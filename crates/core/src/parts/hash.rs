@@ -12,6 +12,13 @@ pub fn keyed(key: u64, flow: FlowId) -> u64 {
     fold(first ^ flow.0.rotate_left(29), key ^ 0xe703_7ed1_a0b4_28db)
 }
 
+/// One of `buckets`, for `flow` under `key`: the high part of hash times buckets (Lemire), as even as the remainder and
+/// without a division.
+#[inline]
+pub fn bucket(key: u64, flow: FlowId, buckets: usize) -> usize {
+    ((u128::from(keyed(key, flow)) * buckets as u128) >> 64) as usize
+}
+
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

@@ -6,7 +6,7 @@
 
 use super::deficit_ring::DeficitRing;
 use super::every::Every;
-use super::hash::keyed;
+use super::hash::bucket;
 use super::sub_queues::{End, SubQueues};
 use crate::cx::Cx;
 use crate::discipline::Backlog;
@@ -125,12 +125,6 @@ impl<T> HashedQueues<T> {
             self.ring.leave(bucket);
         }
     }
-}
-
-/// The high part of hash times buckets (Lemire): as even as the remainder, without a division.
-#[inline]
-fn bucket(key: u64, flow: FlowId, buckets: usize) -> usize {
-    ((u128::from(keyed(key, flow)) * buckets as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -1,0 +1,185 @@
+//! A queue for each flow that has packets waiting, and one buffer for all of them.
+
+use super::flow_slab::FlowSlab;
+use super::sub_queues::{End, SubQueues};
+use crate::cx::{Cx, Why};
+use crate::discipline::Backlog;
+use crate::packet::{FlowId, Packet};
+use crate::units::Limit;
+
+/// Queues by flow. A flow has one from its first waiting packet to its last; queues are numbered densely and numbers
+/// are used again, so that a scheduler can keep its own state beside them.
+///
+/// There are no more flows than packets waiting, so the limit bounds both; packets of no bytes, which no limit in bytes
+/// would bound, may not begin more queues than the limit has bytes.
+#[derive(Clone, Debug)]
+pub struct FlowQueues<T> {
+    flows: FlowSlab<()>,
+    queues: SubQueues<T>,
+    limit: Limit,
+}
+
+impl<T> FlowQueues<T> {
+    /// No flows yet; flows are hashed under `key`.
+    pub fn new(limit: Limit, key: u64) -> FlowQueues<T> {
+        FlowQueues { flows: FlowSlab::new(key), queues: SubQueues::new(0, limit), limit }
+    }
+
+    /// How many flows have packets waiting.
+    #[inline]
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// The queue of `flow`, if it has packets waiting.
+    pub fn queue(&self, flow: FlowId) -> Option<usize> {
+        self.flows.slot(flow).map(|slot| slot as usize)
+    }
+
+    /// The packets, by queue.
+    #[inline]
+    pub fn queues(&self) -> &SubQueues<T> {
+        &self.queues
+    }
+
+    /// What all queues hold.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.queues.backlog()
+    }
+
+    /// Whether more is held than the limit allows.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        !self.limit.holds(self.queues.backlog())
+    }
+
+    /// The bytes of the oldest packet of `queue`, or 0.
+    #[inline]
+    pub fn head_bytes(&self, queue: usize) -> u32 {
+        self.queues.head(queue).map_or(0, |packet| packet.bytes)
+    }
+
+    /// Adds the packet to the queue of `flow` and gives that queue if the packet is its first. The limit may then be
+    /// exceeded: see [`is_over`](FlowQueues::is_over) and [`drop_longest`](FlowQueues::drop_longest).
+    #[inline]
+    pub fn push(&mut self, flow: FlowId, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<usize> {
+        let found = self.flows.slot(flow);
+        if found.is_none() && self.is_full() {
+            cx.drop(packet, Why::Overflow);
+            return None;
+        }
+        let queue = found.unwrap_or_else(|| self.flows.insert(flow, ())) as usize;
+        if queue == self.queues.queues() {
+            self.queues.add();
+        }
+        self.queues.push(queue, packet);
+        found.is_none().then_some(queue)
+    }
+
+    /// Takes the oldest packet of `queue`; with its last the flow is forgotten.
+    #[inline]
+    pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
+        self.take(queue, End::Head)
+    }
+
+    /// Drops a packet of the longest queue (see [`SubQueues::longest`]) and gives that queue if it was the last.
+    pub fn drop_longest(&mut self, end: End, why: Why, cx: &mut Cx<'_, T>) -> Option<usize> {
+        let longest = self.queues.longest()?;
+        cx.drop(self.take(longest, end)?, why);
+        self.is_empty(longest).then_some(longest)
+    }
+
+    /// Whether `queue` holds nothing.
+    #[inline]
+    pub fn is_empty(&self, queue: usize) -> bool {
+        self.queues.backlog_of(queue).packets == 0
+    }
+
+    #[inline]
+    fn take(&mut self, queue: usize, end: End) -> Option<Packet<T>> {
+        let packet = self.queues.take(queue, end)?;
+        if self.is_empty(queue) {
+            self.flows.remove(queue as u32);
+        }
+        Some(packet)
+    }
+
+    /// Whether no further flow may begin a queue. One above the limit, since what is too much is dropped afterwards.
+    #[inline]
+    fn is_full(&self) -> bool {
+        let most = match self.limit {
+            Limit::Packets(most) => u64::from(most),
+            Limit::Bytes(most) => most,
+        };
+        self.flows.len() as u64 > most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cx::Sink;
+    use crate::rng::Rng;
+    use crate::time::Time;
+    use alloc::collections::{BTreeMap, VecDeque};
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    #[derive(Default)]
+    struct Dropped(Vec<usize>);
+
+    impl Sink<usize> for Dropped {
+        fn dropped(&mut self, packet: Packet<usize>, _: Why, _: Time) {
+            self.0.push(packet.handle);
+        }
+        fn marked(&mut self, _: &Packet<usize>, _: Why, _: Time) {}
+    }
+
+    proptest! {
+        #[test]
+        fn a_flow_has_a_queue_while_it_has_packets_and_the_longest_loses_what_is_too_much(
+            calls in prop::collection::vec((0u64..9, 0u8..3), 0..300),
+        ) {
+            let mut queues = FlowQueues::new(Limit::Packets(6), 3);
+            let mut model: BTreeMap<u64, VecDeque<usize>> = BTreeMap::new();
+            let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+            for (number, (flow, call)) in calls.into_iter().enumerate() {
+                let mut cx = Cx::new(Time::ZERO, &mut rng, &mut dropped);
+                if call > 0 {
+                    let begun = queues.push(FlowId(flow), Packet::new(FlowId(flow), 100, number), &mut cx);
+                    model.entry(flow).or_default().push_back(number);
+                    prop_assert_eq!(begun.is_some(), model[&flow].len() == 1);
+                    if queues.is_over() {
+                        let longest = model.values().map(VecDeque::len).max().unwrap();
+                        let emptied = queues.drop_longest(End::Tail, Why::Overflow, &mut cx);
+                        let lost = *dropped.0.last().unwrap();
+                        let loser = model.values_mut().find(|queue| queue.back() == Some(&lost)).expect("a tail was dropped");
+                        prop_assert_eq!((loser.len(), emptied.is_some()), (longest, longest == 1));
+                        loser.pop_back();
+                    }
+                } else if let Some(queue) = queues.queue(FlowId(flow)) {
+                    let sent = queues.pop(queue).map(|packet| packet.handle);
+                    prop_assert_eq!(sent, model.get_mut(&flow).and_then(VecDeque::pop_front));
+                }
+                model.retain(|_, queue| !queue.is_empty());
+                prop_assert_eq!(queues.flows(), model.len());
+                prop_assert!(queues.queues().queues() <= 7, "numbers are used again");
+                for flow in 0..9 {
+                    prop_assert_eq!(queues.queue(FlowId(flow)).is_some(), model.contains_key(&flow));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn packets_of_no_bytes_begin_no_more_queues_than_the_limit_has_bytes() {
+        let mut queues = FlowQueues::new(Limit::Bytes(3), 3);
+        let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+        let mut cx = Cx::new(Time::ZERO, &mut rng, &mut dropped);
+        let begun =
+            (0..6).filter(|flow| queues.push(FlowId(*flow), Packet::new(FlowId(*flow), 0, 0), &mut cx).is_some());
+        assert_eq!(begun.count(), 4);
+        assert_eq!(dropped.0.len(), 2);
+    }
+}
