@@ -165,12 +165,16 @@ disciplines! {
         "Stoica, Shenker, Zhang, ACM SIGCOMM 1998";
     "droptail", DroptailConfig, Droptail::<T>::new, comparison [],
         "keep what fits, drop what does not", "the baseline of all the papers";
+    "drr", DrrConfig, Drr::<T>::new, comparison [protects per_flow schedules],
+        "a queue for each flow, served in turn by bytes of credit", "Shreedhar, Varghese, ACM SIGCOMM 1995";
     "faba", FabaConfig, Faba::<T>::new, paper [protects per_flow ecn],
         "a fixed stock of tokens, a bucket a flow: whoever queues more than its share drains its own",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
     "feng_red", FengRedConfig, FengRed::<T>::new, comparison [ecn],
         "RED that multiplies maxp when the average leaves the thresholds upwards and divides it downwards",
         "Feng, Kandlur, Saha, Shin, IEEE INFOCOM 1999";
+    "fq", FqConfig, Fq::<T>::new, comparison [protects per_flow schedules],
+        "a queue for each flow, served as if bit by bit", "Demers, Keshav, Shenker, ACM SIGCOMM 1989; Golestani, IEEE INFOCOM 1994";
     "fred", FredConfig, Fred::<T>::new, comparison [protects per_flow ecn],
         "RED that bounds what each flow has queued and remembers who tries for more",
         "Lin, Morris, ACM SIGCOMM 1997";

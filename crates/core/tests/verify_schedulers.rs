@@ -5,7 +5,7 @@ mod link;
 
 use headgate_core::disciplines::{Sfq, SfqConfig, misclassification};
 use headgate_core::{FlowId, Params, Place};
-use link::{PLACE, against, run};
+use link::{CAPACITY, Flow, PLACE, against, flow, run};
 
 /// The bucket of each flow.
 fn buckets(settings: &[(&str, &str)], key: u64, flows: u64) -> Vec<usize> {
@@ -45,4 +45,87 @@ fn sfq_protects_flows_with_buckets_of_their_own_and_no_others() {
     assert!(without.iter().all(|flow| seen.rate(*flow) > 97.0), "{:?} in {buckets:?}", seen.rates);
     assert!(!with.is_empty(), "some flow should share: {buckets:?}");
     assert!(with.iter().all(|flow| seen.rate(*flow) < 30.0), "{:?} in {buckets:?}", seen.rates);
+}
+
+/// Seconds of [`run`] that count.
+const SECONDS: f64 = 80.0;
+
+/// Who asks for little, and who for more than there is, in packets of different sizes.
+fn demands() -> Vec<Flow> {
+    let bytes = |rate: f64, bytes: u32| Flow { rate: rate / f64::from(bytes), bytes };
+    vec![bytes(20e3, 40), bytes(50e3, 1000), bytes(2e6, 1500), bytes(4e5, 250), bytes(4e5, 1000)]
+}
+
+/// Max-min fair shares of `capacity`: everybody gets what he asks for or what is left for each.
+fn max_min(demands: &[f64], capacity: f64) -> Vec<f64> {
+    let mut shares = vec![0.0; demands.len()];
+    let mut sorted: Vec<usize> = (0..demands.len()).collect();
+    sorted.sort_by(|a, b| demands[*a].total_cmp(&demands[*b]));
+    let mut left = capacity;
+    for (served, flow) in sorted.into_iter().enumerate() {
+        shares[flow] = demands[flow].min(left / (demands.len() - served) as f64);
+        left -= shares[flow];
+    }
+    shares
+}
+
+#[test]
+fn drr_and_fq_give_max_min_shares_to_within_packets() {
+    // Bytes that any two flows with packets waiting may differ in, over any time. Shreedhar and Varghese, theorem on
+    // fairness: 2 Max + Quantum. Golestani, theorem 1: a packet of each. Max is 1500.
+    for (qdisc, bound) in [
+        ("drr:limit=300p", 4500.0),
+        ("drr:limit=300KB", 4500.0),
+        ("drr:limit=300p,quantum=100B", 3100.0),
+        ("fq:limit=300p", 2500.0),
+        ("fq:limit=300KB", 2500.0),
+    ] {
+        let flows = demands();
+        let asked: Vec<f64> = flows.iter().map(|flow| flow.rate * f64::from(flow.bytes)).collect();
+        let (seen, fair) = (run(qdisc, &flows), max_min(&asked, 1000.0 * CAPACITY));
+        assert_eq!(fair[2..], [310e3; 3]);
+        for (a, b) in [(2, 3), (2, 4), (3, 4)] {
+            let apart = (seen.rates[a] - seen.rates[b]).abs() * SECONDS;
+            assert!(apart <= bound, "{qdisc}: flows {a} and {b} differ by {apart} B");
+        }
+        for (flow, (demand, share)) in flows.iter().zip(fair).enumerate() {
+            // Gaps are even in 0 to 2 means: the packets of 80 s vary by their root / sqrt(3), and those of the flows
+            // that get what is left by what the others take. Five standard deviations.
+            let varies = |demand: &Flow| (demand.rate * SECONDS / 3.0).sqrt() * f64::from(demand.bytes) / SECONDS;
+            let tolerance = if flow < 2 { varies(demand) } else { varies(&flows[0]) + varies(&flows[1]) };
+            let rate = seen.rates[flow];
+            assert!((rate - share).abs() < 5.0 * tolerance, "{qdisc}: flow {flow} gets {rate} of {share} B/s");
+        }
+    }
+}
+
+#[test]
+fn drr_and_fq_hold_a_flow_to_its_share_and_cost_the_others_nothing() {
+    for times in [2.0, 5.0, 50.0] {
+        for qdisc in ["drr:limit=100p", "fq:limit=100p"] {
+            let seen = run(qdisc, &against(times, 9));
+            // Nine flows that ask for their share of 100 packets a second: 8000 in 80 s, which vary by 52.
+            assert!((0..9).all(|flow| seen.rate(flow) > 100.0 - 5.0 * 52.0 / SECONDS), "{qdisc}: {:?}", seen.rates);
+            let left = CAPACITY - (0..9).map(|flow| seen.rate(flow)).sum::<f64>();
+            assert!((seen.rate(9) - left).abs() < 1.0, "{qdisc}: {} of {left}", seen.rate(9));
+        }
+    }
+}
+
+#[test]
+fn turns_by_the_packet_favour_large_packets_and_turns_by_the_byte_do_not() {
+    // Shreedhar and Varghese, section 2: round robin by packets gives a flow Max/Min times another's share.
+    let flows = [Flow { rate: 1000.0, bytes: 1500 }, Flow { rate: 4000.0, bytes: 250 }];
+    let ratio = |qdisc: &str| {
+        let seen = run(qdisc, &flows);
+        seen.rates[0] / seen.rates[1]
+    };
+    let by_packet = ratio("sfq:limit=300p,sharing=shared,buckets=1024");
+    let by_byte = ratio("sfq:limit=300p,sharing=shared,buckets=1024,quantum=1500B");
+    let drr = ratio("drr:limit=300p");
+    // 80 MB are sent in all: a turn more or less is nothing.
+    assert!((by_packet - 6.0).abs() < 0.01, "{by_packet}");
+    assert!((by_byte - 1.0).abs() < 0.001 && (drr - 1.0).abs() < 0.001, "{by_byte} {drr}");
+    let alone = run("fq:limit=100p", &[flow(3000.0)]);
+    assert!((alone.rate(0) - CAPACITY).abs() < 1.0, "a flow alone has the link: {}", alone.rate(0));
 }

@@ -7,6 +7,7 @@ use headgate_core::parts::keyed;
 use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::lengths::Lengths;
 
 const KEY: u64 = 7;
 
@@ -53,9 +54,7 @@ struct Plain {
     turns: VecDeque<(usize, f64)>,
     /// Whether the first has its quantum for this turn.
     paid: bool,
-    /// How long each bucket was when it last changed, and at which change.
-    lengths: Vec<(u64, u64)>,
-    changes: u64,
+    lengths: Lengths,
 }
 
 impl Plain {
@@ -68,8 +67,7 @@ impl Plain {
             queues: vec![VecDeque::new(); buckets],
             turns: VecDeque::new(),
             paid: false,
-            lengths: vec![(0, 0); buckets],
-            changes: 0,
+            lengths: Lengths::new(settings.limit.0.is_finite()),
         }
     }
 
@@ -86,23 +84,8 @@ impl Plain {
         (all.clone().map(|b| self.queues[b].len() as f64).sum(), all.map(|b| self.bytes(b)).sum())
     }
 
-    /// Notes that a bucket has changed, if its length in the unit of the limit has: bytes to five leading bits.
     fn changed(&mut self, bucket: usize) {
-        self.changes += 1;
-        let length = match self.settings.limit.0.is_finite() || self.queues[bucket].is_empty() {
-            true => self.queues[bucket].len() as u64,
-            false => {
-                let bytes = self.bytes(bucket) as u64;
-                let mut unit = 1;
-                while bytes / unit >= 32 {
-                    unit *= 2;
-                }
-                bytes / unit * unit + 1
-            }
-        };
-        if self.lengths[bucket].0 != length {
-            self.lengths[bucket] = (length, self.changes);
-        }
+        self.lengths.changed(bucket as u64, &self.queues[bucket]);
     }
 
     fn add(&mut self, bucket: usize, packet: Arrival) {
@@ -128,10 +111,6 @@ impl Plain {
         self.changed(bucket);
         self.emptied(bucket);
         Decision::Dropped(packet.unwrap().number, why)
-    }
-
-    fn longest(&self) -> usize {
-        (0..self.lengths.len()).max_by_key(|bucket| self.lengths[*bucket]).unwrap()
     }
 
     fn perturb(&mut self, now: f64, rng: &mut Rng) {
@@ -187,7 +166,7 @@ impl Oracle for Plain {
             decisions.push(self.cut(bucket, Why::Overflow));
         }
         while self.held().0 > packets || self.held().1 > bytes {
-            let loser = if self.settings.sharing == Sharing::Shared { self.longest() } else { bucket };
+            let loser = if self.settings.sharing == Sharing::Shared { self.lengths.longest() as usize } else { bucket };
             decisions.push(self.cut(loser, Why::Overflow));
         }
         decisions

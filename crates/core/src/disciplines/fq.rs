@@ -1,0 +1,235 @@
+//! FQ: fair queueing, as if the flows took turns bit by bit.
+//!
+//! A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing algorithm", ACM SIGCOMM 1989, in the
+//! form of S. J. Golestani, "A self-clocked fair queueing scheme for broadband applications", IEEE INFOCOM 1994
+//! (SCFQ): virtual time is the finish tag of the packet in service, not a simulation of bit-by-bit service beside the
+//! real one, which costs O(log flows) a packet instead of O(flows).
+//!
+//! | Golestani | here |
+//! | --- | --- |
+//! | F, the service tag: L + max(F of the flow's last packet, v) | `Head::tag` |
+//! | v, virtual time | [`Fq::virtual_time`] |
+//! | r, a flow's weight | 1 |
+//!
+//! A flow's tags follow from each other while it has packets waiting: v is then no greater than the tag of its head. So
+//! only heads need tags, and a flow that has nothing waiting needs none, for its last tag is v's or less.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::BuildError;
+use crate::parts::{End, FlowQueues};
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Fq`].
+    pub struct FqConfig {
+        /// Room for waiting packets, shared by all flows: what is too much is taken from the tail of the longest queue.
+        limit: Limit = Limit::Packets(1000);
+    }
+    presets {
+        "paper" "the defaults: Demers, Keshav and Shenker 1989, self-clocked as by Golestani 1994" {}
+    }
+}
+
+/// The packet at the head of a queue; ordered by what is served first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Head {
+    /// In bytes of service to each flow since virtual time was 0.
+    tag: u64,
+    /// Among equal tags, the one that came to the head of its queue first.
+    order: u64,
+    queue: usize,
+}
+
+/// Queues by flow; the head of the least tag is next.
+pub struct Fq<T> {
+    flows: FlowQueues<T>,
+    /// The head of every queue, and some that are no longer: see `orders`.
+    heads: BinaryHeap<Reverse<Head>>,
+    /// By queue, the order and tag of its head while it has one.
+    current: Vec<Option<Head>>,
+    order: u64,
+    virtual_time: u64,
+}
+
+impl<T> Fq<T> {
+    /// Empty queues.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(config: FqConfig, place: &Place) -> Result<Self, BuildError> {
+        let flows = FlowQueues::new(config.limit, place.key);
+        Ok(Fq { flows, heads: BinaryHeap::new(), current: Vec::new(), order: 0, virtual_time: 0 })
+    }
+
+    /// Golestani's v: the tag of the packet sent last, and 0 once nothing waits.
+    pub fn virtual_time(&self) -> u64 {
+        self.virtual_time
+    }
+
+    /// What the queue of `flow` holds and the tag of its head, while it holds anything.
+    pub fn flow(&self, flow: FlowId) -> Option<(Backlog, u64)> {
+        let queue = self.flows.queue(flow)?;
+        Some((self.flows.queues().backlog_of(queue), self.current[queue]?.tag))
+    }
+
+    /// How many flows have packets waiting.
+    pub fn in_use(&self) -> usize {
+        self.flows.flows()
+    }
+
+    /// The packet now at the head of `queue`, whose flow had service up to `since`.
+    #[inline]
+    fn head(&mut self, queue: usize, since: u64) -> Head {
+        self.order += 1;
+        let tag = since.saturating_add(u64::from(self.flows.head_bytes(queue)));
+        let head = Head { tag, order: self.order, queue };
+        self.current[queue] = Some(head);
+        head
+    }
+
+    fn drop_longest(&mut self, why: Why, cx: &mut Cx<'_, T>) {
+        if let Some(emptied) = self.flows.drop_longest(End::Tail, why, cx) {
+            self.current[emptied] = None;
+            self.forget();
+        }
+    }
+
+    /// Clears away heads that were dropped, once they are as many as the others.
+    fn forget(&mut self) {
+        if self.heads.len() > 2 * self.flows.flows() + 16 {
+            self.heads.retain(|Reverse(head)| self.current[head.queue] == Some(*head));
+        }
+    }
+}
+
+impl<T> Discipline<T> for Fq<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        if let Some(begun) = self.flows.push(packet.flow, packet, cx) {
+            if begun == self.current.len() {
+                self.current.push(None);
+            }
+            let head = self.head(begun, self.virtual_time);
+            self.heads.push(Reverse(head));
+        }
+        while self.flows.is_over() {
+            self.drop_longest(Why::Overflow, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        loop {
+            let Reverse(least) = *self.heads.peek()?;
+            if self.current[least.queue] != Some(least) {
+                self.heads.pop();
+                continue;
+            }
+            let packet = self.flows.pop(least.queue);
+            self.virtual_time = least.tag;
+            if self.flows.is_empty(least.queue) {
+                self.current[least.queue] = None;
+                self.heads.pop();
+            } else {
+                let head = self.head(least.queue, least.tag);
+                if let Some(mut top) = self.heads.peek_mut() {
+                    *top = Reverse(head);
+                }
+            }
+            if self.flows.flows() == 0 {
+                // The busy period ends with this packet: whoever comes next starts even.
+                self.virtual_time = 0;
+                self.heads.clear();
+            }
+            return packet;
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        self.drop_longest(Why::Overload, cx);
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let queues = self.flows.queues();
+        gauge("flows", self.flows.flows() as f64);
+        gauge("longest", queues.longest().map_or(0.0, |queue| f64::from(queues.backlog_of(queue).packets)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Port, Rate, Rng, Time};
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    fn port(limit: &str) -> Port<usize, Fq<usize>> {
+        let config = FqConfig::from_settings(&[("limit", limit)]).unwrap();
+        Port::new(Fq::new(config, &PLACE).unwrap(), Rng::new(1))
+    }
+
+    /// Packets of (flow, bytes), numbered.
+    fn offer(port: &mut Port<usize, Fq<usize>>, packets: &[(u64, u32)]) {
+        for (number, (flow, bytes)) in packets.iter().enumerate() {
+            port.enqueue(Packet::new(FlowId(*flow), *bytes, number), Time::ZERO, &mut ());
+        }
+    }
+
+    fn next(port: &mut Port<usize, Fq<usize>>) -> Option<usize> {
+        port.dequeue(Time::ZERO, &mut ()).map(|packet| packet.handle)
+    }
+
+    fn drain(port: &mut Port<usize, Fq<usize>>) -> Vec<usize> {
+        core::iter::from_fn(|| next(port)).collect()
+    }
+
+    #[test]
+    fn packets_leave_in_the_order_of_their_finish_tags() {
+        let mut port = port("100p");
+        offer(&mut port, &[(1, 1000), (1, 1000), (2, 400), (2, 400), (2, 400), (3, 2500)]);
+        // By hand, tags 1000, 2000; 400, 800, 1200; 2500.
+        assert_eq!(drain(&mut port), [2, 3, 0, 4, 1, 5]);
+    }
+
+    #[test]
+    fn a_flow_that_comes_late_begins_at_virtual_time_and_makes_up_for_nothing() {
+        let mut port = port("100p");
+        offer(&mut port, &[(1, 1000), (1, 1000), (1, 1000), (1, 1000)]);
+        assert_eq!([next(&mut port), next(&mut port)], [Some(0), Some(1)]);
+        // v = 2000, flow 1's head has tag 3000. Flow 2: 2000 + 600, and then 3200; flow 3 ties with flow 1 and came later.
+        offer(&mut port, &[(2, 600), (2, 600), (3, 1000)]);
+        assert_eq!(port.discipline().flow(FlowId(2)).map(|(held, tag)| (held.packets, tag)), Some((2, 2600)));
+        assert_eq!(drain(&mut port), [0, 2, 2, 1, 3]);
+        assert_eq!(port.discipline().virtual_time(), 0);
+    }
+
+    #[test]
+    fn the_longest_queue_loses_its_newest_packet_and_that_costs_its_flow_no_service() {
+        let mut port = port("3p");
+        offer(&mut port, &[(1, 1000), (1, 1000), (1, 1000), (2, 1500)]);
+        assert_eq!(drain(&mut port), [0, 3, 1]);
+        offer(&mut port, &[(1, 1000), (2, 1000), (3, 1000), (4, 1000), (3, 1000)]);
+        assert_eq!(drain(&mut port), [0, 1, 2], "among queues of one packet the newcomer's");
+    }
+
+    #[test]
+    fn packets_that_come_only_to_be_dropped_leave_no_trace() {
+        let mut port = port("2p");
+        offer(&mut port, &[(1, 1000), (2, 1000)]);
+        (0..100_000).for_each(|flow| port.enqueue(Packet::new(FlowId(flow + 10), 5000, 0), Time::ZERO, &mut ()));
+        assert!(port.discipline().heads.len() <= 22, "{}", port.discipline().heads.len());
+        assert_eq!(drain(&mut port), [0, 1]);
+    }
+}
