@@ -172,8 +172,8 @@ impl<T> RedPd<T> {
     }
 
     #[inline]
-    fn units(&self, bytes: u32) -> u64 {
-        if self.config.byte_mode { u64::from(bytes) } else { 1 }
+    fn units(&self, bytes: u32) -> u32 {
+        if self.config.byte_mode { bytes } else { 1 }
     }
 
     /// Why the packet goes before it reaches the queue, if it does: its flow is monitored. At most one draw.

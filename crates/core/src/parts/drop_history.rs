@@ -4,15 +4,14 @@
 //! 4.1. Several lists tell a flow that is signalled again and again from one that lost a window's worth at once.
 //!
 //! Memory is bounded twice. A finished list keeps the flows with the most drops (of those with as many, the lower
-//! names), as the authors' ns-2 scripts do. While a list fills, a fixed number of flows is counted; a further one makes
-//! room as in Misra and Gries ("Finding repeated elements", 1982): everyone's count falls by as much as the least of
-//! them and the newcomer's weight allow. So no flow is ever charged with more than it lost, and with n counters a flow
-//! with more than 1/(n+1) of a list's drops is in it, however many flows an attacker invents.
+//! names), as the authors' ns-2 scripts do. While a list fills, a fixed number of flows is counted, by a set of heavy
+//! hitters: no flow is ever charged with more than it lost, and with n counters a flow with more than 1/(n+1) of a list's
+//! drops is in it, however many flows an attacker invents.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::FlowTable;
+use super::WeightedHitters;
 use crate::packet::FlowId;
 
 /// How many flows and lists a [`DropHistory`] holds.
@@ -43,7 +42,7 @@ pub struct Sighting {
 #[derive(Clone, Debug)]
 pub struct DropHistory {
     size: HistorySize,
-    filling: FlowTable<u64>,
+    filling: WeightedHitters,
     /// Oldest first.
     lists: VecDeque<Vec<(FlowId, u64)>>,
     /// All lists together, sorted by flow; remade with each list.
@@ -53,20 +52,13 @@ pub struct DropHistory {
 impl DropHistory {
     /// An empty history, hashed under `key`.
     pub fn new(size: HistorySize, key: u64) -> DropHistory {
-        let filling = FlowTable::new(size.counted_flows, key);
+        let filling = WeightedHitters::new(size.counted_flows, key);
         DropHistory { size, filling, lists: VecDeque::new(), sightings: Vec::new() }
     }
 
     /// `flow` lost `weight`, in packets or bytes, during the list being filled. A packet of no bytes loses nothing.
-    pub fn record(&mut self, flow: FlowId, weight: u64) {
-        if weight == 0 {
-            return;
-        }
-        if let Some(drops) = self.filling.get(flow) {
-            *drops = drops.saturating_add(weight);
-        } else if self.filling.insert(flow, weight).is_none() {
-            self.make_room(flow, weight);
-        }
+    pub fn record(&mut self, flow: FlowId, weight: u32) {
+        self.filling.count(flow, weight);
     }
 
     /// Ends the list being filled: the oldest leaves.
@@ -74,7 +66,7 @@ impl DropHistory {
         let full = self.lists.len() >= self.size.lists as usize;
         let mut list = if full { self.lists.pop_front() } else { None }.unwrap_or_default();
         list.clear();
-        list.extend(self.filling.iter().map(|(flow, drops)| (flow, *drops)));
+        list.extend(self.filling.iter());
         self.filling.clear();
         list.sort_unstable_by(|(flow, drops), (other, others)| others.cmp(drops).then(flow.cmp(other)));
         list.truncate(self.size.list_flows as usize);
@@ -95,25 +87,6 @@ impl DropHistory {
     /// The finished lists, oldest first: flows with their drops, most drops first.
     pub fn lists(&self) -> impl Iterator<Item = &[(FlowId, u64)]> {
         self.lists.iter().map(Vec::as_slice)
-    }
-
-    /// All counters are taken: `flow` cancels against everyone (Misra, Gries). Linear in the counters; each such step
-    /// takes a unit of weight or more from every one of them, so in packets it is paid for by the drops that put it
-    /// there.
-    #[cold]
-    fn make_room(&mut self, flow: FlowId, weight: u64) {
-        let least = self.filling.iter().map(|(_, drops)| *drops).min().unwrap_or(0);
-        let cut = least.min(weight);
-        for position in (0..self.filling.len()).rev() {
-            let drops = self.filling.at(position).1;
-            *drops -= cut;
-            if *drops == 0 {
-                self.filling.remove_at(position);
-            }
-        }
-        if weight > cut {
-            self.filling.insert(flow, weight - cut);
-        }
     }
 
     fn merge(&mut self) {
@@ -146,7 +119,7 @@ mod tests {
         DropHistory::new(HistorySize { lists, list_flows, counted_flows }, 3)
     }
 
-    fn fill(history: &mut DropHistory, drops: &[(u64, u64)]) {
+    fn fill(history: &mut DropHistory, drops: &[(u64, u32)]) {
         drops.iter().for_each(|(flow, weight)| history.record(FlowId(*flow), *weight));
         history.end_list();
     }
@@ -184,11 +157,11 @@ mod tests {
     proptest! {
         #[test]
         fn nobody_is_charged_too_much_and_who_lost_more_than_its_part_is_listed(
-            drops in prop::collection::vec((0u64..30, 0u64..6), 0..300), counters in 1u32..12,
+            drops in prop::collection::vec((0u64..30, 0u32..6), 0..300), counters in 1u32..12,
         ) {
             let mut history = history(1, 50, counters);
             let mut lost: BTreeMap<u64, u64> = BTreeMap::new();
-            drops.iter().for_each(|(flow, weight)| *lost.entry(*flow).or_default() += weight);
+            drops.iter().for_each(|(flow, weight)| *lost.entry(*flow).or_default() += u64::from(*weight));
             fill(&mut history, &drops);
             let all: u64 = lost.values().sum();
             for (flow, lost) in lost {

@@ -132,15 +132,15 @@ impl Monitored {
 
     /// A packet arrives: `units` as the discipline counts, of `bytes`.
     #[inline]
-    pub fn arrived(&mut self, units: u64, bytes: u32) {
-        self.current.arrived = self.current.arrived.saturating_add(units);
+    pub fn arrived(&mut self, units: u32, bytes: u32) {
+        self.current.arrived = self.current.arrived.saturating_add(u64::from(units));
         self.current.bytes = self.current.bytes.saturating_add(u64::from(bytes));
     }
 
     /// A packet was dropped or marked.
     #[inline]
-    pub fn dropped(&mut self, units: u64) {
-        self.current.dropped = self.current.dropped.saturating_add(units);
+    pub fn dropped(&mut self, units: u32) {
+        self.current.dropped = self.current.dropped.saturating_add(u64::from(units));
     }
 
     /// Whether this packet goes before it reaches the queue: P/(1 - count P), with P multiplied by `penalty` and count

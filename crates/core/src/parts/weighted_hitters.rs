@@ -77,6 +77,11 @@ impl WeightedHitters {
         }
     }
 
+    /// Forgets all that was counted. Linear in the counters.
+    pub fn clear(&mut self) {
+        self.base = self.counters.iter().map(|counter| counter.count).max().unwrap_or(0).max(self.base);
+    }
+
     /// Makes the free `counter` that of `flow`.
     fn give(&mut self, counter: u32, flow: FlowId, bytes: u64) {
         let count = self.base.saturating_add(bytes);
@@ -167,6 +172,10 @@ mod tests {
                     prop_assert!(set.value(*flow) <= *sent && set.value(*flow) + lowered >= *sent);
                 }
             }
+            set.clear();
+            prop_assert_eq!(set.iter().count(), 0);
+            set.count(FlowId(3), 5);
+            prop_assert_eq!(set.iter().collect::<Vec<_>>(), [(FlowId(3), 5)]);
         }
 
         #[test]

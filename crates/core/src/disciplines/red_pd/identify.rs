@@ -108,10 +108,10 @@ impl Identification {
 
     /// `units` of `flow` reached the output queue, and were signalled there or not.
     #[inline]
-    pub fn reached(&mut self, flow: FlowId, units: u64, signalled: bool) {
-        self.ambient.arrived = self.ambient.arrived.saturating_add(units);
+    pub fn reached(&mut self, flow: FlowId, units: u32, signalled: bool) {
+        self.ambient.arrived = self.ambient.arrived.saturating_add(u64::from(units));
         if signalled {
-            self.ambient.signalled = self.ambient.signalled.saturating_add(units);
+            self.ambient.signalled = self.ambient.signalled.saturating_add(u64::from(units));
             self.history.record(flow, units);
             if let Some(flow) = self.find(flow) {
                 flow.dropped(units);
