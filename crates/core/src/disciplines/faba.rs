@@ -7,18 +7,21 @@
 //! | paper | here |
 //! | --- | --- |
 //! | B | `limit` |
-//! | T = alpha B | the stock of [`TokenPool`] |
+//! | T = alpha B | [`TokenFifo::stock`], the stock of [`TokenPool`] |
 //! | N, L_N | [`TokenPool::flows`], [`TokenPool::height`] |
 //! | x_j | what [`TokenPool::open`] gives |
 //! | sigma | [`TokenPool::spare`] |
-//! | Q, b | the `queue` given to [`TokenPool::give_back`], the draws it returns |
-//! | f_p | [`Faba::drop_probability`] |
+//! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), the draws that [`TokenPool::give_back`] returns |
+//! | f_p | [`TokenFifo::drop_probability`] |
+//!
+//! Random draws, in order: an arrival whose flow has no bucket while the table is full draws four buckets; one that
+//! finds packets waiting draws its fate; a departure draws its buckets.
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Fifo, TokenPool, Tokens};
+use crate::parts::{Payment, Terms, TokenFifo, TokenPool};
 use crate::units::Limit;
 
 crate::params! {
@@ -50,44 +53,10 @@ crate::params! {
 
 /// A FIFO whose arrivals pay with their flow's tokens.
 pub struct Faba<T> {
-    config: FabaConfig,
-    fifo: Fifo<T>,
+    fifo: TokenFifo<T>,
     pool: TokenPool,
-    unit: Unit,
-    /// Most tokens moved to or from a bucket in one draw: those of a mean packet.
-    grain: Tokens,
-    /// What the drop probability gains as a bucket empties from lambda1 to lambda2, and from there on, for each unit
-    /// of its height.
-    gentle_slope: f64,
-    steep_slope: f64,
     departures: u64,
     draws: u64,
-}
-
-/// What a token stands for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Packet,
-    Byte,
-}
-
-impl Unit {
-    /// The tokens of `backlog`, in fractions fine enough to share few tokens among many flows and coarse enough that a
-    /// million buckets paying for the largest packets cannot overflow.
-    #[inline]
-    fn tokens(self, backlog: Backlog) -> Tokens {
-        match self {
-            Unit::Packet => Tokens::from(backlog.packets) * Self::Packet.fraction(),
-            Unit::Byte => (backlog.bytes as Tokens).saturating_mul(Self::Byte.fraction()),
-        }
-    }
-
-    const fn fraction(self) -> Tokens {
-        match self {
-            Unit::Packet => 1 << 20,
-            Unit::Byte => 1 << 8,
-        }
-    }
 }
 
 impl<T> Faba<T> {
@@ -96,72 +65,45 @@ impl<T> Faba<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
     pub fn new(config: FabaConfig, place: &Place) -> Result<Self, BuildError> {
-        if config.lambda2 >= config.lambda1 {
-            return Err(BuildError::Conflict("`lambda2` must be below `lambda1`".into()));
-        }
-        let in_bytes = config.byte_mode.unwrap_or(matches!(config.limit, Limit::Bytes(_)));
-        let (unit, room) = match in_bytes {
-            true => (Unit::Byte, config.limit.bytes(place.mean_packet)),
-            false => (Unit::Packet, config.limit.packets(place.mean_packet)),
-        };
-        let pool = TokenPool::new(config.alpha * room * unit.fraction() as f64, config.max_flows, place.key);
-        let grain = unit.tokens(one(place.mean_packet));
-        let gentle_slope = config.maxp / (config.lambda1 - config.lambda2);
-        let steep_slope = (1.0 - config.maxp) / config.lambda2;
-        let fifo = Fifo::new(config.limit);
-        Ok(Faba { config, fifo, pool, unit, grain, gentle_slope, steep_slope, departures: 0, draws: 0 })
+        let FabaConfig { limit, alpha, lambda1, lambda2, maxp, ecn, byte_mode, max_flows } = config;
+        let fifo = TokenFifo::new(Terms { limit, lambda1, lambda2, maxp, ecn, byte_mode }, place.mean_packet)?;
+        let pool = TokenPool::new(fifo.stock(alpha), max_flows, place.key);
+        Ok(Faba { fifo, pool, departures: 0, draws: 0 })
     }
 
-    /// f_p, shaped like gentle RED (figure 3): 0 for a bucket that `holds` more than `lambda1` of its height, `maxp`
-    /// at `lambda2`, 1 when it is empty.
-    #[inline]
-    fn drop_probability(&self, holds: Tokens) -> f64 {
-        let FabaConfig { lambda1, lambda2, maxp, .. } = self.config;
-        let filled = holds as f64 / self.pool.height() as f64;
-        // Both lines, then a choice: the level of a flow at its share wanders across lambda1, and a processor that
-        // guesses on which side it is would be wrong half of the time.
-        let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
-        let steep = maxp + self.steep_slope * (lambda2 - filled);
-        let some = if filled < lambda2 { steep } else { gentle };
-        if holds <= 0 { 1.0 } else { some }
+    /// The tokens in `flow`'s bucket, if it has one: packets, or bytes in byte mode. What lies above the bucket's
+    /// height is skimmed off when the flow's next packet arrives.
+    pub fn bucket(&self, flow: FlowId) -> Option<f64> {
+        self.pool.peek(flow).map(|holds| self.fifo.whole(holds))
     }
-}
 
-/// One packet of `bytes`.
-fn one(bytes: u32) -> Backlog {
-    Backlog { packets: 1, bytes: u64::from(bytes) }
+    /// Tokens in no bucket and carried by no packet, the paper's sigma; negative while buckets hold more than their
+    /// share.
+    pub fn sigma(&self) -> f64 {
+        self.fifo.whole(self.pool.spare())
+    }
+
+    /// What a bucket may hold, the paper's L_N.
+    pub fn bucket_height(&self) -> f64 {
+        self.fifo.whole(self.pool.height())
+    }
 }
 
 impl<T> Discipline<T> for Faba<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let cost = self.unit.tokens(one(packet.bytes));
-        let (bucket, holds) = self.pool.open(packet.flow, cx.rng);
-        // Only departures give tokens back. Where flows outnumber tokens, every bucket can be empty while nothing is
-        // queued, and to drop then would be to drop for ever. The paper takes buckets to be full when the queue is
-        // empty; we drop nothing then, and what a bucket cannot pay is lent by the pool.
-        let waiting = self.fifo.backlog().packets > 0;
-        let hit = waiting && cx.rng.unit() < self.drop_probability(holds);
-        // A mark lets the packet in, and it must be paid for all the same: a flow that ignores marks would drain its
-        // bucket without end if an empty bucket did not drop. The paper does not say.
-        let may_mark = hit && self.config.ecn && holds >= cost && self.fifo.admits(packet.bytes);
-        let Some(packet) = cx.signal_if(hit, packet, Why::Bucket, may_mark) else { return };
-        if self.fifo.push(packet, cx) {
-            match holds > 0 {
-                true => self.pool.take(bucket, cost),
-                false => self.pool.lend(cost),
-            }
+        let (bucket, fill) = self.pool.open(packet.flow, cx.rng);
+        match self.fifo.admit(packet, fill, cx) {
+            Payment::Bucket(cost) => self.pool.take(bucket, cost),
+            Payment::Lent(cost) => self.pool.lend(cost),
+            Payment::Nothing => {}
         }
     }
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        let packet = self.fifo.pop()?;
-        let carried = self.unit.tokens(one(packet.bytes));
-        // At least what the packet carried, or a queue of packets above the mean would fall behind.
-        let grain = self.grain.max(carried);
-        let queue = self.unit.tokens(self.fifo.backlog());
-        self.draws += u64::from(self.pool.give_back(carried, grain, queue, cx.rng));
+        let (packet, refund) = self.fifo.pop()?;
+        self.draws += u64::from(self.pool.give_back(refund, cx.rng));
         self.departures += 1;
         Some(packet)
     }
@@ -172,10 +114,9 @@ impl<T> Discipline<T> for Faba<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let in_tokens = |amount: Tokens| amount as f64 / self.unit.fraction() as f64;
         gauge("flows", self.pool.flows() as f64);
-        gauge("sigma", in_tokens(self.pool.spare()));
-        gauge("bucket_height", in_tokens(self.pool.height()));
+        gauge("sigma", self.sigma());
+        gauge("bucket_height", self.bucket_height());
         gauge("draws_per_departure", self.draws as f64 / self.departures.max(1) as f64);
     }
 }
@@ -183,7 +124,9 @@ impl<T> Discipline<T> for Faba<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, FlowId};
+    use crate::cx::Why;
+    use crate::packet::Ecn;
+    use crate::parts::Tokens;
     use crate::port::Port;
     use crate::rng::Rng;
     use crate::time::Time;
@@ -206,17 +149,9 @@ mod tests {
     }
 
     /// Buckets + sigma + what waiting packets carry, less the stock: zero when no token was made or lost.
-    fn imbalance(port: &Port<(), Faba<()>>) -> Tokens {
-        let faba = port.discipline();
-        let stock = TokenPool::new(faba.config.alpha * room(faba) * faba.unit.fraction() as f64, 1, 0).spare();
-        faba.pool.levels().sum::<Tokens>() + faba.pool.spare() + faba.unit.tokens(faba.backlog()) - stock
-    }
-
-    fn room(faba: &Faba<()>) -> f64 {
-        match faba.unit {
-            Unit::Byte => faba.config.limit.bytes(PLACE.mean_packet),
-            Unit::Packet => faba.config.limit.packets(PLACE.mean_packet),
-        }
+    fn imbalance(port: &Port<(), Faba<()>>, alpha: f64) -> Tokens {
+        let Faba { fifo, pool, .. } = port.discipline();
+        pool.levels().sum::<Tokens>() + pool.spare() + fifo.carried() - fifo.stock(alpha)
     }
 
     proptest! {
@@ -233,22 +168,11 @@ mod tests {
                     port.dequeue(Time::ZERO, &mut ());
                 }
                 arrive(&mut port, flow, size, if flow % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct });
-                prop_assert_eq!(imbalance(&port), 0);
+                prop_assert_eq!(imbalance(&port, alpha), 0);
                 prop_assert!(port.discipline().pool.flows() <= max_flows as usize);
-                let largest = port.discipline().unit.tokens(one(u32::MAX));
-                prop_assert!(port.discipline().pool.levels().all(|holds| holds > -largest));
+                // None owes more than the largest packet cost: 2^32 bytes of 2^8 fractions.
+                prop_assert!(port.discipline().pool.levels().all(|holds| holds > -(1 << 40)));
             }
-        }
-    }
-
-    #[test]
-    fn the_drop_probability_is_that_of_figure_3() {
-        let port = faba(limit(Limit::Packets(100)));
-        let at = |share: f64| port.discipline().drop_probability((share * 100.0 * f64::from(1 << 20)) as Tokens);
-        for (share, probability) in
-            [(1.0, 0.0), (0.5, 0.0), (0.375, 0.01), (0.25, 0.02), (0.125, 0.51), (0.0, 1.0), (-0.1, 1.0)]
-        {
-            assert!((at(share) - probability).abs() < 1e-9, "{share}: {} not {probability}", at(share));
         }
     }
 
@@ -259,17 +183,6 @@ mod tests {
         assert_eq!(port.totals().counts().drops[Why::Overflow as usize], 2);
         let holds: Vec<Tokens> = port.discipline().pool.levels().collect();
         assert_eq!(holds, [9 << 20], "twelve tokens, three queued packets");
-    }
-
-    #[test]
-    fn with_a_byte_limit_a_token_is_a_byte() {
-        let mut port = faba(limit(Limit::Bytes(10_000)));
-        arrive(&mut port, 1, 1500, Ecn::NotEct);
-        arrive(&mut port, 1, 0, Ecn::NotEct);
-        assert_eq!(port.discipline().pool.levels().collect::<Vec<_>>(), [8500 << 8]);
-        let mut port = faba(FabaConfig { byte_mode: Some(true), ..limit(Limit::Packets(10)) });
-        arrive(&mut port, 1, 600, Ecn::NotEct);
-        assert_eq!(port.discipline().pool.levels().collect::<Vec<_>>(), [9400 << 8]);
     }
 
     #[test]
@@ -302,13 +215,7 @@ mod tests {
             arrive(&mut port, flow, 1000, Ecn::NotEct);
             assert!(port.dequeue(Time::ZERO, &mut ()).is_some(), "flow {flow}");
         }
-        assert_eq!(imbalance(&port), 0);
+        assert_eq!(imbalance(&port, 1.0), 0);
         assert!(port.discipline().pool.flows() <= 4, "flows that stopped lose their buckets as packets depart");
-    }
-
-    #[test]
-    fn thresholds_the_wrong_way_round_are_refused() {
-        let config = FabaConfig { lambda1: 0.25, lambda2: 0.5, ..FabaConfig::default() };
-        assert!(matches!(Faba::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
     }
 }

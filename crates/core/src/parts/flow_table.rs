@@ -126,6 +126,11 @@ impl<V> FlowTable<V> {
         self.entries.iter().map(|entry| (entry.flow, &entry.value))
     }
 
+    /// Every entry's value, in the order of [`iter`](FlowTable::iter).
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.entries.iter_mut().map(|entry| &mut entry.value)
+    }
+
     #[inline]
     fn hash(&self, flow: FlowId) -> u32 {
         keyed(self.key, flow) as u32

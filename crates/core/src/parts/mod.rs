@@ -29,6 +29,7 @@ mod sampled_fifo;
 mod self_configuring;
 mod sub_queues;
 mod token_bucket;
+mod token_fifo;
 mod token_pool;
 mod weighted_hitters;
 
@@ -62,3 +63,5 @@ pub use sub_queues::{End, SubQueues};
 pub use token_bucket::TokenBucket;
 pub use token_pool::{TokenPool, Tokens};
 pub use weighted_hitters::WeightedHitters;
+pub use token_fifo::{Fill, Payment, Refund, Terms, TokenFifo, Tokens};
+pub use token_pool::TokenPool;

@@ -1,0 +1,262 @@
+//! A FIFO whose arrivals pay with the tokens of a bucket: what SFED and FABA do to a packet, whoever fills the buckets.
+
+use super::Fifo;
+use crate::cx::{Cx, Why};
+use crate::discipline::Backlog;
+use crate::packet::Packet;
+use crate::params::BuildError;
+use crate::units::Limit;
+
+/// An amount of tokens in small, fixed fractions of a token, so that a share is a whole number and none is lost to
+/// rounding: 2^-20 of a token that stands for a packet, 2^-8 of one that stands for a byte.
+pub type Tokens = i64;
+
+/// More tokens than this no buckets hold; it leaves room for sums over a million buckets of the largest packets.
+const MOST: f64 = (1u64 << 56) as f64;
+
+/// On what terms packets are let in.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Room for waiting packets.
+    pub limit: Limit,
+    /// Share of its height above which a bucket costs its flow no drops.
+    pub lambda1: f64,
+    /// Share of its height below which the drop probability climbs from `maxp` to 1.
+    pub lambda2: f64,
+    /// Drop probability at `lambda2`.
+    pub maxp: f64,
+    /// Whether to mark where the bucket can pay.
+    pub ecn: bool,
+    /// Whether a token stands for a byte; by default if the limit is in bytes.
+    pub byte_mode: Option<bool>,
+}
+
+/// What a bucket holds, and may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// Tokens in it; below zero it owes them.
+    pub holds: Tokens,
+    /// Tokens that fit.
+    pub height: Tokens,
+}
+
+/// Who pays for an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payment {
+    /// The packet's bucket, this much.
+    Bucket(Tokens),
+    /// Nobody's bucket: what is spare, this much.
+    Lent(Tokens),
+    /// Nothing: the packet was dropped.
+    Nothing,
+}
+
+/// What a departing packet gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refund {
+    /// The tokens it carried.
+    pub carried: Tokens,
+    /// Most tokens moved to or from a bucket at once: those of a mean packet, or of this one if it is larger, or a
+    /// queue of packets above the mean would fall behind.
+    pub grain: Tokens,
+    /// What the packets still waiting carry.
+    pub queue: Tokens,
+}
+
+/// What a token stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Packet,
+    Byte,
+}
+
+impl Unit {
+    /// The tokens of `backlog`. Fractions are fine enough to share few tokens among many flows and coarse enough that a
+    /// million buckets paying for the largest packets cannot overflow.
+    #[inline]
+    fn tokens(self, backlog: Backlog) -> Tokens {
+        match self {
+            Unit::Packet => Tokens::from(backlog.packets) * Self::Packet.fraction(),
+            Unit::Byte => (backlog.bytes as Tokens).saturating_mul(Self::Byte.fraction()),
+        }
+    }
+
+    const fn fraction(self) -> Tokens {
+        match self {
+            Unit::Packet => 1 << 20,
+            Unit::Byte => 1 << 8,
+        }
+    }
+}
+
+/// The queue and the drop probability; the buckets are the caller's.
+pub struct TokenFifo<T> {
+    fifo: Fifo<T>,
+    terms: Terms,
+    unit: Unit,
+    /// The tokens of a mean packet.
+    grain: Tokens,
+    /// What the drop probability gains as a bucket empties from lambda1 to lambda2, and from there on, for each unit
+    /// of its height.
+    gentle_slope: f64,
+    steep_slope: f64,
+    /// The room, in tokens.
+    room: f64,
+}
+
+impl<T> TokenFifo<T> {
+    /// An empty queue, for packets of `mean_packet` bytes.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
+    pub fn new(terms: Terms, mean_packet: u32) -> Result<Self, BuildError> {
+        let Terms { limit, lambda1, lambda2, maxp, byte_mode, .. } = terms;
+        if lambda2 >= lambda1 {
+            return Err(BuildError::Conflict("`lambda2` must be below `lambda1`".into()));
+        }
+        let (unit, room) = match byte_mode.unwrap_or(matches!(limit, Limit::Bytes(_))) {
+            true => (Unit::Byte, limit.bytes(mean_packet)),
+            false => (Unit::Packet, limit.packets(mean_packet)),
+        };
+        Ok(TokenFifo {
+            fifo: Fifo::new(limit),
+            terms,
+            unit,
+            grain: unit.tokens(one(mean_packet)).max(1),
+            gentle_slope: maxp / (lambda1 - lambda2),
+            steep_slope: (1.0 - maxp) / lambda2,
+            room,
+        })
+    }
+
+    /// `alpha` times the tokens that the room is worth, the paper's T.
+    pub fn stock(&self, alpha: f64) -> Tokens {
+        (alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MOST) as Tokens
+    }
+
+    /// `amount` in whole tokens: packets, or bytes.
+    pub fn whole(&self, amount: Tokens) -> f64 {
+        amount as f64 / self.unit.fraction() as f64
+    }
+
+    /// Lets the packet in, marked or not, or drops it, as its bucket's `fill` has it.
+    ///
+    /// Only departures give tokens back. Where flows outnumber tokens, every bucket can be empty while nothing is
+    /// queued, and to drop then would be to drop for ever. The paper takes buckets to be full when the queue is empty;
+    /// nothing is dropped then, and what a bucket cannot pay is lent.
+    ///
+    /// One number is drawn for each arrival that finds packets waiting.
+    #[inline]
+    pub fn admit(&mut self, packet: Packet<T>, fill: Fill, cx: &mut Cx<'_, T>) -> Payment {
+        let cost = self.unit.tokens(one(packet.bytes));
+        let waiting = self.fifo.backlog().packets > 0;
+        let hit = waiting && cx.rng.unit() < self.drop_probability(fill);
+        // A mark lets the packet in, and it must be paid for all the same: a flow that ignores marks would drain its
+        // bucket without end if an empty bucket did not drop. The paper does not say.
+        let may_mark = hit && self.terms.ecn && fill.holds >= cost && self.fifo.admits(packet.bytes);
+        let Some(packet) = cx.signal_if(hit, packet, Why::Bucket, may_mark) else { return Payment::Nothing };
+        if !self.fifo.push(packet, cx) {
+            return Payment::Nothing;
+        }
+        if fill.holds > 0 { Payment::Bucket(cost) } else { Payment::Lent(cost) }
+    }
+
+    /// Takes the oldest packet.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(Packet<T>, Refund)> {
+        let packet = self.fifo.pop()?;
+        let carried = self.unit.tokens(one(packet.bytes));
+        let queue = self.unit.tokens(self.fifo.backlog());
+        Some((packet, Refund { carried, grain: self.grain.max(carried), queue }))
+    }
+
+    /// f_p, shaped like gentle RED (figure 3): 0 for a bucket that is filled above `lambda1`, `maxp` at `lambda2`, 1
+    /// when it is empty.
+    #[inline]
+    pub fn drop_probability(&self, fill: Fill) -> f64 {
+        let Terms { lambda1, lambda2, maxp, .. } = self.terms;
+        let filled = fill.holds as f64 / fill.height as f64;
+        // Both lines, then a choice: the level of a flow at its share wanders across lambda1, and a processor that
+        // guesses on which side it is would be wrong half of the time.
+        let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
+        let steep = maxp + self.steep_slope * (lambda2 - filled);
+        let some = if filled < lambda2 { steep } else { gentle };
+        if fill.holds <= 0 { 1.0 } else { some }
+    }
+
+    /// What is held.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    /// The tokens that the packets held carry.
+    pub fn carried(&self) -> Tokens {
+        self.unit.tokens(self.fifo.backlog())
+    }
+}
+
+/// One packet of `bytes`.
+fn one(bytes: u32) -> Backlog {
+    Backlog { packets: 1, bytes: u64::from(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Ecn, FlowId};
+    use crate::rng::Rng;
+    use crate::time::Time;
+
+    const TERMS: Terms =
+        Terms { limit: Limit::Packets(10), lambda1: 0.5, lambda2: 0.25, maxp: 0.02, ecn: true, byte_mode: None };
+    const TOKEN: Tokens = 1 << 20;
+
+    fn fifo(terms: Terms) -> TokenFifo<()> {
+        TokenFifo::new(terms, 1000).unwrap()
+    }
+
+    fn admit(fifo: &mut TokenFifo<()>, bytes: u32, holds: Tokens, ecn: Ecn) -> Payment {
+        let packet = Packet { ecn, ..Packet::new(FlowId(1), bytes, ()) };
+        fifo.admit(packet, Fill { holds, height: 8 * TOKEN }, &mut Cx::new(Time::ZERO, &mut Rng::new(1), &mut ()))
+    }
+
+    #[test]
+    fn the_drop_probability_is_that_of_figure_3() {
+        let fifo = fifo(TERMS);
+        for (holds, probability) in [(8, 0.0), (4, 0.0), (3, 0.01), (2, 0.02), (1, 0.51), (0, 1.0), (-1, 1.0)] {
+            let found = fifo.drop_probability(Fill { holds: holds * TOKEN, height: 8 * TOKEN });
+            assert!((found - probability).abs() < 1e-9, "{holds} of 8: {found} not {probability}");
+        }
+        // A share too small for the fraction is a bucket of no height: empty, or skimmed until it is.
+        assert_eq!(fifo.drop_probability(Fill { holds: 0, height: 0 }), 1.0);
+    }
+
+    #[test]
+    fn when_nothing_waits_nothing_is_dropped_and_an_empty_bucket_is_lent_to() {
+        let mut fifo = fifo(TERMS);
+        assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Lent(TOKEN));
+        assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Nothing);
+        assert_eq!(admit(&mut fifo, 1000, 1, Ecn::Ect0), Payment::Nothing, "it cannot pay, so no mark");
+        assert_eq!(admit(&mut fifo, 1000, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(TOKEN));
+        let (_, refund) = fifo.pop().unwrap();
+        assert_eq!(refund, Refund { carried: TOKEN, grain: TOKEN, queue: TOKEN });
+    }
+
+    #[test]
+    fn with_a_byte_limit_a_token_is_a_byte_and_a_large_packet_is_a_large_grain() {
+        let mut bytes = fifo(Terms { limit: Limit::Bytes(10_000), ..TERMS });
+        assert_eq!(bytes.stock(0.5), 5000 << 8);
+        assert_eq!(admit(&mut bytes, 1500, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(1500 << 8));
+        assert_eq!(admit(&mut bytes, 0, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(0));
+        assert_eq!(bytes.pop().unwrap().1, Refund { carried: 1500 << 8, grain: 1500 << 8, queue: 0 });
+        let packets = fifo(Terms { limit: Limit::Bytes(10_000), byte_mode: Some(false), ..TERMS });
+        assert_eq!((packets.stock(1.0), packets.whole(TOKEN / 2)), (10 * TOKEN, 0.5));
+    }
+
+    #[test]
+    fn thresholds_the_wrong_way_round_are_refused() {
+        let crossed = Terms { lambda1: 0.25, lambda2: 0.25, ..TERMS };
+        assert!(matches!(TokenFifo::<()>::new(crossed, 1000), Err(BuildError::Conflict(_))));
+    }
+}
