@@ -191,6 +191,9 @@ disciplines! {
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],
         "BLUE in bins: a flow all of whose bins are congested is limited in rate",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";
+    "sfed", SfedConfig, Sfed::<T>::new, paper [protects per_flow ecn],
+        "FABA's buckets filled in turn, and all trimmed whenever a flow comes",
+        "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, section 4.1";
     "sfq", SfqConfig, Sfq::<T>::new, comparison [protects schedules],
         "flows are hashed to a few queues that are served in turn", "McKenney, IEEE INFOCOM 1990";
     "sfred", SfredConfig, Sfred::<T>::new, comparison [protects ecn],

@@ -61,7 +61,6 @@ pub use sampled_fifo::SampledFifo;
 pub use self_configuring::SelfConfiguring;
 pub use sub_queues::{End, SubQueues};
 pub use token_bucket::TokenBucket;
-pub use token_pool::{TokenPool, Tokens};
-pub use weighted_hitters::WeightedHitters;
 pub use token_fifo::{Fill, Payment, Refund, Terms, TokenFifo, Tokens};
 pub use token_pool::TokenPool;
+pub use weighted_hitters::WeightedHitters;

@@ -1,0 +1,339 @@
+//! SFED: FABA's buckets filled in turn, and all trimmed whenever a flow comes.
+//!
+//! A. Kamra, H. Saran, S. Sen, R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
+//! management discipline", Computer Networks 44(2), 2004, sections 3 and 4.1. (SFED came first; the paper describes it
+//! whole.)
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | B | `limit` |
+//! | T = alpha B | [`TokenFifo::stock`], `Buckets::total` |
+//! | N, L_N | `Buckets::table`, [`Sfed::bucket_height`] |
+//! | x_j, sigma | [`Sfed::bucket`], [`Sfed::sigma`] |
+//! | f_p | [`TokenFifo::drop_probability`] |
+//!
+//! Random draws: one for each arrival that finds packets waiting.
+
+use crate::cx::Cx;
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::BuildError;
+use crate::parts::{Fill, FlowTable, Payment, Refund, Terms, TokenFifo, Tokens};
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Sfed`].
+    pub struct SfedConfig {
+        /// Room for waiting packets (B); an arriving packet that does not fit is dropped.
+        limit: Limit = Limit::Packets(1000);
+        /// Tokens in the system as a multiple of the limit. Above 1 the buffer can overflow while buckets still hold
+        /// tokens, which hurts the flows that keep to their share.
+        alpha: f64 = 1.0, in 0.001..=1000.0;
+        /// Share of its height above which a bucket costs its flow no drops.
+        lambda1: f64 = 0.5, in 0.0..=1.0, also "k1";
+        /// Share of its height below which the drop probability climbs from `maxp` to 1 (empty bucket).
+        lambda2: f64 = 0.25, in 0.0..=1.0, also "k2";
+        /// Drop probability at `lambda2`.
+        maxp: f64 = 0.02, in 0.0..=1.0;
+        /// Mark ECN-capable packets instead of dropping them, as long as the flow's bucket can pay for the packet.
+        ecn: bool = true;
+        /// A token stands for a byte, not a packet. `auto`: when `limit` is in bytes.
+        byte_mode: Option<bool> = None, also "bytemode";
+        /// Buckets there can be. When a further flow comes, the fullest of the four next in turn is deleted. A flow
+        /// that comes costs time for each bucket there is.
+        max_flows: u32 = 1024, in 1..=65_536;
+    }
+    presets {
+        "paper" "section 5: alpha 1, lambda1 1/2, lambda2 1/4, maxp 0.02 (the defaults)" {}
+    }
+}
+
+/// Buckets compared when one must be evicted.
+const CANDIDATES: usize = 4;
+
+/// A FIFO whose arrivals pay with their flow's tokens, which departures give back to the flows in turn.
+pub struct Sfed<T> {
+    fifo: TokenFifo<T>,
+    buckets: Buckets,
+}
+
+/// Buckets of equal height that share a fixed number of tokens: buckets + spare + carried = total.
+struct Buckets {
+    table: FlowTable<Tokens>,
+    /// The bucket whose turn it is.
+    turn: usize,
+    spare: Tokens,
+    total: Tokens,
+}
+
+impl Buckets {
+    /// What a bucket may hold, the paper's L_N.
+    fn height(&self) -> Tokens {
+        self.total / self.table.len().max(1) as Tokens
+    }
+
+    /// `flow`'s bucket, made full if it has none; all others then are trimmed to their new height (section 4.1, step 4).
+    fn open(&mut self, flow: FlowId) -> (usize, Fill) {
+        let position = match self.table.position(flow) {
+            Some(position) => position,
+            None => self.create(flow),
+        };
+        (position, Fill { holds: *self.table.at(position).1, height: self.height() })
+    }
+
+    fn create(&mut self, flow: FlowId) -> usize {
+        let evicts = self.table.is_full();
+        if evicts {
+            self.evict();
+        }
+        let position = self.table.insert(flow, 0).expect("a bucket was evicted if the table was full");
+        let height = self.height();
+        *self.table.at(position).1 = height;
+        self.spare -= height;
+        // One went, one came: the height is what it was.
+        if !evicts {
+            self.trim(height);
+        }
+        position
+    }
+
+    fn trim(&mut self, height: Tokens) {
+        for holds in self.table.values_mut() {
+            let excess = (*holds - height).max(0);
+            *holds -= excess;
+            self.spare += excess;
+        }
+    }
+
+    /// Deletes the fullest of the buckets next in turn: its flow was active least.
+    fn evict(&mut self) {
+        let flows = self.table.len();
+        let next: [usize; CANDIDATES] = core::array::from_fn(|ahead| (self.turn + ahead) % flows);
+        let fullest = next.into_iter().max_by_key(|position| *self.table.at(*position).1);
+        self.delete(fullest.unwrap_or(0));
+    }
+
+    /// Takes the bucket out; the youngest takes its place, in the round too. The paper gives back L_N, which a bucket
+    /// that was full before a token came lies above by a part of one: we give back what it held.
+    fn delete(&mut self, position: usize) {
+        let (_, holds) = self.table.remove_at(position);
+        self.spare += holds;
+        self.wrap();
+    }
+
+    /// After the last comes the first.
+    fn wrap(&mut self) {
+        if self.turn >= self.table.len() {
+            self.turn = 0;
+        }
+    }
+
+    /// Takes back what a departing packet carried and shares out what is spare, a grain a bucket in turn (step 3). A
+    /// bucket that fills is deleted.
+    fn give_back(&mut self, refund: Refund) {
+        self.spare += refund.carried;
+        while self.spare >= refund.grain && !self.table.is_empty() {
+            self.whole_rounds(refund.grain);
+            // Unless a whole round is left, it ends for want of tokens; else one of these fills its bucket.
+            for _ in 0..self.table.len() {
+                if self.spare < refund.grain || self.fill_next(refund.grain) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Gives the bucket whose turn it is a grain, and says whether that filled it.
+    fn fill_next(&mut self, grain: Tokens) -> bool {
+        let height = self.height();
+        let holds = self.table.at(self.turn).1;
+        *holds += grain;
+        self.spare -= grain;
+        let full = *holds >= height;
+        if full {
+            self.delete(self.turn);
+        } else {
+            self.turn += 1;
+            self.wrap();
+        }
+        full
+    }
+
+    /// As many rounds at once as leave no bucket full: a deleted bucket can free tokens for thousands.
+    fn whole_rounds(&mut self, grain: Tokens) {
+        let (height, round) = (self.height(), grain.saturating_mul(self.table.len() as Tokens));
+        if self.spare < round {
+            return;
+        }
+        let fullest = self.table.iter().map(|(_, holds)| *holds).max().unwrap_or(height);
+        // The most grains that fit below the height.
+        let before_full = ((height - fullest).max(0) + grain - 1) / grain - 1;
+        let rounds = before_full.min(self.spare / round).max(0);
+        self.table.values_mut().for_each(|holds| *holds += rounds * grain);
+        self.spare -= rounds * round;
+    }
+}
+
+impl<T> Sfed<T> {
+    /// An empty queue; every token is spare.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
+    pub fn new(config: SfedConfig, place: &Place) -> Result<Self, BuildError> {
+        let SfedConfig { limit, alpha, lambda1, lambda2, maxp, ecn, byte_mode, max_flows } = config;
+        let fifo = TokenFifo::new(Terms { limit, lambda1, lambda2, maxp, ecn, byte_mode }, place.mean_packet)?;
+        let total = fifo.stock(alpha);
+        let buckets = Buckets { table: FlowTable::new(max_flows, place.key), turn: 0, spare: total, total };
+        Ok(Sfed { fifo, buckets })
+    }
+
+    /// The tokens in `flow`'s bucket, if it has one: packets, or bytes in byte mode.
+    pub fn bucket(&self, flow: FlowId) -> Option<f64> {
+        self.buckets.table.peek(flow).map(|holds| self.fifo.whole(*holds))
+    }
+
+    /// Tokens in no bucket and carried by no packet, the paper's sigma.
+    pub fn sigma(&self) -> f64 {
+        self.fifo.whole(self.buckets.spare)
+    }
+
+    /// What a bucket may hold, the paper's L_N.
+    pub fn bucket_height(&self) -> f64 {
+        self.fifo.whole(self.buckets.height())
+    }
+}
+
+impl<T> Discipline<T> for Sfed<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let (bucket, fill) = self.buckets.open(packet.flow);
+        match self.fifo.admit(packet, fill, cx) {
+            Payment::Bucket(cost) => *self.buckets.table.at(bucket).1 -= cost,
+            Payment::Lent(cost) => self.buckets.spare -= cost,
+            Payment::Nothing => {}
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let (packet, refund) = self.fifo.pop()?;
+        self.buckets.give_back(refund);
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("flows", self.buckets.table.len() as f64);
+        gauge("sigma", self.sigma());
+        gauge("bucket_height", self.bucket_height());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::port::Port;
+    use crate::rng::Rng;
+    use crate::time::Time;
+    use crate::units::Rate;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    const TOKEN: Tokens = 1 << 20;
+
+    fn sfed(config: SfedConfig) -> Port<(), Sfed<()>> {
+        Port::new(Sfed::new(config, &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn arrive(port: &mut Port<(), Sfed<()>>, flow: u64, bytes: u32, ecn: Ecn) {
+        port.enqueue(Packet { ecn, ..Packet::new(FlowId(flow), bytes, ()) }, Time::ZERO, &mut ());
+    }
+
+    fn levels(port: &Port<(), Sfed<()>>) -> Vec<Tokens> {
+        port.discipline().buckets.table.iter().map(|(_, holds)| *holds).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn buckets_and_sigma_and_what_packets_carry_always_add_up_to_t(
+            calls in prop::collection::vec((0u64..12, prop::sample::select(&[0u32, 40, 1000, 9000, u32::MAX][..]),
+                any::<bool>()), 1..400),
+            alpha in 0.1f64..3.0, room in 1u32..60, bytes: bool, byte_mode: Option<bool>, max_flows in 1u32..10,
+        ) {
+            let limit = if bytes { Limit::Bytes(u64::from(room) * 1000) } else { Limit::Packets(room) };
+            let mut port = sfed(SfedConfig { limit, alpha, byte_mode, max_flows, ..SfedConfig::default() });
+            for (flow, size, departs) in calls {
+                if departs {
+                    port.dequeue(Time::ZERO, &mut ());
+                }
+                arrive(&mut port, flow, size, if flow % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct });
+                let Sfed { fifo, buckets } = port.discipline();
+                let held: Tokens = levels(&port).iter().sum();
+                prop_assert_eq!(held + buckets.spare + fifo.carried(), buckets.total);
+                prop_assert!(buckets.table.len() <= max_flows as usize);
+                prop_assert!(levels(&port).iter().all(|holds| *holds <= buckets.height()), "all are trimmed");
+            }
+        }
+
+        #[test]
+        fn whole_rounds_end_where_single_steps_do(
+            levels in prop::collection::vec(-5i64..60, 1..20), spare in 0i64..2000, grain in 1i64..9, turn in 0usize..20,
+        ) {
+            let buckets = || {
+                let mut table = FlowTable::new(64, 7);
+                for (flow, holds) in levels.iter().enumerate() {
+                    table.insert(FlowId(flow as u64), *holds);
+                }
+                Buckets { table, turn: turn % levels.len(), spare, total: 60 * levels.len() as Tokens }
+            };
+            let (mut rounds, mut steps) = (buckets(), buckets());
+            rounds.give_back(Refund { carried: 0, grain, queue: 0 });
+            while steps.spare >= grain && !steps.table.is_empty() {
+                steps.fill_next(grain);
+            }
+            prop_assert_eq!(rounds.spare, steps.spare);
+            prop_assert!(rounds.table.iter().eq(steps.table.iter()));
+            prop_assert_eq!(rounds.turn, steps.turn);
+        }
+    }
+
+    #[test]
+    fn a_flow_that_comes_shortens_all_buckets_at_once() {
+        let mut port = sfed(SfedConfig { limit: Limit::Packets(12), ..SfedConfig::default() });
+        arrive(&mut port, 1, 1000, Ecn::NotEct);
+        arrive(&mut port, 2, 1000, Ecn::NotEct);
+        // Twelve tokens: 12 - 1, trimmed to 6; 6 - 1. The trimmed five and the new bucket's six leave a deficit of one.
+        assert_eq!((levels(&port), port.discipline().buckets.spare), ([6 * TOKEN, 5 * TOKEN].into(), -TOKEN));
+    }
+
+    #[test]
+    fn departures_fill_the_buckets_in_turn_once_the_deficit_is_paid() {
+        let mut port = sfed(SfedConfig { limit: Limit::Packets(12), ..SfedConfig::default() });
+        (1..4).for_each(|flow| (0..3).for_each(|_| arrive(&mut port, flow, 1000, Ecn::NotEct)));
+        // Heights 12, 6, 4. Flow 1: 12 - 3 = 9, cut to 6, cut to 4; flow 2: 6 - 3 = 3; flow 3: 4 - 3 = 1.
+        // Nine tokens are carried: sigma = 12 - 9 - 8 = -5.
+        assert_eq!((levels(&port), port.discipline().sigma()), ([4, 3, 1].map(|n| n * TOKEN).into(), -5.0));
+        (0..5).for_each(|_| assert!(port.dequeue(Time::ZERO, &mut ()).is_some()));
+        assert_eq!((levels(&port), port.discipline().sigma()), ([4, 3, 1].map(|n| n * TOKEN).into(), 0.0));
+        // The sixth fills flow 1's bucket, which is deleted: five tokens for two buckets of six, in turn, from the one
+        // that took the deleted one's place (flow 3's).
+        assert!(port.dequeue(Time::ZERO, &mut ()).is_some());
+        assert_eq!((levels(&port), port.discipline().sigma()), ([4, 5].map(|n| n * TOKEN).into(), 0.0));
+    }
+
+    #[test]
+    fn when_the_table_is_full_the_fullest_of_the_next_in_turn_is_evicted() {
+        let mut port = sfed(SfedConfig { limit: Limit::Packets(12), max_flows: 2, ..SfedConfig::default() });
+        (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
+        arrive(&mut port, 2, 1000, Ecn::NotEct);
+        assert_eq!(levels(&port), [6 * TOKEN, 5 * TOKEN]);
+        arrive(&mut port, 3, 1000, Ecn::NotEct);
+        assert_eq!((port.discipline().bucket(FlowId(1)), levels(&port).len()), (None, 2));
+    }
+}

@@ -1,0 +1,150 @@
+//! SFED: Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, section 4.1, event by event.
+
+use std::collections::VecDeque;
+
+use headgate_core::disciplines::{Sfed, SfedConfig};
+use headgate_core::{FlowId, Params, Place, Rate, Rng, Time};
+
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
+
+struct Sfed41 {
+    set: Setting,
+    queue: VecDeque<Arrival>,
+    /// Flow and occupancy x_j. A deleted bucket's place is taken by the last.
+    buckets: Vec<(u64, f64)>,
+    next: usize,
+    sigma: f64,
+}
+
+impl Sfed41 {
+    fn new(set: Setting) -> Sfed41 {
+        Sfed41 { set, queue: VecDeque::new(), buckets: Vec::new(), next: 0, sigma: set.stock() }
+    }
+
+    /// L_N = T/N.
+    fn height(&self) -> f64 {
+        self.set.share(self.set.stock() / self.buckets.len().max(1) as f64)
+    }
+
+    /// Step 4.
+    fn create(&mut self, flow: u64) {
+        if self.buckets.len() == self.set.max_flows {
+            let ahead: Vec<usize> = (0..4).map(|k| (self.next + k) % self.buckets.len()).collect();
+            let most = ahead.iter().map(|j| self.buckets[*j].1).fold(f64::MIN, f64::max);
+            let fullest = ahead.into_iter().rfind(|j| self.buckets[*j].1 == most).unwrap();
+            self.sigma += self.buckets.swap_remove(fullest).1;
+            if self.next >= self.buckets.len() {
+                self.next = 0;
+            }
+        }
+        self.buckets.push((flow, 0.0));
+        let height = self.height();
+        self.buckets.last_mut().unwrap().1 = height;
+        self.sigma -= height;
+        for (_, x) in &mut self.buckets {
+            if *x > height {
+                self.sigma += *x - height;
+                *x = height;
+            }
+        }
+    }
+
+    /// Step 3, with step 5.
+    fn distribute(&mut self, token: f64) {
+        while self.sigma >= token && !self.buckets.is_empty() {
+            let height = self.height();
+            self.buckets[self.next].1 += token;
+            self.sigma -= token;
+            if self.buckets[self.next].1 >= height {
+                self.sigma += self.buckets.swap_remove(self.next).1;
+            } else {
+                self.next += 1;
+            }
+            if self.next >= self.buckets.len() {
+                self.next = 0;
+            }
+        }
+    }
+}
+
+impl Oracle for Sfed41 {
+    fn arrive(&mut self, packet: Arrival, _: f64, rng: &mut Rng) -> Vec<Decision> {
+        if !self.buckets.iter().any(|(flow, _)| *flow == packet.flow) {
+            self.create(packet.flow);
+        }
+        let height = self.height();
+        let x = &mut self.buckets.iter_mut().find(|(flow, _)| *flow == packet.flow).unwrap().1;
+        let (decisions, queued) = self.set.judge(&self.queue, &packet, (*x, height), rng);
+        if queued {
+            *(if *x > 0.0 { x } else { &mut self.sigma }) -= self.set.cost(&packet);
+            self.queue.push_back(packet);
+        }
+        decisions
+    }
+
+    fn depart(&mut self, _: f64, _: &mut Rng) -> Vec<Decision> {
+        let Some(packet) = self.queue.pop_front() else { return Vec::new() };
+        self.sigma += self.set.cost(&packet);
+        self.distribute(self.set.grain(&packet));
+        vec![Decision::Sent(packet.number)]
+    }
+
+    fn state(&self) -> State {
+        let mut state = vec![entry("sigma", self.sigma), entry("height", self.height())];
+        for (flow, name) in (0..).zip(BUCKETS) {
+            let bucket = self.buckets.iter().find(|(of, _)| *of == flow);
+            state.push(entry(name, bucket.map_or(NO_BUCKET, |(_, x)| *x)));
+        }
+        state
+    }
+}
+
+fn look(sfed: &Sfed<usize>, _: Time) -> State {
+    let mut state = vec![entry("sigma", sfed.sigma()), entry("height", sfed.bucket_height())];
+    let bucket = |flow| sfed.bucket(FlowId(flow)).unwrap_or(NO_BUCKET);
+    state.extend((0..).zip(BUCKETS).map(|(flow, name)| entry(name, bucket(flow))));
+    state
+}
+
+#[test]
+fn sfed_does_what_section_4_1_says() {
+    let bytes = Setting { limit_in_bytes: true, byte_mode: true, ..PAPER };
+    let settings = [
+        (PAPER, Traffic::even(1)),
+        (
+            Setting { text: "limit=100p,alpha=1.4,ecn=off", limit: 100.0, alpha: 1.4, ecn: false, ..PAPER },
+            Traffic::mixed(2),
+        ),
+        (
+            Setting {
+                text: "limit=20p,maxp=0.3,lambda1=0.9,lambda2=0.6",
+                limit: 20.0,
+                maxp: 0.3,
+                lambda1: 0.9,
+                lambda2: 0.6,
+                ..PAPER
+            },
+            Traffic::even(3),
+        ),
+        (Setting { text: "limit=60KB", limit: 60e3, ..bytes }, Traffic::mixed(4)),
+        (
+            Setting {
+                text: "limit=60KB,byte_mode=off,max_flows=7",
+                limit: 60e3,
+                byte_mode: false,
+                max_flows: 7,
+                ..bytes
+            },
+            Traffic::mixed(5),
+        ),
+        // Fewer tokens than flows.
+        (Setting { text: "limit=10p", limit: 10.0, ..PAPER }, Traffic::even(6)),
+    ];
+    for (set, traffic) in settings {
+        let pairs: Vec<(&str, &str)> = set.text.split(',').filter_map(|pair| pair.split_once('=')).collect();
+        let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+        let sfed = Sfed::new(SfedConfig::from_settings(&pairs).unwrap(), &place).unwrap();
+        agree(sfed, Sfed41::new(set), look, traffic);
+    }
+}
