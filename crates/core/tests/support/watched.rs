@@ -18,6 +18,8 @@ pub enum Sender {
     /// Additive increase, multiplicative decrease: one packet more each `rtt`, half the window when packets are lost, at
     /// most once an `rtt`; packets are paced.
     Aimd { rtt: f64 },
+    /// `burst` packets at once, `pause` after the last of its packets has left the queue.
+    Refills { burst: u32, pause: f64 },
 }
 
 /// `rate` for all the time.
@@ -82,12 +84,13 @@ impl Source {
             Sender::Constant { from, rate, .. } => from + self.phase / rate,
             Sender::Bursts { period, .. } => self.phase * period,
             Sender::Aimd { rtt } => self.phase * rtt,
+            Sender::Refills { .. } => 0.0,
         };
         Time::ZERO + Span::from_secs_f64(start)
     }
 
-    /// When the next packet goes, after one at `now`.
-    fn next(&mut self, now: Time) -> Option<Time> {
+    /// When the next packet goes, after one at `now`; `waiting`: the flow has packets queued.
+    fn next(&mut self, now: Time, waiting: bool) -> Option<Time> {
         let jitter = self.rng.between(0.0, 2.0);
         let next = |gap: f64| now + Span::from_secs_f64(gap);
         match self.sender {
@@ -98,6 +101,21 @@ impl Source {
                 Some(if into < on { then } else { then + Span::from_secs_f64(period - into) })
             }
             Sender::Aimd { rtt } => Some(next(jitter * rtt / self.window)),
+            // All were dropped: once more, a millisecond later.
+            Sender::Refills { .. } => Some(next(1e-3)).filter(|_| !waiting),
+        }
+    }
+
+    /// How many packets go at once.
+    fn burst(&self) -> u32 {
+        if let Sender::Refills { burst, .. } = self.sender { burst } else { 1 }
+    }
+
+    /// The last of its packets left at `now`: when that makes it send again.
+    fn emptied(&self, now: Time) -> Option<Time> {
+        match self.sender {
+            Sender::Refills { pause, .. } => Some(now + Span::from_secs_f64(pause)),
+            _ => None,
         }
     }
 
@@ -120,11 +138,16 @@ impl Source {
     }
 }
 
-/// In the order of their times, then of the flows.
+/// In the order of their times, then as they stand here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
+    /// The link has sent a packet.
+    Free,
+    Learn {
+        flow: usize,
+        lost: bool,
+    },
     Send(usize),
-    Learn { flow: usize, lost: bool },
 }
 
 /// A queue in front of a link of `rate`, and who sends into it.
@@ -139,52 +162,90 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs `queue`; `watch` looks at it with every arrival.
-    pub fn through<D: Discipline<()>>(&self, queue: D, mut watch: impl FnMut(Time, &D)) -> Flows {
+    pub fn through<D: Discipline<()>>(&self, queue: D, watch: impl FnMut(Time, &D)) -> Flows {
         let flows = Flows(vec![Counts::default(); self.senders.len()]);
-        let mut port = Port::with_ledger(queue, Rng::named(self.seed, "port"), flows.clone());
         let all = self.senders.iter().enumerate();
-        let mut sources: Vec<Source> = all.map(|(flow, sender)| Source::new(*sender, flow, self.seed)).collect();
-        let mut events: BinaryHeap<Reverse<(Time, Event)>> = BinaryHeap::new();
-        for (flow, source) in sources.iter_mut().enumerate() {
-            events.push(Reverse((source.start(), Event::Send(flow))));
+        let mut world = World {
+            port: Port::with_ledger(queue, Rng::named(self.seed, "port"), flows.clone()),
+            rate: self.rate,
+            sources: all.map(|(flow, sender)| Source::new(*sender, flow, self.seed)).collect(),
+            held: vec![0; self.senders.len()],
+            events: BinaryHeap::new(),
+            busy: false,
+            watch,
+        };
+        for flow in 0..self.senders.len() {
+            world.events.push(Reverse((world.sources[flow].start(), Event::Send(flow))));
         }
-        let (mut free, mut warm) = (Time::ZERO, false);
-        while let Some(Reverse((now, event))) = events.pop() {
-            if now.as_secs_f64() >= self.end {
-                break;
-            }
+        let mut warm = false;
+        while let Some(Reverse((now, event))) =
+            world.events.pop().filter(|Reverse((now, _))| now.as_secs_f64() < self.end)
+        {
             if !warm && now.as_secs_f64() >= self.warmup {
-                (warm, *port.ledger_mut()) = (true, flows.clone());
+                (warm, *world.port.ledger_mut()) = (true, flows.clone());
             }
-            // The link first: it sends whenever it falls free, until it finds nothing or catches up.
-            while free <= now {
-                let Some(packet) = port.dequeue(free, &mut ()) else { break };
-                free += self.rate.transmit(packet.bytes);
-            }
-            free = free.max(now);
-            let flow = match event {
-                Event::Learn { flow, lost } => {
-                    sources[flow].learn(lost, now);
-                    continue;
-                }
-                Event::Send(flow) => flow,
-            };
-            let held = port.backlog().packets;
-            port.enqueue(Packet::new(FlowId(flow as u64), 1000, ()), now, &mut ());
-            let lost = port.backlog().packets == held;
-            watch(now, port.discipline());
-            if let Some(then) = sources[flow].hears(now) {
-                events.push(Reverse((then, Event::Learn { flow, lost })));
-            }
-            if let Some(next) = sources[flow].next(now) {
-                events.push(Reverse((next, Event::Send(flow))));
+            match event {
+                Event::Free => world.transmit(now),
+                Event::Learn { flow, lost } => world.sources[flow].learn(lost, now),
+                Event::Send(flow) => world.send(flow, now),
             }
         }
-        port.ledger().clone()
+        world.port.ledger().clone()
     }
 
     /// Packets of `flow` a second that were sent.
     pub fn rate_of(&self, flows: &Flows, flow: usize) -> f64 {
         flows.0[flow].sent as f64 / (self.end - self.warmup)
+    }
+}
+
+struct World<D, W> {
+    port: Port<(), D, Flows>,
+    rate: Rate,
+    sources: Vec<Source>,
+    /// Packets queued, by flow.
+    held: Vec<u32>,
+    events: BinaryHeap<Reverse<(Time, Event)>>,
+    busy: bool,
+    watch: W,
+}
+
+impl<D: Discipline<()>, W: FnMut(Time, &D)> World<D, W> {
+    fn send(&mut self, flow: usize, now: Time) {
+        for _ in 0..self.sources[flow].burst() {
+            self.arrive(flow, now);
+        }
+        if let Some(next) = self.sources[flow].next(now, self.held[flow] > 0) {
+            self.events.push(Reverse((next, Event::Send(flow))));
+        }
+    }
+
+    fn arrive(&mut self, flow: usize, now: Time) {
+        let before = self.port.backlog().packets;
+        self.port.enqueue(Packet::new(FlowId(flow as u64), 1000, ()), now, &mut ());
+        let stored = self.port.backlog().packets - before;
+        self.held[flow] += stored;
+        (self.watch)(now, self.port.discipline());
+        if let Some(then) = self.sources[flow].hears(now) {
+            self.events.push(Reverse((then, Event::Learn { flow, lost: stored == 0 })));
+        }
+        if !self.busy {
+            self.transmit(now);
+        }
+    }
+
+    /// The link takes the next packet, or falls idle.
+    fn transmit(&mut self, now: Time) {
+        let packet = self.port.dequeue(now, &mut ());
+        self.busy = packet.is_some();
+        let Some(packet) = packet else { return };
+        self.events.push(Reverse((now + self.rate.transmit(packet.bytes), Event::Free)));
+        let flow = packet.flow.0 as usize;
+        self.held[flow] -= 1;
+        if self.held[flow] == 0 {
+            if let Some(then) = self.sources[flow].emptied(now) {
+                self.events.push(Reverse((then, Event::Send(flow))));
+            }
+        }
     }
 }

@@ -1,0 +1,44 @@
+//! What a sender gains against FRED that lets its own packets leave before it sends again: FRED keeps strikes only while a
+//! flow has packets queued.
+
+use headgate_core::disciplines::{Fred, FredConfig};
+use headgate_core::{FlowId, Params, Place, Rate};
+
+#[path = "support/watched.rs"]
+mod watched;
+
+use watched::{Run, Sender, constant};
+
+/// A link of 1000 packets a second.
+const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+const OTHERS: usize = 9;
+
+/// Nine AIMD senders of 50 to 90 ms and `sender`, so that the fair share is 100 packets a second, and 100 packets of
+/// buffer, so that minth is 25: what `sender` gets, and the share of its packets that arrived while it had two strikes or
+/// more.
+fn got(settings: &[(&str, &str)], sender: Sender) -> (f64, f64) {
+    let config = FredConfig::from_settings(&[&[("limit", "100p")], settings].concat()).unwrap();
+    let mut senders: Vec<Sender> = (0..OTHERS).map(|n| Sender::Aimd { rtt: 0.050 + 0.005 * n as f64 }).collect();
+    senders.push(sender);
+    let run = Run { rate: PLACE.rate, senders: &senders, seed: 1, warmup: 20.0, end: 100.0 };
+    let (mut all, mut struck) = (0.0, 0.0);
+    let flows = run.through(Fred::new(config, &PLACE).unwrap(), |_, fred| {
+        let strikes = fred.flow(FlowId(OTHERS as u64)).map_or(0, |flow| flow.strikes);
+        (all, struck) = (all + 1.0, struck + f64::from(u8::from(strikes > 1)));
+    });
+    (run.rate_of(&flows, OTHERS), struck / all)
+}
+
+#[test]
+fn a_sender_that_empties_its_queue_before_it_sends_again_gets_four_times_the_fair_share() {
+    let minth = Sender::Refills { burst: 25, pause: 0.0 };
+    let (steady, held) = got(&[], constant(500.0));
+    let (bursts, clear) = got(&[], minth);
+    // Five times its share at a constant rate, it has strikes nearly always and is held near its share; in bursts of
+    // minth it has them only until each burst has left.
+    assert!(steady < 200.0 && held > 0.9, "{steady} {held}");
+    assert!((300.0..450.0).contains(&bursts) && clear < 0.1, "{bursts} {clear}");
+    // It waits for packets to leave: a FIFO serves it in proportion to what it holds, at most maxq.
+    let (bounded, _) = got(&[("maxq", "5p")], minth);
+    assert!(bounded < 220.0, "{bounded}");
+}
