@@ -145,6 +145,9 @@ macro_rules! disciplines {
 }
 
 disciplines! {
+    "afd", AfdConfig, Afd::<T>::new, comparison [protects per_flow],
+        "drop a flow's packets by as much as its part of sampled arrivals exceeds the fair one",
+        "Pan, Breslau, Prabhakar, Shenker, ACM SIGCOMM CCR 33(2), 2003";
     "ared", AredConfig, Ared::<T>::new, comparison [ecn],
         "RED that moves maxp until the average queue stays half way between its thresholds",
         "Floyd, Gummadi, Shenker, ICSI technical report, 2001";

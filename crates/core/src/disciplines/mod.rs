@@ -1,5 +1,6 @@
 //! The disciplines, one file each.
 
+mod afd;
 mod ared;
 mod blue;
 mod breathe;
@@ -24,6 +25,7 @@ mod sfred;
 mod sred;
 mod tbf;
 
+pub use afd::{Afd, AfdConfig};
 pub use ared::{Adapts, Ared, AredConfig};
 pub use blue::{Blue, BlueConfig};
 pub use breathe::{Breathe, BreatheConfig};

@@ -1,6 +1,7 @@
 //! Step-by-step conformance: every discipline beside a plain transcription of its publication, over the same traffic
 //! and the same random draws. One file a discipline.
 
+mod afd;
 mod ared;
 mod blue;
 mod breathe;

@@ -1,0 +1,227 @@
+//! AFD: a packet is dropped with the probability by which its flow's part of recent arrivals exceeds the fair one.
+//!
+//! R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate fairness through differential dropping", ACM SIGCOMM CCR
+//! 33(2), 2003.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | b, 1/s | `shadow`, one in `sample` |
+//! | m_i | [`Afd::matches`] |
+//! | m_fair | [`Afd::fair`] |
+//! | q_target, alpha, beta | `target`, `alpha`, `beta` |
+//! | d_i = max(0, 1 - m_fair/m_i) | [`Afd::probability`] |
+//!
+//! Random draws, in order: one for each arrival, whether it is sampled (none if every one is); one if its flow's m_i is
+//! then above m_fair.
+
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::BuildError;
+use crate::parts::{Every, Fifo, ShadowBuffer};
+use crate::time::{Span, Time};
+use crate::units::{Level, Limit};
+
+crate::params! {
+    /// Settings of [`Afd`].
+    pub struct AfdConfig {
+        /// Room for waiting packets; an arriving packet that does not fit is dropped whatever its flow has sent.
+        limit: Limit = Limit::Packets(1000);
+        /// Arrivals that are remembered (b): a fair flow should be found ten times among them.
+        shadow: u32 = 1000, in 1..=1_048_576, also "b";
+        /// One in so many arrivals is remembered, by chance (s).
+        sample: f64 = 5.0, in 1.0.., also "s";
+        /// The queue to settle at. AFD counts packets: a target in bytes is converted at the size of a mean packet.
+        target: Level = Level::Share(0.25), also "q_target" "q_ref";
+        /// What each packet of the queue before, above the target, adds to m_fair.
+        alpha: f64 = 1.7, in 0.0..;
+        /// What each packet of the queue now, above the target, takes off m_fair.
+        beta: f64 = 1.8, in 0.0..;
+        /// The time between two changes of m_fair.
+        interval: Span = Span::from_micros(6250), in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
+    }
+    presets {
+        "paper" "Pan and others 2003: alpha, beta and 160 changes a second; the sizes are ours (the defaults)" {}
+        "breathe" "the BREATHe paper, section 4: 300 packets of buffer and 30000 remembered" {
+            "limit" = "300p", "shadow" = "30000"
+        }
+    }
+}
+
+/// A FIFO that drops of each flow what exceeds its fair part of recent arrivals.
+pub struct Afd<T> {
+    config: AfdConfig,
+    fifo: Fifo<T>,
+    shadow: ShadowBuffer,
+    timer: Every,
+    fair: f64,
+    /// In packets.
+    target: f64,
+    /// The queue at the last change of m_fair, in packets.
+    before: f64,
+}
+
+impl<T> Afd<T> {
+    /// An empty queue, with a fair part that no flow exceeds.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if the target lies above the limit, or `alpha` is not below `beta`.
+    pub fn new(config: AfdConfig, place: &Place<'_>) -> Result<Self, BuildError> {
+        let mean = place.mean_packet.max(1);
+        let target = config.target.packets(config.limit, mean);
+        if target > config.limit.packets(mean) {
+            return Err(BuildError::Conflict("`target` lies above the limit: it could not be reached".into()));
+        }
+        if config.alpha >= config.beta {
+            let why = "`alpha` must be below `beta`: their difference is what moves m_fair while the queue stays";
+            return Err(BuildError::Conflict(why.into()));
+        }
+        let (shadow, timer) = (ShadowBuffer::new(config.shadow, place.key), Every::new(config.interval, Time::ZERO));
+        let (fifo, fair) = (Fifo::new(config.limit), f64::from(config.shadow));
+        Ok(Afd { config, fifo, shadow, timer, fair, target, before: 0.0 })
+    }
+
+    /// m_i: how often `flow` stands among the remembered arrivals.
+    #[inline]
+    pub fn matches(&self, flow: FlowId) -> u32 {
+        self.shadow.count(flow)
+    }
+
+    /// m_fair: how often a flow may stand there for nothing of it to be dropped.
+    pub fn fair(&self) -> f64 {
+        self.fair
+    }
+
+    /// d_i: the probability with which a packet of `flow` is dropped.
+    #[inline]
+    pub fn probability(&self, flow: FlowId) -> f64 {
+        let matches = f64::from(self.matches(flow));
+        if matches > self.fair { 1.0 - self.fair / matches } else { 0.0 }
+    }
+
+    /// Brings m_fair up to `now`. Between two calls the queue stays as it is, so of many intervals that ended only the
+    /// first sees it move, and all others add the same.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        let ended = self.timer.due(now);
+        if ended == 0 {
+            return;
+        }
+        let AfdConfig { alpha, beta, .. } = self.config;
+        let queue = f64::from(self.fifo.backlog().packets);
+        self.add(alpha * (self.before - self.target) - beta * (queue - self.target));
+        self.add((ended - 1) as f64 * (alpha - beta) * (queue - self.target));
+        self.before = queue;
+    }
+
+    /// The paper sets no bounds. No flow can stand there more than b times, and the time a long calm would take to be
+    /// unlearned is time in which nobody is held.
+    fn add(&mut self, change: f64) {
+        self.fair = (self.fair + change).clamp(0.0, f64::from(self.config.shadow));
+    }
+}
+
+impl<T> Discipline<T> for Afd<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.settle(cx.now);
+        if cx.rng.chance(1.0 / self.config.sample) {
+            self.shadow.push(packet.flow);
+        }
+        if cx.rng.chance(self.probability(packet.flow)) {
+            // A mark would let the packet in, and the flow would keep more than its share.
+            cx.drop(packet, Why::Early);
+        } else {
+            self.fifo.push(packet, cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.settle(cx.now);
+        self.fifo.pop()
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.fifo.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("m_fair", self.fair);
+        gauge("shadow_packets", self.shadow.len() as f64);
+        gauge("shadow_flows", self.shadow.iter().count() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Port, Rate, Rng};
+
+    // 1000 B take 1 ms.
+    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    fn afd(settings: &[(&str, &str)]) -> Afd<()> {
+        Afd::new(AfdConfig::from_settings(settings).unwrap(), &PLACE).unwrap()
+    }
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_micros(us)
+    }
+
+    #[test]
+    fn the_probability_is_what_exceeds_the_fair_part() {
+        let mut afd = afd(&[]);
+        (0..40).for_each(|_| afd.shadow.push(FlowId(1)));
+        (0..10).for_each(|_| afd.shadow.push(FlowId(2)));
+        afd.fair = 10.0;
+        assert_eq!([1, 2, 3].map(|flow| afd.probability(FlowId(flow))), [0.75, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn m_fair_follows_the_queue_each_interval_as_in_the_paper() {
+        let mut port = Port::new(afd(&[("limit", "100p"), ("shadow", "1000"), ("target", "20p")]), Rng::new(1));
+        (0..30).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 1000, ()), at(0), &mut ()));
+        // By hand. At 6.25 ms: 1.7 (0 - 20) - 1.8 (30 - 20) = -52.
+        port.dequeue(at(6250), &mut ());
+        assert!((port.discipline().fair() - 948.0).abs() < 1e-9, "{}", port.discipline().fair());
+        // At 12.5 ms, 29 wait: 1.7 (30 - 20) - 1.8 (29 - 20) = 0.8; at 18.75 ms and 25 ms: -0.1 (29 - 20) = -0.9 each.
+        port.dequeue(at(25_000), &mut ());
+        assert!((port.discipline().fair() - 947.0).abs() < 1e-9, "{}", port.discipline().fair());
+    }
+
+    #[test]
+    fn m_fair_stays_between_none_and_all_of_the_shadow_buffer() {
+        let mut port = Port::new(afd(&[("limit", "100p"), ("shadow", "50"), ("target", "10p")]), Rng::new(1));
+        (0..90).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 1000, ()), at(0), &mut ()));
+        port.enqueue(Packet::new(FlowId(7), 1000, ()), at(10_000_000), &mut ());
+        assert_eq!(port.discipline().fair(), 0.0);
+        while port.dequeue(at(10_000_000), &mut ()).is_some() {}
+        port.dequeue(at(3_600_000_000), &mut ());
+        assert_eq!(port.discipline().fair(), 50.0);
+    }
+
+    #[test]
+    fn one_in_s_arrivals_is_remembered() {
+        let mut port = Port::new(afd(&[("shadow", "100000"), ("sample", "8")]), Rng::new(1));
+        for _ in 0..80_000 {
+            port.enqueue(Packet::new(FlowId(1), 1000, ()), at(0), &mut ());
+            port.dequeue(at(0), &mut ());
+        }
+        // 10 000 expected, standard deviation 94: five of them.
+        let matches = port.discipline().matches(FlowId(1));
+        assert!(matches.abs_diff(10_000) < 470, "{matches}");
+    }
+
+    #[test]
+    fn values_that_do_not_fit_each_other_are_refused() {
+        for settings in [[("target", "60p"), ("limit", "50p")], [("alpha", "2"), ("beta", "2")]] {
+            let config = AfdConfig::from_settings(&settings).unwrap();
+            assert!(matches!(Afd::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+        }
+    }
+}
