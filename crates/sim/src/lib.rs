@@ -1,6 +1,7 @@
 //! Headgate's packet simulator: the same disciplines, a dumbbell, TCP by the RFCs.
 #![forbid(unsafe_code)]
 
+mod classified;
 mod hosts;
 mod link;
 mod meter;

@@ -2,9 +2,10 @@
 
 use headgate_core::disciplines::{Droptail, DroptailConfig};
 use headgate_core::registry::{self, Job};
-use headgate_core::{Backlog, Cx, Discipline, Params, Place, Port, Rate, Rng, Time};
+use headgate_core::{Backlog, Class, Cx, Discipline, Params, Place, Port, Rate, Rng, Time};
 use headgate_scenario::{Qdisc, Scenario};
 
+use crate::classified::{Classified, Heading};
 use crate::hosts::Hosts;
 use crate::link::Link;
 use crate::meter::{EventLog, FlowLedger};
@@ -21,13 +22,20 @@ use crate::world::{Net, World};
 /// [`RunError::Build`] if a discipline cannot be built, [`RunError::Stopped`] if the watcher asks to stop.
 pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch) -> Result<Outcome, RunError> {
     let settings = qdisc.settings_with(scenario.link.limit);
-    let place = place(scenario, scenario.link.rate, seed, "forward");
-    registry::with::<Segment, _>(&qdisc.name, &as_text(&settings), &place, Simulate { scenario, seed, watch })?
+    let classes = scenario.shares();
+    let place = place(scenario, &classes, scenario.link.rate, seed, "forward");
+    let simulate = Simulate { scenario, classes: &classes, seed, watch };
+    if scenario.classifies() {
+        let inner = registry::boxed(&qdisc.name, &as_text(&settings), &place)?;
+        return simulate.run(Classified::new(inner, scenario, Heading::Forward));
+    }
+    registry::with::<Segment, _>(&qdisc.name, &as_text(&settings), &place, simulate)?
 }
 
 /// The simulation as a job on whichever discipline was named: the event loop is compiled for each.
 struct Simulate<'a> {
     scenario: &'a Scenario,
+    classes: &'a [Class],
     seed: u64,
     watch: &'a mut dyn Watch,
 }
@@ -36,13 +44,13 @@ impl Job<Segment> for Simulate<'_> {
     type Output = Result<Outcome, RunError>;
 
     fn run<D: Discipline<Segment> + 'static>(self, discipline: D) -> Self::Output {
-        let Simulate { scenario, seed, watch } = self;
+        let Simulate { scenario, classes, seed, watch } = self;
         let link = &scenario.link;
         let mut queue = Queue::new(typical_gap(scenario));
         let hosts = Hosts::new(scenario, seed, &mut queue);
         let ledger = FlowLedger::new(hosts.packet_sizes(), EventLog::new(scenario.record.events));
         let port = Port::with_ledger(discipline, Rng::named(seed, "port forward"), ledger);
-        let back = Port::new(Back::new(scenario, seed)?, Rng::named(seed, "port reverse"));
+        let back = Port::new(Back::new(scenario, classes, seed)?, Rng::named(seed, "port reverse"));
         let world = World {
             queue,
             net: Net {
@@ -63,13 +71,17 @@ enum Back {
 }
 
 impl Back {
-    fn new(scenario: &Scenario, seed: u64) -> Result<Back, RunError> {
+    fn new(scenario: &Scenario, classes: &[Class], seed: u64) -> Result<Back, RunError> {
         let reverse = &scenario.link.reverse;
         let settings = reverse.qdisc.settings_with(reverse.limit);
-        let place = place(scenario, reverse.rate, seed, "reverse");
+        let place = place(scenario, classes, reverse.rate, seed, "reverse");
         if reverse.qdisc.name == "droptail" {
             let config = DroptailConfig::from_settings(&as_text(&settings))?;
             return Ok(Back::Droptail(Droptail::new(config, &place)?));
+        }
+        if scenario.classifies() {
+            let inner = registry::boxed(&reverse.qdisc.name, &as_text(&settings), &place)?;
+            return Ok(Back::Other(Box::new(Classified::new(inner, scenario, Heading::Reverse))));
         }
         Ok(Back::Other(registry::boxed(&reverse.qdisc.name, &as_text(&settings), &place)?))
     }
@@ -114,9 +126,9 @@ fn as_text<'a>(settings: &'a [(&'a str, String)]) -> Vec<(&'a str, &'a str)> {
 }
 
 /// What a discipline is told of its place, with a key of its own.
-fn place(scenario: &Scenario, rate: Rate, seed: u64, direction: &str) -> Place<'static> {
+fn place<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, seed: u64, direction: &str) -> Place<'a> {
     let key = Rng::named(seed, &format!("key {direction}")).bits();
-    Place::new(rate, scenario.mean_packet(), key)
+    Place { classes, ..Place::new(rate, scenario.mean_packet(), key) }
 }
 
 /// Nanoseconds between two events while the bottleneck is busy: a packet there causes about five, and what the UDP

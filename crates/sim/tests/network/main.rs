@@ -1,6 +1,7 @@
 //! The whole simulator, from a scenario's text to its outcome: what must hold whatever the numbers are.
 
 mod balance;
+mod classes;
 mod paths;
 mod repeat;
 
