@@ -242,10 +242,7 @@ impl<D: Discipline<()>, W: FnMut(Time, &D)> World<D, W> {
         self.events.push(Reverse((now + self.rate.transmit(packet.bytes), Event::Free)));
         let flow = packet.flow.0 as usize;
         self.held[flow] -= 1;
-        if self.held[flow] == 0 {
-            if let Some(then) = self.sources[flow].emptied(now) {
-                self.events.push(Reverse((then, Event::Send(flow))));
-            }
-        }
+        let emptied = if self.held[flow] == 0 { self.sources[flow].emptied(now) } else { None };
+        self.events.extend(emptied.map(|then| Reverse((then, Event::Send(flow)))));
     }
 }
