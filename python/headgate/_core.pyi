@@ -147,6 +147,9 @@ class Discipline:
     def citation(self) -> str:
         """The publication that defines it."""
     @property
+    def group(self) -> str:
+        """Where it comes from: `paper`, `comparison` or `modern`."""
+    @property
     def protects(self) -> bool:
         """It holds back flows that do not slow down."""
     @property
@@ -155,6 +158,11 @@ class Discipline:
     @property
     def ecn(self) -> bool:
         """It can mark instead of dropping."""
+    @property
+    def schedules(self) -> bool:
+        """Packets of different flows may overtake each other."""
+    def values(self, preset: str) -> list[tuple[str, str]]:
+        """Every parameter with its value under a preset, as text; `LookupError` if there is no such preset."""
     @property
     def parameters(self) -> list[Parameter]: ...
     @property

@@ -9,19 +9,30 @@ from rich.text import Text
 
 from headgate._core import Discipline, Parameter, Preset
 
+GROUPS = {
+    "paper": "what the papers propose",
+    "comparison": "what they are compared with",
+    "modern": "what they must be judged against today, and building blocks",
+}
+
 ABILITIES = {
     "protects": "holds back flows that do not slow down",
     "per_flow": "keeps state for each flow",
     "ecn": "can mark instead of dropping",
+    "schedules": "lets packets of different flows overtake each other",
 }
 
 
 def disciplines(found: list[Discipline]) -> RenderableType:
-    """All disciplines, a line each, and what the marks mean."""
-    drawn = _table("discipline", "protects", "per flow", "ecn", "idea")
-    for discipline in found:
-        marks = ["yes" if getattr(discipline, ability) else "" for ability in ABILITIES]
-        drawn.add_row(Text(discipline.name, style="bold"), *marks, discipline.summary)
+    """All disciplines by group, a line each, and what the marks mean."""
+    drawn = _table("discipline", "protects", "per flow", "ecn", "schedules", "idea")
+    for group, meaning in GROUPS.items():
+        drawn.add_row(Text(group, style="bold"), "", "", "", "", Text(meaning, style="italic"))
+        members = [discipline for discipline in found if discipline.group == group]
+        for discipline in members:
+            marks = ["yes" if getattr(discipline, ability) else "" for ability in ABILITIES]
+            drawn.add_row(Text(f"  {discipline.name}", style="bold"), *marks, discipline.summary)
+        drawn.add_section()
     legend = [f"{ability.replace('_', ' ')}: {meaning}" for ability, meaning in ABILITIES.items()]
     return Group(drawn, Text("; ".join(legend), style="dim"), Text("`headgate show NAME` explains one.", style="dim"))
 
@@ -32,7 +43,8 @@ def discipline(found: Discipline) -> RenderableType:
     heading = Text(found.name, style="bold").append(f": {found.summary}", style="not bold")
     lines = [heading, Text(f"paper: {found.citation}"), Text(f"it {', '.join(abilities)}" if abilities else "")]
     parts: list[RenderableType] = [line for line in lines if line.plain]
-    return Group(*parts, _parameters(found.parameters), _presets(found.presets))
+    parts += [_parameters(found.parameters), _presets(found.presets)]
+    return Group(*parts, _side_by_side(found)) if len(found.presets) > 1 else Group(*parts)
 
 
 def _parameters(parameters: list[Parameter]) -> Table:
@@ -46,10 +58,20 @@ def _parameters(parameters: list[Parameter]) -> Table:
 
 
 def _presets(presets: list[Preset]) -> Table:
-    drawn = _table("preset", "values", "whose")
+    drawn = _table("preset", "whose values")
     for preset in presets:
-        values = "\n".join(f"{name}={value}" for name, value in preset.settings) or "the defaults"
-        drawn.add_row(Text(preset.name, style="bold"), Text(values), Text(preset.about))
+        drawn.add_row(Text(preset.name, style="bold"), Text(preset.about))
+    return drawn
+
+
+def _side_by_side(found: Discipline) -> Table:
+    """The presets in each other's terms: every parameter on which they differ, with its value under each."""
+    values = {preset.name: dict(found.values(preset.name)) for preset in found.presets}
+    drawn = _table("parameter", *values)
+    for parameter in found.parameters:
+        row = [of[parameter.name] for of in values.values()]
+        if len(set(row)) > 1:
+            drawn.add_row(Text(parameter.name, style="bold"), *(Text(value) for value in row))
     return drawn
 
 

@@ -34,6 +34,25 @@ def test_list_has_a_line_for_every_discipline(command: Command):
     assert {discipline.name for discipline in headgate.disciplines()} <= set(lines)
 
 
+def test_list_groups_the_disciplines_and_marks_what_they_can_do(command: Command):
+    lines = command("list").stdout.splitlines()
+    groups = {"paper": {"blue", "sfb", "faba"}, "comparison": {"red", "fred", "choke"}, "modern": {"prio", "tbf"}}
+    first = [line.split()[0] if line.split() else "" for line in lines]
+    ends = [first.index(group) for group in groups] + [len(lines)]
+    assert ends == sorted(ends)
+    for (group, members), start, end in zip(groups.items(), ends, ends[1:], strict=False):
+        assert members <= set(first[start:end]), group
+    (head,) = (line for line in lines if "protects" in line and "idea" in line)
+    marked = {name for name, line in zip(first, lines, strict=True) if line[head.index("protects") :].startswith("yes")}
+    assert marked == {discipline.name for discipline in headgate.disciplines() if discipline.protects}
+
+
+def test_show_sets_presets_side_by_side(command: Command):
+    lines = [line.split() for line in command("show", "blue").stdout.splitlines()]
+    assert ["parameter", "paper", "B1", "B2", "B3", "B4", "testbed"] in lines
+    assert ["freeze_time", "100ms", "10ms", "100ms", "10ms", "100ms", "50ms"] in lines
+
+
 @pytest.mark.parametrize("name", [discipline.name for discipline in headgate.disciplines()])
 def test_show_explains_every_parameter_and_preset(command: Command, name: str):
     done = command("show", name)

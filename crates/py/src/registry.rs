@@ -61,6 +61,12 @@ impl Discipline {
         self.0.citation
     }
 
+    /// Where it comes from: `paper`, `comparison` or `modern`.
+    #[getter]
+    fn group(&self) -> &'static str {
+        self.0.group.name()
+    }
+
     /// It holds back flows that do not slow down.
     #[getter]
     fn protects(&self) -> bool {
@@ -77,6 +83,17 @@ impl Discipline {
     #[getter]
     fn ecn(&self) -> bool {
         self.0.abilities.ecn
+    }
+
+    /// Packets of different flows may overtake each other.
+    #[getter]
+    fn schedules(&self) -> bool {
+        self.0.abilities.schedules
+    }
+
+    /// Every parameter with its value under a preset, as text; `LookupError` if there is no such preset.
+    fn values(&self, preset: &str) -> PyResult<Vec<(&'static str, String)>> {
+        self.0.resolve(&[("preset", preset)]).map_err(|error| PyLookupError::new_err(error.to_string()))
     }
 
     /// Its parameters, in the order in which they are documented.
