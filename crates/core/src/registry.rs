@@ -191,6 +191,9 @@ disciplines! {
     "red_pd", RedPdConfig, RedPd::<T>::new, paper [protects per_flow ecn],
         "RED whose drops point out who sends fast: those are dropped before the queue until they do not stand out",
         "Mahajan, Floyd, Wetherall, ICNP 2001";
+    "red_penalty", RedPenaltyConfig, RedPenalty::<T>::new, comparison [protects per_flow ecn],
+        "RED, and a box limited in rate for the flows that show no congestion control",
+        "Floyd, Fall, IEEE/ACM ToN 7(4), 1999";
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],
         "BLUE in bins: a flow all of whose bins are congested is limited in rate",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";

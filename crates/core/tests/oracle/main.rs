@@ -20,6 +20,7 @@ mod lengths;
 mod pie;
 mod red;
 mod red_pd;
+mod red_penalty;
 mod sfb;
 mod sfed;
 mod sfq;

@@ -1,0 +1,391 @@
+//! RED with a penalty box: the flows that RED drops most are tested for congestion control, and those that show none
+//! are limited in rate until they do.
+//!
+//! S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM ToN 7(4), 1999:
+//! three tests. The numbers, and when flows enter and leave the box, are those of the authors' ns-2 scripts (rtm.tcl,
+//! rtm_tests.tcl), which the paper's simulations used.
+//!
+//! | paper, scripts | here |
+//! | --- | --- |
+//! | history of packet drops | [`SignalLog`] |
+//! | T = 1.22 B/(R sqrt p), B, R, p | [`FlowTests::friendly_rate`], `mtu`, `rtt`, drop rate |
+//! | Safety_factor_ | `safety` |
+//! | Unresp_droprate_factor_, Unresp_flowbw_factor_ | `drops_grew`, `rate_kept` |
+//! | ln(3n)/n, c = 12 000 (High_const_) | `disproportionate` |
+//! | Detect_interval_, Reward_interval_ | `interval` |
+//! | good box, bad box | flows outside and in [`RedPenalty::penalty`] |
+
+use alloc::collections::VecDeque;
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::{BuildError, Bytes};
+use crate::parts::{
+    Detector, Every, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, SignalLog, TokenBucket, Weight,
+};
+use crate::time::{Span, Time};
+use crate::units::{Level, Limit, Rate};
+
+crate::params! {
+    /// Settings of [`RedPenalty`].
+    pub struct RedPenaltyConfig {
+        /// Room for waiting packets; what does not fit is dropped whatever the average says.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue below which no packet is signalled.
+        minth: Level = Level::Share(0.25), also "min" "thresh" "thresh_";
+        /// The average queue from which every packet is signalled.
+        maxth: Level = Level::Share(0.5), also "max" "maxthresh" "maxthresh_";
+        /// The probability just below maxth, before signals are spaced.
+        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
+        /// The weight of each new queue length in the average.
+        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+        /// How often the flow with most signals is tested, and those in the box are tested for release.
+        interval: Span = Span::from_secs(5), in Span::from_millis(1).., also "Detect_interval_" "Reward_interval_";
+        /// How many signals of an interval are remembered, the latest.
+        log: u32 = 1000, in 1..=1_000_000;
+        /// How many flows the box holds; while it is full no further flow is penalised.
+        places: u32 = 100, in 1..=1_000_000;
+        /// The least round trip of the flows, the paper's R: no TCP-friendly flow sends more than 1.22 mtu/(rtt sqrt p).
+        rtt: Span = Span::from_millis(60), in Span::from_micros(1).., also "Rtt_";
+        /// The largest packet of the flows, the paper's B.
+        mtu: Bytes = Bytes(1500), in Bytes(1)..=Bytes(65_535), also "Mtu_";
+        /// A flow is not TCP-friendly above this many times the rate of a TCP-friendly flow.
+        safety: f64 = 1.2, in 1.0.., also "Safety_factor_";
+        /// A flow is unresponsive if the drop rate grew by more than this factor ...
+        drops_grew: f64 = 2.0, in 1.0.., also "Unresp_droprate_factor_";
+        /// ... and its rate stayed above this part of what it was.
+        rate_kept: f64 = 0.8, in 0.0..=1.0, also "Unresp_flowbw_factor_";
+        /// A flow with more than ln(3n)/n of the traffic of n flows is disproportionate if its rate, in bytes a second,
+        /// is also above this over sqrt p.
+        disproportionate: f64 = 12_000.0, in 0.0.., also "High_const_";
+        /// What all flows in the box together may send. `auto`: half of a TCP-friendly rate for each, at most a quarter
+        /// of the link.
+        penalty_rate: Option<Rate> = None, in Rate::from_bits(1)..;
+        /// Marks ECN-capable packets instead of dropping them by chance. What the box refuses is dropped all the same.
+        ecn: bool = true, also "setbit_";
+        /// The size of a typical packet, for idle time and thresholds of another unit. `auto`: what the host says.
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+    }
+    presets {
+        "paper" "Floyd, Fall 1999, with the numbers of its ns-2 scripts; RED's values as in `red` (the defaults)" {}
+        "ns2" "the scripts' own RED: 100 packets, thresholds of 5 and 15, as in the ns-2 of the time" {
+            "limit" = "100p", "minth" = "5p", "maxth" = "15p", "maxp" = "0.1", "ecn" = "off", "mean_packet" = "1000B"
+        }
+    }
+}
+
+/// A flow in the box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Boxed {
+    /// Why it is there.
+    pub offence: Offence,
+    /// Its rate when it came, in bytes a second.
+    pub rate: f64,
+    /// Bytes of it that arrived since the last examination.
+    pub bytes: u64,
+}
+
+/// Packets and bytes since the last examination.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traffic {
+    arrived: u64,
+    signalled: u64,
+    bytes: u64,
+}
+
+impl Traffic {
+    fn drop_rate(&self) -> f64 {
+        if self.arrived == 0 { 0.0 } else { self.signalled as f64 / self.arrived as f64 }
+    }
+}
+
+/// Samples that are kept for the test of responsiveness (Hist_max_).
+const HISTORY: usize = 10;
+
+/// RED, and in front of it a rate limit for the flows in the box.
+pub struct RedPenalty<T> {
+    red: RedQueue<T>,
+    tests: FlowTests,
+    log: SignalLog,
+    history: VecDeque<FlowSample>,
+    penalised: FlowTable<Boxed>,
+    bucket: TokenBucket,
+    /// Of the bucket; 0 before the first flow is penalised.
+    penalty_rate: Rate,
+    fixed_rate: Option<Rate>,
+    most_rate: Rate,
+    good: Traffic,
+    bad: Traffic,
+    clock: Every,
+    /// The last examination.
+    since: Time,
+}
+
+impl<T> RedPenalty<T> {
+    /// An empty queue and an empty box.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    pub fn new(config: RedPenaltyConfig, place: &Place) -> Result<Self, BuildError> {
+        let plain = RedSettings::plain(config.limit, config.minth, config.maxth);
+        let weight = Weight::Given(config.wq);
+        let (ecn, mean_packet) = (config.ecn, config.mean_packet);
+        let tests = FlowTests {
+            rtt: config.rtt.as_secs_f64(),
+            mtu: config.mtu.0 as f64,
+            safety: config.safety,
+            drops_grew: config.drops_grew,
+            rate_kept: config.rate_kept,
+            disproportionate: config.disproportionate,
+        };
+        Ok(RedPenalty {
+            red: RedQueue::new(RedSettings { maxp: config.maxp, weight, ecn, mean_packet, ..plain }, place)?,
+            tests,
+            log: SignalLog::new(config.log, place.key),
+            history: VecDeque::with_capacity(HISTORY),
+            penalised: FlowTable::new(config.places, place.key),
+            bucket: TokenBucket::new(Rate::from_bits(1), 0),
+            penalty_rate: Rate::from_bits(0),
+            fixed_rate: config.penalty_rate,
+            most_rate: Rate::from_bits((place.rate.as_bits() / 4).max(1)),
+            good: Traffic::default(),
+            bad: Traffic::default(),
+            clock: Every::new(config.interval, Time::ZERO),
+            since: Time::ZERO,
+        })
+    }
+
+    /// RED's state: the average, the probability and the count that spaces signals.
+    pub fn detector(&self) -> &Detector {
+        self.red.detector()
+    }
+
+    /// `flow`'s record, if it is in the box.
+    pub fn penalty(&self, flow: FlowId) -> Option<Boxed> {
+        self.penalised.peek(flow).copied()
+    }
+
+    /// Signals remembered since the last examination.
+    pub fn log(&self) -> &SignalLog {
+        &self.log
+    }
+
+    /// What all flows in the box together may send; 0 before any was there.
+    pub fn penalty_rate(&self) -> Rate {
+        self.penalty_rate
+    }
+
+    /// At the end of an interval: releases who complies, tests who was signalled most, and begins anew.
+    #[cold]
+    fn examine(&mut self, now: Time) {
+        let elapsed = (now - self.since).as_secs_f64();
+        if elapsed > 0.0 {
+            let all = self.good.bytes as f64 / elapsed;
+            self.release(elapsed, all);
+            self.detect(all);
+            self.set_penalty_rate();
+        }
+        self.log.clear();
+        (self.good, self.bad, self.since) = (Traffic::default(), Traffic::default(), now);
+        (0..self.penalised.len()).for_each(|position| self.penalised.at(position).1.bytes = 0);
+    }
+
+    /// A flow leaves the box when it is TCP-friendly at the box's own drop rate and no longer fails the test that
+    /// brought it there.
+    fn release(&mut self, elapsed: f64, all: f64) {
+        let drops = self.bad.drop_rate();
+        // From the last: the entry that moves to a place set free has been looked at.
+        for position in (0..self.penalised.len()).rev() {
+            let Boxed { offence, rate: before, bytes } = *self.penalised.at(position).1;
+            let rate = bytes as f64 / elapsed;
+            let again = match offence {
+                Offence::Unfriendly => false,
+                Offence::Unresponsive => rate > self.tests.rate_kept * before,
+                Offence::Disproportionate => self.tests.disproportionate(rate, drops, all + rate, self.log.flows() + 1),
+            };
+            if !again && !self.tests.unfriendly(rate, drops) {
+                self.penalised.remove_at(position);
+            }
+        }
+    }
+
+    /// FlowTests the flow with most signals. Its rate is not known but estimated, by the paper's argument that RED drops
+    /// each flow's packets in proportion to its arrivals: its part of the log times all arrivals.
+    fn detect(&mut self, all: f64) {
+        let Some((flow, count)) = self.log.most() else { return };
+        let (drops, rate) = (self.good.drop_rate(), f64::from(count) / self.log.len() as f64 * all);
+        let sample = FlowSample { flow, drops, rate };
+        let earlier = self.history.iter().filter(|sample| sample.flow == flow);
+        let calmest = earlier.min_by(|a, b| a.drops.total_cmp(&b.drops)).copied();
+        let offence = if self.tests.unfriendly(rate, drops) {
+            Offence::Unfriendly
+        } else if calmest.is_some_and(|then| self.tests.unresponsive(sample, then)) {
+            Offence::Unresponsive
+        } else if self.tests.disproportionate(rate, drops, all, self.log.flows()) {
+            Offence::Disproportionate
+        } else {
+            if self.history.len() == HISTORY {
+                self.history.pop_front();
+            }
+            self.history.push_back(sample);
+            return;
+        };
+        self.penalised.insert(flow, Boxed { offence, rate, bytes: 0 });
+    }
+
+    /// For the flows now in the box, at the drop rate of those outside.
+    fn set_penalty_rate(&mut self) {
+        let friendly = self.tests.friendly_rate(self.good.drop_rate());
+        let rate = match (self.fixed_rate, friendly) {
+            (Some(rate), _) => rate,
+            // Bytes a second to bits, halved.
+            (None, Some(friendly)) => Rate::from_bits((4.0 * friendly * self.penalised.len() as f64) as u64)
+                .clamp(Rate::from_bits(1), self.most_rate),
+            // Nothing was dropped: nothing says that the rate should change.
+            (None, None) => return,
+        };
+        if rate != self.penalty_rate && !self.penalised.is_empty() {
+            self.penalty_rate = rate;
+            self.bucket = TokenBucket::new(rate, 2 * self.tests.mtu as u32);
+        }
+    }
+
+    /// A packet of a flow in the box: what the rate limit lets pass goes to RED like any other, but is counted apart.
+    fn punish(&mut self, position: usize, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.penalised.at(position).1.bytes += u64::from(packet.bytes);
+        self.bad.arrived += 1;
+        let signalled = if self.bucket.admits(packet.bytes, cx.now) {
+            self.bucket.take(packet.bytes, cx.now);
+            let zone = self.red.update(cx);
+            self.red.offer(zone, packet, cx).is_some()
+        } else {
+            cx.drop(packet, Why::Unresponsive);
+            true
+        };
+        self.bad.signalled += u64::from(signalled);
+    }
+}
+
+impl<T> Discipline<T> for RedPenalty<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        if self.clock.due(cx.now) > 0 {
+            self.examine(cx.now);
+        }
+        if !self.penalised.is_empty()
+            && let Some(position) = self.penalised.position(packet.flow)
+        {
+            return self.punish(position, packet, cx);
+        }
+        let flow = packet.flow;
+        self.good.arrived += 1;
+        self.good.bytes += u64::from(packet.bytes);
+        let zone = self.red.update(cx);
+        if self.red.offer(zone, packet, cx).is_some() {
+            self.good.signalled += 1;
+            self.log.record(flow);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.red.pop(cx)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.red.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("average", self.red.detector().average());
+        gauge("probability", self.red.detector().probability());
+        gauge("penalised", self.penalised.len() as f64);
+        gauge("penalty_rate", self.penalty_rate.as_bits() as f64);
+        gauge("logged", self.log.len() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Port, Rng};
+
+    // 1000 B take 1 ms.
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    fn port(settings: &[(&str, &str)]) -> Port<(), RedPenalty<()>> {
+        let config = RedPenaltyConfig::from_settings(settings).unwrap();
+        Port::new(RedPenalty::new(config, &PLACE).unwrap(), Rng::new(3))
+    }
+
+    /// Flow 0 sends at `flood` packets a second and ten others at 50 each, for `seconds`; the link sends 1000.
+    fn drive(port: &mut Port<(), RedPenalty<()>>, start: u64, seconds: u64, flood: u64) {
+        for ms in start * 1000..(start + seconds) * 1000 {
+            let now = Time::ZERO + Span::from_millis(ms);
+            let ours = (ms * flood / 1000..(ms + 1) * flood / 1000).map(|_| 0);
+            let others = (ms % 2 == 0).then_some(1 + ms / 2 % 10);
+            ours.chain(others).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 1000, ()), now, &mut ()));
+            port.dequeue(now, &mut ());
+        }
+    }
+
+    #[test]
+    fn a_flood_is_penalised_after_an_interval_and_released_when_it_has_fallen_silent() {
+        let mut port = port(&[("limit", "100p"), ("wq", "0.02")]);
+        drive(&mut port, 0, 5, 1500);
+        assert_eq!(port.discipline().penalty(FlowId(0)), None, "not before it is examined");
+        drive(&mut port, 5, 1, 1500);
+        let penalty = port.discipline().penalty(FlowId(0)).unwrap();
+        // Half of 2000 packets a second are dropped, three quarters of them its own: some 1.5 MB/s against
+        // 1.2 x 1.22 x 1500/(0.06 sqrt 0.5) = 52 kB/s.
+        assert_eq!(penalty.offence, Offence::Unfriendly);
+        assert!((penalty.rate / 1.5e6 - 1.0).abs() < 0.1, "{penalty:?}");
+        let refused = |port: &Port<(), RedPenalty<()>>| port.totals().counts().drops[Why::Unresponsive as usize];
+        drive(&mut port, 6, 24, 1500);
+        // At most a quarter of the link: at least 1250 of 1500 packets a second.
+        assert!(refused(&port) > 24 * 1240, "{}", refused(&port));
+        assert!(port.discipline().penalty(FlowId(0)).is_some());
+        // Ten packets a second, all of which the box admits, are friendly.
+        drive(&mut port, 30, 11, 10);
+        assert_eq!(port.discipline().penalty(FlowId(0)), None);
+    }
+
+    #[test]
+    fn a_fixed_penalty_rate_is_kept() {
+        let mut port = port(&[("limit", "100p"), ("wq", "0.02"), ("penalty_rate", "160kbit/s")]);
+        drive(&mut port, 0, 6, 1500);
+        let sent = |port: &Port<(), RedPenalty<()>>| {
+            port.totals().counts().arrived - port.totals().counts().drops[Why::Unresponsive as usize]
+        };
+        let before = sent(&port);
+        drive(&mut port, 6, 10, 1500);
+        // 500 packets a second of the others and 20 of the box, which starts full: 3000 bytes.
+        let passed = sent(&port) - before;
+        assert!(passed.abs_diff(10 * 520) <= 3, "{passed}");
+    }
+
+    #[test]
+    fn a_full_penalisedtakes_no_further_flow_and_the_log_no_further_signal() {
+        let mut port = port(&[("limit", "100p"), ("wq", "0.02"), ("places", "1"), ("log", "50")]);
+        for second in 0..30 {
+            drive(&mut port, second, 1, 700);
+            let at = Time::ZERO + Span::from_secs(second + 1);
+            (0..700).for_each(|_| port.enqueue(Packet::new(FlowId(77), 1000, ()), at, &mut ()));
+        }
+        let discipline = port.discipline();
+        assert_eq!((discipline.penalised.len(), discipline.log().len()), (1, 50));
+    }
+
+    #[test]
+    fn every_preset_builds_and_time_that_stands_still_at_its_end_is_survived() {
+        for preset in RedPenaltyConfig::presets() {
+            let mut port = port(&[("preset", preset.name)]);
+            for _ in 0..300 {
+                port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::NEVER, &mut ());
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Does a flow use congestion control? Three tests that need its rate and the drop rate, and no word from its ends.
+//!
+//! S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM ToN 7(4), 1999.
+
+use crate::packet::FlowId;
+
+/// Which test a flow failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offence {
+    /// It sends more than a TCP could at this drop rate.
+    Unfriendly,
+    /// It did not slow down when the drop rate grew.
+    Unresponsive,
+    /// It has much more of the traffic than its part.
+    Disproportionate,
+}
+
+/// What is known of a flow in one interval.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowSample {
+    /// Its name.
+    pub flow: FlowId,
+    /// The part of all packets that was dropped or marked.
+    pub drops: f64,
+    /// Its own rate, in bytes a second.
+    pub rate: f64,
+}
+
+/// The limits that the three tests apply.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowTests {
+    /// The least round trip of the flows, the paper's R, in seconds.
+    pub rtt: f64,
+    /// The largest packet of the flows, the paper's B, in bytes.
+    pub mtu: f64,
+    /// A flow is unfriendly above this many times the friendly rate.
+    pub safety: f64,
+    /// A flow is unresponsive if the drop rate grew by more than this factor ...
+    pub drops_grew: f64,
+    /// ... and its rate stayed above this part of what it was.
+    pub rate_kept: f64,
+    /// The paper's c, in bytes a second.
+    pub disproportionate: f64,
+}
+
+impl FlowTests {
+    /// What a TCP sends at most where the part `drops` of all packets is dropped, in bytes a second: 1.22 B/(R sqrt p).
+    /// `None` without drops, where any rate is friendly.
+    pub fn friendly_rate(&self, drops: f64) -> Option<f64> {
+        (drops > 0.0).then(|| 1.22 * self.mtu / (self.rtt * libm::sqrt(drops)))
+    }
+
+    /// Whether a flow of `rate` is not TCP-friendly.
+    pub fn unfriendly(&self, rate: f64, drops: f64) -> bool {
+        self.friendly_rate(drops).is_some_and(|friendly| rate > self.safety * friendly)
+    }
+
+    /// Whether a flow did not answer a drop rate that grew from `then`, its sample at the lowest drop rate, to `now`.
+    pub fn unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
+        now.drops > self.drops_grew * then.drops && now.rate > self.rate_kept * then.rate
+    }
+
+    /// Whether a flow has more than ln(3n)/n of the rate of `flows` flows, `all`, while drops leave demand unmet.
+    pub fn disproportionate(&self, rate: f64, drops: f64, all: f64, flows: usize) -> bool {
+        let n = flows.max(1) as f64;
+        rate > libm::log(3.0 * n) / n * all && rate * libm::sqrt(drops) > self.disproportionate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TESTS: FlowTests =
+        FlowTests { rtt: 0.05, mtu: 512.0, safety: 1.2, drops_grew: 2.0, rate_kept: 0.8, disproportionate: 12_000.0 };
+
+    #[test]
+    fn a_flow_is_unfriendly_above_the_rate_of_a_tcp() {
+        // By hand: 1.22 x 512 / 0.05 = 12 493 bytes a second over sqrt p; p = 1 %: 124 928; the safety of 1.2: 149 914.
+        assert!((TESTS.friendly_rate(0.01).unwrap() - 124_928.0).abs() < 1e-6);
+        assert!(!TESTS.unfriendly(149_000.0, 0.01) && TESTS.unfriendly(150_000.0, 0.01));
+        assert!(!TESTS.unfriendly(1e9, 0.0), "without drops any rate is friendly");
+    }
+
+    #[test]
+    fn a_flow_is_unresponsive_if_drops_doubled_and_it_kept_its_rate() {
+        let sample = |drops, rate| FlowSample { flow: FlowId(1), drops, rate };
+        let then = sample(0.01, 1000.0);
+        // A TCP would have fallen to 1/sqrt(2.1) = 0.69 of its rate.
+        assert!(TESTS.unresponsive(sample(0.021, 810.0), then));
+        assert!(!TESTS.unresponsive(sample(0.021, 690.0), then) && !TESTS.unresponsive(sample(0.019, 1000.0), then));
+    }
+
+    #[test]
+    fn a_flow_is_disproportionate_with_more_than_its_part_while_drops_are_many() {
+        // ln(30)/10 = 0.34 of the traffic; 12 000/sqrt(0.04) = 60 000 bytes a second.
+        assert!(TESTS.disproportionate(70_000.0, 0.04, 200_000.0, 10));
+        assert!(!TESTS.disproportionate(67_000.0, 0.04, 200_000.0, 10), "a third of it is not");
+        assert!(!TESTS.disproportionate(59_000.0, 0.04, 100_000.0, 10), "nor is a rate that the drops would suit");
+        assert!(!TESTS.disproportionate(1e9, 0.04, 1e9, 1), "one flow alone is nobody's rival");
+    }
+}
