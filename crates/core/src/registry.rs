@@ -170,6 +170,9 @@ disciplines! {
         "keep what fits, drop what does not", "the baseline of all the papers";
     "drr", DrrConfig, Drr::<T>::new, comparison [protects per_flow schedules],
         "a queue for each flow, served in turn by bytes of credit", "Shreedhar, Varghese, ACM SIGCOMM 1995";
+    "dualpi2", Dualpi2Config, Dualpi2::<T>::new, modern [ecn schedules],
+        "a shallow queue for Scalable traffic beside a Classic one, coupled so that their flows share evenly",
+        "De Schepper, Briscoe, White, RFC 9332, 2023";
     "faba", FabaConfig, Faba::<T>::new, paper [protects per_flow ecn],
         "a fixed stock of tokens, a bucket a flow: whoever queues more than its share drains its own",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";

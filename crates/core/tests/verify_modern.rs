@@ -1,11 +1,11 @@
-//! What their authors claim of CoDel, PIE and COBALT, among senders that answer signals and others that do not.
+//! What their authors claim of CoDel, PIE, COBALT and DualPI2, among senders that answer signals and others that do not.
 
 use headgate_core::{Rate, Span, Why};
 
 #[path = "support/closed_loop.rs"]
 mod closed_loop;
 
-use closed_loop::{Sender, run};
+use closed_loop::{Seen, Sender, run};
 
 const MBIT: u64 = 1_000_000;
 
@@ -122,4 +122,54 @@ fn cobalt_holds_to_its_target_against_senders_that_answer_and_against_a_flood() 
         // As for CoDel.
         assert!(least <= 5.0 + 12.0 / mbit && used > 0.8, "{mbit} Mbit/s, {rtt} ms: {least} ms, {used} used");
     }
+}
+
+const DUAL_RTT: Span = Span::from_millis(10);
+/// Packets of 1500 bytes, so 0.3 ms each.
+const DUAL_LINK: Rate = Rate::from_bits(40_000_000);
+
+/// So many Classic senders before so many Scalable ones, all with the same round trip, for a minute.
+fn mixed(qdisc: &str, classic: usize, scalable: usize) -> Seen {
+    let mut senders = vec![Sender::Aimd { rtt: DUAL_RTT, ect: true }; classic];
+    senders.extend(vec![Sender::Scalable { rtt: DUAL_RTT }; scalable]);
+    run(qdisc, DUAL_LINK, &senders, 60)
+}
+
+#[test]
+fn dualpi2_holds_classic_traffic_at_the_target_and_low_latency_traffic_at_the_threshold() {
+    // Appendix A.1: 15 ms for Classic traffic, the ramp from 0.8 to 1.2 ms or Linux's step of 1 ms for the other. The
+    // threshold says when marks begin, which act a round trip later: a packet in a hundred may wait a threshold more.
+    for qdisc in ["dualpi2", "dualpi2:preset=linux", "dualpi2:scheduler=ts_fifo", "dualpi2:min_th=1ms,range=0s"] {
+        for (classic, scalable) in [(1, 1), (5, 5), (8, 2), (2, 8)] {
+            let seen = mixed(qdisc, classic, scalable);
+            let (high, low) = (seen.delay_of(0, 0.5), seen.delay_of(classic, 0.99));
+            let what = format!("{qdisc}, {classic} + {scalable}: {high} and {low} ms, {}", seen.used());
+            assert!((high / 15.0 - 1.0).abs() < 0.15 && low < 2.0 && seen.used() > 0.99, "{what}");
+        }
+    }
+}
+
+#[test]
+fn dualpi2_without_classic_traffic_swings_up_to_the_threshold() {
+    // A step alone. Marks begin at 1 ms and act a round trip later, in which each sender puts out one packet more; one
+    // packet of 0.3 ms more may be on the link.
+    for senders in [2, 4, 8] {
+        let seen = mixed("dualpi2:min_th=1ms,range=0s", 0, senders);
+        let (peak, most) = (seen.delay_of(0, 0.99), 1.0 + 0.3 * (senders + 1) as f64);
+        assert!((1.0..=most).contains(&peak), "{senders}: {peak} ms, not 1 to {most}");
+    }
+}
+
+#[test]
+fn dualpi2_lets_classic_and_scalable_flows_share_evenly() {
+    // Sections 1.2 and 2.1. Per round trip R a Reno flow sends 1.22/sqrt(p_C) = 1.22/p', a Scalable one that loses half a
+    // packet a mark and gains one a round trip of unmarked ones 2 (1 - p_CL)/p_CL = (1 - p_CL)/p'. With the queue, R is
+    // 25 ms here for the one and 10 ms for the other: they are as 1 to 2.05 (1 - p_CL), p_CL being below 0.2. Uncoupled, the
+    // Scalable flow takes what the scheduler leaves it, up to fifteen sixteenths.
+    let ratio = |qdisc: &str| {
+        let seen = mixed(qdisc, 1, 1);
+        seen.shares[1] / seen.shares[0]
+    };
+    let (coupled, apart) = (ratio("dualpi2"), ratio("dualpi2:coupling_factor=0.001"));
+    assert!((1.64..2.05).contains(&coupled) && apart > 5.0, "{coupled} {apart}");
 }

@@ -20,6 +20,11 @@ impl Every {
         self.next
     }
 
+    /// When the last period ended of those that were counted.
+    pub fn last(&self) -> Time {
+        Time::from_nanos(self.next.as_nanos().saturating_sub(self.period.as_nanos()))
+    }
+
     /// How many periods ended up to and including `now`. The caller catches up in closed form or bounded: a clock that
     /// jumps an hour ends many periods at once.
     #[inline]
@@ -42,6 +47,7 @@ mod tests {
         let mut timer = Every::new(Span::from_millis(5), Time::ZERO);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         assert_eq!([at(4), at(5), at(5), at(9), at(31), at(3_600_000)].map(|t| timer.due(t)), [0, 1, 0, 0, 5, 719_994]);
+        assert_eq!(timer.last(), at(3_600_000));
         assert_eq!(Every::new(Span::ZERO, Time::ZERO).due(Time::NEVER), 0);
     }
 }

@@ -47,6 +47,12 @@ impl<T> Fifo<T> {
         Some(packet)
     }
 
+    /// The oldest packet.
+    #[inline]
+    pub fn head(&self) -> Option<&Packet<T>> {
+        self.packets.front()
+    }
+
     /// What is held.
     #[inline]
     pub fn backlog(&self) -> Backlog {

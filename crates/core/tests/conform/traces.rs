@@ -13,7 +13,7 @@ pub struct Mix {
     /// The share of packets that belong to one flow besides its even part.
     hog: f64,
     sizes: &'static [u32],
-    /// The share of packets that can carry marks.
+    /// The share of flows whose packets can carry marks.
     ect: f64,
     /// Packets that come for each that may leave.
     load: f64,
@@ -60,7 +60,9 @@ impl Mix {
         // Spread over all 64 bits, as the hosts' own hashes are.
         let flow = FlowId(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let capable = [Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
-        let ecn = if rng.chance(self.ect) { pick(rng, &capable) } else { Ecn::NotEct };
+        // The same for all packets of a flow: those of other codepoints may take another queue (RFC 9332).
+        let mut own = Rng::new(number);
+        let ecn = if own.chance(self.ect) { pick(&mut own, &capable) } else { Ecn::NotEct };
         Packet { ecn, class: ClassId((number % 3) as u16), ..Packet::new(flow, pick(rng, self.sizes), ()) }
     }
 }

@@ -11,6 +11,7 @@ mod codel;
 mod csfq;
 mod droptail;
 mod drr;
+mod dualpi2;
 mod faba;
 mod feng_red;
 mod fq;

@@ -16,8 +16,29 @@ pub enum Sender {
     /// One packet more in flight each round trip, half as many after a signal, at most once in a round trip. `rtt` is the
     /// round trip without the queue; `ect` says whether its packets can be marked.
     Aimd { rtt: Span, ect: bool },
+    /// As `Aimd`, but half a packet less for each mark, and its packets are ECT(1): a Scalable control (RFC 9332, section
+    /// 1.2), such as DCTCP is where its marks come evenly.
+    Scalable { rtt: Span },
     /// A packet of `bytes` at `rate` times a second, whatever the signals, with gaps even in 0 to 2 times the mean.
     Constant { rate: f64, bytes: u32 },
+}
+
+impl Sender {
+    /// Its round trip, if it waits for one.
+    fn rtt(self) -> Option<Span> {
+        match self {
+            Sender::Aimd { rtt, .. } | Sender::Scalable { rtt } => Some(rtt),
+            Sender::Constant { .. } => None,
+        }
+    }
+
+    fn ecn(self) -> Ecn {
+        match self {
+            Sender::Aimd { ect: true, .. } => Ecn::Ect0,
+            Sender::Scalable { .. } => Ecn::Ect1,
+            Sender::Aimd { .. } | Sender::Constant { .. } => Ecn::NotEct,
+        }
+    }
 }
 
 /// What was seen after the warm-up.
@@ -42,6 +63,13 @@ impl Seen {
         let mut all = self.delays.concat();
         all.sort_by(f64::total_cmp);
         all[(part * (all.len() - 1) as f64) as usize]
+    }
+
+    /// The delay, in ms, that `part` of one flow's packets stayed below.
+    pub fn delay_of(&self, flow: usize, part: f64) -> f64 {
+        let mut own = self.delays[flow].clone();
+        own.sort_by(f64::total_cmp);
+        own[(part * (own.len() - 1) as f64) as usize]
     }
 
     /// The mean delay, in ms.
@@ -144,7 +172,7 @@ impl Loop {
                 self.send(now);
             }
             Event::Due { flow } => match self.flows[flow].sender {
-                Sender::Aimd { .. } => self.fill(flow, now),
+                Sender::Aimd { .. } | Sender::Scalable { .. } => self.fill(flow, now),
                 Sender::Constant { rate, bytes } => {
                     self.arrive(Packet::new(FlowId(flow as u64), bytes, now), now);
                     let gap = Span::from_secs_f64(self.rng.between(0.0, 2.0) / rate);
@@ -154,7 +182,9 @@ impl Loop {
             Event::Heard { flow, sent, signal } => {
                 let sender = &mut self.flows[flow];
                 sender.in_flight -= 1;
-                if signal {
+                if signal && matches!(sender.sender, Sender::Scalable { .. }) {
+                    (sender.window, sender.slow_start) = ((sender.window - 0.5).max(2.0), false);
+                } else if signal {
                     if sent > sender.cut {
                         sender.window = (sender.window / 2.0).max(2.0);
                         (sender.cut, sender.slow_start) = (now, false);
@@ -169,8 +199,7 @@ impl Loop {
 
     /// Sends what the window allows.
     fn fill(&mut self, flow: usize, now: Time) {
-        let Sender::Aimd { ect, .. } = self.flows[flow].sender else { return };
-        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = self.flows[flow].sender.ecn();
         while f64::from(self.flows[flow].in_flight) + 1.0 <= self.flows[flow].window {
             self.flows[flow].in_flight += 1;
             self.arrive(Packet { ecn, ..Packet::new(FlowId(flow as u64), BYTES, now) }, now);
@@ -198,7 +227,7 @@ impl Loop {
             self.delays[flow].push((now - packet.arrived).as_secs_f64() * 1000.0);
             self.bytes[flow] += f64::from(packet.bytes);
         }
-        if let Sender::Aimd { rtt, .. } = self.flows[flow].sender {
+        if let Some(rtt) = self.flows[flow].sender.rtt() {
             let signal = packet.ecn == Ecn::Ce;
             self.schedule(now + rtt, Event::Heard { flow, sent: packet.handle, signal });
         }
@@ -207,7 +236,7 @@ impl Loop {
     /// Drops are heard of a round trip later, as by duplicate acknowledgements.
     fn tell(&mut self, lost: Lost, now: Time) {
         for (flow, sent) in lost.0 {
-            if let Sender::Aimd { rtt, .. } = self.flows[flow].sender {
+            if let Some(rtt) = self.flows[flow].sender.rtt() {
                 self.schedule(now + rtt, Event::Heard { flow, sent, signal: true });
             }
         }

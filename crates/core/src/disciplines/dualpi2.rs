@@ -1,0 +1,360 @@
+//! DualPI2: a shallow queue for Scalable traffic beside a Classic one, coupled so that their flows share the link evenly.
+//!
+//! K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
+//! Scalable Throughput (L4S)", RFC 9332, 2023, appendix A; the controller, [`Pi2`]: K. De Schepper et al., "PI2: a
+//! linearized AQM for both Classic and Scalable TCP", ACM CoNEXT 2016.
+//!
+//! | RFC 9332 | here |
+//! | --- | --- |
+//! | lq, cq | `low`, `classic` |
+//! | k, target, Tupdate, alpha, beta | `coupling_factor`, `target`, `tupdate`, `alpha`, `beta` |
+//! | p', prev_q | [`Pi2::probability`], [`Pi2::delay`] |
+//! | p_C, p_CL | p'^2 and k p', [`Dualpi2::probabilities`] |
+//! | p_Cmax, p_Lmax | min(1/k^2, 1) and 1: overload |
+//! | minTh, range, Th_len | `min_th`, `range`, `min_qlen_step` (Th_len + 1) |
+//! | scheduler() | `scheduler` |
+//! | recur(), lq.count, cq.count | `signals`, [`Dualpi2::counts`] |
+
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Fifo, Pi2, Pi2Rules};
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+use crate::units::Limit;
+
+crate::choice! {
+    /// Which queue sends next where both hold packets.
+    pub enum DualScheduler {
+        /// Weighted round robin by bytes.
+        Wrr = "wrr",
+        /// The packet that has waited longest, a Classic one `tshift` less than it has.
+        TsFifo = "ts_fifo",
+    }
+}
+
+crate::choice! {
+    /// How a probability becomes signals.
+    pub enum Signals {
+        /// Probabilities add up, and each time they pass 1 there is a signal.
+        Recur = "recur",
+        /// By chance, each packet for itself.
+        Random = "random",
+    }
+}
+
+crate::params! {
+    /// Settings of [`Dualpi2`].
+    pub struct Dualpi2Config {
+        /// Room for waiting packets of both queues; what does not fit is dropped. `auto`: what the link sends in 250 ms.
+        limit: Option<Limit> = None;
+        /// The delay of the Classic queue to hold.
+        target: Span = Span::from_millis(15);
+        /// The longest round trip expected, for the `auto` values below.
+        max_rtt: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded), also "RTT_max";
+        /// Time between updates of the probability. `auto`: `target`, at most a third of `max_rtt`.
+        tupdate: Option<Span> = None, in (Bound::Excluded(Span::ZERO), Bound::Unbounded), also "Tupdate";
+        /// Added at an update for each second of delay above the target, in Hz. `auto`: 0.1 tupdate / max_rtt^2.
+        alpha: Option<f64> = None, in 0.0..;
+        /// Added at an update for each second by which the delay grew, in Hz. `auto`: 0.3 / max_rtt.
+        beta: Option<f64> = None, in 0.0..;
+        /// What the base probability is multiplied with for the low latency queue; Classic packets get its square.
+        coupling_factor: f64 = 2.0, in (Bound::Excluded(0.0), Bound::Unbounded), also "k";
+        /// The delay from which the low latency queue marks on its own account.
+        min_th: Span = Span::from_micros(800), also "minTh" "step_thresh";
+        /// The further delay over which that rises to certainty; 0 makes it a step.
+        range: Span = Span::from_micros(400);
+        /// Packets that must be left in the low latency queue for that: the RFC's Th_len and one more.
+        min_qlen_step: u32 = 2;
+        /// Bytes that must be left in both queues for any signal of the base probability.
+        min_backlog: Bytes = Bytes(0);
+        /// Which queue sends next where both hold packets: weighted round robin, or the packet that has waited longest.
+        scheduler: DualScheduler = DualScheduler::Wrr;
+        /// The part of the link that is the Classic queue's at least, for `scheduler = "wrr"`.
+        classic_protection: f64 = 0.0625, in 0.0..=1.0;
+        /// How much longer a Classic packet must have waited, for `scheduler = "ts_fifo"`.
+        tshift: Span = Span::from_millis(50);
+        /// How a probability becomes signals: evenly spaced, or by chance.
+        signals: Signals = Signals::Recur;
+        /// Drops from both queues once the coupled probability has reached 1. Off: marks all it can, up to the limit.
+        drop_on_overload: bool = true, also "drop_overload";
+        /// Takes ECT(0) packets for Scalable traffic too, as in a data centre.
+        any_ect: bool = false;
+        /// Marks ECN-capable packets instead of dropping them. Off: all are Classic.
+        ecn: bool = true;
+    }
+    presets {
+        "rfc" "RFC 9332, appendix A.2 (the defaults)" {}
+        "linux" "sch_dualpi2 of Linux 6.18 with tc's defaults, as far as parameters express it" {
+            "limit" = "10000p", "tupdate" = "16ms", "alpha" = "0.16", "beta" = "3.2", "min_th" = "1ms", "range" = "0s",
+            "min_qlen_step" = "0", "min_backlog" = "3028B", "classic_protection" = "0.1", "signals" = "random",
+        }
+    }
+}
+
+/// Two queues, and which of them is whose turn.
+pub struct Dualpi2<T> {
+    config: Dualpi2Config,
+    limit: Limit,
+    low: Fifo<T>,
+    classic: Fifo<T>,
+    controller: Pi2,
+    /// The least p_C that is overload.
+    classic_most: f64,
+    /// The RFC's lq.count and cq.count.
+    low_count: f64,
+    classic_count: f64,
+    /// Whose turn it is: the low latency queue's while not above 0. In bytes, weighted.
+    credit: f64,
+    /// The credit while nothing waits.
+    first_credit: f64,
+}
+
+/// What p' means for the two queues.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coupled {
+    /// p_C: of signalling a Classic packet.
+    pub classic: f64,
+    /// p_CL: of marking a packet of the low latency queue on the Classic one's account.
+    pub low: f64,
+}
+
+impl<T> Dualpi2<T> {
+    /// Two empty queues.
+    ///
+    /// # Errors
+    /// None: every setting in its range fits every other.
+    pub fn new(config: Dualpi2Config, place: &Place) -> Result<Self, BuildError> {
+        let tupdate = config.tupdate.unwrap_or(config.target.min(Span::from_nanos(config.max_rtt.as_nanos() / 3)));
+        let (rtt, k) = (config.max_rtt.as_secs_f64(), config.coupling_factor);
+        let rules = Pi2Rules {
+            target: config.target,
+            tupdate: tupdate.max(Span::from_nanos(1)),
+            alpha: config.alpha.unwrap_or(0.1 * tupdate.as_secs_f64() / (rtt * rtt)),
+            beta: config.beta.unwrap_or(0.3 / rtt),
+            // Without drops there is nothing above a coupled probability of 1.
+            most: if config.drop_on_overload { 1.0 } else { (1.0 / k).min(1.0) },
+        };
+        let quarter = Limit::Bytes((place.rate.as_bits() / 32).max(2 * u64::from(place.mean_packet)));
+        let unbounded = || Fifo::new(Limit::Bytes(u64::MAX));
+        // A full packet's worth in favour of the heavier queue, as in Linux.
+        let first_credit = f64::from(place.mean_packet) * (2.0 * config.classic_protection - 1.0);
+        Ok(Dualpi2 {
+            limit: config.limit.unwrap_or(quarter),
+            config,
+            low: unbounded(),
+            classic: unbounded(),
+            controller: Pi2::new(rules),
+            classic_most: (1.0 / (k * k)).min(1.0),
+            low_count: 0.0,
+            classic_count: 0.0,
+            credit: first_credit,
+            first_credit,
+        })
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &Pi2 {
+        &self.controller
+    }
+
+    /// p_C and p_CL, as of the last update.
+    #[inline]
+    pub fn probabilities(&self) -> Coupled {
+        let base = self.controller.probability();
+        Coupled { classic: base * base, low: (self.config.coupling_factor * base).min(1.0) }
+    }
+
+    /// What has added up towards the next signal, in the low latency and in the Classic queue.
+    pub fn counts(&self) -> [f64; 2] {
+        [self.low_count, self.classic_count]
+    }
+
+    /// Whose turn it is under weighted round robin: the low latency queue's while not above 0. In weighted bytes.
+    pub fn credit(&self) -> f64 {
+        self.credit
+    }
+
+    /// What waits in the low latency and in the Classic queue.
+    pub fn backlogs(&self) -> [Backlog; 2] {
+        [self.low.backlog(), self.classic.backlog()]
+    }
+
+    #[inline]
+    fn is_low_latency(&self, packet: &Packet<T>) -> bool {
+        // ECT(1) and CE are the codepoints with the lower bit set (section 2.3 of the RFC).
+        self.config.ecn && (packet.ecn.bits() & 1 == 1 || (self.config.any_ect && packet.ecn.is_capable()))
+    }
+
+    #[inline]
+    fn update(&mut self, now: Time) {
+        let arrived = |queue: &Fifo<T>| queue.head().map(|packet| packet.arrived);
+        let oldest = [arrived(&self.low), arrived(&self.classic)].into_iter().flatten().min();
+        self.controller.catch_up(oldest, now);
+    }
+
+    /// The next packet, whether it is of the low latency queue, and what sending it does to the credit.
+    #[inline]
+    fn next(&mut self, now: Time) -> Option<(Packet<T>, bool, f64)> {
+        let (low, classic) = match (self.low.head(), self.classic.head()) {
+            (Some(low), Some(classic)) => (low, classic),
+            // Credit is for the time both wait.
+            (Some(_), None) => return self.low.pop().map(|packet| (packet, true, 0.0)),
+            (None, _) => return self.classic.pop().map(|packet| (packet, false, 0.0)),
+        };
+        let low_first = match self.config.scheduler {
+            DualScheduler::Wrr => self.credit <= 0.0,
+            DualScheduler::TsFifo => now - classic.arrived <= (now - low.arrived) + self.config.tshift,
+        };
+        let weight = self.config.classic_protection;
+        if low_first {
+            self.low.pop().map(|packet| (packet, true, weight)).map(by_bytes)
+        } else {
+            self.classic.pop().map(|packet| (packet, false, weight - 1.0)).map(by_bytes)
+        }
+    }
+
+    /// A packet of the low latency queue: marked, as it came, or dropped.
+    #[inline]
+    fn judge_low(&mut self, packet: Packet<T>, coupled: Coupled, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let signals = self.config.signals;
+        if self.config.drop_on_overload && coupled.low >= 1.0 {
+            // Saturated by marks: Classic drops, and marks on what is left.
+            if signals.hit(&mut self.low_count, coupled.classic, cx.rng) {
+                cx.drop(packet, Why::Sojourn);
+                return None;
+            }
+            let hit = signals.hit(&mut self.low_count, coupled.low, cx.rng);
+            return cx.signal_if(hit, packet, Why::Sojourn, true);
+        }
+        let enough = self.low.backlog().packets >= self.config.min_qlen_step;
+        let native = if enough { self.native(cx.now - packet.arrived) } else { 0.0 };
+        let hit = signals.hit(&mut self.low_count, native.max(coupled.low), cx.rng);
+        let why = if native > coupled.low { Why::Forced } else { Why::Sojourn };
+        cx.signal_if(hit, packet, why, true)
+    }
+
+    /// The RFC's laqm: 0 up to minTh, 1 from minTh + range on.
+    #[inline]
+    fn native(&self, delay: Span) -> f64 {
+        let (min, range) = (self.config.min_th, self.config.range);
+        if delay >= min + range {
+            1.0
+        } else if delay <= min {
+            0.0
+        } else {
+            (delay - min).as_nanos() as f64 / range.as_nanos() as f64
+        }
+    }
+
+    /// A Classic packet: marked, as it came, or dropped.
+    #[inline]
+    fn judge_classic(&mut self, packet: Packet<T>, coupled: Coupled, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let hit = self.config.signals.hit(&mut self.classic_count, coupled.classic, cx.rng);
+        let overload = self.config.drop_on_overload && coupled.classic >= self.classic_most;
+        cx.signal_if(hit, packet, Why::Sojourn, self.config.ecn && !overload)
+    }
+}
+
+/// A weight, times the packet's bytes.
+#[inline]
+fn by_bytes<T>((packet, low, weight): (Packet<T>, bool, f64)) -> (Packet<T>, bool, f64) {
+    let credit = weight * f64::from(packet.bytes);
+    (packet, low, credit)
+}
+
+impl Signals {
+    /// Whether a packet is signalled that is to be with `probability`: the RFC's recur().
+    #[inline]
+    fn hit(self, count: &mut f64, probability: f64, rng: &mut Rng) -> bool {
+        if self == Signals::Random {
+            return rng.chance(probability);
+        }
+        *count += probability;
+        let hit = *count > 1.0;
+        *count -= f64::from(u8::from(hit));
+        hit
+    }
+}
+
+impl<T> Discipline<T> for Dualpi2<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        self.update(cx.now);
+        if !self.limit.admits(self.backlog(), packet.bytes) {
+            return cx.drop(packet, Why::Overflow);
+        }
+        let queue = if self.is_low_latency(&packet) { &mut self.low } else { &mut self.classic };
+        queue.push(packet, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.update(cx.now);
+        while let Some((packet, low, credit)) = self.next(cx.now) {
+            let quiet = self.backlog().bytes < self.config.min_backlog.0;
+            let coupled = if quiet { Coupled { classic: 0.0, low: 0.0 } } else { self.probabilities() };
+            let judged =
+                if low { self.judge_low(packet, coupled, cx) } else { self.judge_classic(packet, coupled, cx) };
+            if judged.is_some() {
+                self.credit += credit;
+                return judged;
+            }
+        }
+        self.credit = self.first_credit;
+        None
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        let [low, classic] = self.backlogs();
+        Backlog { packets: low.packets + classic.packets, bytes: low.bytes + classic.bytes }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let (coupled, [low, classic]) = (self.probabilities(), self.backlogs());
+        gauge("probability", self.controller.probability());
+        gauge("probability_classic", coupled.classic);
+        gauge("probability_coupled", coupled.low);
+        gauge("low_packets", f64::from(low.packets));
+        gauge("classic_packets", f64::from(classic.packets));
+        gauge("delay_ms", 1000.0 * self.controller.delay());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{FlowId, Port, Rate};
+
+    // 1000 B take 1 ms.
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    #[test]
+    fn the_constants_follow_from_target_and_round_trip_as_in_the_rfc() {
+        // Appendix A.1: Tupdate 15 ms, alpha 0.15 Hz, beta 3 Hz, p_Cmax 1/4, and 250 ms of buffer.
+        let dual = Dualpi2::new(Dualpi2Config::default(), &PLACE).unwrap();
+        let mut port = Port::new(dual, Rng::new(3));
+        assert_eq!(port.discipline().limit, Limit::Bytes(250_000));
+        assert_eq!(port.discipline().classic_most, 0.25);
+        for ms in [0, 30] {
+            port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::ZERO + Span::from_millis(ms), &mut ());
+        }
+        // 3 x 0.015, then 0.15 x 0.015 + 3 x 0.015.
+        assert!((port.discipline().controller().probability() - 0.09225).abs() < 1e-12);
+        let Coupled { classic, low } = port.discipline().probabilities();
+        assert!((low - 0.1845).abs() < 1e-12 && (classic - 0.09225 * 0.09225).abs() < 1e-12);
+    }
+
+    #[test]
+    fn every_preset_builds() {
+        for preset in Dualpi2Config::presets() {
+            let config = Dualpi2Config::from_settings(&[("preset", preset.name)]).unwrap();
+            assert!(Dualpi2::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+        }
+    }
+}

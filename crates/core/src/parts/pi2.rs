@@ -1,0 +1,168 @@
+//! PI2's controller: a linear probability that its users square for Classic traffic and scale for Scalable traffic.
+//!
+//! K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, "PI2: a linearized AQM for both Classic and Scalable TCP", ACM
+//! CoNEXT 2016; RFC 9332, appendix A.2, `dualpi2_update`.
+
+use super::every::Every;
+use crate::time::{Span, Time};
+
+/// What a controller runs by.
+#[derive(Clone, Copy, Debug)]
+pub struct Pi2Rules {
+    /// The delay to hold.
+    pub target: Span,
+    /// Time between updates, above zero.
+    pub tupdate: Span,
+    /// Added at each update for each second of delay above the target, in Hz.
+    pub alpha: f64,
+    /// Added at each update for each second by which the delay grew since the last, in Hz.
+    pub beta: f64,
+    /// The probability's upper bound.
+    pub most: f64,
+}
+
+/// The probability p'.
+#[derive(Clone, Debug)]
+pub struct Pi2 {
+    rules: Pi2Rules,
+    timer: Every,
+    probability: f64,
+    /// The delay at the last update, in seconds.
+    delay: f64,
+}
+
+impl Pi2 {
+    /// A probability of 0; the first update is due a `tupdate` after the start of the run.
+    pub fn new(rules: Pi2Rules) -> Pi2 {
+        Pi2 { rules, timer: Every::new(rules.tupdate, Time::ZERO), probability: 0.0, delay: 0.0 }
+    }
+
+    /// p', as of the last update.
+    #[inline]
+    pub fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// The delay at the last update, in seconds.
+    pub fn delay(&self) -> f64 {
+        self.delay
+    }
+
+    /// Makes the updates that were due since the last call, during which nothing came and nothing left: the packet
+    /// waiting longest arrived at `oldest`, or none waits.
+    #[inline]
+    pub fn catch_up(&mut self, oldest: Option<Time>, now: Time) {
+        let due = self.timer.due(now);
+        if due > 0 {
+            self.update(due, oldest);
+        }
+    }
+
+    /// p' <- p' + alpha (q - target) + beta (q - q_old), `due` times: the first by itself, the others in closed form. In
+    /// those q grows by `tupdate` each time, or stays 0, so that the steps never fall: first come those below zero, which
+    /// may end at p' = 0, and then those above, which may end at the upper bound.
+    fn update(&mut self, due: u64, oldest: Option<Time>) {
+        let Pi2Rules { target, tupdate, alpha, beta, .. } = self.rules;
+        let since = (tupdate * (due - 1)).as_nanos();
+        let first = Time::from_nanos(self.timer.last().as_nanos().saturating_sub(since));
+        let delay = oldest.map_or(0.0, |oldest| (first - oldest).as_secs_f64());
+        self.add(alpha * (delay - target.as_secs_f64()) + beta * (delay - self.delay));
+        self.delay = delay;
+        let others = (due - 1) as f64;
+        if others > 0.0 {
+            let growth = if oldest.is_some() { tupdate.as_secs_f64() } else { 0.0 };
+            let step = alpha * (delay - target.as_secs_f64()) + beta * growth;
+            // Step number i, from 1, is step + i x rise.
+            let rise = alpha * growth;
+            let falling = if rise > 0.0 { libm::floor((-step / rise).clamp(0.0, others)) } else { others };
+            let sum = |n: f64| n * step + rise * n * (n + 1.0) / 2.0;
+            self.add(sum(falling));
+            self.add(sum(others) - sum(falling));
+            self.delay = delay + others * growth;
+        }
+    }
+
+    fn add(&mut self, change: f64) {
+        self.probability = (self.probability + change).clamp(0.0, self.rules.most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// RFC 9332's constants: a target of 15 ms, an update each 15 ms, 0.15 Hz and 3 Hz.
+    const RFC: Pi2Rules =
+        Pi2Rules { target: Span::from_millis(15), tupdate: Span::from_millis(15), alpha: 0.15, beta: 3.0, most: 1.0 };
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn updates_follow_the_rfc_worked_by_hand() {
+        let mut pi = Pi2::new(RFC);
+        pi.catch_up(Some(at(0)), at(14));
+        assert_eq!(pi.probability(), 0.0, "no update is due");
+        // At 15 ms the packet of 0 ms has waited 15: 0.15 x 0 + 3 x 0.015.
+        pi.catch_up(Some(at(0)), at(15));
+        assert!(near(pi.probability(), 0.045));
+        // At 30 ms the oldest came at 5 ms: 25 ms of delay; + 0.15 x 0.010 + 3 x 0.010.
+        pi.catch_up(Some(at(5)), at(31));
+        assert!(near(pi.probability(), 0.0765), "{}", pi.probability());
+        // At 45 ms it came at 35 ms: - 0.15 x 0.005 - 3 x 0.015.
+        pi.catch_up(Some(at(35)), at(45));
+        assert!(near(pi.probability(), 0.03075), "{}", pi.probability());
+        // At 60 ms nothing waits: - 0.15 x 0.015 - 3 x 0.010 = -0.03225, below 0.
+        pi.catch_up(None, at(60));
+        assert_eq!((pi.probability(), pi.delay()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn updates_that_were_missed_are_made_up_for() {
+        // By hand: at 15, 30 and 45 ms delays of 15, 30 and 45 ms: 0.045, + 0.00225 + 0.045, + 0.0045 + 0.045.
+        let mut pi = Pi2::new(RFC);
+        pi.catch_up(Some(at(0)), at(50));
+        assert!(near(pi.probability(), 0.14175) && near(pi.delay(), 0.045), "{}", pi.probability());
+        // Six updates on an empty queue: -0.15 x 0.015 - 3 x 0.045, and five of -0.00225.
+        let mut calm = Pi2::new(RFC);
+        calm.catch_up(Some(at(0)), at(50));
+        calm.catch_up(None, at(60));
+        assert!(near(calm.probability(), 0.0045), "{}", calm.probability());
+        calm.catch_up(None, at(75));
+        assert!(near(calm.probability(), 0.00225));
+        calm.catch_up(None, Time::NEVER);
+        assert_eq!(calm.probability(), 0.0);
+        pi.catch_up(Some(at(0)), Time::NEVER);
+        assert_eq!(pi.probability(), 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_how_often_the_host_asks(
+            start in 0u64..100, asks in prop::collection::vec(1u64..2000, 1..20), empty: bool,
+            (target, alpha, beta) in (0u64..500, 0.0f64..1.0, 0.0f64..0.05),
+        ) {
+            let rules = Pi2Rules { target: Span::from_millis(target), alpha, beta, ..RFC };
+            let [mut often, mut rarely] = [(); 2].map(|()| Pi2::new(rules));
+            // Some probability to begin with.
+            often.catch_up(Some(at(0)), at(150));
+            rarely.catch_up(Some(at(0)), at(150));
+            let oldest = (!empty).then_some(at(start));
+            let mut now = 150;
+            for wait in asks {
+                (0..wait).for_each(|ms| often.catch_up(oldest, at(now + ms)));
+                now += wait;
+                often.catch_up(oldest, at(now));
+                rarely.catch_up(oldest, at(now));
+                prop_assert!((often.probability() - rarely.probability()).abs() < 1e-9);
+                prop_assert!((often.delay() - rarely.delay()).abs() < 1e-9);
+            }
+        }
+    }
+}

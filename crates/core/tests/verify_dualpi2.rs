@@ -1,0 +1,149 @@
+//! What RFC 9332 says of DualPI2's decisions, worked by hand (appendix A, section 2.4). How its traffic fares is in
+//! `verify_modern.rs`.
+
+use headgate_core::disciplines::{Dualpi2, Dualpi2Config};
+use headgate_core::{Ecn, FlowId, Packet, Params, Place, Port, Rate, Rng, Span, Time, Why};
+
+// 1000 B take 1 ms.
+const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+fn port(settings: &[(&str, &str)]) -> Port<(), Dualpi2<()>> {
+    let config = Dualpi2Config::from_settings(settings).unwrap();
+    Port::new(Dualpi2::new(config, &PLACE).unwrap(), Rng::new(3))
+}
+
+fn at(us: u64) -> Time {
+    Time::ZERO + Span::from_micros(us)
+}
+
+fn offer(port: &mut Port<(), Dualpi2<()>>, ecn: Ecn, packets: u32, us: u64) {
+    (0..packets).for_each(|_| port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, at(us), &mut ()));
+}
+
+/// The codepoints of what leaves at one moment, as they came.
+fn order(port: &mut Port<(), Dualpi2<()>>, packets: usize, us: u64) -> Vec<u8> {
+    (0..packets).map_while(|_| port.dequeue(at(us), &mut ())).map(|packet| packet.ecn.bits()).collect()
+}
+
+#[test]
+fn ect1_and_ce_take_the_low_latency_queue() {
+    for (settings, low) in [(&[][..], 2), (&[("any_ect", "on")], 3), (&[("ecn", "off")], 0)] {
+        let mut port = port(settings);
+        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
+            offer(&mut port, ecn, 1, 0);
+        }
+        assert_eq!(port.discipline().backlogs().map(|held| held.packets), [low, 4 - low], "{settings:?}");
+    }
+}
+
+#[test]
+fn weighted_round_robin_gives_classic_its_share_of_the_bytes() {
+    let mut port = port(&[("classic_protection", "0.25"), ("min_th", "1h")]);
+    offer(&mut port, Ecn::Ect1, 100, 0);
+    offer(&mut port, Ecn::Ect0, 100, 0);
+    let sent = order(&mut port, 100, 0);
+    // The low latency queue first: a credit of -500 and + 250 each, above 0 after three, then three to one.
+    assert_eq!(sent[..8], [1, 1, 1, 2, 1, 1, 1, 2]);
+    assert_eq!(sent.iter().filter(|ecn| **ecn == 2).count(), 25);
+}
+
+#[test]
+fn a_time_shifted_fifo_sends_what_has_waited_longest_but_for_the_shift() {
+    let mut port = port(&[("scheduler", "ts_fifo"), ("tshift", "10ms"), ("min_th", "1h")]);
+    offer(&mut port, Ecn::Ect0, 1, 0);
+    offer(&mut port, Ecn::Ect0, 1, 5_000);
+    offer(&mut port, Ecn::Ect1, 1, 10_000);
+    offer(&mut port, Ecn::Ect1, 1, 12_000);
+    // The Classic packets count as of 10 and 15 ms.
+    assert_eq!(order(&mut port, 9, 12_000), [1, 2, 1, 2]);
+    offer(&mut port, Ecn::Ect0, 1, 12_000);
+    offer(&mut port, Ecn::Ect1, 1, 22_001);
+    assert_eq!(order(&mut port, 9, 22_001), [2, 1]);
+}
+
+#[test]
+fn the_low_latency_queue_marks_on_its_own_above_its_threshold_and_not_its_last_packets() {
+    let mut step = port(&[("min_th", "1ms"), ("range", "0s"), ("signals", "random")]);
+    offer(&mut step, Ecn::Ect1, 4, 0);
+    assert_eq!(order(&mut step, 1, 999), [1]);
+    // Two are left behind the first of these, one behind the second.
+    assert_eq!(order(&mut step, 3, 1_000), [3, 1, 1]);
+    assert_eq!(step.totals().counts().marks[Why::Forced as usize], 1);
+    // Up the ramp: at 900 us a quarter, and by recurrence every fourth packet, the sums being exact.
+    let mut ramp = port(&[]);
+    offer(&mut ramp, Ecn::Ect1, 100, 0);
+    assert_eq!(order(&mut ramp, 9, 900), [1, 1, 1, 1, 3, 1, 1, 1, 3]);
+}
+
+#[test]
+fn classic_packets_are_signalled_by_the_square_and_dropped_without_ecn() {
+    // 54 updates on a packet that stays: p' is held at 1/2 by leaving overload out.
+    let mut port = port(&[("drop_on_overload", "off"), ("limit", "1000p")]);
+    offer(&mut port, Ecn::NotEct, 1, 0);
+    offer(&mut port, Ecn::Ect0, 400, 1_000_000);
+    offer(&mut port, Ecn::NotEct, 400, 1_000_000);
+    assert_eq!(port.discipline().controller().probability(), 0.5);
+    while port.dequeue(at(1_000_000), &mut ()).is_some() {}
+    let counts = port.totals().counts();
+    let why = Why::Sojourn as usize;
+    // A quarter of each; whose turn the first is, is open.
+    assert!(counts.marks[why].abs_diff(100) <= 1 && counts.drops[why].abs_diff(100) <= 1, "{counts:?}");
+}
+
+#[test]
+fn on_overload_both_queues_drop_by_the_square_and_the_rest_of_the_low_latency_queue_is_marked() {
+    for (drops, low, classic) in [("on", [50, 50], [50, 0]), ("off", [0, 100], [0, 25])] {
+        let mut port = port(&[("drop_on_overload", drops), ("alpha", "0"), ("beta", "1"), ("signals", "random")]);
+        // p' is 0.7071 after as many seconds, or held at 1/2: p_C is 1/2 or 1/4.
+        let settled = 707_107;
+        offer(&mut port, Ecn::NotEct, 1, 0);
+        let mut seen = [[0u64; 2]; 2];
+        for (queue, ecn) in [Ecn::Ect1, Ecn::Ect0].into_iter().enumerate() {
+            let before = port.totals().counts().clone();
+            // Without anything that leaves for long, p' stands: each packet is judged at the same moment.
+            (0..10_000).for_each(|_| {
+                offer(&mut port, ecn, 1, settled);
+                let _ = port.dequeue(at(settled), &mut ());
+            });
+            let counts = port.totals().counts();
+            seen[queue] = [counts.dropped() - before.dropped(), counts.marked() - before.marked()];
+        }
+        for (seen, expected) in seen.iter().zip([low, classic]) {
+            // In percent; a standard deviation is half of one at most: five of them.
+            let near = |i: usize| (seen[i] as f64 / 100.0 - f64::from(expected[i])).abs() < 2.5;
+            assert!(near(0) && near(1), "{drops}: {seen:?} {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn a_queue_that_will_be_short_is_left_alone() {
+    let mut port = port(&[("min_backlog", "2KB"), ("drop_on_overload", "off"), ("coupling_factor", "1")]);
+    offer(&mut port, Ecn::NotEct, 1, 0);
+    offer(&mut port, Ecn::NotEct, 4, 2_000_000);
+    // p' is 1: whatever leaves 2000 bytes behind is dropped. Recurrence signals from the second on.
+    assert_eq!(order(&mut port, 9, 2_000_000).len(), 3);
+}
+
+#[test]
+fn p_cl_is_k_times_the_base_probability_and_p_c_its_square() {
+    // Equation 1 and section 2.4, measured: the share of packets that are signalled while p' stands at 0.3.
+    for signals in ["recur", "random"] {
+        // One update, in an hour: 3600 s above the target, and as much more than before.
+        let settings = [("tupdate", "1h"), ("target", "0s"), ("alpha", "0"), ("beta", "0.00008333333333333333")];
+        let more = [("signals", signals), ("min_th", "100h"), ("limit", "100000p"), ("classic_protection", "0.5")];
+        let mut port = port(&[settings, more].concat());
+        offer(&mut port, Ecn::NotEct, 1, 0);
+        let hour = 3_600_000_000;
+        offer(&mut port, Ecn::Ect1, 40_000, hour);
+        offer(&mut port, Ecn::Ect0, 40_000, hour);
+        assert!((port.discipline().controller().probability() - 0.3).abs() < 1e-9);
+        let sent = order(&mut port, 100_000, hour);
+        assert_eq!(sent.len() + port.totals().dropped() as usize, 80_001);
+        let [coupled, classic] = [0.6, 0.09];
+        let marked = port.totals().counts().marks[Why::Sojourn as usize] as f64;
+        // Standard deviations of 98 and 57 by chance, and none by recurrence: five of them.
+        let tolerance = if signals == "random" { 5.0 * f64::hypot(98.0, 57.0) } else { 2.0 };
+        assert!((marked - 40_000.0 * (coupled + classic)).abs() < tolerance, "{signals}: {marked}");
+    }
+}
