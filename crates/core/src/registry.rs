@@ -205,6 +205,9 @@ disciplines! {
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, section 4.1";
     "sfq", SfqConfig, Sfq::<T>::new, comparison [protects schedules],
         "flows are hashed to a few queues that are served in turn", "McKenney, IEEE INFOCOM 1990";
+    "sfq_red", SfqRedConfig, SfqRed::<T>::new, comparison [protects schedules ecn],
+        "flows are hashed to a few REDs that are served in turn",
+        "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV-B";
     "sfred", SfredConfig, Sfred::<T>::new, comparison [protects ecn],
         "SFB's bins with a RED in each, whose maxp finds its own value",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV-A";

@@ -25,6 +25,7 @@ mod red_penalty;
 mod sfb;
 mod sfed;
 mod sfq;
+mod sfq_red;
 mod sfred;
 mod sred;
 mod tokens;

@@ -1,5 +1,7 @@
 //! A link with senders that answer its signals: additive increase, multiplicative decrease, and nothing more of TCP.
 
+#![allow(dead_code, reason = "each test uses what it needs")]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
