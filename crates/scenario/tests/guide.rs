@@ -27,7 +27,7 @@ fn the_examples_are_valid() {
     let texts = texts.map(|text| if text.starts_with("name") { text.to_string() } else { completed(text) });
     let scenarios = texts.map(|text| read(&text).unwrap_or_else(|error| panic!("{error}")));
     let names: Vec<String> = scenarios.map(|scenario| scenario.name).collect();
-    assert_eq!(names, ["two", "guests", "fragment"]);
+    assert_eq!(names, ["two", "guests", "fragment", "fragment"]);
 }
 
 #[test]
@@ -45,6 +45,8 @@ fn every_key_has_its_row_in_its_section() {
         ("`[link]`", "link.none = 1"),
         ("`[[tcp]]`", "tcp = [{ none = 1 }]"),
         ("`[[udp]]`", "udp = [{ none = 1 }]"),
+        ("`[classify]`", "classify.none = 1"),
+        ("`[classify]`", "class = [{ none = 1 }]"),
         ("`[record]`", "record.none = 1"),
     ] {
         let help = read(wrong).unwrap_err().help.unwrap();
@@ -86,4 +88,22 @@ fn the_defaults_are_those_of_the_guide() {
         }
         assert_eq!(spelt, default, "{profile}");
     }
+}
+
+#[test]
+fn headers_say_by_default_what_the_guide_says() {
+    let (_, section) = GUIDE.split_once("\n## Headers").unwrap();
+    let rows = section.split("\n## ").next().unwrap().lines().map(|line| line.split(" | ").collect::<Vec<_>>());
+    let mut spelt = String::from("[[tcp]]\n");
+    for cells in rows.filter(|cells| cells.len() == 3 && cells[2].starts_with('`')) {
+        let keys = cells[0].trim_start_matches("| ").split(", ").map(|key| key.trim_matches('`'));
+        let values: Vec<&str> =
+            cells[2].trim_end_matches(" |").split(", ").map(|value| value.trim_matches('`')).collect();
+        keys.enumerate().for_each(|(i, key)| spelt += &format!("{key} = {}\n", values[i.min(values.len() - 1)]));
+    }
+    assert_eq!(spelt.lines().count(), 6, "{spelt}");
+    let head =
+        "name = 'd'\nduration = '9s'\nqdiscs = ['droptail']\nlink = { rate = '1Mbit/s', delay = '0s', limit = '9p' }\n";
+    let tcp = |group: &str| read(&format!("{head}{group}")).unwrap_or_else(|error| panic!("{error}")).tcp.remove(0);
+    assert_eq!(tcp(&spelt), tcp("[[tcp]]"));
 }
