@@ -147,3 +147,23 @@ fn p_cl_is_k_times_the_base_probability_and_p_c_its_square() {
         assert!((marked - 40_000.0 * (coupled + classic)).abs() < tolerance, "{signals}: {marked}");
     }
 }
+
+#[test]
+fn a_flood_that_ignores_marks_is_dropped_as_classic_traffic_is_and_waits_no_longer_than_the_target() {
+    // Section 4.2 and appendix A.2: on overload both queues drop with p_C. Twice what the link can in ECT(1) and half of it
+    // in Not-ECT leave with shares as they come, 4 to 1, and p_C rises to the 60 % that is too much.
+    let mut port = port(&[]);
+    let (mut sent, mut classic) = (0, 0);
+    for ms in 0..60_000 {
+        offer(&mut port, Ecn::Ect1, 2, 1000 * ms);
+        offer(&mut port, Ecn::NotEct, (ms % 2) as u32, 1000 * ms);
+        let packet = port.dequeue(at(1000 * ms), &mut ()).filter(|_| ms >= 10_000);
+        sent += u32::from(packet.is_some());
+        classic += u32::from(packet.is_some_and(|packet| packet.ecn == Ecn::NotEct));
+    }
+    let (share, delay) = (f64::from(classic) / f64::from(sent), port.discipline().controller().delay());
+    let dropped = port.discipline().probabilities().classic;
+    // A tenth for the swings of the controller about its rest.
+    assert!((share / 0.2 - 1.0).abs() < 0.1 && (dropped / 0.6 - 1.0).abs() < 0.1, "{share} {dropped}");
+    assert!((delay - 0.015).abs() < 0.003, "{delay}");
+}

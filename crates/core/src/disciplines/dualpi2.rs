@@ -58,11 +58,11 @@ crate::params! {
         /// Time between updates of the probability. `auto`: `target`, at most a third of `max_rtt`.
         tupdate: Option<Span> = None, in (Bound::Excluded(Span::ZERO), Bound::Unbounded), also "Tupdate";
         /// Added at an update for each second of delay above the target, in Hz. `auto`: 0.1 tupdate / max_rtt^2.
-        alpha: Option<f64> = None, in 0.0..;
+        alpha: Option<f64> = None, in 0.0..=1e6;
         /// Added at an update for each second by which the delay grew, in Hz. `auto`: 0.3 / max_rtt.
-        beta: Option<f64> = None, in 0.0..;
+        beta: Option<f64> = None, in 0.0..=1e6;
         /// What the base probability is multiplied with for the low latency queue; Classic packets get its square.
-        coupling_factor: f64 = 2.0, in (Bound::Excluded(0.0), Bound::Unbounded), also "k";
+        coupling_factor: f64 = 2.0, in (Bound::Excluded(0.0), Bound::Included(1000.0)), also "k";
         /// The delay from which the low latency queue marks on its own account.
         min_th: Span = Span::from_micros(800), also "minTh" "step_thresh";
         /// The further delay over which that rises to certainty; 0 makes it a step.
