@@ -1,4 +1,4 @@
-//! DRR: a queue for each flow, served in turn by bytes of credit.
+//! DRR: a queue for each flow, or a discipline for each class, served in turn by bytes of credit.
 //!
 //! M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995 (IEEE/ACM ToN 4(3),
 //! 1996), section 3 and figure 2.
@@ -8,12 +8,18 @@
 //! | ActiveList, DeficitCounter, Quantum | [`DeficitRing`], [`DeficitRing::credit`], `quantum` |
 //! | the queues a flow is hashed to | one for each flow, or `buckets` |
 //! | FreeBuffer: buffer stealing | [`FlowQueues::drop_longest`] |
+//!
+//! Classes are tc's: [`ClassQueues`].
+
+use alloc::vec::Vec;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
 use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{DeficitRing, End, FlowQueues, bucket};
+use crate::parts::{ClassQueues, DeficitRing, End, FlowQueues, bucket};
+use crate::qdisc::Qdisc;
+use crate::time::Time;
 use crate::units::Limit;
 
 crate::params! {
@@ -21,13 +27,16 @@ crate::params! {
     pub struct DrrConfig {
         /// Room for waiting packets, shared by all flows: what is too much is taken from the longest queue.
         limit: Limit = Limit::Packets(1000), also "blimit_";
-        /// The bytes each flow may send a turn. A packet that costs more waits for as many turns as it takes.
+        /// The bytes each flow may send a turn, or each class of weight 1. A packet that costs more waits for as many turns as it takes.
         quantum: Bytes = Bytes(1500), in Bytes(1).., also "quantum_";
         /// Hash flows to so many queues, as in the paper, where those that share one share its turns. `auto`: a queue
         /// for each flow.
         buckets: Option<u32> = None, in 1..=65_536, also "buckets_";
         /// Drop the oldest packet of the longest queue, instead of its newest.
         head_drop: bool = false;
+        /// A discipline for each class, in place of a queue for each flow: class 1 has the first, class 2 the second,
+        /// what is beyond the last or in no class the last. Turns are by the classes' weights. `[]`: none.
+        classes: Vec<Qdisc> = Vec::new();
     }
     presets {
         "paper" "the defaults: Shreedhar and Varghese 1995, with a queue for each flow and a quantum of Ethernet's MTU" {}
@@ -37,8 +46,17 @@ crate::params! {
     }
 }
 
+/// Queues that send by turns.
+pub struct Drr<T>(Queues<T>);
+
+/// The two things a turn can belong to.
+enum Queues<T> {
+    Flows(PerFlow<T>),
+    Classes(ClassQueues<T>),
+}
+
 /// Queues by flow, each of which sends as many bytes a turn.
-pub struct Drr<T> {
+struct PerFlow<T> {
     config: DrrConfig,
     flows: FlowQueues<T>,
     ring: DeficitRing,
@@ -46,28 +64,39 @@ pub struct Drr<T> {
     key: u64,
 }
 
-impl<T> Drr<T> {
+impl<T: 'static> Drr<T> {
     /// Empty queues.
     ///
     /// # Errors
-    /// None: every configuration is valid.
+    /// [`BuildError::Nested`] if a class's discipline cannot be built.
     pub fn new(config: DrrConfig, place: &Place) -> Result<Self, BuildError> {
-        let (flows, ring) = (FlowQueues::new(config.limit, place.key), DeficitRing::new());
         let quantum = u32::try_from(config.quantum.0).unwrap_or(u32::MAX);
-        Ok(Drr { config, flows, ring, quantum, key: place.key })
+        if !config.classes.is_empty() {
+            return ClassQueues::new(&config.classes, config.limit, quantum, place).map(Queues::Classes).map(Drr);
+        }
+        let (flows, ring) = (FlowQueues::new(config.limit, place.key), DeficitRing::new());
+        Ok(Drr(Queues::Flows(PerFlow { config, flows, ring, quantum, key: place.key })))
     }
+}
 
-    /// What the queue of `flow` holds and its deficit counter, while it holds anything.
+impl<T> Drr<T> {
+    /// What the queue of `flow` holds and its deficit counter, while it holds anything; `None` with classes.
     pub fn flow(&self, flow: FlowId) -> Option<(Backlog, i64)> {
-        let queue = self.flows.queue(self.name(flow))?;
-        Some((self.flows.queues().backlog_of(queue), self.ring.credit(queue)?))
+        let Queues::Flows(per_flow) = &self.0 else { return None };
+        let queue = per_flow.flows.queue(per_flow.name(flow))?;
+        Some((per_flow.flows.queues().backlog_of(queue), per_flow.ring.credit(queue)?))
     }
 
     /// How many queues hold packets.
     pub fn in_use(&self) -> usize {
-        self.flows.flows()
+        match &self.0 {
+            Queues::Flows(per_flow) => per_flow.flows.flows(),
+            Queues::Classes(classes) => classes.in_use(),
+        }
     }
+}
 
+impl<T> PerFlow<T> {
     /// What tells the queue of `flow` from others.
     #[inline]
     fn name(&self, flow: FlowId) -> FlowId {
@@ -82,7 +111,7 @@ impl<T> Drr<T> {
     }
 }
 
-impl<T> Discipline<T> for Drr<T> {
+impl<T> Discipline<T> for PerFlow<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let name = self.name(packet.flow);
@@ -113,11 +142,51 @@ impl<T> Discipline<T> for Drr<T> {
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.drop_longest(Why::Overload, cx);
     }
+}
+
+/// The same call on whichever it is.
+macro_rules! each {
+    ($drr:expr, $it:ident => $call:expr) => {
+        match $drr {
+            Queues::Flows($it) => $call,
+            Queues::Classes($it) => $call,
+        }
+    };
+}
+
+impl<T> Discipline<T> for Drr<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        each!(&mut self.0, it => it.enqueue(packet, cx));
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        each!(&mut self.0, it => it.dequeue(cx))
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        each!(&self.0, it => it.backlog())
+    }
+
+    fn ready_at(&self, now: Time) -> Option<Time> {
+        each!(&self.0, it => it.ready_at(now))
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        each!(&mut self.0, it => it.shed(cx));
+    }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let queues = self.flows.queues();
-        gauge("flows", self.flows.flows() as f64);
-        gauge("longest", queues.longest().map_or(0.0, |queue| f64::from(queues.backlog_of(queue).packets)));
+        let (name, longest) = match &self.0 {
+            Queues::Flows(PerFlow { flows, .. }) => {
+                ("flows", flows.queues().longest().map(|queue| flows.queues().backlog_of(queue)))
+            }
+            Queues::Classes(classes) => ("classes", Some(classes.backlog_of(classes.longest()))),
+        };
+        gauge(name, self.in_use() as f64);
+        gauge("longest", longest.map_or(0.0, |held| f64::from(held.packets)));
     }
 }
 
@@ -125,7 +194,7 @@ impl<T> Discipline<T> for Drr<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{Port, Rate, Rng, Time};
+    use crate::{Class, ClassId, Port, Rate, Rng, Span};
     use alloc::vec::Vec;
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
@@ -184,5 +253,47 @@ mod tests {
         let packets: Vec<(u64, u32)> = (0..9).map(|number| (number % 3, 1000)).collect();
         let one = order(&[("buckets", "1"), ("quantum", "1KB")], &packets);
         assert_eq!(one, (0..9).collect::<Vec<_>>(), "one queue is first in, first out");
+    }
+
+    #[test]
+    fn classes_share_by_weight_whatever_is_inside_them() {
+        let class = |weight| Class { parent: None, weight };
+        let classes = [1.0, 3.0, 1.0].map(class);
+        let place = Place { classes: &classes, ..PLACE };
+        let settings = [("classes", "[sfq; droptail:limit=900p]"), ("quantum", "1000B")];
+        let mut port: Port<usize, _> =
+            Port::new(Drr::new(DrrConfig::from_settings(&settings).unwrap(), &place).unwrap(), Rng::new(1));
+        for number in 0..400 {
+            let class = ClassId(1 + (number % 2) as u16);
+            port.enqueue(Packet { class, ..Packet::new(FlowId(number as u64), 500, number) }, Time::ZERO, &mut ());
+        }
+        let sent = core::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ())).take(80);
+        assert_eq!(sent.filter(|packet| packet.class == ClassId(1)).count(), 60, "three to one");
+        assert_eq!(core::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ())).count(), 320, "and then all the rest");
+    }
+
+    #[test]
+    fn the_class_that_holds_most_for_its_weight_makes_room() {
+        let mut port = port(&[("classes", "[droptail; droptail]"), ("limit", "10p")]);
+        for number in 0..12 {
+            let class = ClassId(if number < 9 { 1 } else { 2 });
+            port.enqueue(Packet { class, ..Packet::new(FlowId(1), 1000, number) }, Time::ZERO, &mut ());
+        }
+        assert_eq!(port.totals().counts().drops[Why::Overload as usize], 2);
+        let sent: Vec<ClassId> = core::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ())).map(|p| p.class).collect();
+        assert_eq!(sent.iter().filter(|class| **class == ClassId(2)).count(), 3);
+    }
+
+    #[test]
+    fn a_class_that_is_not_ready_does_not_hold_up_the_others_and_sends_when_it_is() {
+        let mut port = port(&[("classes", "[tbf:rate=8kbit/s,burst=1000B; droptail]")]);
+        for (number, class) in [1, 1, 2].into_iter().enumerate() {
+            port.enqueue(Packet { class: ClassId(class), ..Packet::new(FlowId(1), 1000, number) }, Time::ZERO, &mut ());
+        }
+        let mut sent = |now| core::iter::from_fn(|| port.dequeue(now, &mut ()).map(|packet| packet.handle)).collect();
+        let first: Vec<usize> = sent(Time::ZERO);
+        assert_eq!(first, [0, 2]);
+        let later: Vec<usize> = sent(Time::ZERO + Span::from_secs(1));
+        assert_eq!(later, [1]);
     }
 }

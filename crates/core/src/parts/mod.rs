@@ -3,6 +3,7 @@
 mod average;
 mod bins;
 mod children;
+mod class_queues;
 mod codel;
 mod deficit_ring;
 mod drop_history;
@@ -40,6 +41,7 @@ mod weighted_hitters;
 pub use average::Average;
 pub use bins::{BinState, Bins, Found, LevelHash, MOST_LEVELS, Places, Steps, misclassification, unresponsive};
 pub use children::Children;
+pub use class_queues::ClassQueues;
 pub use codel::{Codel, CodelRules, Popped, SquareRoot};
 pub use deficit_ring::DeficitRing;
 pub use drop_history::{DropHistory, HistorySize, Sighting};
