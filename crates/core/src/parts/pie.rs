@@ -318,13 +318,13 @@ mod tests {
         assert_eq!((pie.burst_allowance(), signalled(&mut pie)), (Span::from_millis(15), 0));
         pie.catch_up(&RULES, 400_000, at(150));
         assert!(pie.burst_allowance() == Span::ZERO && pie.probability() > 0.1 && signalled(&mut pie) > 50);
-        // Calm, from 0.9: two updates later, (0.9 - 0.001875 - 1.25 x 0.4 - 0.001875) x 0.98 is left of the probability. Only when
+        // Calm, from 0.7: two updates later, (0.7 - 0.001875 - 1.25 x 0.4 - 0.001875) x 0.98 is left of the probability. Only when
         // it has fallen to 0 does an arrival find the allowance renewed.
-        pie.probability = 0.9;
+        pie.probability = 0.7;
         pie.departed(&RULES, 1000, Span::ZERO, 0, at(151));
         pie.catch_up(&RULES, 0, at(180));
         assert!(
-            (pie.probability() - 0.388325).abs() < 1e-12
+            (pie.probability() - 0.192325).abs() < 1e-12
                 && signalled(&mut pie) == 0
                 && pie.burst_allowance() == Span::ZERO
         );
