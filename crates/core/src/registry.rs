@@ -181,6 +181,12 @@ disciplines! {
         "Feng, Kandlur, Saha, Shin, IEEE INFOCOM 1999";
     "fq", FqConfig, Fq::<T>::new, comparison [protects per_flow schedules],
         "a queue for each flow, served as if bit by bit", "Demers, Keshav, Shenker, ACM SIGCOMM 1989; Golestani, IEEE INFOCOM 1994";
+    "fq_codel", FqCodelConfig, FqCodel::<T>::new, modern [protects per_flow ecn schedules],
+        "a queue for each flow, newcomers first, with CoDel in each",
+        "Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet, RFC 8290, 2018";
+    "fq_pie", FqPieConfig, FqPie::<T>::new, modern [protects per_flow ecn schedules],
+        "a queue for each flow, newcomers first, with PIE in each",
+        "Ramakrishnan, Bhasi, Saicharan, Monis, Patil, Tahiliani, IEEE LCN Symposium 2019";
     "fred", FredConfig, Fred::<T>::new, comparison [protects per_flow ecn],
         "RED that bounds what each flow has queued and remembers who tries for more",
         "Lin, Morris, ACM SIGCOMM 1997";

@@ -1,4 +1,5 @@
-//! What their authors claim of CoDel, PIE, COBALT and DualPI2, among senders that answer signals and others that do not.
+//! What their authors claim of CoDel, PIE, COBALT, DualPI2, FQ-CoDel and FQ-PIE, among senders that answer signals and
+//! others that do not.
 
 use headgate_core::{Rate, Span, Why};
 
@@ -172,4 +173,50 @@ fn dualpi2_lets_classic_and_scalable_flows_share_evenly() {
     };
     let (coupled, apart) = (ratio("dualpi2"), ratio("dualpi2:coupling_factor=0.001"));
     assert!((1.64..2.05).contains(&coupled) && apart > 5.0, "{coupled} {apart}");
+}
+
+/// Ten elastic flows, a call of 50 packets of 200 bytes a second, and a flood of twice the link.
+fn household() -> Vec<Sender> {
+    [aimd(10, 50, false), vec![Sender::Constant { rate: 50.0, bytes: 200 }, flood(2.0)]].concat()
+}
+
+#[test]
+fn flow_queues_share_the_link_evenly_whatever_the_flows_ask_for() {
+    // RFC 8290, section 1: isolation. So many queues that none is shared: of 1024, one of these flows has the flood's.
+    for qdisc in ["fq_codel:flows=65536", "fq_pie:flows=65536"] {
+        let seen = run(qdisc, rate(10.0), &household(), 30);
+        // The call takes 0.8 %, the eleven others what is left: 9.0 % each, to within a sawtooth of the elastic ones.
+        let call = 50.0 * 1600.0 / 10e6;
+        assert!((seen.shares[10] / call - 1.0).abs() < 0.05, "{qdisc}: {}", seen.shares[10]);
+        let fair = (1.0 - call) / 11.0;
+        let shares = seen.shares[..10].iter().chain(&seen.shares[11..]);
+        assert!(shares.clone().all(|share| (share / fair - 1.0).abs() < 0.05), "{qdisc}: {:?}", seen.shares);
+    }
+    let codel = run("codel", rate(10.0), &household(), 30);
+    assert!(codel.shares[11] > 0.9, "without queues of their own: {:?}", codel.shares);
+}
+
+#[test]
+fn a_flow_that_sends_little_hardly_waits_whatever_the_others_do() {
+    // RFC 8290, section 1: low delay for sparse flows. At worst it waits for a turn of each of the eleven others, none of which
+    // sends more than its quantum and the packet that overdraws it: 11 x (1514 + 1500) bytes, and the packet on the link.
+    let worst = (11.0 * (1514.0 + 1500.0) + 1500.0) * 8.0 / 10e6 * 1000.0;
+    for qdisc in ["fq_codel:flows=65536", "fq_pie:flows=65536"] {
+        let seen = run(qdisc, rate(10.0), &household(), 30);
+        assert!(seen.delay_of(10, 1.0) <= worst, "{qdisc}: {} ms, at most {worst}", seen.delay_of(10, 1.0));
+    }
+    let pie = run("pie", rate(10.0), &household(), 30);
+    assert!(pie.delay_of(10, 0.99) > worst, "without queues of their own: {} ms", pie.delay_of(10, 0.99));
+}
+
+#[test]
+fn the_flood_pays_for_its_own_queue() {
+    // Each queue is managed for itself: the elastic flows' delays stay where CoDel and PIE hold them, the call loses nothing.
+    for qdisc in ["fq_codel:flows=65536,limit=1000p", "fq_pie:flows=65536,limit=1000p"] {
+        let seen = run(qdisc, rate(10.0), &household(), 30);
+        assert!((0..10).all(|flow| seen.delay_of(flow, 0.5) < 50.0), "{qdisc}: {} ms", seen.delay_of(0, 0.5));
+        let counts = seen.totals.counts();
+        // It asks for two links and gets a tenth of one: 1.9 of the 2 are dropped, over 40 s of 1250 packets a link.
+        assert!(counts.dropped() as f64 > 1.85 * 1250.0 * 40.0, "{qdisc}: {counts:?}");
+    }
 }

@@ -21,7 +21,7 @@ pub struct Loop {
     pub count: u32,
     pub lastcount: u32,
     pub dropping: bool,
-    rec_inv_sqrt: u16,
+    pub rec_inv_sqrt: u16,
 }
 
 /// A packet with the time it came.

@@ -29,11 +29,11 @@ pub struct Controller {
     pub current_qdelay: f64,
     pub qdelay_old: f64,
     pub burst_allowance: f64,
-    updates: u64,
-    in_measurement: bool,
-    measurement_start: f64,
-    dq_count: f64,
-    avg_dq_time: f64,
+    pub updates: u64,
+    pub in_measurement: bool,
+    pub measurement_start: f64,
+    pub dq_count: f64,
+    pub avg_dq_time: f64,
 }
 
 impl Controller {

@@ -1,0 +1,215 @@
+//! FQ-CoDel: flows have queues of their own, served in turn, with CoDel in each.
+//!
+//! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
+//! Queue Management Algorithm", RFC 8290, 2018. The scheduler is `parts/flow_scheduler.rs`, the loop of each queue
+//! `parts/codel.rs`; names are the RFC's (section 5.2) and tc's.
+
+use alloc::vec::Vec;
+use core::ops::Bound;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Codel, CodelRules, FlowScheduler, SquareRoot};
+use crate::time::Span;
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`FqCodel`].
+    pub struct FqCodelConfig {
+        /// Room for waiting packets, in all queues together; when it is exceeded the fattest queue is cut.
+        limit: Limit = Limit::Packets(10_240);
+        /// How many queues flows are hashed to.
+        flows: u32 = 1024, in 1..=65_536;
+        /// The bytes a queue may send a turn.
+        quantum: Bytes = Bytes(1514), in Bytes(1)..;
+        /// CoDel's target: the delay that may stand.
+        target: Span = Span::from_millis(5);
+        /// CoDel's interval: how long the delay may stand above the target before the first signal.
+        interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
+        /// No signal while no more bytes than these wait: the size of the largest packet.
+        mtu: Bytes = Bytes(1514);
+        /// Count the bytes of all queues against `mtu`, instead of the queue's own.
+        shared_mtu: bool = false;
+        /// How the time between signals, interval/sqrt(count), is worked out.
+        square_root: SquareRoot = SquareRoot::Exact;
+        /// The bytes that all queues together may hold, besides `limit`. `auto`: any number.
+        memory_limit: Option<Bytes> = None;
+        /// The most packets dropped at once when the fattest queue is cut: half its bytes, but no more packets than these.
+        drop_batch: u32 = 64, in 1..;
+        /// Mark ECN-capable packets instead of dropping them when CoDel signals.
+        ecn: bool = true;
+        /// With `ecn`, mark every ECN-capable packet that waited longer than this, besides what CoDel signals. `auto`: none.
+        ce_threshold: Option<Span> = None;
+    }
+    presets {
+        "rfc" "RFC 8290 (the defaults)" {}
+        "linux" "sch_fq_codel of Linux 5.5, with tc's defaults on Ethernet" {
+            "shared_mtu" = "on", "square_root" = "newton", "memory_limit" = "32MiB",
+        }
+    }
+}
+
+/// Queues of flows, each with its CoDel.
+pub struct FqCodel<T> {
+    config: FqCodelConfig,
+    rules: CodelRules,
+    flows: FlowScheduler<T>,
+    loops: Vec<Codel>,
+}
+
+impl FqCodelConfig {
+    fn rules(&self) -> CodelRules {
+        let FqCodelConfig { target, interval, square_root, ecn, ce_threshold, .. } = *self;
+        CodelRules { target, interval, mtu: self.mtu.0, square_root, ecn, ce_threshold }
+    }
+}
+
+impl<T> FqCodel<T> {
+    /// Empty queues.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(config: FqCodelConfig, place: &Place) -> Result<Self, BuildError> {
+        let flows = FlowScheduler::new(config.flows, config.quantum.0, place.key);
+        let loops = alloc::vec![Codel::default(); config.flows as usize];
+        Ok(FqCodel { rules: config.rules(), config, flows, loops })
+    }
+
+    /// The queues, and whose turn it is.
+    pub fn flows(&self) -> &FlowScheduler<T> {
+        &self.flows
+    }
+
+    /// The control loop of a queue.
+    pub fn state(&self, queue: usize) -> &Codel {
+        &self.loops[queue]
+    }
+
+    #[inline]
+    fn is_overfull(&self) -> bool {
+        let held = self.flows.backlog();
+        !self.config.limit.holds(held) || self.config.memory_limit.is_some_and(|most| held.bytes > most.0)
+    }
+
+    /// Drops half of the fattest queue from its head, up to a batch: finding it is paid for by many drops, and the newest
+    /// packets are the last that its sender will miss (section 4.1.3).
+    #[cold]
+    fn cut(&mut self, cx: &mut Cx<'_, T>) {
+        let Some(queue) = self.flows.fattest() else { return };
+        let half = self.flows.backlog_of(queue).bytes / 2;
+        let (mut dropped, mut bytes) = (0, 0);
+        while dropped == 0 || (dropped < self.config.drop_batch && bytes < half) {
+            let Some(packet) = self.flows.pop(queue) else { break };
+            dropped += 1;
+            bytes += u64::from(packet.bytes);
+            cx.drop(packet, Why::FlowLimit);
+        }
+        // Linux: who is cut is signalled faster too.
+        self.loops[queue].dropped(dropped);
+    }
+}
+
+impl<T> Discipline<T> for FqCodel<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let queue = self.flows.queue_of(packet.flow);
+        self.flows.push(queue, packet);
+        while self.is_overfull() {
+            self.cut(cx);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let FqCodel { config, rules, flows, loops } = self;
+        loop {
+            let queue = flows.turn()?;
+            let pop = || {
+                let packet = flows.pop(queue)?;
+                let left = if config.shared_mtu { flows.backlog() } else { flows.backlog_of(queue) };
+                Some((packet, left.bytes))
+            };
+            match loops[queue].dequeue(rules, cx, pop) {
+                Some(packet) => {
+                    flows.charge(queue, packet.bytes);
+                    return Some(packet);
+                }
+                None => flows.emptied(queue),
+            }
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        if let Some(packet) = self.flows.fattest().and_then(|queue| self.flows.pop(queue)) {
+            cx.drop(packet, Why::Overload);
+        }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let [new, old] = self.flows.lengths();
+        gauge("new_queues", f64::from(new));
+        gauge("old_queues", f64::from(old));
+        gauge("fattest_bytes", self.flows.fattest().map_or(0.0, |queue| self.flows.backlog_of(queue).bytes as f64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{FlowId, Port, Rate, Rng, Time};
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    fn fq_codel(settings: &[(&str, &str)]) -> Port<(), FqCodel<()>> {
+        Port::new(FqCodel::new(FqCodelConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn arrive(port: &mut Port<(), FqCodel<()>>, flow: u64, times: u32) {
+        (0..times).for_each(|_| port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ()));
+    }
+
+    #[test]
+    fn a_flow_that_begins_to_send_goes_before_those_that_have_a_backlog_but_not_twice() {
+        let mut port = fq_codel(&[("quantum", "1000B")]);
+        let leaves = |port: &mut Port<(), FqCodel<()>>| port.dequeue(Time::ZERO, &mut ()).unwrap().flow.0;
+        arrive(&mut port, 1, 9);
+        arrive(&mut port, 2, 9);
+        assert_eq!([(); 4].map(|()| leaves(&mut port)), [1, 2, 1, 2]);
+        // A newcomer sends its packet at once, but then it has spent its quantum and stands behind 1, whose turn it is. 2 has
+        // spent its own too, and gets the next one after 3 did.
+        arrive(&mut port, 3, 1);
+        assert_eq!(leaves(&mut port), 3);
+        arrive(&mut port, 3, 2);
+        assert_eq!([(); 4].map(|()| leaves(&mut port)), [1, 3, 2, 1]);
+    }
+
+    #[test]
+    fn when_the_room_is_gone_the_fattest_queue_loses_half_its_bytes_up_to_a_batch_from_its_head() {
+        for (batch, dropped) in [("64", 5), ("3", 3)] {
+            let mut port = fq_codel(&[("limit", "12p"), ("drop_batch", batch)]);
+            arrive(&mut port, 1, 10);
+            arrive(&mut port, 2, 3);
+            let counts = port.totals().counts();
+            assert_eq!((counts.dropped(), counts.drops[Why::FlowLimit as usize]), (dropped, dropped));
+            let codel = port.discipline();
+            let left = [1, 2].map(|flow| codel.flows().backlog_of(codel.flows().queue_of(FlowId(flow))).packets);
+            assert_eq!(left, [10 - dropped as u32, 3]);
+            assert_eq!(codel.state(codel.flows().queue_of(FlowId(1))).count(), dropped as u32);
+        }
+    }
+
+    #[test]
+    fn the_memory_limit_holds_beside_the_limit_in_packets() {
+        let mut port = fq_codel(&[("memory_limit", "4000B"), ("drop_batch", "1")]);
+        arrive(&mut port, 1, 10);
+        assert_eq!((port.backlog().bytes, port.totals().dropped()), (4000, 6));
+    }
+}

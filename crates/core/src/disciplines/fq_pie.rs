@@ -1,0 +1,222 @@
+//! FQ-PIE: flows have queues of their own, served in turn, with PIE in each.
+//!
+//! G. Ramakrishnan, M. Bhasi, V. Saicharan, L. Monis, S. Patil, M. Tahiliani, "FQ-PIE queue discipline in the Linux kernel:
+//! design, implementation and challenges", IEEE LCN Symposium 2019, and Linux's `sch_fq_pie.c` (5.6). The scheduler is
+//! `parts/flow_scheduler.rs`, that of RFC 8290; the controller of each queue `parts/pie.rs`, that of RFC 8033.
+
+use alloc::vec::Vec;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::Packet;
+use crate::params::{BuildError, Bytes};
+use crate::parts::{FlowScheduler, Pie, PieRules};
+use crate::time::{Span, Time};
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`FqPie`].
+    pub struct FqPieConfig {
+        /// Room for waiting packets, in all queues together; an arriving packet that does not fit is dropped.
+        limit: Limit = Limit::Packets(10_240);
+        /// How many queues flows are hashed to.
+        flows: u32 = 1024, in 1..=65_536;
+        /// The bytes a queue may send a turn.
+        quantum: Bytes = Bytes(1514), in Bytes(1)..;
+        /// PIE's target: the delay to keep each queue to.
+        target: Span = Span::from_millis(15);
+        /// Time between updates of the probabilities.
+        tupdate: Span = Span::from_millis(15), in Span::from_micros(1)..;
+        /// What an update adds for each second of delay above the target. tc counts it in 1/16: 2 is 0.125.
+        alpha: f64 = 0.125, in 0.0..;
+        /// What an update adds for each second by which the delay has grown since the last. tc counts it in 1/16: 20 is 1.25.
+        beta: f64 = 1.25, in 0.0..;
+        /// How long a queue that was calm may grow before any signal.
+        max_burst: Span = Span::from_millis(150);
+        /// A typical packet: while no more than two of them wait in a queue, nothing is signalled there. `auto`: the host's
+        /// mean packet.
+        packet: Option<Bytes> = None, in Bytes(1)..;
+        /// The bytes that all queues together may hold, besides `limit`. `auto`: any number.
+        memory_limit: Option<Bytes> = None;
+        /// Mark ECN-capable packets instead of dropping them, while the queue's probability is below `ecn_threshold`.
+        ecn: bool = true;
+        /// The probability from which ECN-capable packets are dropped too: tc's `ecn_prob` is 100 times that.
+        ecn_threshold: f64 = 0.1, in 0.0..=1.0;
+        /// Space the signals: none before the probabilities since the last add up to 0.85, one for certain at 8.5.
+        derandomize: bool = false;
+        /// From a probability of 0.1 on, add 0.02 at most in an update.
+        cap_increase: bool = false;
+        /// Add 0.02 at each update with a delay above this. `auto`: never.
+        high_delay: Option<Span> = None;
+        /// Scale the probability by the packet's size over `packet`, for packets smaller than that.
+        byte_mode: bool = false, also "bytemode";
+        /// Estimate delays by Little's law, from the rate of departures, instead of timestamps.
+        dq_rate_estimator: bool = false;
+    }
+    presets {
+        "rfc" "RFC 8033's basic algorithm, with marks, in each of RFC 8290's queues (the defaults)" {}
+        "linux" "sch_fq_pie of Linux 5.6, with tc's defaults on Ethernet" {
+            "packet" = "1514B", "memory_limit" = "32MiB", "ecn" = "off", "derandomize" = "on", "cap_increase" = "on",
+            "high_delay" = "250ms",
+        }
+    }
+}
+
+/// Queues of flows, each with its PIE.
+pub struct FqPie<T> {
+    config: FqPieConfig,
+    rules: PieRules,
+    flows: FlowScheduler<T>,
+    controllers: Vec<Pie>,
+    /// Below this probability packets are marked; 0 without ECN.
+    marks_below: f64,
+}
+
+impl FqPieConfig {
+    fn rules(&self, place: &Place) -> PieRules {
+        PieRules {
+            target: self.target.as_secs_f64(),
+            tupdate: self.tupdate,
+            alpha: self.alpha,
+            beta: self.beta,
+            max_burst: self.max_burst,
+            derandomize: self.derandomize,
+            cap_increase: self.cap_increase,
+            high_delay: self.high_delay.map_or(f64::INFINITY, Span::as_secs_f64),
+            byte_mode: self.byte_mode,
+            packet: self.packet.map_or(f64::from(place.mean_packet.max(1)), |packet| packet.0 as f64),
+            dq_rate_estimator: self.dq_rate_estimator,
+        }
+    }
+}
+
+impl<T> FqPie<T> {
+    /// Empty queues.
+    ///
+    /// # Errors
+    /// None: every configuration is valid.
+    pub fn new(config: FqPieConfig, place: &Place) -> Result<Self, BuildError> {
+        let rules = config.rules(place);
+        let flows = FlowScheduler::new(config.flows, config.quantum.0, place.key);
+        let controllers = alloc::vec![Pie::new(&rules); config.flows as usize];
+        let marks_below = if config.ecn { config.ecn_threshold } else { 0.0 };
+        Ok(FqPie { config, rules, flows, controllers, marks_below })
+    }
+
+    /// The queues, and whose turn it is.
+    pub fn flows(&self) -> &FlowScheduler<T> {
+        &self.flows
+    }
+
+    /// The controller of a queue as it stands at `now`, no earlier than the last call.
+    pub fn state(&self, queue: usize, now: Time) -> Pie {
+        let mut pie = self.controllers[queue].clone();
+        pie.catch_up(&self.rules, self.flows.backlog_of(queue).bytes, now);
+        pie
+    }
+
+    #[inline]
+    fn admits(&self, bytes: u32) -> bool {
+        let held = self.flows.backlog();
+        let after = held.bytes + u64::from(bytes);
+        self.config.limit.admits(held, bytes) && self.config.memory_limit.is_none_or(|most| after <= most.0)
+    }
+}
+
+impl<T> Discipline<T> for FqPie<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let queue = self.flows.queue_of(packet.flow);
+        let held = self.flows.backlog_of(queue).bytes;
+        let fits = self.admits(packet.bytes);
+        let pie = &mut self.controllers[queue];
+        pie.catch_up(&self.rules, held, cx.now);
+        if !fits {
+            pie.overflowed();
+            return cx.drop(packet, Why::Overflow);
+        }
+        let hit = pie.signals(&self.rules, held, packet.bytes, cx.rng);
+        let mark = pie.probability() < self.marks_below;
+        if let Some(packet) = cx.signal_if(hit, packet, Why::Sojourn, mark) {
+            self.flows.push(queue, packet);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        loop {
+            let queue = self.flows.turn()?;
+            let pie = &mut self.controllers[queue];
+            pie.catch_up(&self.rules, self.flows.backlog_of(queue).bytes, cx.now);
+            if let Some(packet) = self.flows.pop(queue) {
+                let left = self.flows.backlog_of(queue).bytes;
+                pie.departed(&self.rules, packet.bytes, cx.now - packet.arrived, left, cx.now);
+                self.flows.charge(queue, packet.bytes);
+                return Some(packet);
+            }
+            self.flows.emptied(queue);
+        }
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.flows.backlog()
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        if let Some(packet) = self.flows.fattest().and_then(|queue| self.flows.pop(queue)) {
+            cx.drop(packet, Why::Overload);
+        }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let [new, old] = self.flows.lengths();
+        gauge("new_queues", f64::from(new));
+        gauge("old_queues", f64::from(old));
+        let fattest = self.flows.fattest();
+        gauge("fattest_bytes", fattest.map_or(0.0, |queue| self.flows.backlog_of(queue).bytes as f64));
+        gauge("fattest_probability", fattest.map_or(0.0, |queue| self.controllers[queue].probability()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{FlowId, Port, Rate, Rng};
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+
+    fn fq_pie(settings: &[(&str, &str)]) -> Port<(), FqPie<()>> {
+        Port::new(FqPie::new(FqPieConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    #[test]
+    fn each_queue_has_its_own_probability() {
+        let mut port = fq_pie(&[]);
+        // For ten seconds flow 1 sends twice what the link can, flow 2 a tenth.
+        for ms in 0..10_000 {
+            let now = Time::ZERO + Span::from_millis(ms);
+            (0..2).for_each(|_| port.enqueue(Packet::new(FlowId(1), 1000, ()), now, &mut ()));
+            if ms % 10 == 0 {
+                port.enqueue(Packet::new(FlowId(2), 1000, ()), now, &mut ());
+            }
+            port.dequeue(now, &mut ());
+        }
+        let pie = port.discipline();
+        let end = Time::ZERO + Span::from_secs(10);
+        let probability = |flow| pie.state(pie.flows().queue_of(FlowId(flow)), end).probability();
+        // Flow 1 gets 9 of 20 of what it sends.
+        assert!((probability(1) - 0.55).abs() < 0.1 && probability(2) == 0.0, "{} {}", probability(1), probability(2));
+    }
+
+    #[test]
+    fn packets_that_do_not_fit_either_limit_are_dropped() {
+        for (settings, held) in [(("limit", "7p"), 7), (("memory_limit", "4500B"), 4)] {
+            let mut port = fq_pie(&[settings]);
+            (0..10).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ()));
+            let overflows = port.totals().counts().drops[Why::Overflow as usize];
+            assert_eq!((port.backlog().packets, overflows), (held, 10 - u64::from(held)), "{settings:?}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The scheduler of RFC 8290, section 4, with lists: shared by the oracles of FQ-CoDel and FQ-PIE.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::codel::{Queue, Stamped};
+use crate::harness::{State, entry};
+
+pub struct FlowQueue {
+    pub packets: VecDeque<Stamped>,
+    deficit: i64,
+    /// How long it is, as finely as the discipline tells lengths apart, and when it came to that length.
+    length: (u64, u64),
+}
+
+pub struct Scheduler {
+    pub queues: BTreeMap<usize, FlowQueue>,
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    quantum: i64,
+    changes: u64,
+}
+
+impl Scheduler {
+    /// Only the queues that are used.
+    pub fn new(used: impl Iterator<Item = usize>, quantum: i64) -> Scheduler {
+        let queue = || FlowQueue { packets: VecDeque::new(), deficit: 0, length: (0, 0) };
+        let queues = used.map(|number| (number, queue())).collect();
+        Scheduler { queues, new: VecDeque::new(), old: VecDeque::new(), quantum, changes: 0 }
+    }
+
+    pub fn packets(&self) -> usize {
+        self.queues.values().map(|queue| queue.packets.len()).sum()
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.queues.keys().map(|queue| self.bytes_of(*queue)).sum()
+    }
+
+    pub fn bytes_of(&self, queue: usize) -> u64 {
+        self.queues[&queue].packets.iter().map(|(packet, _)| u64::from(packet.bytes)).sum()
+    }
+
+    pub fn push(&mut self, queue: usize, packet: Stamped) {
+        let held = self.queues.get_mut(&queue).unwrap();
+        held.packets.push_back(packet);
+        if !self.new.contains(&queue) && !self.old.contains(&queue) {
+            self.new.push_back(queue);
+            held.deficit = self.quantum;
+        }
+        self.measure(queue);
+    }
+
+    pub fn pop(&mut self, queue: usize) -> Option<Stamped> {
+        let packet = self.queues.get_mut(&queue).unwrap().packets.pop_front();
+        self.measure(queue);
+        packet
+    }
+
+    /// Lengths differ if the leading five bits of their bytes do.
+    fn measure(&mut self, queue: usize) {
+        let bytes = self.bytes_of(queue);
+        let mut unit = 1;
+        while bytes / unit >= 32 {
+            unit *= 2;
+        }
+        self.changes += 1;
+        let (leading, changes) = (bytes / unit * unit, self.changes);
+        let held = self.queues.get_mut(&queue).unwrap();
+        let empty = held.packets.is_empty();
+        if held.length.0 != leading || empty {
+            held.length = (leading, if empty { 0 } else { changes });
+        }
+    }
+
+    pub fn fattest(&self) -> Option<usize> {
+        let filled = self.queues.iter().filter(|(_, queue)| !queue.packets.is_empty());
+        filled.max_by_key(|(_, queue)| queue.length).map(|(number, _)| *number)
+    }
+
+    /// Whose turn it is, and whether it is a new queue.
+    pub fn next(&mut self) -> Option<(usize, bool)> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let number = *list.front()?;
+            let queue = self.queues.get_mut(&number).unwrap();
+            if queue.deficit > 0 {
+                return Some((number, is_new));
+            }
+            queue.deficit += self.quantum;
+            list.pop_front();
+            self.old.push_back(number);
+        }
+    }
+
+    pub fn sent(&mut self, queue: usize, bytes: u32) {
+        self.queues.get_mut(&queue).unwrap().deficit -= i64::from(bytes);
+    }
+
+    pub fn emptied(&mut self, queue: usize, is_new: bool) {
+        if is_new {
+            self.new.pop_front();
+            self.old.push_back(queue);
+        } else {
+            self.old.pop_front();
+        }
+    }
+
+    pub fn state(&self) -> State {
+        let mut state = vec![entry("packets", self.packets() as u32), entry("bytes", self.bytes() as f64)];
+        state.extend(places("new", self.new.iter().copied()));
+        state.extend(places("old", self.old.iter().copied()));
+        let listed = self.new.iter().chain(&self.old);
+        state.extend(listed.map(|number| entry(format!("deficit {number}"), self.queues[number].deficit as f64)));
+        state
+    }
+}
+
+fn places(list: &str, queues: impl Iterator<Item = usize>) -> State {
+    queues.enumerate().map(|(place, queue)| entry(format!("{list} {place}"), queue as u32)).collect()
+}
+
+/// The same of the discipline under test.
+pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> State {
+    let held = flows.backlog();
+    let mut state = vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)];
+    state.extend(places("new", flows.new_queues()));
+    state.extend(places("old", flows.old_queues()));
+    let listed = flows.new_queues().chain(flows.old_queues());
+    state.extend(listed.map(|queue| entry(format!("deficit {queue}"), flows.deficit(queue).unwrap() as f64)));
+    state
+}
+
+/// One queue, as CoDel sees it.
+pub struct One<'a> {
+    pub scheduler: &'a mut Scheduler,
+    pub queue: usize,
+    /// CoDel counts what all queues hold.
+    pub shared: bool,
+}
+
+impl Queue for One<'_> {
+    fn deque(&mut self) -> Option<Stamped> {
+        self.scheduler.pop(self.queue)
+    }
+    fn bytes(&self) -> u64 {
+        if self.shared { self.scheduler.bytes() } else { self.scheduler.bytes_of(self.queue) }
+    }
+}

@@ -1,0 +1,119 @@
+//! FQ-CoDel: RFC 8290, section 4, over the pseudocode of RFC 8289.
+
+use std::collections::BTreeMap;
+
+use headgate_core::disciplines::{FqCodel, FqCodelConfig};
+use headgate_core::{FlowId, Params, Place, Rate, Rng, Why};
+
+use super::codel::{Loop, nanos, seen as seen_loop};
+use super::flow_scheduler::{One, Scheduler, seen};
+use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree};
+
+struct Plain {
+    limit: usize,
+    memory: u64,
+    batch: usize,
+    shared_mtu: bool,
+    /// Which queue each flow's packets go to: the hash is the discipline's own.
+    queue_of: BTreeMap<u64, usize>,
+    scheduler: Scheduler,
+    loops: BTreeMap<usize, Loop>,
+}
+
+impl Plain {
+    fn cut(&mut self, said: &mut Vec<Decision>) {
+        let fattest = self.scheduler.fattest().unwrap();
+        let half = self.scheduler.bytes_of(fattest) / 2;
+        let (mut packets, mut bytes) = (0, 0);
+        loop {
+            let (packet, _) = self.scheduler.pop(fattest).unwrap();
+            said.push(Decision::Dropped(packet.number, Why::FlowLimit));
+            packets += 1;
+            bytes += u64::from(packet.bytes);
+            if packets == self.batch || bytes >= half {
+                break;
+            }
+        }
+        self.loops.get_mut(&fattest).unwrap().count += packets as u32;
+    }
+}
+
+impl Oracle for Plain {
+    fn arrive(&mut self, packet: Arrival, now: f64, _: &mut Rng) -> Vec<Decision> {
+        let mut said = Vec::new();
+        self.scheduler.push(self.queue_of[&packet.flow], (packet, nanos(now)));
+        while self.scheduler.packets() > self.limit || self.scheduler.bytes() > self.memory {
+            self.cut(&mut said);
+        }
+        said
+    }
+
+    fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
+        let mut said = Vec::new();
+        while let Some((queue, is_new)) = self.scheduler.next() {
+            let codel = self.loops.get_mut(&queue).unwrap();
+            let mut one = One { scheduler: &mut self.scheduler, queue, shared: self.shared_mtu };
+            if let Some((packet, _)) = codel.deque(&mut one, nanos(now), &mut said) {
+                self.scheduler.sent(queue, packet.bytes);
+                said.push(Decision::Sent(packet.number));
+                break;
+            }
+            self.scheduler.emptied(queue, is_new);
+        }
+        said
+    }
+
+    fn state(&self) -> State {
+        let mut state = self.scheduler.state();
+        state.extend(self.loops.values().flat_map(Loop::state));
+        state
+    }
+}
+
+fn check(settings: &[(&str, &str)], codel: &Loop, change: impl Fn(Plain) -> Plain, traffic: Traffic) {
+    let traffic = Traffic { flows: 5, ..traffic };
+    let config = FqCodelConfig::from_settings(settings).unwrap();
+    let quantum = config.quantum.0 as i64;
+    let place = Place::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
+    let discipline = FqCodel::<usize>::new(config, &place).unwrap();
+    let queue_of: BTreeMap<u64, usize> =
+        (0..=traffic.flows).map(|flow| (flow, discipline.flows().queue_of(FlowId(flow)))).collect();
+    let loops: BTreeMap<usize, Loop> = queue_of.values().map(|queue| (*queue, codel.clone())).collect();
+    let used: Vec<usize> = loops.keys().copied().collect();
+    let plain = Plain {
+        limit: usize::MAX,
+        memory: u64::MAX,
+        batch: 64,
+        shared_mtu: false,
+        queue_of,
+        scheduler: Scheduler::new(used.iter().copied(), quantum),
+        loops,
+    };
+    let look = move |fq: &FqCodel<usize>, _| {
+        let mut state = seen(fq.flows());
+        state.extend(used.iter().flat_map(|queue| seen_loop(fq.state(*queue))));
+        state
+    };
+    agree(discipline, change(plain), look, traffic);
+}
+
+#[test]
+fn fq_codel_does_what_the_rfc_says() {
+    let ample = |plain| Plain { limit: 600, ..plain };
+    check(&[("limit", "600p")], &Loop::new(5.0, 100.0), ample, Traffic::mixed(1));
+    // Flows that share queues, a small quantum, little room.
+    let settings = [("limit", "80p"), ("flows", "3"), ("quantum", "300B"), ("drop_batch", "5"), ("interval", "20ms")];
+    let cramped = |plain| Plain { limit: 80, batch: 5, ..plain };
+    check(&settings, &Loop::new(5.0, 20.0), cramped, Traffic { spell: 0.15, ..Traffic::mixed(2) });
+    let marking = Loop { ce_threshold: 20_000_000, ..Loop::new(5.0, 100.0) };
+    let settings = [("ce_threshold", "20ms"), ("memory_limit", "60KB"), ("limit", "300p"), ("flows", "64")];
+    let small = |plain| Plain { memory: 60_000, limit: 300, ..plain };
+    check(&settings, &marking, small, Traffic { ect: 1.0, ..Traffic::mixed(3) });
+}
+
+#[test]
+fn fq_codel_with_linux_settings_does_what_linux_does() {
+    let linux = Loop { newton: true, ..Loop::new(5.0, 100.0) };
+    let change = |plain| Plain { limit: 200, shared_mtu: true, ..plain };
+    check(&[("preset", "linux"), ("limit", "200p")], &linux, change, Traffic { spell: 0.3, ..Traffic::mixed(4) });
+}
