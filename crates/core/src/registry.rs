@@ -190,6 +190,9 @@ disciplines! {
     "fred", FredConfig, Fred::<T>::new, comparison [protects per_flow ecn],
         "RED that bounds what each flow has queued and remembers who tries for more",
         "Lin, Morris, ACM SIGCOMM 1997";
+    "hhf", HhfConfig, Hhf::<T>::new, modern [protects per_flow schedules],
+        "flows that send much in little time share a class that is served less",
+        "Lam, Dukkipati, Linux sch_hhf, 2013";
     "pie", PieConfig, Pie::<T>::new, modern [ecn],
         "a controller holds the delay to a target by the probability of signals",
         "Pan, Natarajan, Baker, White, RFC 8033, 2017";

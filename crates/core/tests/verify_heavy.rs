@@ -1,7 +1,8 @@
 //! What is claimed of disciplines that look for the flows that take most.
 
+use headgate_core::disciplines::{Hhf, HhfConfig};
 use headgate_core::parts::RateAverage;
-use headgate_core::{Span, Time, Why};
+use headgate_core::{FlowId, Packet, Place, Port, Rate, Rng, Span, Time, Why};
 
 #[path = "support/link.rs"]
 mod link;
@@ -168,4 +169,58 @@ fn afd_with_a_shadow_buffer_too_small_to_find_a_fair_flow_is_less_fair() {
     let [small, large] =
         ["100", "10000"].map(|b| worst(&run(&format!("afd:limit=200p,shadow={b}"), &demands), &fair, 0));
     assert!(small > 4.0 * large, "{small} {large}");
+}
+
+#[test]
+fn hhf_finds_flows_above_25_mbits_and_no_others() {
+    // sch_hhf.c: 128 KiB in 40 ms are about 26 Mbit/s. Twenty flows of 1000-byte packets at a constant rate on a link of
+    // 1 Gbit/s, for a second; the last of them at the rate that is asked about.
+    let found = |megabits: f64| {
+        let place = Place::new(Rate::from_bits(1_000_000_000), 1000, 7);
+        let mut port = Port::new(Hhf::new(HhfConfig::default(), &place).unwrap(), Rng::new(1));
+        let mut arrivals: Vec<(Time, u64)> = (0..20)
+            .flat_map(|flow| {
+                let gap = 8000.0 / (if flow == 19 { megabits } else { 20.0 } * 1e6);
+                (1..=(1.0 / gap) as u32).map(move |n| (Time::ZERO + Span::from_secs_f64(f64::from(n) * gap), flow))
+            })
+            .collect();
+        arrivals.sort();
+        for (now, flow) in arrivals {
+            port.enqueue(Packet::new(FlowId(flow), 1000, ()), now, &mut ());
+            port.dequeue(now, &mut ());
+        }
+        let now = Time::ZERO + Span::from_secs(1);
+        (0..20).filter(|flow| port.discipline().is_heavy(FlowId(*flow), now)).collect::<Vec<u64>>()
+    };
+    assert_eq!([found(20.0), found(26.0), found(26.5), found(100.0)], [vec![], vec![], vec![19], vec![19]]);
+}
+
+/// A flow is heavy here above 20 packets in 40 ms, half the link; each of the hundred others sends at most 12 a second.
+fn hhf(limit: &str, share: f64, times: f64) -> Seen {
+    run(&format!("hhf:limit={limit},admit_bytes=20KB"), &light(share, &[times]))
+}
+
+#[test]
+fn hhf_gives_heavy_flows_a_third_as_long_as_the_buffer_is_not_full() {
+    // Weights 1 and 2; both classes ask for more, and the buffer has room for all that comes in 100 s.
+    for times in [1.0, 2.0, 5.0] {
+        let seen = hhf("1000000p", 1.2, times);
+        assert!((seen.rate(100) - CAPACITY / 3.0).abs() < 1.0, "x{times}: {}", seen.rate(100));
+    }
+}
+
+#[test]
+fn hhf_takes_nothing_from_others_within_their_weight_and_no_less_than_that_above() {
+    // Of 80 s, five standard deviations of what the others sent.
+    for (share, times) in [(0.5, 2.0), (0.5, 20.0), (0.6, 5.0)] {
+        let (seen, all) = (hhf("200p", share, times), share * CAPACITY);
+        assert!((of_light(&seen) - all).abs() < 5.0 * (all / 80.0).sqrt(), "{share} x{times}: {}", of_light(&seen));
+        assert!((of_light(&seen) + seen.rate(100) - CAPACITY).abs() < 1.0, "{share} x{times}: {:?}", seen.rates);
+    }
+    // A full buffer takes packets of heavy flows first: these get less than their weight.
+    for (share, times) in [(0.9, 5.0), (1.2, 2.0)] {
+        let seen = hhf("200p", share, times);
+        assert!(seen.rate(100) < 0.9 * CAPACITY / 3.0, "{share} x{times}: {}", seen.rate(100));
+        assert!((of_light(&seen) + seen.rate(100) - CAPACITY).abs() < 1.0, "{share} x{times}: {:?}", seen.rates);
+    }
 }

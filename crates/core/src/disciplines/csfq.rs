@@ -57,8 +57,6 @@ pub struct Csfq<T> {
     config: CsfqConfig,
     fifo: Fifo<T>,
     flows: FlowTable<RateAverage>,
-    /// Where the next flow to be forgotten is looked for.
-    hand: usize,
     share: Share,
     /// In bytes if the limit is, else in packets.
     threshold: f64,
@@ -106,7 +104,7 @@ impl<T> Csfq<T> {
         }
         let share = Share::new(place.rate.as_bits() as f64 / 8.0);
         let flows = FlowTable::new(config.max_flows, place.key);
-        Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, hand: 0, share, threshold })
+        Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, share, threshold })
     }
 
     /// The estimated rate of `flow` in bytes per second, if it is known.
@@ -135,23 +133,13 @@ impl<T> Csfq<T> {
         let position = match self.flows.position(packet.flow) {
             Some(position) => position,
             None => {
-                if self.flows.is_full() {
-                    self.forget();
+                if let Some(oldest) = self.flows.is_full().then(|| self.flows.stalest(RateAverage::last)).flatten() {
+                    self.flows.remove_at(oldest);
                 }
                 self.flows.insert(packet.flow, RateAverage::default()).expect("there is room for a flow")
             }
         };
         self.flows.at(position).1.update(packet.bytes, now, self.config.k)
-    }
-
-    /// Of the next four flows round the table, forgets the one whose last packet is the longest ago.
-    #[cold]
-    fn forget(&mut self) {
-        let all = self.flows.len();
-        let next = (0..4).map(|step| (self.hand + step) % all);
-        let oldest = next.min_by_key(|position| self.flows.at(*position).1.last()).expect("a full table has a flow");
-        self.flows.remove_at(oldest);
-        self.hand = (self.hand + 4) % all;
     }
 
     #[inline]

@@ -18,6 +18,8 @@ pub struct FlowTable<V> {
     /// The first entry of each bucket's list, or [`NONE`]; the length is a power of two.
     heads: Vec<u32>,
     capacity: usize,
+    /// Where [`stalest`](FlowTable::stalest) looks next.
+    hand: usize,
     key: u64,
 }
 
@@ -36,7 +38,7 @@ impl<V> FlowTable<V> {
     /// An empty table for at most `capacity` flows (at least one, and less than 2^32 - 1), hashed under `key`.
     pub fn new(capacity: u32, key: u64) -> FlowTable<V> {
         let capacity = capacity.clamp(1, NONE - 1) as usize;
-        FlowTable { entries: Vec::new(), heads: alloc::vec![NONE; 256], capacity, key }
+        FlowTable { entries: Vec::new(), heads: alloc::vec![NONE; 256], capacity, hand: 0, key }
     }
 
     /// How many flows have an entry.
@@ -121,6 +123,15 @@ impl<V> FlowTable<V> {
         (flow, value)
     }
 
+    /// Where, of the next four entries round the table, the one with the least `age` stands: whom to evict where order
+    /// is not worth a list. `None` if there are none.
+    pub fn stalest<K: Ord>(&mut self, age: impl Fn(&V) -> K) -> Option<usize> {
+        let all = self.entries.len();
+        let first = self.hand;
+        self.hand = (first + 4) % all.max(1);
+        (0..all.min(4)).map(|step| (first + step) % all).min_by_key(|position| age(&self.entries[*position].value))
+    }
+
     /// Every entry, in an order that depends only on the calls made.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, &V)> {
         self.entries.iter().map(|entry| (entry.flow, &entry.value))
@@ -202,5 +213,16 @@ mod tests {
                 prop_assert_eq!(table.iter().map(|(f, v)| (f, *v)).collect::<BTreeMap<_, _>>(), model.clone());
             }
         }
+    }
+
+    #[test]
+    fn the_stalest_of_four_is_looked_for_further_on_each_time() {
+        let mut table = FlowTable::new(10, 3);
+        assert_eq!(table.stalest(|age: &u32| *age), None);
+        for (flow, age) in [5, 3, 9, 4, 8, 7, 6].into_iter().enumerate() {
+            table.insert(FlowId(flow as u64), age);
+        }
+        // Entries 0 to 3, then 4 to 6 and 0, then 1 to 4.
+        assert_eq!([(); 3].map(|()| table.stalest(|age| *age)), [Some(1), Some(0), Some(1)]);
     }
 }

@@ -20,6 +20,7 @@ mod fq_codel;
 mod fq_pie;
 mod fred;
 mod harness;
+mod hhf;
 mod lengths;
 mod pie;
 mod red;

@@ -1,0 +1,415 @@
+//! HHF: flows that send much in little time go to a class of their own that is served less.
+//!
+//! T. Lam, N. Dukkipati, "Heavy-Hitter Filter", Linux 3.14, 2013: `net/sched/sch_hhf.c`, read at commit 0b9828c7231e.
+//! The filter: C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002.
+//!
+//! | sch_hhf.c | here |
+//! | --- | --- |
+//! | F, hhf_arrays | [`MultistageFilter`] |
+//! | T, hh_flows | `Hhf::heavy`, [`Hhf::is_heavy`] |
+//! | the two buckets, HH and non-HH | [`HEAVY`], [`LIGHT`] |
+//! | new_buckets, old_buckets, deficit | [`Turns`] |
+
+use alloc::collections::VecDeque;
+
+use crate::cx::{Cx, Why};
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{FlowId, Packet};
+use crate::params::{BuildError, Bytes};
+use crate::parts::{FlowTable, MultistageFilter, SubQueues};
+use crate::time::{Span, Time};
+use crate::units::Limit;
+
+crate::params! {
+    /// Settings of [`Hhf`].
+    pub struct HhfConfig {
+        /// Room for waiting packets, of both classes; when it is exceeded, the oldest packet of a heavy flow is dropped,
+        /// or of any if none waits.
+        limit: Limit = Limit::Packets(1000);
+        /// What the heavy class may send in a turn.
+        quantum: Bytes = Bytes(1514), in Bytes(1)..=Bytes(1_000_000_000);
+        /// Heavy flows that are known at a time.
+        hh_limit: u32 = 2048, in 1..=1_048_576;
+        /// The time after which the filter counts anew.
+        reset_timeout: Span = Span::from_millis(40);
+        /// What a flow may send in that time without becoming heavy.
+        admit_bytes: Bytes = Bytes(131_072), in Bytes(1)..;
+        /// The silence after which a flow is no longer heavy.
+        evict_timeout: Span = Span::from_secs(1);
+        /// How many times as much as the heavy class the others may send in a turn.
+        non_hh_weight: u32 = 2, in 1..=1000;
+    }
+    presets {
+        "linux" "Linux, sch_hhf, whose defaults tc keeps, on Ethernet (the defaults)" {}
+    }
+}
+
+/// The class of heavy flows.
+pub const HEAVY: usize = 0;
+/// The class of all others.
+pub const LIGHT: usize = 1;
+
+/// Two classes under weighted round robin, and a filter that says who belongs to which.
+pub struct Hhf<T> {
+    config: HhfConfig,
+    queues: SubQueues<T>,
+    turns: Turns,
+    filter: MultistageFilter,
+    /// When the filter began to count.
+    counted_from: Time,
+    heavy: FlowTable<Heavy>,
+    /// How often a flow became heavy, and how often one could not because too many were.
+    found: u64,
+    refused: u64,
+}
+
+/// A flow that sends much.
+#[derive(Clone, Copy, Debug)]
+struct Heavy {
+    last: Time,
+    /// Its packets that wait in the heavy class.
+    waiting: u32,
+}
+
+/// Whose turn it is, as in fq_codel: a class that begins to send comes first, unless it is the heavy one.
+#[derive(Clone, Debug)]
+struct Turns {
+    quantum: [i64; 2],
+    deficit: [i64; 2],
+    /// The light class has just begun to send.
+    new: bool,
+    /// The others that are listed, in the order of their turns.
+    old: VecDeque<usize>,
+}
+
+impl<T> Hhf<T> {
+    /// Empty classes, and nobody heavy.
+    ///
+    /// # Errors
+    /// None: its settings cannot conflict.
+    pub fn new(config: HhfConfig, place: &Place<'_>) -> Result<Self, BuildError> {
+        Ok(Hhf {
+            queues: SubQueues::new(2, config.limit),
+            turns: Turns::new(config.quantum.0, config.non_hh_weight),
+            // Another key than the table's, which hashes by the same function.
+            filter: MultistageFilter::new(!place.key),
+            counted_from: Time::ZERO,
+            heavy: FlowTable::new(config.hh_limit, place.key),
+            found: 0,
+            refused: 0,
+            config,
+        })
+    }
+
+    /// Whether a packet of `flow` that comes at `now` is one of a heavy flow.
+    pub fn is_heavy(&self, flow: FlowId, now: Time) -> bool {
+        self.heavy.peek(flow).is_some_and(|heavy| self.is_current(*heavy, now))
+    }
+
+    /// What the filter says that `flow` has sent since it began to count, at most.
+    pub fn counted(&self, flow: FlowId) -> u64 {
+        self.filter.estimate(flow)
+    }
+
+    /// What a class, [`HEAVY`] or [`LIGHT`], holds.
+    pub fn backlog_of(&self, class: usize) -> Backlog {
+        self.queues.backlog_of(class)
+    }
+
+    /// The bytes that a class may still send in its turn, or owes; `None` if it has none.
+    pub fn deficit(&self, class: usize) -> Option<i64> {
+        self.turns.lists(class).then_some(self.turns.deficit[class])
+    }
+
+    /// Whether `heavy` is that still. Linux forgets a flow by its silence alone; here not while packets of it wait,
+    /// which later ones in the other class could overtake.
+    #[inline]
+    fn is_current(&self, heavy: Heavy, now: Time) -> bool {
+        heavy.waiting > 0 || now <= heavy.last + self.config.evict_timeout
+    }
+
+    #[inline]
+    fn classify(&mut self, packet: &Packet<T>, now: Time) -> usize {
+        if now > self.counted_from + self.config.reset_timeout {
+            self.filter.reset();
+            self.counted_from = now;
+        }
+        if let Some(position) = self.heavy.position(packet.flow) {
+            let known = *self.heavy.at(position).1;
+            if self.is_current(known, now) {
+                *self.heavy.at(position).1 = Heavy { last: now, waiting: known.waiting + 1 };
+                return HEAVY;
+            }
+            self.heavy.remove_at(position);
+        }
+        let found = self.filter.exceeds(packet.flow, packet.bytes, self.config.admit_bytes.0);
+        if found && self.condemn(packet.flow, now) { HEAVY } else { LIGHT }
+    }
+
+    /// Makes `flow` heavy, one packet of which is on its way to the heavy class; whether there was a place for it.
+    #[cold]
+    fn condemn(&mut self, flow: FlowId, now: Time) -> bool {
+        if let Some(stalest) = self.heavy.is_full().then(|| self.heavy.stalest(|h| (h.waiting > 0, h.last))).flatten() {
+            let known = *self.heavy.at(stalest).1;
+            if self.is_current(known, now) {
+                self.refused += 1;
+                return false;
+            }
+            self.heavy.remove_at(stalest);
+        }
+        self.found += 1;
+        let waiting = 1 + self.move_to_heavy(flow);
+        self.heavy.insert(flow, Heavy { last: now, waiting });
+        true
+    }
+
+    /// Moves what waits of `flow` to the heavy class, or later packets could overtake it: Linux lets them. Takes time in
+    /// proportion to the queue, which at `hh_limit` flows each `evict_timeout` bounds what an attacker can make it cost.
+    fn move_to_heavy(&mut self, flow: FlowId) -> u32 {
+        let (mut seen, mut moved, heavy) = (0, 0, self.queues.backlog_of(HEAVY).packets);
+        if self.queues.backlog_of(LIGHT).packets > 0 {
+            self.queues.rearrange(|packet| {
+                // The heavy class is asked for first.
+                let was_light = seen >= heavy;
+                seen += 1;
+                let moves = was_light && packet.flow == flow;
+                moved += u32::from(moves);
+                if was_light && !moves { LIGHT } else { HEAVY }
+            });
+        }
+        moved
+    }
+
+    #[inline]
+    fn take(&mut self, class: usize) -> Option<Packet<T>> {
+        let packet = self.queues.pop(class)?;
+        if class == HEAVY {
+            self.heavy.get(packet.flow).expect("a flow with packets in the heavy class is heavy").waiting -= 1;
+        }
+        Some(packet)
+    }
+
+    #[inline]
+    fn is_above_limit(&self) -> bool {
+        let held = self.queues.backlog();
+        match self.config.limit {
+            Limit::Packets(most) => held.packets > most,
+            Limit::Bytes(most) => held.bytes > most,
+        }
+    }
+}
+
+impl Turns {
+    fn new(quantum: u64, weight: u32) -> Turns {
+        // Below 10^9 and 10^3 by their ranges.
+        let quantum = quantum as i64;
+        Turns { quantum: [quantum, quantum * i64::from(weight)], deficit: [0; 2], new: false, old: VecDeque::new() }
+    }
+
+    #[inline]
+    fn lists(&self, class: usize) -> bool {
+        (self.new && class == LIGHT) || self.old.contains(&class)
+    }
+
+    /// To be told that `class` has got a packet.
+    #[inline]
+    fn joins(&mut self, class: usize) {
+        if self.lists(class) {
+            return;
+        }
+        self.deficit[class] = self.quantum[class];
+        match class {
+            LIGHT => self.new = true,
+            _ => self.old.push_back(class),
+        }
+    }
+
+    /// Who sends next; `holds` says whether a class has anything to send.
+    #[inline]
+    fn next(&mut self, holds: impl Fn(usize) -> bool) -> Option<usize> {
+        loop {
+            let class = if self.new { LIGHT } else { *self.old.front()? };
+            if self.deficit[class] <= 0 {
+                self.deficit[class] += self.quantum[class];
+                self.unlist_first();
+                self.old.push_back(class);
+                self.skip_rounds();
+            } else if holds(class) {
+                return Some(class);
+            } else if self.unlist_first() && !self.old.is_empty() {
+                // Not ahead again before the other had its turn.
+                self.old.push_back(class);
+            }
+        }
+    }
+
+    /// Takes the class whose turn it is off its list; whether that was the new one's.
+    fn unlist_first(&mut self) -> bool {
+        if !self.new {
+            self.old.pop_front();
+        }
+        core::mem::take(&mut self.new)
+    }
+
+    /// Grants at once the rounds in which neither could send: a packet may be millions of quanta long.
+    fn skip_rounds(&mut self) {
+        if self.new || self.old.iter().any(|class| self.deficit[*class] > 0) {
+            return;
+        }
+        let rounds = self.old.iter().map(|class| -self.deficit[*class] / self.quantum[*class]).min().unwrap_or(0);
+        for class in &self.old {
+            self.deficit[*class] += rounds * self.quantum[*class];
+        }
+    }
+}
+
+impl<T> Discipline<T> for Hhf<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        if !self.config.limit.admits(Backlog::default(), packet.bytes) {
+            // Too large for an empty queue: it would only drive out all others.
+            return cx.drop(packet, Why::Overflow);
+        }
+        let class = self.classify(&packet, cx.now);
+        self.queues.push(class, packet);
+        self.turns.joins(class);
+        while self.is_above_limit() {
+            let class = if self.queues.backlog_of(HEAVY).packets > 0 { HEAVY } else { LIGHT };
+            let oldest = self.take(class).expect("what is above the limit holds packets");
+            cx.drop(oldest, Why::Overflow);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let class = self.turns.next(|class| self.queues.backlog_of(class).packets > 0)?;
+        let packet = self.take(class)?;
+        self.turns.deficit[class] -= i64::from(packet.bytes);
+        Some(packet)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.queues.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("heavy_flows", self.heavy.len() as f64);
+        gauge("heavy_flows_found", self.found as f64);
+        gauge("heavy_flows_refused", self.refused as f64);
+        gauge("heavy_packets", f64::from(self.queues.backlog_of(HEAVY).packets));
+        gauge("light_packets", f64::from(self.queues.backlog_of(LIGHT).packets));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::{Port, Rate, Rng};
+    use alloc::vec::Vec;
+
+    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    /// A flow is heavy with its fourth packet of 1000 bytes in 40 ms.
+    const FOUR: &[(&str, &str)] = &[("admit_bytes", "3000B"), ("quantum", "1000B")];
+
+    type Queue = Port<u32, Hhf<u32>>;
+
+    fn hhf(settings: &[(&str, &str)]) -> Queue {
+        Port::new(Hhf::new(HhfConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// `times` packets of `flow`, whose handles tell their order.
+    fn arrive(port: &mut Queue, flow: u64, times: u32, now: Time) {
+        (0..times).for_each(|n| port.enqueue(Packet::new(FlowId(flow), 1000, n), now, &mut ()));
+    }
+
+    fn held(port: &Queue) -> [u32; 2] {
+        [HEAVY, LIGHT].map(|class| port.discipline().backlog_of(class).packets)
+    }
+
+    fn sent(port: &mut Queue, packets: u32, now: Time) -> Vec<u64> {
+        (0..packets).map_while(|_| port.dequeue(now, &mut ())).map(|packet| packet.flow.0).collect()
+    }
+
+    #[test]
+    fn a_flow_that_sends_too_much_in_the_time_becomes_heavy_and_takes_its_packets_along() {
+        let mut port = hhf(FOUR);
+        arrive(&mut port, 1, 3, at(0));
+        arrive(&mut port, 2, 1, at(0));
+        assert!(held(&port) == [0, 4] && !port.discipline().is_heavy(FlowId(1), at(0)));
+        arrive(&mut port, 1, 1, at(40));
+        assert!(held(&port) == [4, 1] && port.discipline().is_heavy(FlowId(1), at(40)));
+        let order: Vec<u32> = (0..5)
+            .filter_map(|_| port.dequeue(at(40), &mut ()))
+            .filter(|p| p.flow == FlowId(1))
+            .map(|p| p.handle)
+            .collect();
+        assert_eq!(order, [0, 1, 2, 0], "in the order in which they came");
+    }
+
+    #[test]
+    fn what_was_sent_before_the_filter_was_reset_does_not_count() {
+        let mut port = hhf(FOUR);
+        arrive(&mut port, 1, 3, at(0));
+        arrive(&mut port, 1, 3, Time::from_nanos(40_000_001));
+        assert!(!port.discipline().is_heavy(FlowId(1), at(41)));
+    }
+
+    #[test]
+    fn a_heavy_flow_is_forgotten_after_its_silence_but_not_while_it_waits() {
+        let mut port = hhf(FOUR);
+        arrive(&mut port, 1, 4, at(0));
+        let is_heavy = |port: &Queue, ms| port.discipline().is_heavy(FlowId(1), at(ms));
+        assert!(is_heavy(&port, 5000), "four packets wait");
+        sent(&mut port, 4, at(0));
+        assert!(is_heavy(&port, 1000) && !is_heavy(&port, 1001));
+        arrive(&mut port, 1, 1, at(1001));
+        assert_eq!(held(&port), [0, 1]);
+    }
+
+    #[test]
+    fn classes_share_two_to_one_and_a_light_one_that_begins_goes_first() {
+        let mut port = hhf(FOUR);
+        arrive(&mut port, 1, 12, at(0));
+        assert_eq!(sent(&mut port, 3, at(0)), [1, 1, 1]);
+        (10..20).for_each(|flow| arrive(&mut port, flow, 1, at(0)));
+        // The light class is new and comes first, with two quanta. Then the heavy one, which has spent its quantum, passes
+        // its turn for another; and so on, two to one.
+        assert_eq!(sent(&mut port, 8, at(0)), [10, 11, 12, 13, 1, 14, 15, 1]);
+    }
+
+    #[test]
+    fn a_full_queue_drops_the_oldest_packet_of_a_heavy_flow_or_of_any() {
+        let mut port = hhf(&[FOUR, &[("limit", "6p")]].concat());
+        arrive(&mut port, 1, 4, at(0));
+        (10..15).for_each(|flow| arrive(&mut port, flow, 1, at(0)));
+        assert_eq!(held(&port), [1, 5]);
+        (15..18).for_each(|flow| arrive(&mut port, flow, 1, at(0)));
+        assert_eq!((held(&port), sent(&mut port, 1, at(0))), ([0, 6], alloc::vec![12]));
+    }
+
+    #[test]
+    fn when_as_many_flows_are_heavy_as_may_be_a_further_one_stays_light() {
+        let mut port = hhf(&[FOUR, &[("hh_limit", "2")]].concat());
+        (1..4).for_each(|flow| arrive(&mut port, flow, 4, at(0)));
+        let heavy = |port: &Queue, ms| [1, 2, 3].map(|flow| port.discipline().is_heavy(FlowId(flow), at(ms)));
+        assert_eq!(heavy(&port, 0), [true, true, false]);
+        sent(&mut port, 12, at(0));
+        arrive(&mut port, 2, 1, at(900));
+        arrive(&mut port, 3, 4, at(1100));
+        assert_eq!(heavy(&port, 1100), [false, true, true], "the first had been silent");
+    }
+
+    #[test]
+    fn four_gigabytes_need_no_four_million_turns() {
+        let mut port = hhf(&[("limit", "10GB"), ("quantum", "1B"), ("admit_bytes", "1B")]);
+        [1, 1, 2, 2].into_iter().for_each(|flow| port.enqueue(Packet::new(FlowId(flow), u32::MAX, 0), at(0), &mut ()));
+        assert_eq!(port.backlog().packets, 2, "four do not fit");
+        assert_eq!(sent(&mut port, 4, at(0)), [2, 2]);
+    }
+}
