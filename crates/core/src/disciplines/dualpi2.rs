@@ -191,30 +191,29 @@ impl<T> Dualpi2<T> {
 
     #[inline]
     fn update(&mut self, now: Time) {
-        let arrived = |queue: &Fifo<T>| queue.head().map(|packet| packet.arrived);
-        let oldest = [arrived(&self.low), arrived(&self.classic)].into_iter().flatten().min();
-        self.controller.catch_up(oldest, now);
+        if self.controller.is_due(now) {
+            let arrived = |queue: &Fifo<T>| queue.head().map(|packet| packet.arrived);
+            let oldest = [arrived(&self.low), arrived(&self.classic)].into_iter().flatten().min();
+            self.controller.catch_up(oldest, now);
+        }
     }
 
-    /// The next packet, whether it is of the low latency queue, and what sending it does to the credit.
+    /// Whether the low latency queue sends next, and what a byte sent does to the credit.
     #[inline]
-    fn next(&mut self, now: Time) -> Option<(Packet<T>, bool, f64)> {
+    fn turn(&self, now: Time) -> Option<(bool, f64)> {
         let (low, classic) = match (self.low.head(), self.classic.head()) {
             (Some(low), Some(classic)) => (low, classic),
             // Credit is for the time both wait.
-            (Some(_), None) => return self.low.pop().map(|packet| (packet, true, 0.0)),
-            (None, _) => return self.classic.pop().map(|packet| (packet, false, 0.0)),
+            (Some(_), None) => return Some((true, 0.0)),
+            (None, Some(_)) => return Some((false, 0.0)),
+            (None, None) => return None,
         };
         let low_first = match self.config.scheduler {
             DualScheduler::Wrr => self.credit <= 0.0,
             DualScheduler::TsFifo => now - classic.arrived <= (now - low.arrived) + self.config.tshift,
         };
         let weight = self.config.classic_protection;
-        if low_first {
-            self.low.pop().map(|packet| (packet, true, weight)).map(by_bytes)
-        } else {
-            self.classic.pop().map(|packet| (packet, false, weight - 1.0)).map(by_bytes)
-        }
+        Some((low_first, if low_first { weight } else { weight - 1.0 }))
     }
 
     /// A packet of the low latency queue: marked, as it came, or dropped.
@@ -259,13 +258,6 @@ impl<T> Dualpi2<T> {
     }
 }
 
-/// A weight, times the packet's bytes.
-#[inline]
-fn by_bytes<T>((packet, low, weight): (Packet<T>, bool, f64)) -> (Packet<T>, bool, f64) {
-    let credit = weight * f64::from(packet.bytes);
-    (packet, low, credit)
-}
-
 impl Signals {
     /// Whether a packet is signalled that is to be with `probability`: the RFC's recur().
     #[inline]
@@ -294,13 +286,15 @@ impl<T> Discipline<T> for Dualpi2<T> {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.update(cx.now);
-        while let Some((packet, low, credit)) = self.next(cx.now) {
+        while let Some((low, weight)) = self.turn(cx.now) {
+            let packet = if low { self.low.pop() } else { self.classic.pop() }?;
+            let bytes = packet.bytes;
             let quiet = self.backlog().bytes < self.config.min_backlog.0;
             let coupled = if quiet { Coupled { classic: 0.0, low: 0.0 } } else { self.probabilities() };
             let judged =
                 if low { self.judge_low(packet, coupled, cx) } else { self.judge_classic(packet, coupled, cx) };
             if judged.is_some() {
-                self.credit += credit;
+                self.credit += weight * f64::from(bytes);
                 return judged;
             }
         }

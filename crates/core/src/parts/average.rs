@@ -70,6 +70,10 @@ impl Average {
     }
 
     fn decayed(&self, since: Time, now: Time) -> f64 {
+        // Nothing to decay, and a power to save: the queue that is always empty is the common one.
+        if self.value == 0.0 {
+            return 0.0;
+        }
         let missed = (now - since).as_nanos() as f64 / self.slot;
         self.value * libm::pow(1.0 - self.weight, missed)
     }

@@ -25,11 +25,17 @@ impl Every {
         Time::from_nanos(self.next.as_nanos().saturating_sub(self.period.as_nanos()))
     }
 
+    /// Whether a period has ended since it was last asked how many.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        now >= self.next && self.period != Span::ZERO
+    }
+
     /// How many periods ended up to and including `now`. The caller catches up in closed form or bounded: a clock that
     /// jumps an hour ends many periods at once.
     #[inline]
     pub fn due(&mut self, now: Time) -> u64 {
-        if now < self.next || self.period == Span::ZERO {
+        if !self.is_due(now) {
             return 0;
         }
         let ended = 1 + (now - self.next).as_nanos() / self.period.as_nanos();

@@ -48,6 +48,12 @@ impl Pi2 {
         self.delay
     }
 
+    /// Whether an update is due.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        self.timer.is_due(now)
+    }
+
     /// Makes the updates that were due since the last call, during which nothing came and nothing left: the packet
     /// waiting longest arrived at `oldest`, or none waits.
     #[inline]
