@@ -1,5 +1,6 @@
 //! What the scenario's classifier says is what disciplines see, both ways; and nothing else changes.
 
+use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 
 use crate::{go, scenario, witness};
@@ -128,6 +129,23 @@ fn strict_priority_serves_the_class_that_the_scenario_puts_first() {
     // The queue of 50 packets lies half full at the least, after a loss.
     let unnamed = CALL.replace("dscp = \"EF\"\n[[class]]", "[[class]]");
     assert!(delay(&unnamed) > 25.0 * 1.2, "{}", delay(&unnamed));
+}
+
+#[test]
+fn in_the_shipped_file_classes_divide_the_link_by_weight_and_calls_lose_nothing() {
+    let text = include_str!("../../../../scenarios/classes.toml");
+    let scenario = Scenario::read(text, "classes.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+    let drr = scenario.qdiscs.iter().find(|qdisc| qdisc.to_string().starts_with("drr:classes")).expect("it is there");
+    let outcome = run(&scenario, drr, 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+    let bytes = |group: u32| {
+        let flows = outcome.flows.iter().filter(|flow| flow.group == group);
+        flows.map(|flow| flow.counts.sent_bytes).sum::<u64>() as f64
+    };
+    assert_eq!(outcome.flows.iter().filter(|flow| flow.group == 2).map(|flow| flow.counts.dropped()).sum::<u64>(), 0);
+    // Weights 2, 5 and 3. The calls use less than half their part; what they leave goes to the others, 5 to 3, give
+    // or take a turn of all classes: 15 kB of the 20 MB that bulk sends in 50 s.
+    let ratio = bytes(0) / bytes(1);
+    assert!((ratio / (5.0 / 3.0) - 1.0).abs() < 0.001, "{ratio}");
 }
 
 #[test]
