@@ -46,7 +46,7 @@ _DASHES: tuple[tuple[float, tuple[float, ...] | None], ...] = ((0, None), (0, (7
 _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
     (
         ("#3A3A3A", "#8A8A8A", "#5E5E5E"),
-        {"droptail": "DropTail", "sfq": "SFQ", "sfq_red": "SFQ-RED", "fq": "FQ", "drr": "DRR"},
+        {"droptail": "DropTail", "sfq": "SFQ", "sfq_red": "SFQ-RED", "fq": "FQ", "drr": "DRR", "prio": "PRIO", "tbf": "TBF"},
     ),
     (
         ("#882255", "#CC6677", "#AA4499"),
@@ -59,6 +59,7 @@ _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
             "sred": "SRED",
             "red_penalty": "RED with penalty box",
             "feng_red": "Feng's RED",
+            "sac": "SAC",
         },
     ),
     (("#332288", "#3F87C9", "#5A6FB0"), {"blue": "BLUE", "sfb": "SFB", "sfred": "SFRED"}),

@@ -4,6 +4,7 @@ from headgate.plot.delay import delay_cdf
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
 from headgate.plot.overview import overview
+from headgate.plot.pair import pair
 from headgate.plot.picture import Picture, picture
 from headgate.plot.save import figures, pictures, save_all
 
@@ -14,6 +15,7 @@ __all__ = [
     "gauges",
     "goodput",
     "overview",
+    "pair",
     "picture",
     "pictures",
     "queue",

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.plot import data
 from headgate.plot.delay import delay_cdf
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
 from headgate.plot.overview import overview
+from headgate.plot.pair import pair
 from headgate.plot.panels import figure_of
 from headgate.plot.picture import Picture, picture
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def figures(result: Result) -> dict[str, Figure]:
-    """Every figure that the result can fill, by file name: nothing for gauges if no discipline has any."""
+    """Every figure that the result can fill, by file name: gauges if a discipline has any, a pair if there are two."""
     drawn = {
         "overview": overview(result),
         "goodput": figure_of(goodput(result)[0]),
@@ -29,6 +31,8 @@ def figures(result: Result) -> dict[str, Figure]:
     }
     if watched := gauges(result):
         drawn["gauges"] = figure_of(watched[0])
+    if len(data.qdiscs(result)) == 2:
+        drawn["pair"] = pair(result)
     return drawn
 
 

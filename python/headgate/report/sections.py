@@ -44,6 +44,7 @@ def _alternative(name: str, result: Result, found: list[Division]) -> str:
         "above has the delays at 50, 95 and 99 %.",
         "queue": "Queue length in packets over simulated time, one panel a discipline.",
         "gauges": "The quantities that each discipline watches and controls over simulated time.",
+        "pair": "Goodput by group, queue length and gauges over simulated time, a column for each discipline.",
     }[name]
 
 

@@ -1,0 +1,108 @@
+"""Two disciplines beside each other, over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from headgate import style
+from headgate.plot import data
+from headgate.plot.overtime import gauge_title, gauge_unit
+from headgate.plot.panels import chosen, heading, new_figure, shade_warmup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from headgate.results import Result
+
+_POINTS = 100
+"""Points in a line over half of the figure's width."""
+_GAUGES = 2
+
+
+def pair(result: Result) -> Figure:
+    """A column for each of a result's two disciplines: goodput by class of flows, and the queue, over time.
+
+    Below them, up to two gauges of the second discipline. Raises ValueError if the result has not just two.
+    """
+    known = chosen(data.qdiscs(result), None)
+    if len(known) != 2:
+        raise ValueError(f"a pair is two disciplines; the result has {len(known)}: {', '.join(known)}")
+    with style.applied():
+        gauges = dict(list(_watched(result, known[1]).items())[:_GAUGES])
+        figure = new_figure(5.2 + (1.9 if gauges else 0))
+        rows = 3 if gauges else 2
+        looks = style.looks(known)
+        tops: list[Axes] = []
+        queues: list[Axes] = []
+        for column, name in enumerate(known):
+            beside = {"sharey": tops[0]} if tops else {}
+            top = figure.add_subplot(rows, 2, column + 1, **beside)
+            _goodput(result, name, top)
+            top.set_title(looks[name].label, color=looks[name].colour)
+            tops.append(top)
+            beside = {"sharey": queues[0]} if queues else {}
+            below = figure.add_subplot(rows, 2, column + 3, **beside)
+            _line(result, below, data.metric(result, name, "queue_packets", _POINTS), looks[name].colour)
+            queues.append(below)
+        tops[0].set_ylabel("Goodput (Mbit/s)")
+        queues[0].set_ylabel("Queue (packets)")
+        queues[0].set_ylim(bottom=0)
+        for place, (gauge, line) in enumerate(gauges.items()):
+            axes = figure.add_subplot(rows, 2, 5 + place)
+            _line(result, axes, line, looks[known[1]].colour)
+            axes.set_title(f"{looks[known[1]].label}: {gauge_title(gauge)}", fontsize=9.5, color=looks[known[1]].colour)
+            axes.set_ylabel(gauge_unit(gauge))
+        for axes in figure.axes[-2:]:
+            axes.set_xlabel("Time (s)")
+        heading(figure, result.scenario.about or result.scenario.name, _note(result))
+        _legend(tops[0], result)
+        return figure
+
+
+def _watched(result: Result, qdisc: str) -> dict[str, data.Series]:
+    """The gauges that move, in the order of their names; an average queue last, since the queue is drawn already."""
+    found = data.gauges(result, qdisc, _POINTS)
+    moving = {name: line for name, line in found.items() if np.nanmax(line.high) > np.nanmin(line.low)}
+    return dict(sorted((moving or found).items(), key=lambda item: (item[0] == "average", item[0])))
+
+
+def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
+    shade_warmup(axes, result.scenario.warmup_s)
+    axes.set_xlim(0, result.scenario.duration_s)
+    table = data.rows(result.intervals, qdisc=qdisc, metric="goodput_bps")
+    for group in data.groups(result, qdisc):
+        line = data.series(data.rows(table, group=group.name), _POINTS)
+        if line is not None:
+            colour = style.UNRESPONSIVE if group.unresponsive else style.TCP
+            axes.plot(line.time_s, line.first / 1e6, color=colour, linewidth=1.4)
+            axes.axhline(group.fair_bps.sum() / 1e6, color=colour, linewidth=0.9, dashes=(4, 3), zorder=1)
+    axes.set_ylim(bottom=0)
+
+
+def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> None:
+    shade_warmup(axes, result.scenario.warmup_s)
+    axes.set_xlim(0, result.scenario.duration_s)
+    if line is not None:
+        axes.plot(line.time_s, line.first, color=colour, linewidth=1.1)
+
+
+def _legend(axes: Axes, result: Result) -> None:
+    names = [
+        (f"{flows} {name} flows together" if flows > 1 else name, style.UNRESPONSIVE if kind == "udp" else style.TCP)
+        for name, kind, flows, _ in result.scenario.groups
+    ]
+    handles = [Line2D([], [], color=colour, linewidth=1.4, label=label) for label, colour in names]
+    handles.append(Line2D([], [], color=style.QUIET, linewidth=0.9, dashes=(4, 3), label="fair"))
+    axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.2, fontsize=8.5,
+                columnspacing=1.2, handlelength=1.4)  # fmt: skip
+
+
+def _note(result: Result) -> str:
+    seed = f"Seed {result.scenario.seeds[0]}. Fair: the max-min fair share while all groups send."
+    if result.scenario.warmup_s > 0:
+        seed += f" Grey: the first {style.plain(result.scenario.warmup_s)} s, which no total counts."
+    return seed
