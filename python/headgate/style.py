@@ -46,7 +46,15 @@ _DASHES: tuple[tuple[float, tuple[float, ...] | None], ...] = ((0, None), (0, (7
 _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
     (
         ("#3A3A3A", "#8A8A8A", "#5E5E5E"),
-        {"droptail": "DropTail", "sfq": "SFQ", "sfq_red": "SFQ-RED", "fq": "FQ", "drr": "DRR", "prio": "PRIO", "tbf": "TBF"},
+        {
+            "droptail": "DropTail",
+            "sfq": "SFQ",
+            "sfq_red": "SFQ-RED",
+            "fq": "FQ",
+            "drr": "DRR",
+            "prio": "PRIO",
+            "tbf": "TBF",
+        },
     ),
     (
         ("#882255", "#CC6677", "#AA4499"),

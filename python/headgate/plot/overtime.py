@@ -142,15 +142,38 @@ def gauge_unit(gauge: str) -> str:
 
 
 _UNITS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("Probability", frozenset({"probability", "p", "pm", "pmin", "pmax", "maxp"})),
+    ("bit/s", frozenset({"bps"})),
     ("Milliseconds", frozenset({"ms", "delay", "sojourn"})),
+    ("Probability", frozenset({"probability", "p", "pm", "pmin", "pmax", "maxp"})),
+    ("Share", frozenset({"rate", "frequency"})),
+    ("1: yes, 0: no", frozenset({"dropping", "congested"})),
     ("Bytes", frozenset({"bytes"})),
-    ("Flows", frozenset({"flows", "active", "unresponsive", "monitored"})),
+    ("Flows", frozenset({"flows", "active", "unresponsive", "monitored", "penalised", "hitters"})),
     ("Tokens", frozenset({"tokens", "sigma", "bucket", "spare"})),
+    ("Draws", frozenset({"draws"})),
+    ("Bins", frozenset({"bins"})),
+    ("Queues", frozenset({"queues", "buckets"})),
+    ("Classes", frozenset({"classes"})),
+    ("Counters", frozenset({"counters"})),
+    ("Signals", frozenset({"count"})),
+    ("Drops", frozenset({"logged"})),
     (
         "Packets",
-        frozenset({"queue", "average", "avgcq", "candidates", "avg", "packets", "backlog", "minth", "maxth", "qlen"}),
+        frozenset(
+            {
+                "queue",
+                "average",
+                "avgcq",
+                "candidates",
+                "avg",
+                "packets",
+                "backlog",
+                "minth",
+                "maxth",
+                "qlen",
+                "longest",
+                "fair",
+            }
+        ),
     ),
-    ("Bins", frozenset({"bins"})),
-    ("Draws", frozenset({"draws"})),
 )

@@ -258,9 +258,9 @@ impl<T> Discipline<T> for Csfq<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let share = &self.share;
         // Without an alpha a flow may have all of the link.
-        gauge("fair_share", 8.0 * share.alpha.unwrap_or(share.capacity));
-        gauge("arriving", 8.0 * share.arriving.rate());
-        gauge("accepted", 8.0 * share.accepted.rate());
+        gauge("fair_share_bps", 8.0 * share.alpha.unwrap_or(share.capacity));
+        gauge("arriving_bps", 8.0 * share.arriving.rate());
+        gauge("accepted_bps", 8.0 * share.accepted.rate());
         gauge("congested", f64::from(u8::from(share.congested)));
         gauge("flows", self.flows.len() as f64);
     }

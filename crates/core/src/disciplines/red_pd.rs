@@ -258,8 +258,8 @@ impl<T> Discipline<T> for RedPd<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.queue.observe(gauge);
         gauge("drop_rate", self.drop_rate());
-        gauge("target_rtt", self.target_rtt().as_secs_f64());
-        gauge("list_length", self.list_length().as_secs_f64());
+        gauge("target_rtt_ms", 1000.0 * self.target_rtt().as_secs_f64());
+        gauge("list_length_ms", 1000.0 * self.list_length().as_secs_f64());
         gauge("monitored", self.monitored().count() as f64);
         gauge("unresponsive", self.monitored().filter(|(_, flow)| flow.is_unresponsive()).count() as f64);
     }

@@ -303,7 +303,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
         gauge("average", self.red.detector().average());
         gauge("probability", self.red.detector().probability());
         gauge("penalised", self.penalised.len() as f64);
-        gauge("penalty_rate", self.penalty_rate.as_bits() as f64);
+        gauge("penalty_rate_bps", self.penalty_rate.as_bits() as f64);
         gauge("logged", self.log.len() as f64);
     }
 }
