@@ -13,7 +13,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bless docs clean rust
+.PHONY: help demo test lint bench bless docs figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bless: $(VENV)/.extension ## accept golden tables and help texts as they are now
 
 docs: rust ## fill the parameter tables of docs/disciplines
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
+
+figures: $(VENV)/.extension ## draw the figure of every discipline's page, and write its caption
+	$(BIN)/python docs/figures.py
 
 clean: ## remove what was built; results stay
 	$(CARGO) clean

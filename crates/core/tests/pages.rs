@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use headgate_core::registry::{ENTRIES, Entry};
-use headgate_core::{Field, Preset};
+use headgate_core::registry::{ENTRIES, Entry, Group};
+use headgate_core::{Field, Preset, Qdisc};
 
 mod support;
 
@@ -34,6 +34,40 @@ fn the_tables_on_every_page_are_those_of_the_registry() {
         let page = page.unwrap_or_else(|error| panic!("{path}: {error}"));
         let tables = filled(&page, entry).unwrap_or_else(|missing| panic!("{path} has no {missing}"));
         support::golden(&path, &tables, "docs");
+    }
+}
+
+/// The files of this crate's tests whose names begin so, together.
+fn tests(prefix: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let chosen = files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(prefix));
+    chosen.map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+#[test]
+fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
+    let claims = tests("verify_");
+    let oracles = names("tests/oracle", "main");
+    for Entry { name, group, .. } in ENTRIES {
+        let named = [format!("\"{name}\""), format!("\"{name}:"), format!("fn {name}_")];
+        assert!(named.iter().any(|words| claims.contains(words)), "{name}: no tests/verify_*.rs says what it promises");
+        let defined = *group != Group::Modern;
+        assert!(!defined || oracles.contains(*name), "{name}: tests/oracle/{name}.rs is missing");
+    }
+}
+
+#[test]
+fn every_page_has_its_figure_and_the_command_that_makes_it() {
+    for Entry { name, .. } in ENTRIES {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGES).join(format!("{name}.md"));
+        let page = std::fs::read_to_string(&path).unwrap();
+        let marker = page.lines().find(|line| line.starts_with("<!-- figure: "));
+        let spec = marker.and_then(|line| line.strip_prefix("<!-- figure: ")?.strip_suffix(" -->"));
+        let spec: Qdisc = spec.unwrap_or_else(|| panic!("{name}.md has no marker of a figure")).parse().unwrap();
+        assert_eq!(spec.name, *name, "{name}.md: the figure's discipline");
+        assert!(page.contains(&format!("](../figures/{name}.svg)")), "{name}.md: `make figures` draws its figure");
+        assert!(path.with_file_name(format!("../figures/{name}.svg")).is_file(), "docs/figures/{name}.svg is missing");
     }
 }
 

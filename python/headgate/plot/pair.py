@@ -52,7 +52,8 @@ def pair(result: Result) -> Figure:
         queues[0].set_ylabel("Queue (packets)")
         queues[0].set_ylim(bottom=0)
         for place, (gauge, line) in enumerate(gauges.items()):
-            axes = figure.add_subplot(rows, 2, 5 + place)
+            # One alone stands below the discipline that it belongs to.
+            axes = figure.add_subplot(rows, 2, 5 + place if len(gauges) > 1 else 6)
             _line(result, axes, line, looks[known[1]].colour)
             axes.set_title(f"{looks[known[1]].label}: {gauge_title(gauge)}", fontsize=9.5, color=looks[known[1]].colour)
             axes.set_ylabel(gauge_unit(gauge))

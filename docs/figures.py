@@ -1,0 +1,71 @@
+"""Draws the figure of every discipline's page and writes its caption: `make figures`.
+
+A page's marker `<!-- figure: SPEC -->` says which form of the discipline stands beside DropTail in the scenario
+`portrait.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import headgate
+from headgate import plot, style
+from headgate.plot import data
+
+ROOT = Path(__file__).parent
+SCENARIO = "scenarios/portrait.toml"
+MARKER = re.compile(r"<!-- figure: (?P<spec>\S.*?) -->\n(?:.*?<!-- /figure -->\n)?", re.DOTALL)
+FROM_S, TO_S = 25.0, 40.0
+"""The unresponsive flow sends from 20 s to 40 s; five seconds are for finding it."""
+
+
+def main() -> None:
+    """Draws for all pages, or for those named on the command line."""
+    pages = sorted((ROOT / "disciplines").glob("*.md"))
+    wanted = sys.argv[1:] or [page.stem for page in pages]
+    for page in (page for page in pages if page.stem in wanted):
+        text = page.read_text()
+        marker = MARKER.search(text)
+        if marker is None:
+            sys.exit(f"{page.name} has no marker <!-- figure: {page.stem} -->")
+        spec = marker["spec"]
+        result = headgate.run(ROOT.parent / SCENARIO, qdiscs=["droptail", spec])
+        (ROOT / "figures" / f"{page.stem}.svg").write_bytes(plot.picture(plot.pair(result)).svg)
+        page.write_text(text[: marker.start()] + block(page.stem, spec, result) + text[marker.end() :])
+        print(page.stem, file=sys.stderr)
+
+
+def block(name: str, spec: str, result: headgate.Result) -> str:
+    """The figure, what it shows in numbers, and the command that makes it."""
+    droptail, label = (look.label for look in style.looks(result.scenario.qdiscs).values())
+    shown = f'"{spec}"' if set(spec) & set(" ;[]") else spec
+    lines = [(droptail, "droptail"), (label, spec)]
+    rows = "".join(f"| {side} | {seen(result, qdisc)} |\n" for side, qdisc in lines)
+    return (
+        f"<!-- figure: {spec} -->\n\n![{label} beside DropTail over time](../figures/{name}.svg)\n\n"
+        f"`headgate run {SCENARIO} --qdisc droptail --qdisc {shown}` makes it\n"
+        f"(`figures/pair.svg` in the result). While the flow that does not slow down sends, from {FROM_S:.0f} s to "
+        f"{TO_S:.0f} s (seed 1):\n\n"
+        f"| | ten TCP flows, Mbit/s | that flow, Mbit/s | queue, packets |\n| --- | --- | --- | --- |\n{rows}\n"
+        "<!-- /figure -->\n"
+    )
+
+
+def seen(result: headgate.Result, qdisc: str) -> str:
+    """Goodput of TCP and of the flow that does not slow down in Mbit/s, and the mean queue in packets, as cells."""
+    goodput = data.rows(result.intervals, qdisc=qdisc, metric="goodput_bps")
+    tcp, flow = (mean(data.rows(goodput, group=name)) / 1e6 for name, _, _, _ in result.scenario.groups)
+    queue = mean(data.rows(result.intervals, qdisc=qdisc, metric="queue_packets"))
+    return f"{tcp:.2f} | {flow:.2f} | {queue:.0f}"
+
+
+def mean(table: object) -> float:
+    """The mean of a metric's values from `FROM_S` to `TO_S`."""
+    time, value = data.values(table, "time_s"), data.values(table, "value")
+    return float(value[(time > FROM_S) & (time <= TO_S)].mean())
+
+
+if __name__ == "__main__":
+    main()
