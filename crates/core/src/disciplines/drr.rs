@@ -50,6 +50,7 @@ crate::params! {
 pub struct Drr<T>(Queues<T>);
 
 /// The two things a turn can belong to.
+#[expect(clippy::large_enum_variant, reason = "there is one for each port, and flows must not cost a pointer more")]
 enum Queues<T> {
     Flows(PerFlow<T>),
     Classes(ClassQueues<T>),
