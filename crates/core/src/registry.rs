@@ -206,6 +206,9 @@ disciplines! {
     "red_penalty", RedPenaltyConfig, RedPenalty::<T>::new, comparison [protects per_flow ecn],
         "RED, and a box limited in rate for the flows that show no congestion control",
         "Floyd, Fall, IEEE/ACM ToN 7(4), 1999";
+    "sac", SacConfig, Sac::<T>::new, comparison [protects ecn],
+        "CHOKe that draws the more candidates, the more of the traffic does not slow down",
+        "Jiang, Hamdi, Liu, IEEE ISCC 2003";
     "sfb", SfbConfig, Sfb::<T>::new, paper [protects ecn],
         "BLUE in bins: a flow all of whose bins are congested is limited in rate",
         "Feng, Shin, Kandlur, Saha, IEEE/ACM ToN 10(4), 2002, section IV";

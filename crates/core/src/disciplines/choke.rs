@@ -99,18 +99,49 @@ impl<T> Choke<T> {
         2 * (region.min(self.config.adaptive - 1) + 1)
     }
 
-    /// Draws candidates one after the other from what still waits, and drops those of `packet`'s flow; says whether
-    /// there was one. A candidate of another flow goes back and may be drawn again.
-    fn meets_its_own(&mut self, packet: &Packet<T>, cx: &mut Cx<'_, T>) -> bool {
-        let mut met = false;
-        for _ in 0..self.candidates() {
-            let Some(place) = self.fifo.draw(cx.rng) else { break };
-            if self.fifo.at(place).is_some_and(|candidate| candidate.flow == packet.flow) {
-                self.fifo.take(place).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
-                met = true;
-            }
+    /// Takes the queue an arrival finds into the average, and says where that stands now.
+    #[inline]
+    pub(super) fn update(&mut self, cx: &Cx<'_, T>) -> Zone {
+        self.detector.update(f64::from(self.fifo.backlog().packets), cx.now)
+    }
+
+    /// Compares the arrival with `candidates` packets, if `zone`, which [`update`](Choke::update) gave, is not below
+    /// minth, and drops or stores it. Says whether the first candidate was of its flow; `None` if there was none.
+    #[inline]
+    pub(super) fn offer(&mut self, zone: Zone, candidates: u32, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<bool> {
+        if zone == Zone::Below {
+            self.detector.calm();
+            self.fifo.push(packet, cx);
+            return None;
         }
-        met
+        let (first, matches) = self.drop_matches(&packet, candidates, cx);
+        if matches > 0 {
+            self.detector.signalled();
+            cx.drop(packet, Why::Match);
+        } else if !self.fifo.admits(packet.bytes) {
+            // Before RED's judgement: what is dropped for want of room is not marked before.
+            self.detector.signalled();
+            cx.drop(packet, Why::Overflow);
+        } else if let Some(packet) = self.judge(zone, packet, cx) {
+            self.fifo.push(packet, cx);
+        }
+        first
+    }
+
+    /// Draws candidates one after the other from what still waits, and drops those of `packet`'s flow. Says whether the
+    /// first was, if there was one, and how many were. A candidate of another flow goes back and may be drawn again.
+    fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, u32) {
+        let (mut first, mut matches) = (None, 0);
+        for _ in 0..candidates {
+            let Some(place) = self.fifo.draw(cx.rng) else { break };
+            let hit = self.fifo.at(place).is_some_and(|candidate| candidate.flow == packet.flow);
+            if hit {
+                self.fifo.take(place).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
+                matches += 1;
+            }
+            first = first.or(Some(hit));
+        }
+        (first, matches)
     }
 
     /// RED's judgement of an arrival without a match: the packet itself if it may be stored.
@@ -127,20 +158,9 @@ impl<T> Choke<T> {
 impl<T> Discipline<T> for Choke<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let zone = self.detector.update(f64::from(self.fifo.backlog().packets), cx.now);
-        if zone == Zone::Below {
-            self.detector.calm();
-            self.fifo.push(packet, cx);
-        } else if self.meets_its_own(&packet, cx) {
-            self.detector.signalled();
-            cx.drop(packet, Why::Match);
-        } else if !self.fifo.admits(packet.bytes) {
-            // Before RED's judgement: what is dropped for want of room is not marked before.
-            self.detector.signalled();
-            cx.drop(packet, Why::Overflow);
-        } else if let Some(packet) = self.judge(zone, packet, cx) {
-            self.fifo.push(packet, cx);
-        }
+        let zone = self.update(cx);
+        let candidates = if zone == Zone::Below { 0 } else { self.candidates() };
+        self.offer(zone, candidates, packet, cx);
     }
 
     #[inline]

@@ -7,18 +7,20 @@ use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
 /// RED's average and chance, and before them a look at packets drawn from the queue.
-struct Figure1 {
-    red: Figure2,
+pub struct Figure1 {
+    pub red: Figure2,
     /// The queue with the holes that matches leave: they are drawn too, and then drawn again.
     places: Vec<Option<Arrival>>,
-    candidates: usize,
+    pub candidates: usize,
     /// A-CHOKe's k, or 0.
     regions: usize,
+    /// Whether the last arrival met its own flow in the first candidate drawn for it.
+    pub first: Option<bool>,
 }
 
 impl Figure1 {
-    fn new(set: Set, candidates: usize, regions: usize) -> Figure1 {
-        Figure1 { red: Figure2::new(set), places: Vec::new(), candidates, regions }
+    pub fn new(set: Set, candidates: usize, regions: usize) -> Figure1 {
+        Figure1 { red: Figure2::new(set), places: Vec::new(), candidates, regions, first: None }
     }
 
     /// RED looks at a queue without holes.
@@ -59,10 +61,13 @@ impl Oracle for Figure1 {
         self.show();
         self.red.calculate_average(now);
         let mut decisions = Vec::new();
+        self.first = None;
         if self.red.avg >= self.red.set.minth {
             for _ in 0..self.to_draw() {
                 let Some(place) = self.draw(rng) else { break };
-                if self.places[place].is_some_and(|candidate| candidate.flow == packet.flow) {
+                let own = self.places[place].is_some_and(|candidate| candidate.flow == packet.flow);
+                self.first = self.first.or(Some(own));
+                if own {
                     let candidate = self.places[place].take().unwrap();
                     decisions.push(Decision::Dropped(candidate.number, Why::Match));
                 }

@@ -26,6 +26,7 @@ mod pie;
 mod red;
 mod red_pd;
 mod red_penalty;
+mod sac;
 mod sfb;
 mod sfed;
 mod sfq;

@@ -1,0 +1,239 @@
+//! SAC, self-adjustable CHOKe: CHOKe that draws the more candidates, the more of the traffic does not slow down.
+//!
+//! Y. Jiang, M. Hamdi, J. Liu, "Self adjustable CHOKe: an active queue management algorithm for congestion control and
+//! fair bandwidth allocation", IEEE ISCC 2003. What can be had of it is the abstract: it stands on RED and CHOKe, treats
+//! TCP and UDP flows differently, and adapts its parameters to the current traffic. How, is left open, and what this
+//! file does is our reading: the number of candidates follows the measured share of unresponsive traffic.
+//!
+//! | here | |
+//! | --- | --- |
+//! | share | of the arrivals, the part that is unresponsive: averaged with weight `share_weight` |
+//! | candidates | share x `most`, rounded up, at least 1 |
+//!
+//! Order of draws: as in `choke`.
+
+use core::ops::Bound;
+
+use super::{Choke, ChokeConfig};
+use crate::cx::Cx;
+use crate::discipline::{Backlog, Discipline, Place};
+use crate::packet::{ClassId, Packet};
+use crate::params::{BuildError, Bytes};
+use crate::parts::{Detector, Spacing};
+use crate::units::{Level, Limit};
+
+crate::params! {
+    /// Settings of [`Sac`].
+    pub struct SacConfig {
+        /// Room for waiting packets; what does not fit is dropped whatever was decided.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue, in packets, below which every packet is welcome.
+        minth: Level = Level::Share(0.25), also "min" "thresh" "thresh_";
+        /// The average queue, in packets, from which an arrival without a match is dropped with certainty.
+        maxth: Level = Level::Share(0.5), also "max" "maxthresh" "maxthresh_";
+        /// The probability of RED's drop just below maxth, before drops are spaced.
+        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
+        /// The weight of each new queue length in the average.
+        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+        /// How many waiting packets an arrival is compared with when all traffic is unresponsive.
+        most: u32 = 10, in 1..=1000;
+        /// The weight of each arrival in the measured share of unresponsive traffic.
+        share_weight: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0));
+        /// The class of the packets known not to slow down, such as UDP's, by the host's classifier: their share of the
+        /// arrivals counts, and only they are compared with more than one packet. 0: none is known; the share is then
+        /// read from how often arrivals meet their own flow, and all are treated alike.
+        unresponsive_class: u32 = 0, in 0..=65_535;
+        /// An arrival above maxth without a match is marked too where `ecn` allows, instead of always dropped.
+        mark_above_maxth: bool = false;
+        /// Where RED would drop by chance, marks ECN-capable packets instead. A match is always dropped.
+        ecn: bool = true, also "setbit_";
+        /// The size of a typical packet, for idle time and thresholds of another unit. `auto`: what the host says.
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+    }
+    presets {
+        "paper" "the defaults: a reading of the abstract of Jiang, Hamdi, Liu 2003; RED's values as in `choke`" {}
+    }
+}
+
+/// CHOKe with a number of candidates that follows the traffic.
+pub struct Sac<T> {
+    choke: Choke<T>,
+    most: f64,
+    share_weight: f64,
+    unresponsive: Option<ClassId>,
+    /// The share of the arrivals in the class known not to slow down; without one, of the first candidates drawn, those
+    /// of the arrival's own flow.
+    measured: f64,
+}
+
+impl<T> Sac<T> {
+    /// An empty queue.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
+    pub fn new(config: SacConfig, place: &Place) -> Result<Self, BuildError> {
+        let SacConfig { limit, minth, maxth, maxp, wq, mark_above_maxth, ecn, mean_packet, .. } = config;
+        let spacing = Spacing::Uniform;
+        let choke = ChokeConfig {
+            limit,
+            minth,
+            maxth,
+            maxp,
+            wq,
+            spacing,
+            mark_above_maxth,
+            ecn,
+            mean_packet,
+            ..ChokeConfig::default()
+        };
+        // The range of the parameter is that of a class.
+        let class = ClassId(u16::try_from(config.unresponsive_class).unwrap_or(u16::MAX));
+        Ok(Sac {
+            choke: Choke::new(choke, place)?,
+            most: f64::from(config.most),
+            share_weight: config.share_weight,
+            unresponsive: (class != ClassId(0)).then_some(class),
+            measured: 0.0,
+        })
+    }
+
+    /// RED's state: the average, the probability and the count that spaces drops.
+    pub fn detector(&self) -> &Detector {
+        self.choke.detector()
+    }
+
+    /// The measured share of unresponsive traffic. Where no class says which it is: if one flow sends the part u of all
+    /// packets and holds that part of the queue, beside many small ones, u^2 of the arrivals meet their own; so the
+    /// root of the part that does is taken for u.
+    #[inline]
+    pub fn share(&self) -> f64 {
+        if self.unresponsive.is_some() { self.measured } else { libm::sqrt(self.measured) }
+    }
+
+    /// How many packets an arrival that may not slow down is compared with.
+    #[inline]
+    pub fn candidates(&self) -> u32 {
+        // The cast takes the whole part; a share is at most 1.
+        let wanted = self.share() * self.most;
+        let whole = wanted as u32;
+        (whole + u32::from(wanted > f64::from(whole))).max(1)
+    }
+
+    #[inline]
+    fn measure(&mut self, unresponsive: bool) {
+        self.measured += self.share_weight * (f64::from(u8::from(unresponsive)) - self.measured);
+    }
+}
+
+impl<T> Discipline<T> for Sac<T> {
+    #[inline]
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let zone = self.choke.update(cx);
+        let Some(class) = self.unresponsive else {
+            let candidates = self.candidates();
+            // Only the first candidate measures: further ones would make their own number grow.
+            if let Some(met) = self.choke.offer(zone, candidates, packet, cx) {
+                self.measure(met);
+            }
+            return;
+        };
+        let unresponsive = packet.class == class;
+        self.measure(unresponsive);
+        let candidates = if unresponsive { self.candidates() } else { 1 };
+        self.choke.offer(zone, candidates, packet, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        self.choke.dequeue(cx)
+    }
+
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.choke.backlog()
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("average", self.detector().average());
+        gauge("probability", self.detector().probability());
+        gauge("share", self.share());
+        gauge("candidates", f64::from(self.candidates()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cx::Why;
+    use crate::params::Params;
+    use crate::{FlowId, Port, Rate, Rng, Time};
+
+    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    // The average is the queue itself; RED drops nothing by chance below maxth.
+    const PLAIN: &[(&str, &str)] = &[("limit", "40p"), ("minth", "10p"), ("maxth", "30p"), ("wq", "1"), ("maxp", "0")];
+
+    fn port(settings: &[(&str, &str)]) -> Port<(), Sac<()>> {
+        let config = SacConfig::from_settings(&[PLAIN, settings].concat()).unwrap();
+        Port::new(Sac::new(config, &PLACE).unwrap(), Rng::new(3))
+    }
+
+    fn offer(port: &mut Port<(), Sac<()>>, flow: u64, class: u16) {
+        let packet = Packet { class: ClassId(class), ..Packet::new(FlowId(flow), 1000, ()) };
+        port.enqueue(packet, Time::ZERO, &mut ());
+    }
+
+    fn matches(port: &Port<(), Sac<()>>) -> u64 {
+        port.totals().counts().drops[Why::Match as usize]
+    }
+
+    #[test]
+    fn the_share_of_a_class_is_that_of_its_arrivals_and_its_packets_are_compared_with_more() {
+        let mut port = port(&[("unresponsive_class", "2"), ("share_weight", "0.25"), ("most", "4")]);
+        // By hand: 1/4, 7/16, 37/64 of class 2; then 3/4 of it.
+        (0..3).for_each(|_| offer(&mut port, 1, 2));
+        assert_eq!(port.discipline().share(), 37.0 / 64.0);
+        offer(&mut port, 5, 1);
+        assert_eq!((port.discipline().share(), port.discipline().candidates()), (111.0 / 256.0, 2));
+        // Fill up to minth with flow 1; the share is near 1 then, so four candidates, all of its flow, go with it.
+        (0..6).for_each(|_| offer(&mut port, 1, 2));
+        assert_eq!((port.backlog().packets, matches(&port)), (10, 0));
+        while matches(&port) == 0 {
+            offer(&mut port, 1, 2);
+        }
+        assert!(matches(&port) >= 4, "{}", matches(&port));
+    }
+
+    #[test]
+    fn packets_of_other_classes_are_compared_with_one() {
+        let mut port = port(&[("unresponsive_class", "2"), ("share_weight", "1"), ("most", "10")]);
+        (0..10).for_each(|_| offer(&mut port, 1, 1));
+        offer(&mut port, 1, 1);
+        assert_eq!((port.backlog().packets, matches(&port)), (9, 2));
+    }
+
+    #[test]
+    fn without_a_class_the_share_is_the_root_of_how_often_the_first_candidate_matches() {
+        let mut port = port(&[("share_weight", "0.25"), ("most", "10")]);
+        (0..10).for_each(|_| offer(&mut port, 1, 0));
+        assert_eq!((port.discipline().share(), port.discipline().candidates()), (0.0, 1));
+        // One candidate, which matches: 1/4, whose root is a half, and half of ten are five.
+        offer(&mut port, 1, 0);
+        assert_eq!((port.discipline().share(), port.discipline().candidates()), (0.5, 5));
+        assert_eq!((port.backlog().packets, matches(&port)), (9, 2));
+        offer(&mut port, 1, 0);
+        // Five of its own and itself.
+        offer(&mut port, 1, 0);
+        assert_eq!((port.backlog().packets, matches(&port)), (5, 8));
+    }
+
+    #[test]
+    fn any_share_above_zero_rounds_up_and_all_of_it_is_most() {
+        let mut sac =
+            Sac::<()>::new(SacConfig::from_settings(&[("unresponsive_class", "1")]).unwrap(), &PLACE).unwrap();
+        let drawn = [0.0, 0.01, 0.1, 0.11, 0.95, 1.0].map(|share| {
+            sac.measured = share;
+            sac.candidates()
+        });
+        assert_eq!(drawn, [1, 1, 1, 2, 10, 10]);
+    }
+}
