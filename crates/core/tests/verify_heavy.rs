@@ -90,9 +90,9 @@ fn worst(seen: &Seen, fair: &[f64], first: usize) -> f64 {
 
 #[test]
 fn csfq_shares_a_link_among_flows_that_all_ask_for_more() {
-    // Stoica, Shenker and Zhang, section 3.1 and figure 5: flow i of 32 asks for i + 1 times the fair share. A fair share
-    // over 80 s is 2500 packets, each let in by chance: five standard deviations are 10 %. The rate of the first flow
-    // sways about the fair share, and what it loses above that it does not get back below.
+    // Stoica, Shenker and Zhang, section 3.1 and figure 5: flow i of 32 asks for i + 1 times the fair share. A fair
+    // share over 80 s is 2500 packets, each let in by chance: five standard deviations are 10 %. The rate of the first
+    // flow sways about the fair share, and what it loses above that it does not get back below.
     let demands: Vec<f64> = (1..=32).map(|times| f64::from(times) * CAPACITY / 32.0).collect();
     for qdisc in ["csfq:limit=64KB", "csfq:limit=200p", "csfq:preset=ns2"] {
         let seen = run(qdisc, &demands.iter().map(|demand| flow(*demand)).collect::<Vec<_>>());
@@ -134,10 +134,10 @@ fn csfq_lets_a_burst_exceed_its_share_by_no_more_than_theorem_1_says() {
 
 #[test]
 fn afd_shares_max_min_fairly_by_dropping_in_proportion_to_the_excess() {
-    // Pan and others, section 2: 1 - m_fair/m_i of each flow above m_fair. Ten flows that ask for one to ten fair shares,
-    // and the seven of above. Five standard deviations of what is let in are below 6 % for all that are held; the flow
-    // that asks for just the fair share loses what chance puts above it: the standard deviation of its m_i, which is
-    // 1/sqrt(180) of it, times sqrt(2/pi)/2, and 6 %.
+    // Pan and others, section 2: 1 - m_fair/m_i of each flow above m_fair. Ten flows that ask for one to ten fair
+    // shares, and the seven of above. Five standard deviations of what is let in are below 6 % for all that are held;
+    // the flow that asks for just the fair share loses what chance puts above it: the standard deviation of its m_i,
+    // which is 1/sqrt(180) of it, times sqrt(2/pi)/2, and 6 %.
     let even: Vec<f64> = (1..=10).map(|times| f64::from(times) * 100.0).collect();
     let mixed = [20.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0];
     for demands in [&even[..], &mixed] {
@@ -173,8 +173,8 @@ fn afd_with_a_shadow_buffer_too_small_to_find_a_fair_flow_is_less_fair() {
 
 #[test]
 fn hhf_finds_flows_above_25_mbits_and_no_others() {
-    // sch_hhf.c: 128 KiB in 40 ms are about 26 Mbit/s. Twenty flows of 1000-byte packets at a constant rate on a link of
-    // 1 Gbit/s, for a second; the last of them at the rate that is asked about.
+    // sch_hhf.c: 128 KiB in 40 ms are about 26 Mbit/s. Twenty flows of 1000-byte packets at a constant rate on a link
+    // of 1 Gbit/s, for a second; the last of them at the rate that is asked about.
     let found = |megabits: f64| {
         let place = Place::new(Rate::from_bits(1_000_000_000), 1000, 7);
         let mut port = Port::new(Hhf::new(HhfConfig::default(), &place).unwrap(), Rng::new(1));

@@ -102,7 +102,8 @@ impl<T> Breathe<T> {
         Ok(Breathe { red: RedQueue::new(settings, place)?, served })
     }
 
-    /// The flows in the heavy-hitter set with their counters, in packets or (`byte_mode`) bytes; in no particular order.
+    /// The flows in the heavy-hitter set with their counters, in packets or (`byte_mode`) bytes; in no particular
+    /// order.
     pub fn heavy_hitters(&self) -> impl Iterator<Item = (FlowId, u64)> {
         let flows: Box<dyn Iterator<Item = (FlowId, u64)>> = match &self.served {
             Served::Packets(set) => Box::new(set.iter()),
@@ -177,7 +178,8 @@ mod tests {
 
     // 1000 B take 1 ms.
     const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
-    /// Two counters, an average that follows the queue at once, and no drops by chance: every step can be worked by hand.
+    /// Two counters, an average that follows the queue at once, and no drops by chance: every step can be worked by
+    /// hand.
     const BY_HAND: &[(&str, &str)] =
         &[("limit", "40p"), ("r_limit", "4Mbit/s"), ("minth", "10p"), ("maxth", "20p"), ("maxp", "0"), ("wq", "1")];
 

@@ -1,9 +1,9 @@
 //! CSFQ: a packet is dropped with the probability by which its flow's rate exceeds the fair share.
 //!
-//! I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth allocations in
-//! high speed networks", SIGCOMM 1998, section 2 and figure 3; what the figure leaves open is as in the authors' ns-2
-//! module of June 1998. The edge, which labels packets with the rate of their flow, and the core, which drops by these
-//! labels, are one node here.
+//! I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth allocations
+//! in high speed networks", SIGCOMM 1998, section 2 and figure 3; what the figure leaves open is as in the authors'
+//! ns-2 module of June 1998. The edge, which labels packets with the rate of their flow, and the core, which drops by
+//! these labels, are one node here.
 //!
 //! | paper | here |
 //! | --- | --- |

@@ -8,23 +8,21 @@
 //! | F, hhf_arrays | [`MultistageFilter`] |
 //! | T, hh_flows | `Hhf::heavy`, [`Hhf::is_heavy`] |
 //! | the two buckets, HH and non-HH | [`HEAVY`], [`LIGHT`] |
-//! | new_buckets, old_buckets, deficit | [`Turns`] |
-
-use alloc::collections::VecDeque;
+//! | new_buckets, old_buckets, deficit | [`HeavyTurns`] |
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
 use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{FlowTable, MultistageFilter, SubQueues};
+use crate::parts::{FlowTable, HEAVY, HeavyTurns, LIGHT, MultistageFilter, SubQueues};
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`Hhf`].
     pub struct HhfConfig {
-        /// Room for waiting packets, of both classes; when it is exceeded, the oldest packet of a heavy flow is dropped,
-        /// or of any if none waits.
+        /// Room for waiting packets, of both classes; when it is exceeded, the oldest packet of a heavy flow is
+        /// dropped, or of any if none waits.
         limit: Limit = Limit::Packets(1000);
         /// What the heavy class may send in a turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..=Bytes(1_000_000_000);
@@ -44,16 +42,11 @@ crate::params! {
     }
 }
 
-/// The class of heavy flows.
-pub const HEAVY: usize = 0;
-/// The class of all others.
-pub const LIGHT: usize = 1;
-
 /// Two classes under weighted round robin, and a filter that says who belongs to which.
 pub struct Hhf<T> {
     config: HhfConfig,
     queues: SubQueues<T>,
-    turns: Turns,
+    turns: HeavyTurns,
     filter: MultistageFilter,
     /// When the filter began to count.
     counted_from: Time,
@@ -71,17 +64,6 @@ struct Heavy {
     waiting: u32,
 }
 
-/// Whose turn it is, as in fq_codel: a class that begins to send comes first, unless it is the heavy one.
-#[derive(Clone, Debug)]
-struct Turns {
-    quantum: [i64; 2],
-    deficit: [i64; 2],
-    /// The light class has just begun to send.
-    new: bool,
-    /// The others that are listed, in the order of their turns.
-    old: VecDeque<usize>,
-}
-
 impl<T> Hhf<T> {
     /// Empty classes, and nobody heavy.
     ///
@@ -90,7 +72,7 @@ impl<T> Hhf<T> {
     pub fn new(config: HhfConfig, place: &Place<'_>) -> Result<Self, BuildError> {
         Ok(Hhf {
             queues: SubQueues::new(2, config.limit),
-            turns: Turns::new(config.quantum.0, config.non_hh_weight),
+            turns: HeavyTurns::new(config.quantum.0, config.non_hh_weight),
             // Another key than the table's, which hashes by the same function.
             filter: MultistageFilter::new(!place.key),
             counted_from: Time::ZERO,
@@ -118,7 +100,7 @@ impl<T> Hhf<T> {
 
     /// The bytes that a class may still send in its turn, or owes; `None` if it has none.
     pub fn deficit(&self, class: usize) -> Option<i64> {
-        self.turns.lists(class).then_some(self.turns.deficit[class])
+        self.turns.deficit(class)
     }
 
     /// Whether `heavy` is that still. Linux forgets a flow by its silence alone; here not while packets of it wait,
@@ -163,8 +145,9 @@ impl<T> Hhf<T> {
         true
     }
 
-    /// Moves what waits of `flow` to the heavy class, or later packets could overtake it: Linux lets them. Takes time in
-    /// proportion to the queue, which at `hh_limit` flows each `evict_timeout` bounds what an attacker can make it cost.
+    /// Moves what waits of `flow` to the heavy class, or later packets could overtake it: Linux lets them. Takes time
+    /// in proportion to the queue, which at `hh_limit` flows each `evict_timeout` bounds what an attacker can make it
+    /// cost.
     fn move_to_heavy(&mut self, flow: FlowId) -> u32 {
         let (mut seen, mut moved, heavy) = (0, 0, self.queues.backlog_of(HEAVY).packets);
         if self.queues.backlog_of(LIGHT).packets > 0 {
@@ -199,70 +182,6 @@ impl<T> Hhf<T> {
     }
 }
 
-impl Turns {
-    fn new(quantum: u64, weight: u32) -> Turns {
-        // Below 10^9 and 10^3 by their ranges.
-        let quantum = quantum as i64;
-        Turns { quantum: [quantum, quantum * i64::from(weight)], deficit: [0; 2], new: false, old: VecDeque::new() }
-    }
-
-    #[inline]
-    fn lists(&self, class: usize) -> bool {
-        (self.new && class == LIGHT) || self.old.contains(&class)
-    }
-
-    /// To be told that `class` has got a packet.
-    #[inline]
-    fn joins(&mut self, class: usize) {
-        if self.lists(class) {
-            return;
-        }
-        self.deficit[class] = self.quantum[class];
-        match class {
-            LIGHT => self.new = true,
-            _ => self.old.push_back(class),
-        }
-    }
-
-    /// Who sends next; `holds` says whether a class has anything to send.
-    #[inline]
-    fn next(&mut self, holds: impl Fn(usize) -> bool) -> Option<usize> {
-        loop {
-            let class = if self.new { LIGHT } else { *self.old.front()? };
-            if self.deficit[class] <= 0 {
-                self.deficit[class] += self.quantum[class];
-                self.unlist_first();
-                self.old.push_back(class);
-                self.skip_rounds();
-            } else if holds(class) {
-                return Some(class);
-            } else if self.unlist_first() && !self.old.is_empty() {
-                // Not ahead again before the other had its turn.
-                self.old.push_back(class);
-            }
-        }
-    }
-
-    /// Takes the class whose turn it is off its list; whether that was the new one's.
-    fn unlist_first(&mut self) -> bool {
-        if !self.new {
-            self.old.pop_front();
-        }
-        core::mem::take(&mut self.new)
-    }
-
-    /// Grants at once the rounds in which neither could send: a packet may be millions of quanta long.
-    fn skip_rounds(&mut self) {
-        if self.new || self.old.iter().any(|class| self.deficit[*class] > 0) {
-            return;
-        }
-        let rounds = self.old.iter().map(|class| -self.deficit[*class] / self.quantum[*class]).min().unwrap_or(0);
-        for class in &self.old {
-            self.deficit[*class] += rounds * self.quantum[*class];
-        }
-    }
-}
-
 impl<T> Discipline<T> for Hhf<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
@@ -284,7 +203,7 @@ impl<T> Discipline<T> for Hhf<T> {
     fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let class = self.turns.next(|class| self.queues.backlog_of(class).packets > 0)?;
         let packet = self.take(class)?;
-        self.turns.deficit[class] -= i64::from(packet.bytes);
+        self.turns.charge(class, packet.bytes);
         Some(packet)
     }
 
@@ -378,8 +297,8 @@ mod tests {
         arrive(&mut port, 1, 12, at(0));
         assert_eq!(sent(&mut port, 3, at(0)), [1, 1, 1]);
         (10..20).for_each(|flow| arrive(&mut port, flow, 1, at(0)));
-        // The light class is new and comes first, with two quanta. Then the heavy one, which has spent its quantum, passes
-        // its turn for another; and so on, two to one.
+        // The light class is new and comes first, with two quanta. Then the heavy one, which has spent its quantum,
+        // passes its turn for another; and so on, two to one.
         assert_eq!(sent(&mut port, 8, at(0)), [10, 11, 12, 13, 1, 14, 15, 1]);
     }
 

@@ -49,7 +49,7 @@ pub use fq::{Fq, FqConfig};
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use fq_pie::{FqPie, FqPieConfig};
 pub use fred::{Fred, FredConfig, FredFlow};
-pub use hhf::{HEAVY, Hhf, HhfConfig, LIGHT};
+pub use hhf::{Hhf, HhfConfig};
 pub use pie::{Pie, PieConfig};
 pub use prio::{Prio, PrioConfig};
 pub use red::{Red, RedConfig};

@@ -190,7 +190,8 @@ mod tests {
                 set.count(FlowId(flow));
                 let counts: Vec<u64> = set.order.iter().map(|id| set.base + set.worth(*id)).collect();
                 prop_assert!(counts.is_sorted() && set.runs.len() <= capacity as usize);
-                prop_assert!(set.order.iter().enumerate().all(|(place, id)| set.counters[*id as usize].place as usize == place));
+                let place_of = |id: u32| set.counters[id as usize].place as usize;
+                prop_assert!(set.order.iter().enumerate().all(|(place, id)| place_of(*id) == place));
                 let ends = (0..counts.len()).filter(|place| counts.get(place + 1) != Some(&counts[*place]));
                 let run = |place: usize| set.runs[set.counters[set.order[place] as usize].run as usize];
                 prop_assert!(ends.clone().all(|place| run(place).end as usize == place));

@@ -1,9 +1,9 @@
 //! Which flows have sent more than so many bytes, found without a counter for each.
 //!
 //! C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002, section 3.2: each
-//! flow has a counter in every stage, under hash functions of their own, and a flow whose counters are all large is taken
-//! to have sent much. One that has is never missed; another can be mistaken for it only where it meets large flows in every
-//! stage. With shielding (section 3.3.1) and conservative update (3.3.2).
+//! flow has a counter in every stage, under hash functions of their own, and a flow whose counters are all large is
+//! taken to have sent much. One that has is never missed; another can be mistaken for it only where it meets large
+//! flows in every stage. With shielding (section 3.3.1) and conservative update (3.3.2).
 
 use alloc::vec::Vec;
 

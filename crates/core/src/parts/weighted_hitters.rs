@@ -1,12 +1,12 @@
 //! The flows that take more than a given share of the bytes, found with few counters.
 //!
 //! [`HeavyHitters`](super::HeavyHitters) with packets that weigh their bytes: where no counter is free, all are lowered
-//! by the packet's bytes or by the least of them, and what is left of the packet gets the counter that became free. With
-//! k counters, a flow that sent more than n/(k + 1) of n bytes holds one.
+//! by the packet's bytes or by the least of them, and what is left of the packet gets the counter that became free.
+//! With k counters, a flow that sent more than n/(k + 1) of n bytes holds one.
 //!
 //! Here counters overtake any number of others at once, and only the least of them is ever asked for: a heap, in which
-//! counters sink when they come up with an outdated count. A packet of a flow in the set costs the same few steps always,
-//! one of any other flow O(log k), on average over packets.
+//! counters sink when they come up with an outdated count. A packet of a flow in the set costs the same few steps
+//! always, one of any other flow O(log k), on average over packets.
 
 use alloc::vec::Vec;
 
@@ -49,8 +49,8 @@ impl WeightedHitters {
         self.counters.len()
     }
 
-    /// What `flow`'s counter shows: at most the bytes counted of it, and fewer by at most n/(k + 1) of all n; 0 if it has
-    /// none.
+    /// What `flow`'s counter shows: at most the bytes counted of it, and fewer by at most n/(k + 1) of all n; 0 if it
+    /// has none.
     #[inline]
     pub fn value(&self, flow: FlowId) -> u64 {
         self.names.peek(flow).map_or(0, |counter| self.worth(*counter))

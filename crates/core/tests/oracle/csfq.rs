@@ -1,6 +1,6 @@
-//! CSFQ: Stoica, Shenker and Zhang 1998, figure 3 and section 2.2.2, with edge and core in one node, and where the figure
-//! leaves alpha open (before the first congestion, and while the buffer is below its threshold) as in the authors' ns-2
-//! module: no alpha, nothing dropped; and F averaged over every arrival.
+//! CSFQ: Stoica, Shenker and Zhang 1998, figure 3 and section 2.2.2, with edge and core in one node, and where the
+//! figure leaves alpha open (before the first congestion, and while the buffer is below its threshold) as in the
+//! authors' ns-2 module: no alpha, nothing dropped; and F averaged over every arrival.
 
 use std::collections::{BTreeMap, VecDeque};
 

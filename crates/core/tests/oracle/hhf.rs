@@ -1,9 +1,10 @@
-//! HHF: Linux's net/sched/sch_hhf.c, step by step, with a filter that never errs (a count for each flow) and with what the
-//! page says is different: a flow that becomes heavy takes its waiting packets along, and is heavy while any wait.
+//! HHF: Linux's net/sched/sch_hhf.c, step by step, with a filter that never errs (a count for each flow) and with what
+//! the page says is different: a flow that becomes heavy takes its waiting packets along, and is heavy while any wait.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::disciplines::{HEAVY, Hhf, HhfConfig, LIGHT};
+use headgate_core::disciplines::{Hhf, HhfConfig};
+use headgate_core::parts::{HEAVY, LIGHT};
 use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
