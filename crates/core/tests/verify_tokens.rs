@@ -1,12 +1,12 @@
 //! What Kamra, Saran, Sen and Shorey (Computer Networks 44(2), 2004) claim of SFED and of FABA beside it, at one queue
 //! with senders of constant demand.
 
-use headgate_core::Why;
+use headgate_core::{Class, ClassId, Why};
 
 #[path = "support/link.rs"]
 mod link;
 
-use link::{CAPACITY, Flow, against, flow, run};
+use link::{CAPACITY, Flow, against, flow, run, run_classed};
 
 /// The mean rate of all flows but the last, as a part of their fair share.
 fn others(qdisc: &str, flows: &[Flow]) -> f64 {
@@ -49,4 +49,85 @@ fn sfed_leaves_no_room_unused_when_flows_outnumber_tokens() {
     // Only departures give tokens: with more flows than tokens every bucket could be empty while nothing is queued.
     let sfed = run("sfed:limit=20p", &vec![flow(12.0); 100]);
     assert!(sfed.rates.iter().sum::<f64>() > 0.97e6, "{}", sfed.rates.iter().sum::<f64>());
+}
+
+fn class(parent: Option<u16>, weight: f64) -> Class {
+    Class { parent: parent.map(ClassId), weight }
+}
+
+/// Packets a second of each class when its senders, `(class, senders, rate)`, share one FABA.
+fn by_class(qdisc: &str, classes: &[Class], senders: &[(u16, usize, f64)]) -> Vec<f64> {
+    let each = |(class, senders, rate): &(u16, usize, f64)| vec![(*class, flow(*rate)); *senders];
+    let (of, flows): (Vec<u16>, Vec<Flow>) = senders.iter().flat_map(each).unzip();
+    let seen = run_classed(qdisc, &flows, &of, classes);
+    let mut rates = vec![0.0; classes.len()];
+    of.iter().enumerate().for_each(|(flow, class)| rates[usize::from(*class)] += seen.rate(flow));
+    rates
+}
+
+/// Within 2% of the link.
+fn near(rates: &[f64], wanted: &[f64]) -> bool {
+    rates.iter().zip(wanted).all(|(rate, wanted)| (rate - wanted).abs() < 0.02 * CAPACITY)
+}
+
+#[test]
+fn faba_shares_the_link_by_weight_whatever_is_asked() {
+    // Section 6.1: bandwidth in proportion to w_i = c_i / sum c. Each asks for more than its part, the first for most.
+    let classes = [1.0, 2.0, 3.0, 4.0].map(|weight| class(None, weight));
+    for per in ["class", "flow_in_class"] {
+        for limit in [100, 780] {
+            let senders = [(0, 1, 2000.0), (1, 1, 500.0), (2, 1, 500.0), (3, 1, 500.0)];
+            let rates = by_class(&format!("faba:limit={limit}p,per={per}"), &classes, &senders);
+            assert!(near(&rates, &[100.0, 200.0, 300.0, 400.0]), "{per} {limit}p: {rates:?}");
+        }
+    }
+}
+
+#[test]
+fn faba_gives_an_aggregate_its_part_and_no_more_however_many_senders_it_has() {
+    // Section 6.2, figure 17: 100 flows in one class, n CBR flows of a twentieth of the link each in another. The CBR
+    // flows get what they ask for up to half of the link.
+    let classes = [class(None, 1.0), class(None, 1.0)];
+    for (n, wanted) in [(4, 200.0), (8, 400.0), (12, 500.0), (20, 500.0)] {
+        for per in ["class", "flow_in_class"] {
+            let senders = [(0, 100, 12.0), (1, n, 50.0)];
+            let rates = by_class(&format!("faba:limit=780p,per={per}"), &classes, &senders);
+            assert!(near(&rates, &[CAPACITY - wanted, wanted]), "{n} {per}: {rates:?}");
+        }
+        // Without classes 20 of 120 flows get the more the more they are.
+        let alike = by_class("faba:limit=780p", &classes, &[(0, 100, 12.0), (1, n, 50.0)]);
+        assert!(n < 8 || alike[1] < wanted - 50.0, "{n}: {alike:?}");
+    }
+}
+
+#[test]
+fn faba_leaves_what_a_class_does_not_use_to_its_siblings_first() {
+    // Section 6.3, figures 18 and 19: CBR 25%; of the rest a third to Telnet and two thirds to FTP. 40 CBR flows ask for
+    // all of the link, 40 Telnet flows for 30% of it, 20 FTP flows for more than there is.
+    let classes = [class(None, 1.0), class(None, 3.0), class(Some(1), 1.0), class(Some(1), 2.0)];
+    for per in ["class", "flow_in_class"] {
+        let faba = format!("faba:limit=780p,per={per}");
+        let busy = by_class(&faba, &classes, &[(0, 40, 25.0), (2, 40, 7.5), (3, 20, 60.0)]);
+        assert!(near(&busy, &[250.0, 0.0, 250.0, 500.0]), "{per}: {busy:?}");
+        // Telnet asks for 10% only: FTP gets the 15% left, CBR nothing of it. By weights 1, 1 and 2 side by side it would
+        // get 300.
+        let quiet = by_class(&faba, &classes, &[(0, 40, 25.0), (2, 40, 2.5), (3, 20, 60.0)]);
+        assert!(near(&quiet, &[250.0, 0.0, 100.0, 650.0]), "{per}: {quiet:?}");
+        // Neither Telnet nor FTP uses its part: then it goes up, to CBR.
+        let idle = by_class(&faba, &classes, &[(0, 40, 25.0), (2, 40, 2.5), (3, 20, 10.0)]);
+        assert!(near(&idle, &[700.0, 0.0, 100.0, 200.0]), "{per}: {idle:?}");
+    }
+}
+
+#[test]
+fn flows_of_a_class_share_its_part_alike_where_flows_are_told_apart() {
+    // Section 6.3: first by kind of traffic, then by address. In the first class nine flows that ask for their share of
+    // half the link, and one that asks for all of it.
+    let classes = [class(None, 1.0), class(None, 1.0)];
+    let mut flows = vec![flow(50.0); 9];
+    flows.extend([flow(1000.0); 2]);
+    let of = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    let hog = |per: &str| run_classed(&format!("faba:limit=780p,per={per}"), &flows, &of, &classes).rate(9);
+    let (told_apart, together) = (hog("flow_in_class"), hog("class"));
+    assert!((told_apart - 50.0).abs() < 10.0 && together > 200.0, "{told_apart} {together}");
 }

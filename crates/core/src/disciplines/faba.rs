@@ -13,16 +13,31 @@
 //! | sigma | [`TokenPool::spare`] |
 //! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), the draws that [`TokenPool::give_back`] returns |
 //! | f_p | [`TokenFifo::drop_probability`] |
+//! | c_i, w_i | [`Class::weight`](crate::Class::weight), its part in [`TokenTree`] |
 //!
 //! Random draws, in order: an arrival whose flow has no bucket while the table is full draws four buckets; one that
-//! finds packets waiting draws its fate; a departure draws its buckets.
+//! finds packets waiting draws its fate; a departure draws its buckets, from the root down where there are classes.
+
+use alloc::boxed::Box;
 
 use crate::cx::Cx;
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Payment, Terms, TokenFifo, TokenPool};
+use crate::parts::{Payment, Terms, TokenFifo, TokenPool, TokenTree};
 use crate::units::Limit;
+
+crate::choice! {
+    /// Whose the buckets of FABA are.
+    pub enum Per {
+        /// A flow's, and all flows are alike: sections 3 and 4.
+        Flow = "flow",
+        /// A class's, by weight and parent: the aggregates of sections 6.1 to 6.3.
+        Class = "class",
+        /// A flow's, which shares its class's part with the class's other flows: the two levels of section 6.3.
+        FlowInClass = "flow_in_class",
+    }
+}
 
 crate::params! {
     /// Settings of [`Faba`].
@@ -42,8 +57,11 @@ crate::params! {
         ecn: bool = true;
         /// A token stands for a byte, not a packet. `auto`: when `limit` is in bytes.
         byte_mode: Option<bool> = None, also "bytemode";
-        /// Buckets there can be. When a further flow comes, four are drawn by chance and the fullest of them is
-        /// deleted.
+        /// Who has a bucket. `flow`: each flow, and all are alike. `class`: each class, by its weight among its
+        /// siblings. `flow_in_class`: each flow; classes share by weight, and flows of a class alike.
+        per: Per = Per::Flow;
+        /// Buckets there can be, in each class with `flow_in_class`. When a further flow comes, four are drawn by chance
+        /// and the fullest of them is deleted.
         max_flows: u32 = 65_536, in 1..=1_048_576;
     }
     presets {
@@ -51,59 +69,97 @@ crate::params! {
     }
 }
 
-/// A FIFO whose arrivals pay with their flow's tokens.
+/// A FIFO whose arrivals pay with the tokens of their flow or class.
 pub struct Faba<T> {
     fifo: TokenFifo<T>,
-    pool: TokenPool,
+    buckets: Buckets,
     departures: u64,
     draws: u64,
+}
+
+enum Buckets {
+    Alike(TokenPool),
+    /// In a box, since it would be the larger.
+    Classed(Box<TokenTree>),
 }
 
 impl<T> Faba<T> {
     /// An empty queue; every token is spare.
     ///
     /// # Errors
-    /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
+    /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`, or a class has no weight above zero or a parent
+    /// that does not come before it.
     pub fn new(config: FabaConfig, place: &Place) -> Result<Self, BuildError> {
-        let FabaConfig { limit, alpha, lambda1, lambda2, maxp, ecn, byte_mode, max_flows } = config;
+        let FabaConfig { limit, alpha, lambda1, lambda2, maxp, ecn, byte_mode, per, max_flows } = config;
         let fifo = TokenFifo::new(Terms { limit, lambda1, lambda2, maxp, ecn, byte_mode }, place.mean_packet)?;
-        let pool = TokenPool::new(fifo.stock(alpha), max_flows, place.key);
-        Ok(Faba { fifo, pool, departures: 0, draws: 0 })
+        let tree = |flows| TokenTree::new(place.classes, fifo.stock(alpha), flows, place.key).map(Box::new);
+        let buckets = match per {
+            Per::Flow => Buckets::Alike(TokenPool::new(fifo.stock(alpha), max_flows, place.key)),
+            Per::Class => Buckets::Classed(tree(None)?),
+            Per::FlowInClass => Buckets::Classed(tree(Some(max_flows))?),
+        };
+        Ok(Faba { fifo, buckets, departures: 0, draws: 0 })
     }
 
-    /// The tokens in `flow`'s bucket, if it has one: packets, or bytes in byte mode. What lies above the bucket's
-    /// height is skimmed off when the flow's next packet arrives.
-    pub fn bucket(&self, flow: FlowId) -> Option<f64> {
-        self.pool.peek(flow).map(|holds| self.fifo.whole(holds))
+    /// The tokens in the bucket that pays for packets of `flow` and `class`, if it is there: packets, or bytes in byte
+    /// mode. What lies above the bucket's height is skimmed off when its next packet arrives.
+    pub fn bucket(&self, flow: FlowId, class: ClassId) -> Option<f64> {
+        let holds = match &self.buckets {
+            Buckets::Alike(pool) => pool.peek(flow),
+            Buckets::Classed(tree) => tree.peek(flow, class),
+        };
+        holds.map(|holds| self.fifo.whole(holds))
     }
 
-    /// Tokens in no bucket and carried by no packet, the paper's sigma; negative while buckets hold more than their
-    /// share.
+    /// Tokens in no bucket and carried by no packet, the paper's sigma, on all levels together; negative while buckets
+    /// hold more than their share.
     pub fn sigma(&self) -> f64 {
-        self.fifo.whole(self.pool.spare())
+        self.fifo.whole(match &self.buckets {
+            Buckets::Alike(pool) => pool.spare(),
+            Buckets::Classed(tree) => tree.spare(),
+        })
     }
 
-    /// What a bucket may hold, the paper's L_N.
-    pub fn bucket_height(&self) -> f64 {
-        self.fifo.whole(self.pool.height())
+    /// What a bucket for packets of `class` may hold, the paper's L; `None` where the class has no bucket.
+    pub fn bucket_height(&self, class: ClassId) -> Option<f64> {
+        let height = match &self.buckets {
+            Buckets::Alike(pool) => Some(pool.height()),
+            Buckets::Classed(tree) => tree.bucket_height(class),
+        };
+        height.map(|height| self.fifo.whole(height))
     }
 }
 
 impl<T> Discipline<T> for Faba<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let (bucket, fill) = self.pool.open(packet.flow, cx.rng);
-        match self.fifo.admit(packet, fill, cx) {
-            Payment::Bucket(cost) => self.pool.take(bucket, cost),
-            Payment::Lent(cost) => self.pool.lend(cost),
-            Payment::Nothing => {}
+        match &mut self.buckets {
+            Buckets::Alike(pool) => {
+                let (bucket, fill) = pool.open(packet.flow, cx.rng);
+                match self.fifo.admit(packet, fill, cx) {
+                    Payment::Bucket(cost) => pool.take(bucket, cost),
+                    Payment::Lent(cost) => pool.lend(cost),
+                    Payment::Nothing => {}
+                }
+            }
+            Buckets::Classed(tree) => {
+                let (purse, fill) = tree.open(packet.flow, packet.class, cx.rng);
+                match self.fifo.admit(packet, fill, cx) {
+                    Payment::Bucket(cost) => tree.take(purse, cost),
+                    Payment::Lent(cost) => tree.lend(cost),
+                    Payment::Nothing => {}
+                }
+            }
         }
     }
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let (packet, refund) = self.fifo.pop()?;
-        self.draws += u64::from(self.pool.give_back(refund, cx.rng));
+        self.draws += u64::from(match &mut self.buckets {
+            Buckets::Alike(pool) => pool.give_back(refund, cx.rng),
+            Buckets::Classed(tree) => tree.give_back(refund, cx.rng),
+        });
         self.departures += 1;
         Some(packet)
     }
@@ -114,9 +170,13 @@ impl<T> Discipline<T> for Faba<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("flows", self.pool.flows() as f64);
+        let (buckets, total) = match &self.buckets {
+            Buckets::Alike(pool) => (pool.flows(), pool.total()),
+            Buckets::Classed(tree) => (tree.buckets(), tree.total()),
+        };
+        gauge("flows", buckets as f64);
         gauge("sigma", self.sigma());
-        gauge("bucket_height", self.bucket_height());
+        gauge("bucket_height", self.fifo.whole(total) / buckets.max(1) as f64);
         gauge("draws_per_departure", self.draws as f64 / self.departures.max(1) as f64);
     }
 }
@@ -125,6 +185,7 @@ impl<T> Discipline<T> for Faba<T> {
 mod tests {
     use super::*;
     use crate::cx::Why;
+    use crate::discipline::Class;
     use crate::packet::Ecn;
     use crate::parts::Tokens;
     use crate::port::Port;
@@ -134,7 +195,14 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    /// Flow f is of class f % 4: two classes side by side, one of which has two below it.
+    const CLASSES: [Class; 4] = [
+        Class { parent: None, weight: 1.0 },
+        Class { parent: None, weight: 2.5 },
+        Class { parent: Some(ClassId(1)), weight: 1.0 },
+        Class { parent: Some(ClassId(1)), weight: 2.0 },
+    ];
+    const PLACE: Place = Place { classes: &CLASSES, ..Place::new(Rate::from_bits(10_000_000), 1000, 7) };
 
     fn faba(config: FabaConfig) -> Port<(), Faba<()>> {
         Port::new(Faba::new(config, &PLACE).unwrap(), Rng::new(1))
@@ -145,13 +213,29 @@ mod tests {
     }
 
     fn arrive(port: &mut Port<(), Faba<()>>, flow: u64, bytes: u32, ecn: Ecn) {
-        port.enqueue(Packet { ecn, ..Packet::new(FlowId(flow), bytes, ()) }, Time::ZERO, &mut ());
+        let class = ClassId((flow % 4) as u16);
+        port.enqueue(Packet { ecn, class, ..Packet::new(FlowId(flow), bytes, ()) }, Time::ZERO, &mut ());
+    }
+
+    fn levels(port: &Port<(), Faba<()>>) -> Vec<Tokens> {
+        match &port.discipline().buckets {
+            Buckets::Alike(pool) => pool.levels().collect(),
+            Buckets::Classed(tree) => tree.levels().collect(),
+        }
+    }
+
+    fn gauge(port: &Port<(), Faba<()>>, name: &str) -> f64 {
+        port.gauges().into_iter().find(|(gauge, _)| *gauge == name).unwrap().1
     }
 
     /// Buckets + sigma + what waiting packets carry, less the stock: zero when no token was made or lost.
     fn imbalance(port: &Port<(), Faba<()>>, alpha: f64) -> Tokens {
-        let Faba { fifo, pool, .. } = port.discipline();
-        pool.levels().sum::<Tokens>() + pool.spare() + fifo.carried() - fifo.stock(alpha)
+        let Faba { fifo, buckets, .. } = port.discipline();
+        let spare = match buckets {
+            Buckets::Alike(pool) => pool.spare(),
+            Buckets::Classed(tree) => tree.spare(),
+        };
+        levels(port).iter().sum::<Tokens>() + spare + fifo.carried() - fifo.stock(alpha)
     }
 
     proptest! {
@@ -160,18 +244,20 @@ mod tests {
             calls in prop::collection::vec((0u64..12, prop::sample::select(&[0u32, 40, 1000, 9000, u32::MAX][..]),
                 any::<bool>()), 1..400),
             alpha in 0.1f64..3.0, room in 1u32..60, bytes: bool, byte_mode: Option<bool>, max_flows in 1u32..10,
+            per in prop::sample::select(&[Per::Flow, Per::Class, Per::FlowInClass][..]),
         ) {
             let limit = if bytes { Limit::Bytes(u64::from(room) * 1000) } else { Limit::Packets(room) };
-            let mut port = faba(FabaConfig { limit, alpha, byte_mode, max_flows, ..FabaConfig::default() });
+            let mut port = faba(FabaConfig { limit, alpha, byte_mode, per, max_flows, ..FabaConfig::default() });
             for (flow, size, departs) in calls {
                 if departs {
                     port.dequeue(Time::ZERO, &mut ());
                 }
                 arrive(&mut port, flow, size, if flow % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct });
                 prop_assert_eq!(imbalance(&port, alpha), 0);
-                prop_assert!(port.discipline().pool.flows() <= max_flows as usize);
+                let tables = if per == Per::FlowInClass { CLASSES.len() as u32 } else { 1 };
+                prop_assert!(per == Per::Class || gauge(&port, "flows") <= f64::from(tables * max_flows));
                 // None owes more than the largest packet cost: 2^32 bytes of 2^8 fractions.
-                prop_assert!(port.discipline().pool.levels().all(|holds| holds > -(1 << 40)));
+                prop_assert!(levels(&port).iter().all(|holds| *holds > -(1 << 40)));
             }
         }
     }
@@ -181,7 +267,7 @@ mod tests {
         let mut port = faba(FabaConfig { alpha: 4.0, ..limit(Limit::Packets(3)) });
         (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
         assert_eq!(port.totals().counts().drops[Why::Overflow as usize], 2);
-        let holds: Vec<Tokens> = port.discipline().pool.levels().collect();
+        let holds = levels(&port);
         assert_eq!(holds, [9 << 20], "twelve tokens, three queued packets");
     }
 
@@ -204,8 +290,8 @@ mod tests {
             (2..4).for_each(|flow| arrive(&mut port, flow, 1000, Ecn::NotEct));
             assert!(port.dequeue(Time::ZERO, &mut ()).is_some());
         }
-        assert_eq!(port.discipline().pool.flows(), 2);
-        assert_eq!(port.discipline().pool.height(), 50 << 20);
+        assert_eq!(gauge(&port, "flows"), 2.0);
+        assert_eq!(port.discipline().bucket_height(ClassId(0)), Some(50.0));
     }
 
     #[test]
@@ -216,6 +302,27 @@ mod tests {
             assert!(port.dequeue(Time::ZERO, &mut ()).is_some(), "flow {flow}");
         }
         assert_eq!(imbalance(&port, 1.0), 0);
-        assert!(port.discipline().pool.flows() <= 4, "flows that stopped lose their buckets as packets depart");
+        assert!(gauge(&port, "flows") <= 4.0, "flows that stopped lose their buckets as packets depart");
+    }
+
+    #[test]
+    fn a_class_that_takes_more_than_its_weight_is_dropped_and_its_siblings_are_not() {
+        for per in [Per::Class, Per::FlowInClass] {
+            let mut port = faba(FabaConfig { per, ..limit(Limit::Packets(200)) });
+            let mut sent = [0; 4];
+            for round in 0..60_000 {
+                // Class 0 asks for all of the link, classes 2 and 3 for what they may have: 2.5 / 3.5 of it, of which
+                // one third and two thirds.
+                arrive(&mut port, 0, 1000, Ecn::NotEct);
+                if round % 7 < 5 {
+                    arrive(&mut port, if round % 3 == 0 { 2 } else { 3 }, 1000, Ecn::NotEct);
+                }
+                let packet = port.dequeue(Time::ZERO, &mut ()).unwrap();
+                sent[usize::from(packet.class.0)] += 1;
+            }
+            let wanted = [60_000 * 2 / 7, 0, 60_000 * 5 / 21, 60_000 * 10 / 21];
+            let near = |(sent, wanted): (&i32, i32)| (sent - wanted).abs() <= wanted / 50;
+            assert!(sent.iter().zip(wanted).all(near), "{per:?}: {sent:?} of {wanted:?}");
+        }
     }
 }

@@ -39,7 +39,9 @@ mod sub_queues;
 mod token_bucket;
 mod token_fifo;
 mod token_pool;
+mod token_tree;
 mod weighted_hitters;
+mod weights;
 
 pub use average::Average;
 pub use bins::{BinState, Bins, Found, LevelHash, MOST_LEVELS, Places, Steps, misclassification, unresponsive};
@@ -79,4 +81,6 @@ pub use sub_queues::{End, SubQueues};
 pub use token_bucket::TokenBucket;
 pub use token_fifo::{Fill, Payment, Refund, Terms, TokenFifo, Tokens};
 pub use token_pool::TokenPool;
+pub use token_tree::{Purse, TokenTree};
 pub use weighted_hitters::WeightedHitters;
+pub use weights::Weights;

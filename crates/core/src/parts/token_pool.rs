@@ -36,6 +36,11 @@ impl TokenPool {
         self.buckets.len()
     }
 
+    /// The stock: buckets + spare + what packets carry.
+    pub fn total(&self) -> Tokens {
+        self.total
+    }
+
     /// Tokens in no bucket and carried by no packet.
     pub fn spare(&self) -> Tokens {
         self.spare
@@ -45,6 +50,15 @@ impl TokenPool {
     #[inline]
     pub fn height(&self) -> Tokens {
         self.height
+    }
+
+    /// Has the buckets share `total` from now on: where the pool is a part of something that grows and shrinks. No token
+    /// moves by this.
+    pub fn set_total(&mut self, total: Tokens) {
+        if total != self.total {
+            self.total = total;
+            self.set_height();
+        }
     }
 
     /// What `flow`'s bucket holds, if it has one.

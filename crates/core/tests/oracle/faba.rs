@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Faba, FabaConfig};
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time};
+use headgate_core::{ClassId, FlowId, Params, Place, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
@@ -103,8 +103,8 @@ impl Oracle for Faba42 {
 }
 
 fn look(faba: &Faba<usize>, _: Time) -> State {
-    let mut state = vec![entry("sigma", faba.sigma()), entry("height", faba.bucket_height())];
-    let bucket = |flow| faba.bucket(FlowId(flow)).unwrap_or(NO_BUCKET);
+    let mut state = vec![entry("sigma", faba.sigma()), entry("height", faba.bucket_height(ClassId(0)).unwrap())];
+    let bucket = |flow| faba.bucket(FlowId(flow), ClassId(0)).unwrap_or(NO_BUCKET);
     state.extend((0..).zip(BUCKETS).map(|(flow, name)| entry(name, bucket(flow))));
     state
 }

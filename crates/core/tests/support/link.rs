@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
-use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, Time, Why, registry};
+use headgate_core::{Class, ClassId, Counts, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, Time, Why, registry};
 
 /// 1000 bytes take a millisecond.
 pub const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
@@ -66,9 +66,15 @@ impl Sink<()> for Losses<'_> {
 
 /// `qdisc` as in `faba:limit=100p,alpha=1`.
 pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
+    run_classed(qdisc, flows, &vec![0; flows.len()], &[])
+}
+
+/// The same where flow i is of class `of[i]` of `classes`.
+pub fn run_classed(qdisc: &str, flows: &[Flow], of: &[u16], classes: &[Class]) -> Seen {
+    let place = Place { classes, ..PLACE };
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
-    let mut port = Port::new(registry::boxed::<()>(name, &settings, &PLACE).unwrap(), Rng::named(1, "port"));
+    let mut port = Port::new(registry::boxed::<()>(name, &settings, &place).unwrap(), Rng::named(1, "port"));
     let mut rng = Rng::named(1, "senders");
     let mut next: Vec<Time> = flows.iter().map(|_| Time::ZERO + Span::from_micros(rng.bits() % 10_000)).collect();
     let (mut held, mut queued, mut rates) = (vec![0u32; flows.len()], vec![0; flows.len()], vec![0.0; flows.len()]);
@@ -94,7 +100,8 @@ pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
         }
         held[sender] += 1;
         // Not always the packet that arrives is the one that is dropped.
-        port.enqueue(Packet::new(FlowId(sender as u64), flows[sender].bytes, ()), now, &mut Losses(&mut held));
+        let packet = Packet::new(FlowId(sender as u64), flows[sender].bytes, ());
+        port.enqueue(Packet { class: ClassId(of[sender]), ..packet }, now, &mut Losses(&mut held));
         queued[sender] = held[sender].max(queued[sender]);
         next[sender] += Span::from_secs_f64(rng.between(0.0, 2.0) / flows[sender].rate);
     }

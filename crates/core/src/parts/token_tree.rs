@@ -1,0 +1,428 @@
+//! A stock of tokens shared out among classes by weight, level by level: FABA for aggregates and hierarchies.
+
+use alloc::vec::Vec;
+
+use super::token_fifo::{Fill, Refund, Tokens};
+use super::token_pool::{TokenPool, draws, due};
+use super::weights::Weights;
+use crate::discipline::Class;
+use crate::packet::{ClassId, FlowId};
+use crate::params::BuildError;
+use crate::rng::Rng;
+
+/// A tree of classes (FABA paper, sections 6.1 to 6.3). A class without children has a bucket, or, where flows within
+/// a class are told apart, a [`TokenPool`] of them. A class is active while it has a bucket, or has something active
+/// below it, and its height is its weight's part, among its active siblings, of its parent's height; the whole stock is
+/// the height of the root.
+///
+/// Each level has spare tokens of its own, so that what is freed is shared out at the level closest to it: a deleted
+/// bucket's tokens among its siblings. What a class and all below it hold above its height, and what is left where
+/// nothing is active any more, goes one level up. A departing packet's tokens start at the root and go down, at each
+/// level to a child drawn by weight.
+#[derive(Clone, Debug)]
+pub struct TokenTree {
+    nodes: Vec<Node>,
+    /// Where packets of each class pay.
+    leaves: Vec<usize>,
+    total: Tokens,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    parent: usize,
+    /// Its place among its parent's children.
+    rank: usize,
+    weight: u64,
+    children: Vec<usize>,
+    /// The weights of the active children.
+    active: Weights,
+    /// What is spare among its children; of a bucket, what it holds.
+    tokens: Tokens,
+    /// All that it and those below it hold; not kept of the root.
+    content: Tokens,
+    flows: Option<TokenPool>,
+}
+
+/// The bucket that pays for a packet: until the next call.
+#[derive(Clone, Copy, Debug)]
+pub struct Purse {
+    leaf: usize,
+    position: usize,
+}
+
+const ROOT: usize = 0;
+/// The heaviest of siblings weighs this at most, and more than half of it.
+const HEAVIEST: f64 = (1u64 << 32) as f64;
+
+impl TokenTree {
+    /// A tree of `classes` that share `total`. With `flows`, each class without children shares its part out among at
+    /// most so many flows, hashed under `key`.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if a weight is not above zero and finite, or a parent not before its child.
+    pub fn new(classes: &[Class], total: Tokens, flows: Option<u32>, key: u64) -> Result<TokenTree, BuildError> {
+        for (number, Class { parent, weight }) in classes.iter().enumerate() {
+            let after = parent.is_some_and(|parent| usize::from(parent.0) >= number);
+            if after || !weight.is_finite() || *weight <= 0.0 {
+                let why = "needs a weight above zero and a parent of a smaller number";
+                return Err(BuildError::Conflict(alloc::format!("class {number} {why}")));
+            }
+        }
+        // Node 0 is the root, node i + 1 class i. What no rule matched is all there is where nothing is classified.
+        let unclassified = [Class { parent: None, weight: 1.0 }];
+        let classes = if classes.is_empty() { &unclassified } else { classes };
+        let mut parents: Vec<(usize, f64)> = alloc::vec![(ROOT, 1.0)];
+        parents.extend(classes.iter().map(|c| (c.parent.map_or(ROOT, |p| usize::from(p.0) + 1), c.weight)));
+        // Packets of a class that has children pay at a leaf of their own, which weighs 1 beside the children.
+        let mut leaves: Vec<usize> = (1..=classes.len()).collect();
+        for leaf in &mut leaves {
+            if parents[1..=classes.len()].iter().any(|(parent, _)| parent == leaf) {
+                parents.push((*leaf, 1.0));
+                *leaf = parents.len() - 1;
+            }
+        }
+        Ok(TokenTree { nodes: nodes(&parents, flows, key, total), leaves, total })
+    }
+
+    /// Finds the bucket that pays for a packet of `flow` and `class`, or makes one that is full, and says how full it
+    /// is. What lies above its height goes to the spare tokens of its level. A class there is not counts as class 0.
+    pub fn open(&mut self, flow: FlowId, class: ClassId, rng: &mut Rng) -> (Purse, Fill) {
+        let leaf = self.leaf(class);
+        if !self.is_active(leaf) {
+            self.activate(leaf);
+        }
+        let height = self.height(leaf);
+        if let Some(pool) = &mut self.nodes[leaf].flows {
+            pool.set_total(height);
+            let (position, fill) = pool.open(flow, rng);
+            return (Purse { leaf, position }, fill);
+        }
+        let excess = (self.nodes[leaf].tokens - height).max(0);
+        self.move_up(leaf, excess);
+        (Purse { leaf, position: 0 }, Fill { holds: self.nodes[leaf].tokens, height })
+    }
+
+    /// Takes `tokens` out of a bucket, for a packet to carry.
+    pub fn take(&mut self, purse: Purse, tokens: Tokens) {
+        let leaf = &mut self.nodes[purse.leaf];
+        match &mut leaf.flows {
+            Some(pool) => pool.take(purse.position, tokens),
+            None => leaf.tokens -= tokens,
+        }
+        let mut at = purse.leaf;
+        while at != ROOT {
+            self.nodes[at].content -= tokens;
+            at = self.nodes[at].parent;
+        }
+    }
+
+    /// Lets a packet carry `tokens` that nobody's bucket pays.
+    pub fn lend(&mut self, tokens: Tokens) {
+        self.nodes[ROOT].tokens -= tokens;
+    }
+
+    /// Takes back what a departing packet carried and shares spare tokens out, from the root down: at each level with
+    /// as many children as [`draws`] says, and then at the level of the last of them that has one. Returns how many
+    /// buckets and classes were drawn: four at each level at most.
+    pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
+        self.nodes[ROOT].tokens += refund.carried;
+        let (mut level, mut drawn) = (Some(ROOT), 0);
+        while let Some(at) = level.take() {
+            let height = self.height(at);
+            if let Some(pool) = &mut self.nodes[at].flows {
+                pool.set_total(height);
+                drawn += pool.give_back(Refund { carried: 0, ..refund }, rng);
+                if pool.flows() == 0 {
+                    self.deactivate(at);
+                }
+                break;
+            }
+            for draw in 0..draws(self.nodes[at].tokens, refund) {
+                let Node { active, children, tokens, .. } = &self.nodes[at];
+                // One is drawn in any case: a level below may have something to share out.
+                if active.total() == 0 || (*tokens == 0 && draw > 0) {
+                    break;
+                }
+                let child = children[active.draw(rng)];
+                drawn += 1;
+                if self.settle(child, refund.grain) {
+                    level = Some(child);
+                }
+            }
+        }
+        drawn
+    }
+
+    /// Moves tokens between `child` and the level it is on. Whether the child has a level of its own.
+    fn settle(&mut self, child: usize, grain: Tokens) -> bool {
+        let due = due(self.nodes[self.nodes[child].parent].tokens, grain);
+        let Node { flows, children, tokens, .. } = &self.nodes[child];
+        if flows.is_none() && children.is_empty() {
+            self.move_up(child, -due.max(-(*tokens).max(0)));
+            if self.nodes[child].tokens > self.height(child) {
+                self.deactivate(child);
+            }
+            return false;
+        }
+        self.move_up(child, -due);
+        // What the class cannot hold, as far as it is not in a bucket yet, is for its siblings.
+        let spare = self.nodes[child].flows.as_ref().map_or(self.nodes[child].tokens, TokenPool::spare);
+        self.move_up(child, (self.nodes[child].content - self.height(child)).min(spare).max(0));
+        true
+    }
+
+    /// Moves `tokens` from `node` to the level it is on; below zero, to it.
+    fn move_up(&mut self, node: usize, tokens: Tokens) {
+        let from = &mut self.nodes[node];
+        match &mut from.flows {
+            Some(pool) => pool.lend(tokens),
+            None => from.tokens -= tokens,
+        }
+        from.content -= tokens;
+        let parent = from.parent;
+        self.nodes[parent].tokens += tokens;
+    }
+
+    /// Makes room for `leaf` among its siblings, and for its parents where they were idle: what it is given comes from
+    /// the closest level that was active, since between that and the leaf there is nobody else.
+    fn activate(&mut self, leaf: usize) {
+        let mut top = leaf;
+        loop {
+            let Node { parent, rank, weight, .. } = self.nodes[top];
+            let alone = self.nodes[parent].active.total() == 0;
+            self.nodes[parent].active.set(rank, weight);
+            top = parent;
+            if parent == ROOT || !alone {
+                break;
+            }
+        }
+        let (height, mut at) = (self.height(leaf), leaf);
+        while at != top {
+            self.move_up(at, -height);
+            at = self.nodes[at].parent;
+        }
+    }
+
+    /// Takes the node out, and its parents where nothing is left in them. Its tokens go up to a level that is active.
+    fn deactivate(&mut self, node: usize) {
+        let mut at = node;
+        while at != ROOT {
+            let Node { parent, rank, content, .. } = self.nodes[at];
+            self.move_up(at, content);
+            self.nodes[parent].active.set(rank, 0);
+            if self.nodes[parent].active.total() > 0 {
+                break;
+            }
+            at = parent;
+        }
+    }
+
+    fn leaf(&self, class: ClassId) -> usize {
+        *self.leaves.get(usize::from(class.0)).unwrap_or(&self.leaves[0])
+    }
+
+    fn is_active(&self, node: usize) -> bool {
+        let Node { parent, rank, .. } = self.nodes[node];
+        node == ROOT || self.nodes[parent].active.of(rank) > 0
+    }
+
+    /// What an active node may hold.
+    fn height(&self, node: usize) -> Tokens {
+        let (mut at, mut share) = (node, 1.0);
+        while at != ROOT {
+            let Node { parent, weight, .. } = self.nodes[at];
+            share *= weight as f64 / self.nodes[parent].active.total() as f64;
+            at = parent;
+        }
+        (self.total as f64 * share) as Tokens
+    }
+
+    /// The stock: buckets + spare + what packets carry.
+    pub fn total(&self) -> Tokens {
+        self.total
+    }
+
+    /// Buckets there are.
+    pub fn buckets(&self) -> usize {
+        let active = |leaf: &&usize| self.is_active(**leaf);
+        self.leaves.iter().filter(active).map(|leaf| self.nodes[*leaf].flows.as_ref().map_or(1, TokenPool::flows)).sum()
+    }
+
+    /// Tokens that are spare, on all levels together.
+    pub fn spare(&self) -> Tokens {
+        let levels = self.nodes.iter().filter(|node| !node.children.is_empty()).map(|node| node.tokens);
+        levels.sum::<Tokens>() + self.pools().map(TokenPool::spare).sum::<Tokens>()
+    }
+
+    /// What the bucket that pays for `flow` and `class` holds, if it is there.
+    pub fn peek(&self, flow: FlowId, class: ClassId) -> Option<Tokens> {
+        let leaf = self.leaf(class);
+        match &self.nodes[leaf].flows {
+            Some(pool) => pool.peek(flow),
+            None => self.is_active(leaf).then_some(self.nodes[leaf].tokens),
+        }
+    }
+
+    /// What a bucket of `class` may hold, while the class is active.
+    pub fn bucket_height(&self, class: ClassId) -> Option<Tokens> {
+        let leaf = self.leaf(class);
+        let buckets = self.nodes[leaf].flows.as_ref().map_or(1, |pool| pool.flows() as Tokens);
+        self.is_active(leaf).then(|| self.height(leaf) / buckets)
+    }
+
+    /// Every bucket's tokens.
+    pub fn levels(&self) -> impl Iterator<Item = Tokens> {
+        let own = self.nodes.iter().filter(|node| node.children.is_empty() && node.flows.is_none());
+        own.map(|node| node.tokens).chain(self.pools().flat_map(TokenPool::levels))
+    }
+
+    fn pools(&self) -> impl Iterator<Item = &TokenPool> {
+        self.nodes.iter().filter_map(|node| node.flows.as_ref())
+    }
+}
+
+/// The nodes of a tree given as each node's parent and weight; the first is the root.
+fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) -> Vec<Node> {
+    let mut children: Vec<Vec<usize>> = alloc::vec![Vec::new(); parents.len()];
+    let mut heaviest = alloc::vec![0.0_f64; parents.len()];
+    let mut ranks = alloc::vec![0; parents.len()];
+    for (node, (parent, weight)) in parents.iter().enumerate().skip(1) {
+        ranks[node] = children[*parent].len();
+        children[*parent].push(node);
+        heaviest[*parent] = heaviest[*parent].max(*weight);
+    }
+    let node = |(number, children): (usize, Vec<usize>)| {
+        let (parent, weight) = parents[number];
+        Node {
+            parent,
+            rank: ranks[number],
+            weight: whole(weight, heaviest[parent]),
+            active: Weights::new(children.len()),
+            tokens: if number == ROOT { total } else { 0 },
+            content: 0,
+            flows: flows.filter(|_| children.is_empty()).map(|flows| TokenPool::new(0, flows, key)),
+            children,
+        }
+    };
+    children.into_iter().enumerate().map(node).collect()
+}
+
+/// `weight` as a whole number, so that sums are exact: times a power of two, which keeps whole weights in proportion.
+fn whole(weight: f64, heaviest: f64) -> u64 {
+    // Below this a scale would not be finite. Nobody's weights are so small.
+    let (heaviest, mut scale) = (heaviest.max(1e-200), 1.0);
+    while heaviest * scale <= HEAVIEST / 2.0 {
+        scale *= 2.0;
+    }
+    while heaviest * scale > HEAVIEST {
+        scale /= 2.0;
+    }
+    (weight * scale).clamp(1.0, HEAVIEST) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two classes of weights 1 and 3, the second with children of weights 1 and 2.
+    const TREE: [Class; 4] = [
+        Class { parent: None, weight: 1.0 },
+        Class { parent: None, weight: 3.0 },
+        Class { parent: Some(ClassId(1)), weight: 1.0 },
+        Class { parent: Some(ClassId(1)), weight: 2.0 },
+    ];
+
+    fn tree(flows: Option<u32>) -> (TokenTree, Rng) {
+        (TokenTree::new(&TREE, 48, flows, 7).unwrap(), Rng::new(1))
+    }
+
+    fn open(tree: &mut TokenTree, class: u16, rng: &mut Rng) -> Fill {
+        tree.open(FlowId(u64::from(class)), ClassId(class), rng).1
+    }
+
+    #[test]
+    fn heights_are_shares_of_what_is_active_at_each_level() {
+        let (mut tree, mut rng) = tree(None);
+        assert_eq!(open(&mut tree, 2, &mut rng), Fill { holds: 48, height: 48 });
+        assert_eq!(open(&mut tree, 0, &mut rng), Fill { holds: 12, height: 12 });
+        assert_eq!(open(&mut tree, 3, &mut rng), Fill { holds: 24, height: 24 });
+        assert_eq!(open(&mut tree, 2, &mut rng), Fill { holds: 12, height: 12 });
+        // Packets of the class with children have a bucket that weighs 1 beside the children's 1 and 2.
+        assert_eq!(open(&mut tree, 1, &mut rng), Fill { holds: 9, height: 9 });
+        assert_eq!(open(&mut tree, 99, &mut rng).height, 12, "no such class: class 0");
+        assert_eq!(tree.levels().sum::<Tokens>() + tree.spare(), 48);
+    }
+
+    #[test]
+    fn what_a_deleted_bucket_frees_goes_to_its_siblings_and_from_the_last_of_them_up() {
+        let (mut tree, mut rng) = tree(None);
+        let [_, _, one, two] = [0, 1, 2, 3].map(|class| tree.leaf(ClassId(class)));
+        for class in [0, 2, 3, 2] {
+            open(&mut tree, class, &mut rng);
+        }
+        let parent = tree.nodes[two].parent;
+        let spare = |tree: &TokenTree| [tree.nodes[ROOT].tokens, tree.nodes[parent].tokens];
+        // The root gave class 0 its 48, then class 2's level 36. There class 3 got 24, which class 2 was cut by.
+        assert_eq!(spare(&tree), [-36, 0]);
+        tree.deactivate(one);
+        assert_eq!((spare(&tree), tree.height(two)), ([-36, 12], 36));
+        tree.deactivate(two);
+        assert_eq!((spare(&tree), tree.height(tree.leaf(ClassId(0)))), ([0, 0], 48));
+    }
+
+    #[test]
+    fn tokens_go_down_by_weight_level_by_level() {
+        let (mut tree, mut rng) = tree(None);
+        // Every bucket far below its height, so that none is deleted.
+        for class in [0, 2, 3] {
+            let (purse, _) = tree.open(FlowId(0), ClassId(class), &mut rng);
+            tree.take(purse, 1 << 30);
+        }
+        let before: Vec<Tokens> = [0, 2, 3].map(|class| tree.peek(FlowId(0), ClassId(class)).unwrap()).into();
+        // And nothing owed from before.
+        for node in tree.nodes.iter_mut().filter(|node| !node.children.is_empty()) {
+            node.content -= node.tokens;
+            node.tokens = 0;
+        }
+        for _ in 0..40_000 {
+            tree.give_back(Refund { carried: 1, grain: 1, queue: 100 }, &mut rng);
+        }
+        // A quarter; a third and two thirds of three quarters. The standard deviation is 100 at most: five of them.
+        for ((class, before), wanted) in [0, 2, 3].into_iter().zip(before).zip([10_000, 10_000, 20_000]) {
+            let given = tree.peek(FlowId(0), ClassId(class)).unwrap() - before;
+            assert!((given - wanted).abs() < 500, "class {class}: {given}");
+        }
+    }
+
+    #[test]
+    fn flows_of_a_class_share_its_part_alike_and_a_class_whose_flows_are_gone_is_idle() {
+        let (mut tree, mut rng) = tree(Some(8));
+        let mut height = |flow, class| tree.open(FlowId(flow), ClassId(class), &mut rng).1.height;
+        assert_eq!([height(1, 0), height(2, 0), height(3, 3), height(4, 3), height(4, 3)], [48, 24, 36, 18, 18]);
+        assert_eq!(height(1, 0), 6);
+        assert_eq!((tree.buckets(), tree.bucket_height(ClassId(3))), (4, Some(18)));
+        assert_eq!(tree.levels().sum::<Tokens>() + tree.spare(), 48);
+        // Nobody sends any more: buckets fill up and are deleted, until those left hold all there is and are just full.
+        for _ in 0..1000 {
+            tree.give_back(Refund { carried: 0, grain: 1, queue: 1 }, &mut rng);
+        }
+        assert!(tree.buckets() < 4);
+        assert_eq!((tree.spare(), tree.levels().sum::<Tokens>()), (0, 48));
+    }
+
+    #[test]
+    fn weights_keep_their_proportion_however_large_or_small() {
+        for unit in [0.125, 1.0, 1000.0, 1e-100] {
+            assert!(whole(unit, 8.0 * unit).abs_diff(whole(8.0 * unit, 8.0 * unit) / 8) <= 1, "{unit}");
+        }
+        assert_eq!([whole(1.0, 3.0), whole(2.0, 3.0), whole(3.0, 3.0)], [1, 2, 3].map(|weight| weight << 30));
+        assert_eq!([whole(5e-324, f64::MAX), whole(5e-324, 5e-324)], [1, 1]);
+    }
+
+    #[test]
+    fn weights_of_nothing_and_parents_after_their_children_are_refused() {
+        for class in [Class { parent: None, weight: 0.0 }, Class { parent: Some(ClassId(0)), weight: 1.0 }] {
+            assert!(matches!(TokenTree::new(&[class], 10, None, 7), Err(BuildError::Conflict(_))));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A draw by chance among few or many, each as likely as its weight.
+
+use alloc::vec::Vec;
+
+use crate::rng::Rng;
+
+/// Weights of a fixed number of places, most of which may be zero. To change one or to draw one takes time in the
+/// logarithm of the places (Fenwick, "A new data structure for cumulative frequency tables", 1994).
+#[derive(Clone, Debug)]
+pub struct Weights {
+    of: Vec<u64>,
+    /// `sums[i]` sums the weights of the places i - 2^k to i - 1, with 2^k the largest power of two that divides i.
+    sums: Vec<u64>,
+    total: u64,
+}
+
+impl Weights {
+    /// `places` weights, all zero.
+    pub fn new(places: usize) -> Weights {
+        Weights { of: alloc::vec![0; places], sums: alloc::vec![0; places + 1], total: 0 }
+    }
+
+    /// The sum of all weights.
+    #[inline]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The weight of `place`.
+    #[inline]
+    pub fn of(&self, place: usize) -> u64 {
+        self.of[place]
+    }
+
+    /// Sets the weight of `place`. All weights must sum to less than 2^63.
+    pub fn set(&mut self, place: usize, weight: u64) {
+        // Sums wrap on the way and come out right: they are differences of sums.
+        let by = weight.wrapping_sub(self.of[place]);
+        self.of[place] = weight;
+        self.total = self.total.wrapping_add(by);
+        let mut at = place + 1;
+        while at < self.sums.len() {
+            self.sums[at] = self.sums[at].wrapping_add(by);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// A place drawn by chance; one of weight zero never is. Not to be called when the total is zero.
+    #[inline]
+    pub fn draw(&self, rng: &mut Rng) -> usize {
+        // The bias of multiplying without rejection is below total / 2^64.
+        let mut rest = ((u128::from(rng.bits()) * u128::from(self.total)) >> 64) as u64;
+        let (mut place, mut step) = (0, self.of.len().next_power_of_two());
+        while step > 0 {
+            let next = place + step;
+            if next < self.sums.len() && self.sums[next] <= rest {
+                rest -= self.sums[next];
+                place = next;
+            }
+            step /= 2;
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop, prop_assert_eq, proptest};
+
+    proptest! {
+        #[test]
+        fn a_draw_falls_where_a_walk_along_the_weights_ends(
+            sets in prop::collection::vec((0usize..37, prop::sample::select(&[0u64, 1, 5, 1 << 32][..])), 1..200),
+            places in 37usize..70, seed: u64,
+        ) {
+            let (mut weights, mut plain) = (Weights::new(places), [0u64; 70]);
+            for (place, weight) in sets {
+                weights.set(place, weight);
+                plain[place] = weight;
+                prop_assert_eq!((weights.total(), weights.of(place)), (plain.iter().sum(), weight));
+                if weights.total() > 0 {
+                    let (mut rng, mut same) = (Rng::new(seed), Rng::new(seed));
+                    let mut rest = ((u128::from(same.bits()) * u128::from(weights.total())) >> 64) as u64;
+                    let passed = plain.iter().take_while(|weight| {
+                        let passes = **weight <= rest;
+                        rest -= if passes { **weight } else { 0 };
+                        passes
+                    });
+                    prop_assert_eq!(weights.draw(&mut rng), passed.count());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_drawn_in_proportion_to_their_weights() {
+        let (mut weights, mut rng, mut drawn) = (Weights::new(5), Rng::new(3), [0u32; 5]);
+        [1, 0, 2, 3, 4].into_iter().enumerate().for_each(|(place, weight)| weights.set(place, weight));
+        (0..100_000).for_each(|_| drawn[weights.draw(&mut rng)] += 1);
+        // The standard deviation is 155 at most: five of them.
+        for (found, wanted) in drawn.into_iter().zip([10_000, 0, 20_000, 30_000, 40_000]) {
+            assert!(found.abs_diff(wanted) < 775, "{drawn:?}");
+        }
+    }
+}
