@@ -40,7 +40,7 @@ bless: $(VENV)/.extension ## accept golden tables and help texts as they are now
 	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
-docs: rust ## fill the parameter tables of docs/disciplines
+docs: rust ## fill the parameter tables and the index of docs/disciplines
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
 
 figures: $(VENV)/.extension ## draw the figure of every discipline's page, and write its caption

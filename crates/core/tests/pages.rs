@@ -71,6 +71,31 @@ fn every_page_has_its_figure_and_the_command_that_makes_it() {
     }
 }
 
+#[test]
+fn the_index_lists_every_row_by_group() {
+    let mut page = String::from(
+        "# The disciplines\n\nWhat `headgate list` prints, with a page each. *Protects*: holds back flows that do not slow \
+         down. *Per flow*: keeps\nstate for each flow. *ECN*: can mark instead of dropping. *Schedules*: lets packets of \
+         different flows overtake each\nother.\n",
+    );
+    for group in Group::ALL {
+        let title = match group {
+            Group::Paper => "What the papers propose",
+            Group::Comparison => "What they are compared with",
+            Group::Modern => "What they must be judged against today, and building blocks",
+        };
+        page += &format!("\n## {title}\n\n| | idea | protects | per flow | ECN | schedules | from |\n");
+        page += "| --- | --- | --- | --- | --- | --- | --- |\n";
+        for entry in ENTRIES.iter().filter(|entry| entry.group == group) {
+            let Entry { name, summary, citation, abilities, .. } = entry;
+            let marks = [abilities.protects, abilities.per_flow, abilities.ecn, abilities.schedules];
+            let marks = marks.map(|can| if can { " yes |" } else { " |" }).concat();
+            page += &format!("| [`{name}`]({name}.md) | {} |{marks} {} |\n", cell(summary), cell(citation));
+        }
+    }
+    support::golden(&format!("{PAGES}/README.md"), &page, "docs");
+}
+
 /// `page` with the registry's tables between its markers; the closing marker is added where it is missing.
 fn filled(page: &str, entry: &Entry) -> Result<String, String> {
     let open = format!("<!-- params: {} -->\n", entry.name);
