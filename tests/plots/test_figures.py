@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+import headgate
 from headgate import plot, style
 from headgate.division import divisions
 from headgate.plot import data
+from headgate.plot.overtime import gauge_unit
 from headgate.scenario import Group
 
 KINDS = {
@@ -42,6 +44,8 @@ def test_every_figure_is_drawn_and_saved_whatever_the_scenario(result, tmp_path)
     names = {"overview", "goodput", "delay", "queue"}
     if any(not qdisc.startswith("droptail") for qdisc in result.scenario.qdiscs):
         names.add("gauges")
+    if len(result.scenario.qdiscs) == 2:
+        names.add("pair")
     assert {path.stem for path in written} == names
     assert {path.suffix for path in written} == {".svg", ".png"}
     for path in written:
@@ -165,3 +169,29 @@ def test_a_stopped_run_is_drawn_with_what_is_there(make):
     result.links = data.rows(result.links, qdisc="none")
     with pytest.raises(ValueError, match="no finished run"):
         plot.queue(result)
+
+
+def test_a_pair_shows_both_disciplines_on_the_same_scales(make):
+    result = make(qdiscs=["droptail", "sfb"])
+    figure = plot.pair(result)
+    left, left_queue, right, right_queue = figure.axes[:4]
+    assert [axes.get_title(loc="left") for axes in (left, right)] == ["DropTail", "SFB"]
+    assert left.get_ylim() == right.get_ylim()
+    assert left_queue.get_ylim() == right_queue.get_ylim()
+    for axes in figure.axes[:4]:
+        highest = max(float(np.nanmax(line.get_ydata())) for line in axes.get_lines())
+        low, high = axes.get_ylim()
+        assert low == 0
+        assert high >= highest, "nothing is cut off"
+    with pytest.raises(ValueError, match="a pair is two disciplines"):
+        plot.pair(make(qdiscs=["droptail", "red", "sfb"]))
+
+
+def test_every_gauge_of_every_discipline_has_a_unit():
+    names = [discipline.name for discipline in headgate.disciplines()]
+    scenario = Path(__file__).parents[2] / "scenarios" / "portrait.toml"
+    result = headgate.run(scenario, qdiscs=names, set=["duration=2s", "warmup=0s", "cbr.start=0s", "cbr.stop=off"])
+    metrics = set(result.intervals.column("metric").to_pylist())
+    gauges = {metric.removeprefix(data.GAUGE) for metric in metrics if metric.startswith(data.GAUGE)}
+    assert len(gauges) > 30
+    assert [gauge for gauge in sorted(gauges) if gauge_unit(gauge) == "Count"] == []

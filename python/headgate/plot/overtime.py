@@ -67,11 +67,12 @@ def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
         for down, row in enumerate(rows):
             for across, (name, gauge, line) in enumerate(row):
                 axes = figure.add_subplot(len(rows), columns, down * columns + across + 1)
-                _line(result, axes, line, looks[name].colour)
-                _fit_settled(axes, line, result.scenario.warmup_s)
+                unit, shown = gauge_shown(gauge, line)
+                _line(result, axes, shown, looks[name].colour)
+                _fit_settled(axes, shown, result.scenario.warmup_s)
                 title = style.fold(f"{looks[name].label}: {gauge_title(gauge)}", 96 // columns)
                 axes.set_title(title, color=looks[name].colour, fontsize=9.5)
-                axes.set_ylabel(gauge_unit(gauge))
+                axes.set_ylabel(unit)
                 if down == len(rows) - 1 or across >= len(rows[down + 1]):
                     axes.set_xlabel("Time (s)")
                 else:
@@ -128,8 +129,16 @@ def _note(result: Result) -> str:
 
 
 def gauge_title(gauge: str) -> str:
-    """A gauge's name in words: `average_queue` is "average queue"."""
-    return gauge.replace("_", " ")
+    """A gauge's name in words, without its unit: `average_queue` is "average queue", `delay_ms` "delay"."""
+    return " ".join(word for word in gauge.split("_") if word not in ("bps", "ms"))
+
+
+def gauge_shown(gauge: str, line: data.Series) -> tuple[str, data.Series]:
+    """The unit in which a gauge is drawn, and its values in it: rates in Mbit/s, all else as it is."""
+    unit = gauge_unit(gauge)
+    if unit != "bit/s":
+        return unit, line
+    return "Mbit/s", data.Series(line.time_s, line.first / 1e6, line.low / 1e6, line.high / 1e6)
 
 
 def gauge_unit(gauge: str) -> str:
@@ -145,7 +154,7 @@ _UNITS: tuple[tuple[str, frozenset[str]], ...] = (
     ("bit/s", frozenset({"bps"})),
     ("Milliseconds", frozenset({"ms", "delay", "sojourn"})),
     ("Probability", frozenset({"probability", "p", "pm", "pmin", "pmax", "maxp"})),
-    ("Share", frozenset({"rate", "frequency"})),
+    ("Share", frozenset({"rate", "frequency", "share"})),
     ("1: yes, 0: no", frozenset({"dropping", "congested"})),
     ("Bytes", frozenset({"bytes"})),
     ("Flows", frozenset({"flows", "active", "unresponsive", "monitored", "penalised", "hitters"})),

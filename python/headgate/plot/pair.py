@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.plot import data
-from headgate.plot.overtime import gauge_title, gauge_unit
+from headgate.plot.overtime import gauge_shown, gauge_title
 from headgate.plot.panels import chosen, heading, new_figure, shade_warmup
 
 if TYPE_CHECKING:
@@ -50,13 +50,16 @@ def pair(result: Result) -> Figure:
             queues.append(below)
         tops[0].set_ylabel("Goodput (Mbit/s)")
         queues[0].set_ylabel("Queue (packets)")
+        # Once all are drawn: a limit set earlier would stop shared axes from growing with the second.
+        tops[0].set_ylim(bottom=0)
         queues[0].set_ylim(bottom=0)
         for place, (gauge, line) in enumerate(gauges.items()):
             # One alone stands below the discipline that it belongs to.
             axes = figure.add_subplot(rows, 2, 5 + place if len(gauges) > 1 else 6)
-            _line(result, axes, line, looks[known[1]].colour)
+            unit, shown = gauge_shown(gauge, line)
+            _line(result, axes, shown, looks[known[1]].colour)
             axes.set_title(f"{looks[known[1]].label}: {gauge_title(gauge)}", fontsize=9.5, color=looks[known[1]].colour)
-            axes.set_ylabel(gauge_unit(gauge))
+            axes.set_ylabel(unit)
         for axes in figure.axes[-2:]:
             axes.set_xlabel("Time (s)")
         heading(figure, result.scenario.about or result.scenario.name, _note(result))
@@ -81,7 +84,6 @@ def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
             colour = style.UNRESPONSIVE if group.unresponsive else style.TCP
             axes.plot(line.time_s, line.first / 1e6, color=colour, linewidth=1.4)
             axes.axhline(group.fair_bps.sum() / 1e6, color=colour, linewidth=0.9, dashes=(4, 3), zorder=1)
-    axes.set_ylim(bottom=0)
 
 
 def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> None:
