@@ -16,6 +16,7 @@ from headgate.plot import data
 from headgate.plot.overtime import gauge_unit
 from headgate.scenario import Group
 
+PORTRAIT = Path(__file__).parents[2] / "scenarios" / "portrait.toml"
 KINDS = {
     "protect": {"seeds": [1]},
     "no unresponsive flow": {"groups": [Group("near", "tcp", 5, None), Group("far", "tcp", 5, None)]},
@@ -172,10 +173,11 @@ def test_a_stopped_run_is_drawn_with_what_is_there(make):
 
 
 def test_a_pair_shows_both_disciplines_on_the_same_scales(make):
-    result = make(qdiscs=["droptail", "sfb"])
+    # DRR begins with a spike that DropTail has not.
+    result = headgate.run(PORTRAIT, qdiscs=["droptail", "drr"], set=["duration=10s", "cbr.start=5s", "cbr.stop=off"])
     figure = plot.pair(result)
     left, left_queue, right, right_queue = figure.axes[:4]
-    assert [axes.get_title(loc="left") for axes in (left, right)] == ["DropTail", "SFB"]
+    assert [axes.get_title(loc="left") for axes in (left, right)] == ["DropTail", "DRR"]
     assert left.get_ylim() == right.get_ylim()
     assert left_queue.get_ylim() == right_queue.get_ylim()
     for axes in figure.axes[:4]:
@@ -189,8 +191,7 @@ def test_a_pair_shows_both_disciplines_on_the_same_scales(make):
 
 def test_every_gauge_of_every_discipline_has_a_unit():
     names = [discipline.name for discipline in headgate.disciplines()]
-    scenario = Path(__file__).parents[2] / "scenarios" / "portrait.toml"
-    result = headgate.run(scenario, qdiscs=names, set=["duration=2s", "warmup=0s", "cbr.start=0s", "cbr.stop=off"])
+    result = headgate.run(PORTRAIT, qdiscs=names, set=["duration=2s", "warmup=0s", "cbr.start=0s", "cbr.stop=off"])
     metrics = set(result.intervals.column("metric").to_pylist())
     gauges = {metric.removeprefix(data.GAUGE) for metric in metrics if metric.startswith(data.GAUGE)}
     assert len(gauges) > 30
