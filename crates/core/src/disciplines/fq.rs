@@ -16,7 +16,7 @@
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
+use core::cmp::{Ordering, Reverse};
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
@@ -37,7 +37,7 @@ crate::params! {
 }
 
 /// The packet at the head of a queue; ordered by what is served first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     /// In bytes of service to each flow since virtual time was 0.
     tag: u64,
@@ -46,12 +46,34 @@ struct Head {
     queue: usize,
 }
 
+impl Head {
+    /// Tag and order as one number, which compares without a branch: in a heap that branch is anybody's guess.
+    #[inline]
+    fn rank(&self) -> u128 {
+        u128::from(self.tag) << 64 | u128::from(self.order)
+    }
+}
+
+impl Ord for Head {
+    #[inline]
+    fn cmp(&self, other: &Head) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Head {
+    #[inline]
+    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 /// Queues by flow; the head of the least tag is next.
 pub struct Fq<T> {
     flows: FlowQueues<T>,
-    /// The head of every queue, and some that are no longer: see `orders`.
+    /// The head of every queue, and some that are no longer: see `current`.
     heads: BinaryHeap<Reverse<Head>>,
-    /// By queue, the order and tag of its head while it has one.
+    /// By queue, its head while it has one.
     current: Vec<Option<Head>>,
     order: u64,
     virtual_time: u64,
@@ -103,9 +125,16 @@ impl<T> Fq<T> {
     /// Clears away heads that were dropped, once they are as many as the others.
     fn forget(&mut self) {
         if self.heads.len() > 2 * self.flows.flows() + 16 {
-            self.heads.retain(|Reverse(head)| self.current[head.queue] == Some(*head));
+            let current = &self.current;
+            self.heads.retain(|Reverse(head)| is_current(current, head));
         }
     }
+}
+
+/// Whether `head` is the head of its queue still; no two have one order.
+#[inline]
+fn is_current(current: &[Option<Head>], head: &Head) -> bool {
+    current[head.queue].is_some_and(|found| found.order == head.order)
 }
 
 impl<T> Discipline<T> for Fq<T> {
@@ -127,7 +156,7 @@ impl<T> Discipline<T> for Fq<T> {
     fn dequeue(&mut self, _cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         loop {
             let Reverse(least) = *self.heads.peek()?;
-            if self.current[least.queue] != Some(least) {
+            if !is_current(&self.current, &least) {
                 self.heads.pop();
                 continue;
             }

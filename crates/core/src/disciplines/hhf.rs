@@ -71,7 +71,7 @@ impl<T> Hhf<T> {
     /// None: its settings cannot conflict.
     pub fn new(config: HhfConfig, place: &Place<'_>) -> Result<Self, BuildError> {
         Ok(Hhf {
-            queues: SubQueues::new(2, config.limit),
+            queues: SubQueues::uncompared(2),
             turns: HeavyTurns::new(config.quantum.0, config.non_hh_weight),
             // Another key than the table's, which hashes by the same function.
             filter: MultistageFilter::new(!place.key),

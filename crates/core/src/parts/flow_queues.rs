@@ -64,30 +64,35 @@ impl<T> FlowQueues<T> {
     /// exceeded: see [`is_over`](FlowQueues::is_over) and [`drop_longest`](FlowQueues::drop_longest).
     #[inline]
     pub fn push(&mut self, flow: FlowId, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<usize> {
-        let found = self.flows.slot(flow);
-        if found.is_none() && self.is_full() {
+        if let Some(queue) = self.flows.slot(flow) {
+            self.queues.push(queue as usize, packet);
+            return None;
+        }
+        if self.is_full() {
             cx.drop(packet, Why::Overflow);
             return None;
         }
-        let queue = found.unwrap_or_else(|| self.flows.insert(flow, ())) as usize;
+        let queue = self.flows.insert(flow, ()) as usize;
         if queue == self.queues.queues() {
             self.queues.add();
         }
         self.queues.push(queue, packet);
-        found.is_none().then_some(queue)
+        Some(queue)
     }
 
     /// Takes the oldest packet of `queue`; with its last the flow is forgotten.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
-        self.take(queue, End::Head)
+        let packet = self.queues.pop(queue)?;
+        self.forget_if_empty(queue);
+        Some(packet)
     }
 
     /// Drops a packet of the longest queue (see [`SubQueues::longest`]) and gives that queue if it was the last.
     pub fn drop_longest(&mut self, end: End, why: Why, cx: &mut Cx<'_, T>) -> Option<usize> {
         let longest = self.queues.longest()?;
-        cx.drop(self.take(longest, end)?, why);
-        self.is_empty(longest).then_some(longest)
+        cx.drop(self.queues.take(longest, end)?, why);
+        self.forget_if_empty(longest).then_some(longest)
     }
 
     /// Whether `queue` holds nothing.
@@ -96,13 +101,14 @@ impl<T> FlowQueues<T> {
         self.queues.backlog_of(queue).packets == 0
     }
 
+    /// Forgets the flow of a queue that has lost a packet, if that was its last; whether it was.
     #[inline]
-    fn take(&mut self, queue: usize, end: End) -> Option<Packet<T>> {
-        let packet = self.queues.take(queue, end)?;
-        if self.is_empty(queue) {
+    fn forget_if_empty(&mut self, queue: usize) -> bool {
+        let empty = self.is_empty(queue);
+        if empty {
             self.flows.remove(queue as u32);
         }
-        Some(packet)
+        empty
     }
 
     /// Whether no further flow may begin a queue. One above the limit, since what is too much is dropped afterwards.

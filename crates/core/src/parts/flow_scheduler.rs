@@ -107,12 +107,13 @@ impl<T> FlowScheduler<T> {
     pub fn turn(&mut self) -> Option<usize> {
         let mut passed = 0;
         loop {
-            let list = if self.new.first == NONE { self.old } else { self.new };
-            let queue = self.turns.get(list.first as usize).map(|_| list.first as usize)?;
-            if self.turns[queue].deficit > 0 {
+            let queue = if self.new.first == NONE { self.old.first } else { self.new.first } as usize;
+            // There is none of the number `NONE`.
+            let turn = self.turns.get_mut(queue)?;
+            if turn.deficit > 0 {
                 return Some(queue);
             }
-            self.turns[queue].deficit += self.quantum;
+            turn.deficit += self.quantum;
             self.demote(queue);
             passed += 1;
             if passed == self.new.len + self.old.len {

@@ -26,113 +26,121 @@ impl Scale {
         }
     }
 
-    /// The chain of a queue that holds this much.
+    /// The chain of a queue that holds this much: 0 if it is empty.
     #[inline]
     fn chain(self, held: Backlog) -> u32 {
         match self {
+            // A packet may have no bytes.
+            _ if held.packets == 0 => 0,
             Scale::Packets => held.packets,
             Scale::Bytes => {
                 // The length's leading five bits, and how far they were shifted.
                 let shift = (held.bytes | 16).ilog2() - 4;
-                16 * shift + (held.bytes >> shift) as u32
+                1 + 16 * shift + (held.bytes >> shift) as u32
             }
         }
     }
 }
 
-const NONE: u32 = u32::MAX;
-
+/// A place in the circle of a chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     before: u32,
     after: u32,
-    /// [`NONE`] if the queue stands in no chain.
     chain: u32,
 }
 
 /// Queues in the order of their lengths, as finely as chains tell them apart.
+///
+/// A chain is a circle that begins and ends at a link of its own, so that a queue moves without asking whether it was
+/// the first or the last: what would be asked depends on the traffic, and processors guess it badly. Empty queues stand
+/// in no chain, of which 0 is the number.
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
     scale: Scale,
-    /// By queue.
+    /// Queues at [`link_of`], chains at [`start_of`]; each its own neighbour while it has no other.
     links: Vec<Link>,
-    /// The queue that came to each chain last, or [`NONE`].
-    heads: Vec<u32>,
+    queues: u32,
     /// A bit for each chain in use.
     used: Vec<u64>,
     /// The word of `used` in which the longest chain has its bit; above it all are zero.
     top: usize,
 }
 
+#[inline]
+fn link_of(queue: u32) -> u32 {
+    2 * queue + 1
+}
+
+#[inline]
+fn start_of(chain: u32) -> u32 {
+    2 * chain
+}
+
 impl Longest {
     pub(super) fn new(scale: Scale) -> Longest {
-        Longest { scale, links: Vec::new(), heads: Vec::new(), used: alloc::vec![0], top: 0 }
+        let mut new = Longest { scale, links: Vec::new(), queues: 0, used: Vec::new(), top: 0 };
+        new.extend(0);
+        new
     }
 
     /// One queue more, empty.
     pub(super) fn add(&mut self) {
-        self.links.push(Link { before: NONE, after: NONE, chain: NONE });
+        self.extend(link_of(self.queues));
+        self.queues += 1;
     }
 
     /// What the queue holds now.
-    #[inline]
+    // Always: see `SubQueues::pop`.
+    #[inline(always)]
     pub(super) fn set(&mut self, queue: usize, held: Backlog) {
-        let old = self.links[queue].chain;
-        let new = if held.packets == 0 { NONE } else { self.scale.chain(held) };
+        let new = self.scale.chain(held);
+        let (queue, start) = (link_of(queue as u32), start_of(new));
+        if start as usize >= self.links.len() {
+            self.extend(start);
+        }
+        // Nothing below changes its length: as a slice it stays in registers.
+        let links = &mut self.links[..];
+        let Link { before, after, chain: old } = links[queue as usize];
         if old == new {
             return;
         }
-        if old != NONE {
-            self.unlink(queue, old);
+        links[before as usize].after = after;
+        links[after as usize].before = before;
+        if new == 0 {
+            links[queue as usize] = Link { before: queue, after: queue, chain: 0 };
+        } else {
+            let first = core::mem::replace(&mut links[start as usize].after, queue);
+            links[queue as usize] = Link { before: start, after: first, chain: new };
+            links[first as usize].before = queue;
+            if first == start {
+                self.used[new as usize / 64] |= 1 << (new % 64);
+                self.top = self.top.max(new as usize / 64);
+            }
         }
-        self.links[queue].chain = new;
-        if new != NONE {
-            self.link(queue, new);
-        }
-        // After both, so that a queue which shrinks by one packet leaves nothing to search.
-        while self.top > 0 && self.used[self.top] == 0 {
-            self.top -= 1;
+        // After the queue is in its new chain, so that one which shrinks by a packet leaves nothing to search.
+        if before == after {
+            self.used[old as usize / 64] &= !(1 << (old % 64));
+            while self.top > 0 && self.used[self.top] == 0 {
+                self.top -= 1;
+            }
         }
     }
 
     /// The longest queue; of several in one chain the one that came to it last. `None` if all are empty.
     #[inline]
     pub(super) fn get(&self) -> Option<usize> {
-        let word = self.used[self.top];
-        let chain = 64 * self.top + word.checked_ilog2()? as usize;
-        Some(self.heads[chain] as usize)
+        let chain = 64 * self.top as u32 + self.used[self.top].checked_ilog2()?;
+        Some(self.links[start_of(chain) as usize].after as usize / 2)
     }
 
-    #[inline]
-    fn link(&mut self, queue: usize, chain: u32) {
-        let (word, chain) = (chain as usize / 64, chain as usize);
-        if chain >= self.heads.len() {
-            self.heads.resize(64 * (word + 1), NONE);
-            self.used.resize(word + 1, 0);
+    /// Room for a link at `place`, and bits for as many chains as there are then.
+    #[cold]
+    fn extend(&mut self, place: u32) {
+        for place in self.links.len() as u32..=place | 127 {
+            self.links.push(Link { before: place, after: place, chain: 0 });
         }
-        let head = core::mem::replace(&mut self.heads[chain], queue as u32);
-        self.links[queue].before = NONE;
-        self.links[queue].after = head;
-        match head {
-            NONE => self.used[word] |= 1 << (chain % 64),
-            head => self.links[head as usize].before = queue as u32,
-        }
-        self.top = self.top.max(word);
-    }
-
-    #[inline]
-    fn unlink(&mut self, queue: usize, chain: u32) {
-        let Link { before, after, .. } = self.links[queue];
-        if after != NONE {
-            self.links[after as usize].before = before;
-        }
-        match before {
-            NONE => self.heads[chain as usize] = after,
-            before => self.links[before as usize].after = after,
-        }
-        if before == NONE && after == NONE {
-            self.used[chain as usize / 64] &= !(1 << (chain % 64));
-        }
+        self.used.resize(self.links.len() / 128, 0);
     }
 }
 
