@@ -69,18 +69,26 @@ enum Served {
 
 impl Served {
     #[inline]
-    fn count(&mut self, flow: FlowId, bytes: u32) {
+    fn count(&mut self, flow: FlowId, known: Option<u32>, bytes: u32) {
         match self {
-            Served::Packets(set) => set.count(flow),
-            Served::Bytes(set) => set.count(flow, bytes),
+            Served::Packets(set) => set.count_known(flow, known),
+            Served::Bytes(set) => set.count_known(flow, known, bytes),
         }
     }
 
     #[inline]
-    fn holds(&self, flow: FlowId) -> bool {
+    fn counter(&self, flow: FlowId) -> Option<u32> {
         match self {
-            Served::Packets(set) => set.value(flow) > 0,
-            Served::Bytes(set) => set.value(flow) > 0,
+            Served::Packets(set) => set.counter(flow),
+            Served::Bytes(set) => set.counter(flow),
+        }
+    }
+
+    #[inline]
+    fn worth(&self, counter: u32) -> u64 {
+        match self {
+            Served::Packets(set) => set.worth(counter),
+            Served::Bytes(set) => set.worth(counter),
         }
     }
 }
@@ -138,7 +146,8 @@ impl<T> Discipline<T> for Breathe<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.red.update(cx);
-        if zone == Zone::Between && self.served.holds(packet.flow) {
+        let known = self.served.counter(packet.flow);
+        if zone == Zone::Between && known.is_some_and(|counter| self.served.worth(counter) > 0) {
             // Not counted among the packets that chance decides on, nor as its signal.
             return cx.drop(packet, Why::HeavyHitter);
         }
@@ -146,7 +155,7 @@ impl<T> Discipline<T> for Breathe<T> {
         self.red.offer(zone, packet, cx);
         // Every packet that will be served counts, in calm times too: the set tells who had how much.
         if self.red.backlog().packets > before {
-            self.served.count(flow, bytes);
+            self.served.count(flow, known, bytes);
         }
     }
 

@@ -123,6 +123,19 @@ impl<V> FlowTable<V> {
         (flow, value)
     }
 
+    /// Gives the entry at `position` to `flow`, which must have none; position and value stay.
+    #[inline]
+    pub fn rename_at(&mut self, position: usize, flow: FlowId) {
+        debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);
+        let next = self.entries[position].next;
+        *self.link_to(position) = next;
+        let hash = self.hash(flow);
+        let bucket = self.bucket(hash);
+        let entry = &mut self.entries[position];
+        (entry.flow, entry.hash, entry.next) = (flow, hash, self.heads[bucket]);
+        self.heads[bucket] = position as u32;
+    }
+
     /// Where, of the next four entries round the table, the one with the least `age` stands: whom to evict where order
     /// is not worth a list. `None` if there are none.
     pub fn stalest<K: Ord>(&mut self, age: impl Fn(&V) -> K) -> Option<usize> {

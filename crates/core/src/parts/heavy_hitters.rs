@@ -17,8 +17,8 @@ use crate::packet::FlowId;
 /// the same with bytes.
 #[derive(Clone, Debug)]
 pub struct HeavyHitters {
-    /// From flow to its counter. Flows stay here until another needs their counter.
-    names: FlowTable<u32>,
+    /// Whose counter each is: a flow's position here is its counter's number. Flows stay until another needs theirs.
+    names: FlowTable<()>,
     counters: Vec<Counter>,
     /// Counters in the order of their counts.
     order: Vec<u32>,
@@ -31,7 +31,6 @@ pub struct HeavyHitters {
 
 #[derive(Clone, Copy, Debug)]
 struct Counter {
-    flow: Option<FlowId>,
     /// Where it stands in `order`.
     place: u32,
     run: u32,
@@ -51,7 +50,7 @@ impl HeavyHitters {
         let capacity = capacity.max(1);
         HeavyHitters {
             names: FlowTable::new(capacity, key),
-            counters: (0..capacity).map(|place| Counter { flow: None, place, run: 0 }).collect(),
+            counters: (0..capacity).map(|place| Counter { place, run: 0 }).collect(),
             order: (0..capacity).collect(),
             runs: alloc::vec![Run { count: 0, end: capacity - 1 }],
             spare: Vec::new(),
@@ -68,18 +67,31 @@ impl HeavyHitters {
     /// has none.
     #[inline]
     pub fn value(&self, flow: FlowId) -> u64 {
-        self.names.peek(flow).map_or(0, |counter| self.worth(*counter))
+        self.counter(flow).map_or(0, |counter| self.worth(counter))
+    }
+
+    /// The counter of `flow`, if it has one, perhaps worth nothing by now. It holds until the next count.
+    #[inline]
+    pub fn counter(&self, flow: FlowId) -> Option<u32> {
+        self.names.position(flow).map(|position| position as u32)
     }
 
     /// The flows in the set with their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, u64)> {
-        self.names.iter().map(|(flow, counter)| (flow, self.worth(*counter))).filter(|(_, value)| *value > 0)
+        let named = self.names.iter().zip(0..);
+        named.map(|((flow, ()), counter)| (flow, self.worth(counter))).filter(|(_, value)| *value > 0)
     }
 
     /// Counts a packet of `flow`.
     #[inline]
     pub fn count(&mut self, flow: FlowId) {
-        if let Some(counter) = self.names.peek(flow).copied() {
+        self.count_known(flow, self.counter(flow));
+    }
+
+    /// Counts a packet of `flow`, whose [`counter`](HeavyHitters::counter), if it has one, is `known`.
+    #[inline]
+    pub fn count_known(&mut self, flow: FlowId, known: Option<u32>) {
+        if let Some(counter) = known {
             // Its counter may be worth nothing by now, and free; then it is as good as any other free one.
             return self.raise(counter);
         }
@@ -89,17 +101,21 @@ impl HeavyHitters {
             self.base += 1;
             return;
         }
-        let counter = self.order[least.end as usize];
-        if let Some(former) = self.counters[counter as usize].flow.replace(flow) {
-            let position = self.names.position(former).expect("a counter's flow has a name");
-            self.names.remove_at(position);
-        }
-        self.names.insert(flow, counter);
+        let counter = match self.names.insert(flow, ()) {
+            // No flow ever had it: it is worth nothing.
+            Some(position) => position as u32,
+            None => {
+                let counter = self.order[least.end as usize];
+                self.names.rename_at(counter as usize, flow);
+                counter
+            }
+        };
         self.raise(counter);
     }
 
+    /// What `counter` shows; see [`value`](HeavyHitters::value).
     #[inline]
-    fn worth(&self, counter: u32) -> u64 {
+    pub fn worth(&self, counter: u32) -> u64 {
         self.runs[self.counters[counter as usize].run as usize].count - self.base
     }
 

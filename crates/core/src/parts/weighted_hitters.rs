@@ -16,20 +16,15 @@ use crate::packet::FlowId;
 /// A set of at most `k` flows, each with a lower bound of its bytes.
 #[derive(Clone, Debug)]
 pub struct WeightedHitters {
-    /// From flow to its counter. Flows stay here until another needs their counter.
-    names: FlowTable<u32>,
-    counters: Vec<Counter>,
+    /// Whose counter each is: a flow's position here is its counter's number. Flows stay until another needs theirs.
+    names: FlowTable<()>,
+    /// Each counter's count.
+    counters: Vec<u64>,
     /// A count that each counter once had, the least of these counts first (two children at 2i + 1 and 2i + 2). Counts
     /// only grow, so a counter's true place is further down, if anywhere else.
     heap: Vec<(u64, u32)>,
     /// The count that means nothing: what a counter has above it is its value.
     base: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Counter {
-    flow: Option<FlowId>,
-    count: u64,
 }
 
 impl WeightedHitters {
@@ -38,7 +33,7 @@ impl WeightedHitters {
         let capacity = capacity.max(1);
         WeightedHitters {
             names: FlowTable::new(capacity, key),
-            counters: alloc::vec![Counter::default(); capacity as usize],
+            counters: alloc::vec![0; capacity as usize],
             heap: (0..capacity).map(|counter| (0, counter)).collect(),
             base: 0,
         }
@@ -53,20 +48,35 @@ impl WeightedHitters {
     /// has none.
     #[inline]
     pub fn value(&self, flow: FlowId) -> u64 {
-        self.names.peek(flow).map_or(0, |counter| self.worth(*counter))
+        self.counter(flow).map_or(0, |counter| self.worth(counter))
+    }
+
+    /// The counter of `flow`, if it has one, perhaps worth nothing by now. It holds until the next count.
+    #[inline]
+    pub fn counter(&self, flow: FlowId) -> Option<u32> {
+        self.names.position(flow).map(|position| position as u32)
     }
 
     /// The flows in the set with their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, u64)> {
-        self.names.iter().map(|(flow, counter)| (flow, self.worth(*counter))).filter(|(_, value)| *value > 0)
+        let named = self.names.iter().zip(0..);
+        named.map(|((flow, ()), counter)| (flow, self.worth(counter))).filter(|(_, value)| *value > 0)
     }
 
     /// Counts a packet of `flow` of so many `bytes`.
     #[inline]
     pub fn count(&mut self, flow: FlowId, bytes: u32) {
+        self.count_known(flow, self.counter(flow), bytes);
+    }
+
+    /// Counts a packet of so many `bytes` of `flow`, whose [`counter`](WeightedHitters::counter), if it has one, is
+    /// `known`.
+    #[inline]
+    pub fn count_known(&mut self, flow: FlowId, known: Option<u32>, bytes: u32) {
         let bytes = u64::from(bytes);
-        if let Some(counter) = self.names.peek(flow).map(|counter| *counter as usize) {
-            self.counters[counter].count = self.counters[counter].count.max(self.base).saturating_add(bytes);
+        if let Some(counter) = known {
+            let count = &mut self.counters[counter as usize];
+            *count = (*count).max(self.base).saturating_add(bytes);
             return;
         }
         let least = self.least();
@@ -79,30 +89,29 @@ impl WeightedHitters {
 
     /// Forgets all that was counted. Linear in the counters.
     pub fn clear(&mut self) {
-        self.base = self.counters.iter().map(|counter| counter.count).max().unwrap_or(0).max(self.base);
+        self.base = self.counters.iter().copied().max().unwrap_or(0).max(self.base);
     }
 
-    /// Makes the free `counter` that of `flow`.
-    fn give(&mut self, counter: u32, flow: FlowId, bytes: u64) {
-        let count = self.base.saturating_add(bytes);
-        if let Some(former) = self.counters[counter as usize].flow {
-            let position = self.names.position(former).expect("a counter's flow has a name");
-            self.names.remove_at(position);
-        }
-        self.counters[counter as usize] = Counter { flow: Some(flow), count };
-        self.names.insert(flow, counter);
+    /// Makes the free counter `least`, or one that no flow ever had, that of `flow`.
+    fn give(&mut self, least: u32, flow: FlowId, bytes: u64) {
+        let counter = self.names.insert(flow, ()).unwrap_or_else(|| {
+            self.names.rename_at(least as usize, flow);
+            least as usize
+        });
+        self.counters[counter] = self.base.saturating_add(bytes);
     }
 
+    /// What `counter` shows; see [`value`](WeightedHitters::value).
     #[inline]
-    fn worth(&self, counter: u32) -> u64 {
-        self.counters[counter as usize].count.saturating_sub(self.base)
+    pub fn worth(&self, counter: u32) -> u64 {
+        self.counters[counter as usize].saturating_sub(self.base)
     }
 
     /// The counter with the least count.
     fn least(&mut self) -> u32 {
         loop {
             let (known, counter) = self.heap[0];
-            let count = self.counters[counter as usize].count;
+            let count = self.counters[counter as usize];
             if known == count {
                 return counter;
             }
