@@ -11,7 +11,7 @@ use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Average, Detector, SampledFifo, Spacing, Thresholds, Weight, Zone};
 use crate::units::{Level, Limit};
@@ -122,8 +122,11 @@ impl<T> Choke<T> {
             // Before RED's judgement: what is dropped for want of room is not marked before.
             self.detector.signalled();
             cx.drop(packet, Why::Overflow);
-        } else if let Some(packet) = self.judge(zone, packet, cx) {
-            self.fifo.push(packet, cx);
+        } else {
+            match self.judge(zone, cx) {
+                Some(why) => self.signal(packet, why, cx),
+                None => self.fifo.put(packet),
+            }
         }
         first
     }
@@ -133,25 +136,43 @@ impl<T> Choke<T> {
     fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, u32) {
         let (mut first, mut matches) = (None, 0);
         for _ in 0..candidates {
-            let Some(place) = self.fifo.draw(cx.rng) else { break };
-            let hit = self.fifo.at(place).is_some_and(|candidate| candidate.flow == packet.flow);
-            if hit {
-                self.fifo.take(place).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
-                matches += 1;
-            }
+            let Some(hit) = self.meet(packet.flow, cx) else { break };
+            matches += u32::from(hit);
             first = first.or(Some(hit));
         }
         (first, matches)
     }
 
-    /// RED's judgement of an arrival without a match: the packet itself if it may be stored.
-    fn judge(&mut self, zone: Zone, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+    /// Draws one candidate and drops it if it is of `flow`; says whether it was.
+    ///
+    /// Not inlined: the loop around it mostly runs once, and preparing for more costs more than the call.
+    #[inline(never)]
+    fn meet(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> Option<bool> {
+        let place = self.fifo.draw(cx.rng)?;
+        let hit = self.fifo.at(place).is_some_and(|candidate| candidate.flow == flow);
+        if hit {
+            self.fifo.take(place).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
+        }
+        Some(hit)
+    }
+
+    /// RED's judgement of an arrival without a match: why it is signalled, if it is.
+    #[inline]
+    fn judge(&mut self, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         if zone == Zone::Above {
             self.detector.signalled();
-            return cx.signal(packet, Why::Forced, self.config.ecn && self.config.mark_above_maxth);
+            return Some(Why::Forced);
         }
-        let hit = self.detector.early(1.0, cx.rng);
-        cx.signal_if(hit, packet, Why::Early, self.config.ecn)
+        self.detector.early(1.0, cx.rng).then_some(Why::Early)
+    }
+
+    /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
+    #[cold]
+    fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) {
+        let may_mark = self.config.ecn && (why == Why::Early || self.config.mark_above_maxth);
+        if let Some(packet) = cx.signal(packet, why, may_mark) {
+            self.fifo.put(packet);
+        }
     }
 }
 
@@ -187,7 +208,7 @@ impl<T> Discipline<T> for Choke<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{Ecn, FlowId, Port, Rate, Rng, Time};
+    use crate::{Ecn, Port, Rate, Rng, Time};
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
     // The average is the queue itself; RED drops nothing by chance below maxth.

@@ -148,7 +148,9 @@ impl<T> Cobalt<T> {
         self.drop_next += self.gap();
     }
 
-    /// `cobalt_should_drop`.
+    /// `cobalt_should_drop`. Not inlined: ahead of the loop over dropped packets, which mostly runs once, the compiler
+    /// would load and prepare all that any path needs.
+    #[inline(never)]
     fn judge(&mut self, packet: &Packet<T>, now: Time, rng: &mut Rng) -> Verdict {
         let waited = now - packet.arrived;
         let over = waited > self.config.target && waited > self.grace;

@@ -192,10 +192,15 @@ impl<T> Dualpi2<T> {
     #[inline]
     fn update(&mut self, now: Time) {
         if self.controller.is_due(now) {
-            let arrived = |queue: &Fifo<T>| queue.head().map(|packet| packet.arrived);
-            let oldest = [arrived(&self.low), arrived(&self.classic)].into_iter().flatten().min();
-            self.controller.catch_up(oldest, now);
+            self.catch_up(now);
         }
+    }
+
+    #[cold]
+    fn catch_up(&mut self, now: Time) {
+        let arrived = |queue: &Fifo<T>| queue.head().map(|packet| packet.arrived);
+        let oldest = [arrived(&self.low), arrived(&self.classic)].into_iter().flatten().min();
+        self.controller.catch_up(oldest, now);
     }
 
     /// Whether the low latency queue sends next, and what a byte sent does to the credit.

@@ -163,28 +163,37 @@ impl<T> Sfred<T> {
                 1.0
             };
             found.fullest = found.fullest.max(bin.packets);
-            found.probability = found.probability.min(probability);
-            found.maxp = found.maxp.min(maxp);
+            // Never NaN, which f64::min would also look for.
+            if probability < found.probability {
+                found.probability = probability;
+            }
+            if maxp < found.maxp {
+                found.maxp = maxp;
+            }
         }
         found
     }
 
-    /// The packet, if it may be queued by what its bins say: marked, or as it came. And whether it is unresponsive.
+    /// Why a packet of `bytes` is signalled by what its bins say, if it is; and whether its flow is unresponsive.
     #[inline]
-    fn judge(&mut self, packet: Packet<T>, places: &[u16], cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
+    fn judge(&mut self, bytes: u32, places: &[u16], cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
         let found = self.look(places, cx.now);
         if found.fullest > self.bin_size {
-            cx.drop(packet, Why::FlowLimit);
-            return None;
+            return (Some(Why::FlowLimit), false);
         }
         if found.maxp >= 1.0 {
-            let passes = self.penalty.admits(packet.bytes, cx.now);
-            return cx.signal_if(!passes, packet, Why::Unresponsive, false).map(|packet| (packet, true));
+            let passes = self.penalty.admits(bytes, cx.now);
+            return ((!passes).then_some(Why::Unresponsive), true);
         }
         let why = if found.probability < 1.0 { Why::Early } else { Why::Forced };
-        let hit = cx.rng.chance(found.probability);
-        let may_mark = self.ecn && self.fifo.admits(packet.bytes);
-        cx.signal_if(hit, packet, why, may_mark).map(|packet| (packet, false))
+        (cx.rng.chance(found.probability).then_some(why), false)
+    }
+
+    /// Marks the packet or drops it. Apart, for the packets that pass not to pay for it.
+    #[cold]
+    fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let may_mark = self.ecn && matches!(why, Why::Early | Why::Forced) && self.fifo.admits(packet.bytes);
+        cx.signal(packet, why, may_mark)
     }
 }
 
@@ -193,7 +202,9 @@ impl<T> Discipline<T> for Sfred<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let places = self.hash.places(0, packet.flow);
         let places = &places[..self.levels];
-        let Some((packet, unresponsive)) = self.judge(packet, places, cx) else { return };
+        let (why, unresponsive) = self.judge(packet.bytes, places, cx);
+        let judged = if let Some(why) = why { self.signal(packet, why, cx) } else { Some(packet) };
+        let Some(packet) = judged else { return };
         let bytes = packet.bytes;
         if !self.fifo.push(packet, cx) {
             return;

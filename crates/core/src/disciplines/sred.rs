@@ -79,6 +79,8 @@ pub struct Sred<T> {
     zombies: Vec<Zombie>,
     /// The paper's P.
     hits: f64,
+    /// The paper's alpha.
+    alpha: f64,
 }
 
 impl<T> Sred<T> {
@@ -87,7 +89,8 @@ impl<T> Sred<T> {
     /// # Errors
     /// None: all settings fit each other.
     pub fn new(config: SredConfig, _: &Place) -> Result<Self, BuildError> {
-        Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hits: 0.0, config })
+        let alpha = config.overwrite / f64::from(config.zombies);
+        Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hits: 0.0, alpha, config })
     }
 
     /// How often an arrival's flow is that of a zombie drawn, averaged over some 4 `zombies` arrivals: about the sum of
@@ -99,6 +102,14 @@ impl<T> Sred<T> {
     /// The flows seen lately, in no order.
     pub fn zombies(&self) -> &[Zombie] {
         &self.zombies
+    }
+
+    /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
+    #[cold]
+    fn signal(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        if let Some(packet) = cx.signal(packet, Why::Early, self.config.ecn) {
+            self.fifo.put(packet);
+        }
     }
 
     /// psred: what the queue's length alone asks for.
@@ -142,8 +153,7 @@ impl<T> Sred<T> {
         } else if cx.rng.chance(self.config.overwrite) {
             *drawn = fresh;
         }
-        let alpha = self.config.overwrite / f64::from(self.config.zombies);
-        self.hits += alpha * (f64::from(u8::from(hit)) - self.hits);
+        self.hits += self.alpha * (f64::from(u8::from(hit)) - self.hits);
         hit
     }
 }
@@ -159,9 +169,10 @@ impl<T> Discipline<T> for Sred<T> {
         if hit && self.config.variant == SredVariant::Full {
             probability *= 1.0 + 1.0 / self.hits;
         }
-        let signalled = cx.rng.chance(probability);
-        if let Some(packet) = cx.signal_if(signalled, packet, Why::Early, self.config.ecn) {
-            self.fifo.push(packet, cx);
+        if cx.rng.chance(probability) {
+            self.signal(packet, cx);
+        } else {
+            self.fifo.put(packet);
         }
     }
 

@@ -80,11 +80,12 @@ impl LevelHash {
     /// The bins of `flow`, one a level, counted level after level from `base`.
     #[inline]
     pub fn places(&self, base: usize, flow: FlowId) -> Places {
-        let mut places = [0; MOST_LEVELS];
-        for (level, place) in places[..self.levels].iter_mut().enumerate() {
+        let (mut places, mut first) = ([0; MOST_LEVELS], base);
+        for (place, key) in places.iter_mut().zip(&self.keys[..self.levels]) {
             // The upper half of the hash, scaled to the width: no division. 2 x 8 x 4096 bins fit 16 bits.
-            let bin = ((keyed(self.keys[level], flow) >> 32) * self.width as u64) >> 32;
-            *place = (base + level * self.width + bin as usize) as u16;
+            let bin = ((keyed(*key, flow) >> 32) * self.width as u64) >> 32;
+            *place = (first + bin as usize) as u16;
+            first += self.width;
         }
         places
     }
@@ -133,7 +134,10 @@ impl Bins {
                 bin.step(-self.steps.down, self.steps.freeze, now);
             }
             found.fullest = found.fullest.max(bin.packets);
-            found.probability = found.probability.min(bin.probability);
+            // Never NaN, which f64::min would also look for.
+            if bin.probability < found.probability {
+                found.probability = bin.probability;
+            }
         }
         found
     }
@@ -147,7 +151,8 @@ impl Bins {
     /// A packet left `places`. A bin in use that falls empty lowers its probability.
     #[inline]
     pub fn leave(&mut self, places: &Places, now: Time) {
-        let in_use = usize::from(places[0]) / (self.levels * self.width) == self.in_use;
+        let second = usize::from(usize::from(places[0]) >= self.levels * self.width);
+        let in_use = second == self.in_use;
         for place in &places[..self.levels] {
             let bin = &mut self.bins[usize::from(*place)];
             bin.packets -= 1;

@@ -34,9 +34,16 @@ impl<T> Fifo<T> {
             cx.drop(packet, Why::Overflow);
             return false;
         }
+        self.put(packet);
+        true
+    }
+
+    /// Stores the packet, which [`fits`](Fifo::admits).
+    #[inline]
+    pub fn put(&mut self, packet: Packet<T>) {
+        debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back(packet);
-        true
     }
 
     /// Takes the oldest packet.

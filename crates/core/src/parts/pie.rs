@@ -141,6 +141,7 @@ impl Pie {
     }
 
     /// `due` updates in a row. Between calls nothing changes but the controller, which soon comes to rest.
+    #[cold]
     fn updates(&mut self, rules: &PieRules, bytes: u64, due: u64) {
         if rules.dq_rate_estimator {
             self.delay = bytes as f64 * self.departures.average / THRESHOLD as f64;

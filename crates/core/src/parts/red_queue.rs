@@ -155,8 +155,8 @@ pub struct RedQueue<T> {
     settings: RedSettings,
     fifo: Fifo<T>,
     detector: Detector,
-    /// In bytes.
-    mean_packet: f64,
+    /// The mean size in bytes, if a packet is signalled in proportion to its own.
+    scale_by: Option<f64>,
 }
 
 impl<T> RedQueue<T> {
@@ -176,7 +176,8 @@ impl<T> RedQueue<T> {
             .gentle(settings.gentle)
             .spacing(settings.spacing)
             .spare_first(settings.spare_first);
-        Ok(RedQueue { fifo: Fifo::new(settings.limit), settings, detector, mean_packet: f64::from(mean) })
+        let scale_by = (settings.byte_mode && !settings.ignore_size).then_some(f64::from(mean));
+        Ok(RedQueue { fifo: Fifo::new(settings.limit), settings, detector, scale_by })
     }
 
     /// The average, the probability and the spacing.
@@ -216,15 +217,20 @@ impl<T> RedQueue<T> {
         }
         let zone = if self.fifo.backlog().packets < self.settings.spare_below { Zone::Below } else { zone };
         let why = self.judge(zone, packet.bytes, cx);
-        let may_mark = self.settings.ecn && (why == Some(Why::Early) || self.settings.mark_above_maxth);
-        let packet = match why {
-            Some(why) => cx.signal(packet, why, may_mark),
-            None => Some(packet),
-        };
-        if let Some(packet) = packet {
-            self.fifo.push(packet, cx);
+        match why {
+            Some(why) => self.signal(packet, why, cx),
+            None => self.fifo.put(packet),
         }
         why
+    }
+
+    /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
+    #[cold]
+    fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) {
+        let may_mark = self.settings.ecn && (why == Why::Early || self.settings.mark_above_maxth);
+        if let Some(packet) = cx.signal(packet, why, may_mark) {
+            self.fifo.put(packet);
+        }
     }
 
     /// Why a packet of `bytes` is signalled, if it is.
@@ -236,8 +242,7 @@ impl<T> RedQueue<T> {
                 None
             }
             Zone::Between => {
-                let by_size = self.settings.byte_mode && !self.settings.ignore_size;
-                let scale = if by_size { f64::from(bytes) / self.mean_packet } else { 1.0 };
+                let scale = self.scale_by.map_or(1.0, |mean| f64::from(bytes) / mean);
                 self.detector.early(scale, cx.rng).then_some(Why::Early)
             }
             Zone::Above => {

@@ -40,10 +40,17 @@ impl<T> SampledFifo<T> {
             cx.drop(packet, Why::Overflow);
             return false;
         }
+        self.put(packet);
+        true
+    }
+
+    /// Stores the packet, which [`fits`](SampledFifo::admits).
+    #[inline]
+    pub fn put(&mut self, packet: Packet<T>) {
+        debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
         self.held.packets += 1;
         self.held.bytes += u64::from(packet.bytes);
         self.slots.push_back(Some(packet));
-        true
     }
 
     /// Takes the oldest packet.
