@@ -204,7 +204,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_behaves_like_a_map_of_bounded_size(calls in prop::collection::vec((0u64..40, any::<bool>()), 0..400)) {
-            let mut table = FlowTable::new(24, 3);
+            let mut table = FlowTable::new(16, 3);
             let mut model: BTreeMap<FlowId, usize> = BTreeMap::new();
             for (step, (flow, add)) in calls.into_iter().enumerate() {
                 let flow = FlowId(flow);
@@ -214,11 +214,18 @@ mod tests {
                         prop_assert_eq!(Some(table.remove_at(position)), model.remove_entry(&flow));
                     }
                     None if add => {
-                        let full = model.len() == 24;
+                        let full = model.len() == 16;
                         prop_assert_eq!(table.insert(flow, step).is_none(), full);
-                        if !full {
-                            model.insert(flow, step);
-                        }
+                        let value = if full {
+                            let (former, value) = table.at(step % 16);
+                            let value = *value;
+                            table.rename_at(step % 16, flow);
+                            model.remove(&former);
+                            value
+                        } else {
+                            step
+                        };
+                        model.insert(flow, value);
                     }
                     _ => {}
                 }
