@@ -117,14 +117,16 @@ impl Job<()> for Siege {
         let (mut rng, mut pace) = (Rng::named(1, "port"), Rng::named(1, "honest"));
         let mut attacker =
             Attacker { attack: self.attack, sent: 0, next: Time::ZERO, queued: 0, names: Rng::named(1, "names") };
-        let (mut honest_next, mut free) = (Time::ZERO, Time::ZERO);
+        let (mut honest_next, mut free, mut clock) = (Time::ZERO, Time::ZERO, Time::ZERO);
         let (mut asked, mut kept, mut taken, mut bytes, mut calls) = (0_u64, 0_u64, 0_u64, 0, 0_u64);
         let start = cpu_nanos();
         while attacker.sent < self.packets {
             calls += 1;
             let held = attacker.queued;
-            let attack_at = if attacker.is_ready() { attacker.next } else { Time::NEVER };
+            // What it waited for has just happened: it sends now, not when it would have liked to.
+            let attack_at = if attacker.is_ready() { attacker.next.max(clock) } else { Time::NEVER };
             let now = free.min(honest_next).min(attack_at);
+            clock = now;
             let mut lost = 0_u32;
             let mut sink = Lost(&mut lost);
             let cx = &mut Cx::new(now, &mut rng, &mut sink);
