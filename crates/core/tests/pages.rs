@@ -52,7 +52,10 @@ fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
     for Entry { name, group, .. } in ENTRIES {
         let named = [format!("\"{name}\""), format!("\"{name}:"), format!("fn {name}_")];
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/verify_{name}.rs")).is_file();
-        assert!(own || named.iter().any(|words| claims.contains(words)), "{name}: no tests/verify_*.rs says what it promises");
+        assert!(
+            own || named.iter().any(|words| claims.contains(words)),
+            "{name}: no tests/verify_*.rs says what it promises"
+        );
         let defined = *group != Group::Modern;
         assert!(!defined || oracles.contains(*name), "{name}: tests/oracle/{name}.rs is missing");
     }
