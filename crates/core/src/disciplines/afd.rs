@@ -124,7 +124,7 @@ impl<T> Afd<T> {
 }
 
 impl<T> Discipline<T> for Afd<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.settle(cx.now);
         if cx.rng.chance(1.0 / self.config.sample) {
@@ -138,7 +138,7 @@ impl<T> Discipline<T> for Afd<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.settle(cx.now);
         self.fifo.pop()

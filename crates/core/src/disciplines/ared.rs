@@ -251,7 +251,7 @@ impl AredConfig {
 }
 
 impl<T> Discipline<T> for Ared<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.tick(cx.now);
         let zone = self.red.update(cx);
@@ -259,7 +259,7 @@ impl<T> Discipline<T> for Ared<T> {
         self.red.offer(zone, packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.red.pop(cx)
     }

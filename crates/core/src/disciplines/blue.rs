@@ -137,7 +137,7 @@ impl<T> Blue<T> {
 }
 
 impl<T> Discipline<T> for Blue<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.rest(cx.now, cx.rng);
         // A full queue first: what is dropped for want of room is not marked before.
@@ -155,7 +155,7 @@ impl<T> Discipline<T> for Blue<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
         if packet.is_none() {

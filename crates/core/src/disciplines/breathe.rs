@@ -143,7 +143,7 @@ impl BreatheConfig {
 }
 
 impl<T> Discipline<T> for Breathe<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.red.update(cx);
         let known = self.served.counter(packet.flow);
@@ -159,7 +159,7 @@ impl<T> Discipline<T> for Breathe<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.red.pop(cx)
     }

@@ -177,14 +177,14 @@ impl<T> Choke<T> {
 }
 
 impl<T> Discipline<T> for Choke<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.update(cx);
         let candidates = if zone == Zone::Below { 0 } else { self.candidates() };
         self.offer(zone, candidates, packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
         self.detector.left(packet.is_some(), cx.now);

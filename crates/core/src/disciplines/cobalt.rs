@@ -223,7 +223,7 @@ impl<T> Cobalt<T> {
 }
 
 impl<T> Discipline<T> for Cobalt<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.rest(cx.now);
         if self.fifo.push(packet, cx) {
@@ -234,7 +234,7 @@ impl<T> Discipline<T> for Cobalt<T> {
         (self.dropping, self.drop_next, self.count) = (true, cx.now, self.count.max(1));
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         loop {
             let Some(packet) = self.fifo.pop() else {

@@ -76,12 +76,12 @@ impl<T> Codel<T> {
 }
 
 impl<T> Discipline<T> for Codel<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.fifo.push(packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let Codel { fifo, rules, state } = self;
         state.dequeue(rules, cx, || fifo.pop().map(|packet| (packet, fifo.backlog().bytes)))

@@ -230,7 +230,7 @@ impl Share {
 }
 
 impl<T> Discipline<T> for Csfq<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let (label, bytes) = (self.label(&packet, cx.now), packet.bytes);
         let excess = cx.rng.chance(self.share.excess(label));
@@ -245,7 +245,7 @@ impl<T> Discipline<T> for Csfq<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.fifo.pop()
     }

@@ -34,12 +34,12 @@ impl<T> Droptail<T> {
 }
 
 impl<T> Discipline<T> for Droptail<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.fifo.push(packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.fifo.pop()
     }

@@ -278,7 +278,7 @@ impl Signals {
 }
 
 impl<T> Discipline<T> for Dualpi2<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.update(cx.now);
         if !self.limit.admits(self.backlog(), packet.bytes) {
@@ -288,7 +288,7 @@ impl<T> Discipline<T> for Dualpi2<T> {
         queue.push(packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.update(cx.now);
         while let Some((low, weight)) = self.turn(cx.now) {

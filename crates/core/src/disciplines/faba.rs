@@ -131,7 +131,7 @@ impl<T> Faba<T> {
 }
 
 impl<T> Discipline<T> for Faba<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         match &mut self.buckets {
             Buckets::Alike(pool) => {
@@ -153,7 +153,7 @@ impl<T> Discipline<T> for Faba<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let (packet, refund) = self.fifo.pop()?;
         self.draws += u64::from(match &mut self.buckets {

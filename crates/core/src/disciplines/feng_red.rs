@@ -162,14 +162,14 @@ impl FengRedConfig {
 }
 
 impl<T> Discipline<T> for FengRed<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.red.update(cx);
         self.adapt();
         self.red.offer(zone, packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.red.pop(cx)
     }

@@ -176,7 +176,7 @@ impl<T> Fred<T> {
 }
 
 impl<T> Discipline<T> for Fred<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.detector.update(self.queue(), cx.now);
         let slot = self.flows.slot(packet.flow);
@@ -203,7 +203,7 @@ impl<T> Discipline<T> for Fred<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
         self.detector.left(packet.is_some(), cx.now);

@@ -104,7 +104,7 @@ impl<T> Pie<T> {
 }
 
 impl<T> Discipline<T> for Pie<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let held = self.fifo.backlog().bytes;
         self.state.catch_up(&self.rules, held, cx.now);
@@ -119,7 +119,7 @@ impl<T> Discipline<T> for Pie<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.state.catch_up(&self.rules, self.fifo.backlog().bytes, cx.now);
         let packet = self.fifo.pop()?;

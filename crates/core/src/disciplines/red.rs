@@ -138,13 +138,13 @@ impl RedConfig {
 }
 
 impl<T> Discipline<T> for Red<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.red.update(cx);
         self.red.offer(zone, packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.red.pop(cx)
     }

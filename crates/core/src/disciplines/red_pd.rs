@@ -234,7 +234,7 @@ impl RedPdConfig {
 }
 
 impl<T> Discipline<T> for RedPd<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.identification.advance(cx.now);
         if let Some(why) = self.filter(&packet, cx) {
@@ -245,7 +245,7 @@ impl<T> Discipline<T> for RedPd<T> {
         self.identification.reached(flow, units, signalled);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.queue.pop(cx)
     }

@@ -269,7 +269,7 @@ impl<T> RedPenalty<T> {
 }
 
 impl<T> Discipline<T> for RedPenalty<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         if self.clock.due(cx.now) > 0 {
             self.examine(cx.now);
@@ -289,7 +289,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.red.pop(cx)
     }

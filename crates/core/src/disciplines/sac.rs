@@ -126,7 +126,7 @@ impl<T> Sac<T> {
 }
 
 impl<T> Discipline<T> for Sac<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.choke.update(cx);
         let Some(class) = self.unresponsive else {
@@ -143,7 +143,7 @@ impl<T> Discipline<T> for Sac<T> {
         self.choke.offer(zone, candidates, packet, cx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.choke.dequeue(cx)
     }

@@ -203,7 +203,7 @@ fn limiter(config: &SfbConfig, place: &Place) -> Limiter {
 }
 
 impl<T> Discipline<T> for Sfb<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.move_hash(cx.now);
         self.limiter.see(packet.flow, cx.now);
@@ -221,7 +221,7 @@ impl<T> Discipline<T> for Sfb<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.move_hash(cx.now);
         let packet = self.fifo.pop()?;

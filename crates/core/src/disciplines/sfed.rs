@@ -204,7 +204,7 @@ impl<T> Sfed<T> {
 }
 
 impl<T> Discipline<T> for Sfed<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let (bucket, fill) = self.buckets.open(packet.flow);
         match self.fifo.admit(packet, fill, cx) {
@@ -214,7 +214,7 @@ impl<T> Discipline<T> for Sfed<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let (packet, refund) = self.fifo.pop()?;
         self.buckets.give_back(refund);

@@ -198,7 +198,7 @@ impl<T> Sfred<T> {
 }
 
 impl<T> Discipline<T> for Sfred<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let places = self.hash.places(0, packet.flow);
         let places = &places[..self.levels];
@@ -215,7 +215,7 @@ impl<T> Discipline<T> for Sfred<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop()?;
         // The hash functions never change: a packet leaves the bins it entered.

@@ -159,7 +159,7 @@ impl<T> Sred<T> {
 }
 
 impl<T> Discipline<T> for Sred<T> {
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let hit = self.compare(packet.flow, cx);
         if !self.fifo.admits(packet.bytes) {
@@ -176,7 +176,7 @@ impl<T> Discipline<T> for Sred<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.fifo.pop()
     }
