@@ -102,14 +102,14 @@ fn what_one_flow_that_does_not_slow_down_takes_from_ten_that_do_is_what_it_was()
     let mut page = String::from(
         "# One CBR flow among 10 SACK TCPs on 10 Mbit/s, round trip 40 ms, limit 100p, defaults, 20 s after 10 s, seed 1.\n\
          # cbr: its part of what was delivered (fair: 9.1%); tcp: a TCP flow's goodput over its fair share; jain: over\n\
-         # all 11 flows; p95: queueing delay in ms; state: bytes held, the queue's storage included.\n",
+         # all 11 flows; p95: queueing delay in ms; state: KB held, the queue's storage included.\n",
     );
     let heads: String = LOADS.iter().map(|load| format!(" | {:<19}", format!("CBR at {load} x link"))).collect();
     writeln!(page, "{:11}{heads} |", "").unwrap();
     writeln!(page, "{:11}{} |  state", "qdisc", " |   cbr  tcp jain  p95".repeat(LOADS.len())).unwrap();
     let figures = table();
     for ((entry, state), figures) in ENTRIES.iter().zip(states).zip(figures.chunks(LOADS.len())) {
-        writeln!(page, "{:11}{} |{state:7}", entry.name, figures.concat()).unwrap();
+        writeln!(page, "{:11}{} |{:7.1}", entry.name, figures.concat(), state as f64 / 1e3).unwrap();
     }
     support::golden("tests/golden/isolation.txt", &page, "bless");
 }
