@@ -92,7 +92,7 @@ impl TokenPool {
     }
 
     /// Takes back what a departing packet carried and settles the spare tokens with buckets drawn by chance, as many
-    /// as [`draws`] says and a grain each at most: gives while there are some, grabs while there is a deficit (from a
+    /// as `draws` says and a grain each at most: gives while there are some, grabs while there is a deficit (from a
     /// bucket no more than it holds). A drawn bucket above its height is deleted. Returns how many buckets were drawn.
     #[inline]
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {

@@ -122,7 +122,7 @@ impl TokenTree {
     }
 
     /// Takes back what a departing packet carried and shares spare tokens out, from the root down: at each level with
-    /// as many children as [`draws`] says, and then at the level of the last of them that has one. Returns how many
+    /// as many children as `draws` says, and then at the level of the last of them that has one. Returns how many
     /// buckets and classes were drawn: four at each level at most.
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
         self.nodes[ROOT].tokens += refund.carried;
