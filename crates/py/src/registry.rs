@@ -102,7 +102,7 @@ impl Discipline {
         self.0.fields().into_iter().map(Parameter::from).collect()
     }
 
-    /// Its named sets of values, `paper` first.
+    /// Its named sets of values, the one that the defaults come from first.
     #[getter]
     fn presets(&self) -> Vec<NamedValues> {
         self.0.presets().iter().map(NamedValues::from).collect()
