@@ -2,8 +2,9 @@
 
 use headgate_core::{Rate, Span};
 
+use crate::cc::Cc;
 use crate::header::Headers;
-use crate::model::{Access, Cc, Start, TcpGroup, UdpGroup};
+use crate::model::{Access, Start, TcpGroup, UdpGroup};
 use crate::values::Profile;
 
 const ACCESS: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span::from_millis(1) };
@@ -35,6 +36,13 @@ impl Profile {
             ecn: false,
             headers: Headers::of_group(""),
         }
+    }
+}
+
+/// One flow of today's TCP, without a name.
+impl Default for TcpGroup {
+    fn default() -> TcpGroup {
+        rfc()
     }
 }
 

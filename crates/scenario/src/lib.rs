@@ -22,6 +22,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod cc;
 mod changes;
 mod check;
 mod classes;
@@ -40,6 +41,7 @@ mod resolve;
 mod values;
 mod write;
 
+pub use cc::Cc;
 pub use changes::Changes;
 pub use classify::{ClassRule, Classifier, Conditions, FlowKey};
 pub use error::ScenarioError;
@@ -48,4 +50,4 @@ pub use groups::{Group, Kind};
 pub use header::{Header, Headers};
 pub use headgate_core::Qdisc;
 pub use ipnet::IpNet;
-pub use model::{Access, Cc, Events, Link, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup};
+pub use model::{Access, Events, Link, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup};

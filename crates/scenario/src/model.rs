@@ -2,6 +2,7 @@
 
 use headgate_core::{Limit, Qdisc, Rate, Span};
 
+use crate::cc::Cc;
 use crate::classify::{ClassRule, FlowKey};
 use crate::header::Headers;
 
@@ -74,17 +75,6 @@ pub struct Start {
     pub from: Span,
     /// The latest moment.
     pub to: Span,
-}
-
-/// Congestion control and loss recovery of a TCP sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cc {
-    /// Fast retransmit and fast recovery (RFC 5681).
-    Reno,
-    /// Partial ACKs keep recovery going (RFC 6582).
-    NewReno,
-    /// Selective acknowledgements (RFC 2018, RFC 6675).
-    Sack,
 }
 
 /// Flows that send as much as TCP lets them, from `start` to `stop`.

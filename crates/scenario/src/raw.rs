@@ -7,9 +7,10 @@ use ipnet::IpNet;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::cc::Cc;
 use crate::classify::FlowKey;
 use crate::fields::{AnyOf, Dscp, One, OrOwn, Ports, Protocol};
-use crate::model::{Cc, Events, Start};
+use crate::model::{Events, Start};
 use crate::qdisc::Written;
 use crate::values::{OrOff, Profile, Quantity, Seeds};
 

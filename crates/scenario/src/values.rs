@@ -7,7 +7,8 @@ use headgate_core::params::{Bytes, Value};
 use headgate_core::{Limit, Rate, Span, nearest};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
-use crate::model::{Cc, Events, Start};
+use crate::cc::Cc;
+use crate::model::{Events, Start};
 
 /// A quantity with a unit.
 #[derive(Debug)]
@@ -138,7 +139,7 @@ pub(crate) enum Profile {
 }
 
 /// A choice among a few words.
-trait Words: Copy + PartialEq + 'static {
+pub(crate) trait Words: Copy + PartialEq + 'static {
     /// What is chosen.
     const WHAT: &'static str;
     /// Every choice with its word, in the order in which they are listed to the user.
@@ -147,11 +148,6 @@ trait Words: Copy + PartialEq + 'static {
     fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |(word, _)| word)
     }
-}
-
-impl Words for Cc {
-    const WHAT: &'static str = "congestion control";
-    const WORDS: &'static [(&'static str, Cc)] = &[("reno", Cc::Reno), ("newreno", Cc::NewReno), ("sack", Cc::Sack)];
 }
 
 impl Words for Events {
@@ -184,7 +180,7 @@ impl<T: Words> FromText for T {
 /// As scenario files have it.
 impl fmt::Display for Cc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.name())
     }
 }
 

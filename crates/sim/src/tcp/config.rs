@@ -30,6 +30,13 @@ pub struct Config {
     pub ecn_timeout: bool,
 }
 
+/// As the RFCs have it: what a group of the `rfc` profile has where its file says nothing.
+impl Default for Config {
+    fn default() -> Config {
+        Config::from(&TcpGroup::default())
+    }
+}
+
 impl From<&TcpGroup> for Config {
     fn from(group: &TcpGroup) -> Config {
         Config {

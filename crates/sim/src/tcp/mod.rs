@@ -3,6 +3,7 @@
 //! Both are driven: an acknowledgement or a timer goes in, then [`Sender::poll`] gives segments until it gives none.
 //! Connections are established already and never end; data is unlimited. Sequence numbers count segments.
 
+pub mod cc;
 mod config;
 mod receiver;
 mod rto;

@@ -1,9 +1,9 @@
 //! The receiving side: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
 
 use headgate_core::Time;
-use headgate_scenario::Cc;
 
 use super::Config;
+use super::cc::Recovery;
 use crate::segment::{Block, Blocks};
 
 /// An acknowledgement to send.
@@ -92,7 +92,7 @@ impl Receiver {
         // RFC 3168, section 6.1.3: if any of the segments acknowledged is marked, CWR on the other or not.
         let ece = self.echo | std::mem::take(&mut self.withheld);
         self.due = Time::NEVER;
-        let wanted = self.gap && config.cc == Cc::Sack;
+        let wanted = self.gap && Recovery::of(config.cc) == Recovery::Sack;
         let beyond = if wanted { self.beyond.as_deref() } else { None };
         Reply { ack: self.expected, ece, blocks: beyond.map(Beyond::newest) }
     }
@@ -163,19 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn config(delayed_ack: Option<Span>) -> Config {
-        Config {
-            cc: Cc::Sack,
-            window: 100,
-            initial_window: 2,
-            initial_ssthresh: None,
-            delayed_ack,
-            initial_rto: Span::from_secs(1),
-            min_rto: Span::from_secs(1),
-            max_rto: Span::from_secs(60),
-            granularity: Span::from_millis(1),
-            limited_transmit: true,
-            ecn_timeout: true,
-        }
+        Config { delayed_ack, ..Config::default() }
     }
 
     fn acks(segments: &[u32], delay: Option<Span>) -> Vec<Option<u32>> {

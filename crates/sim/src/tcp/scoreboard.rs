@@ -38,6 +38,12 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// How many of those from `seq` on have arrived.
+    pub fn sacked_from(&self, seq: u32) -> u32 {
+        let below = self.arrived.iter().take((seq - self.base) as usize).filter(|arrived| **arrived).count();
+        self.sacked - below as u32
+    }
+
     /// The number after the highest segment known to have arrived; `base` if there is none.
     pub fn end(&self) -> u32 {
         self.base + self.arrived.len() as u32

@@ -7,9 +7,9 @@
 mod recovery;
 
 use headgate_core::Time;
-use headgate_scenario::Cc;
 
 use super::Config;
+use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use crate::segment::Blocks;
@@ -50,22 +50,17 @@ enum Phase {
 
 /// The sending side of one connection. Every call takes the group's [`Config`].
 ///
-/// Two cache lines, the first with all that most acknowledgements need: with ten thousand flows each is far away.
-#[derive(Clone, Debug)]
-#[repr(C)]
+/// Three cache lines, the first two with all that most acknowledgements need: with ten thousand flows each is far away.
+#[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Sender {
     una: u32,
     next: u32,
     max: u32,
     recover: u32,
-    cwnd: f64,
-    ssthresh: f64,
+    window: Window,
     /// [`Time::NEVER`] if the timer is off.
     deadline: Time,
-    /// When the segment `timed` was sent.
-    timed_at: Time,
-    /// A segment sent once whose acknowledgement gives a round-trip time; [`NONE`] if there is none.
-    timed: u32,
     dup_acks: u32,
     phase: Phase,
     /// The first unacknowledged segment is to be sent again, whatever the window says.
@@ -75,13 +70,14 @@ pub struct Sender {
     /// The window was reduced, and the next new segment says so: it carries CWR, whatever the reason (RFC 3168,
     /// section 6.1.2).
     cwr: bool,
-    /// After an ECN echo at a window of one, nothing is sent until the timer expires.
-    held: bool,
     // The second line.
     rto: Rto,
-    /// The integral of `cwnd` over time in segments x nanoseconds, up to `cwnd_since`.
-    cwnd_area: f64,
-    cwnd_since: Time,
+    /// When the segment `timed` was sent.
+    timed_at: Time,
+    /// A segment sent once whose acknowledgement gives a round-trip time; [`NONE`] if there is none.
+    timed: u32,
+    /// After an ECN echo at a window of one, nothing is sent until the timer expires.
+    held: bool,
     board: Option<Box<Scoreboard>>,
     retransmits: u32,
     timeouts: u32,
@@ -89,6 +85,8 @@ pub struct Sender {
     timed_out: u32,
     /// The end of the window in which an ECN echo was last acted upon.
     ecn_recover: u32,
+    // The third line.
+    cc: Control,
 }
 
 /// No segment has this number.
@@ -102,36 +100,34 @@ impl Sender {
             next: 0,
             max: 0,
             recover: 0,
-            cwnd: f64::from(config.initial_window),
-            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, f64::from),
+            window: Window::new(config),
             deadline: Time::NEVER,
-            timed_at: Time::ZERO,
-            timed: NONE,
             dup_acks: 0,
             phase: Phase::Open,
             resend: false,
             limited: 0,
             cwr: false,
-            held: false,
             rto: Rto::new(config),
-            cwnd_area: 0.0,
-            cwnd_since: Time::ZERO,
-            board: (config.cc == Cc::Sack).then(Box::default),
+            timed_at: Time::ZERO,
+            timed: NONE,
+            held: false,
+            board: (Recovery::of(config.cc) == Recovery::Sack).then(Box::default),
             retransmits: 0,
             timeouts: 0,
             timed_out: NONE,
             ecn_recover: 0,
+            cc: Control::new(config),
         }
     }
 
     /// The congestion window in segments.
     pub fn cwnd(&self) -> f64 {
-        self.cwnd
+        self.window.cwnd()
     }
 
     /// The slow start threshold in segments.
     pub fn ssthresh(&self) -> f64 {
-        self.ssthresh
+        self.window.ssthresh
     }
 
     /// The retransmission timer's estimate.
@@ -145,10 +141,10 @@ impl Sender {
         (self.deadline != Time::NEVER).then_some(self.deadline)
     }
 
-    /// Reads a word of each of the sender's cache lines.
+    /// Reads a word of each cache line that most acknowledgements need.
     #[inline]
     pub(crate) fn approach(&self) {
-        std::hint::black_box((self.una, self.cwnd_since));
+        std::hint::black_box((self.una, self.timed));
     }
 
     /// Segments sent again so far.
@@ -163,7 +159,7 @@ impl Sender {
 
     /// The integral of `cwnd` over time up to `now`, in segments x nanoseconds.
     pub fn cwnd_area(&self, now: Time) -> f64 {
-        self.cwnd_area + self.cwnd * (now - self.cwnd_since).as_nanos() as f64
+        self.window.area(now)
     }
 
     /// Takes an acknowledgement; then [`poll`](Sender::poll) until it gives nothing.
@@ -172,16 +168,19 @@ impl Sender {
         if ack.ack > self.max || ack.ack < self.una {
             return; // of something never sent, or older than what is known
         }
+        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
         let news = self.board.is_some() && self.file(&ack);
+        let told = self.told(&ack, sacked, now);
+        self.cc.on_ack(&told, &mut self.window, config);
         if ack.ece {
-            self.on_echo(ack.ack, config, now);
+            self.on_echo(&told, config);
         }
         // With SACK an acknowledgement that tells something new is a duplicate, whether or not it acknowledges new data
         // too, and no other is (RFC 6675, section 2); it counts unless it comes in a recovery (section 5).
         let mut duplicate = if self.board.is_some() { news } else { ack.ack == self.una };
         if ack.ack > self.una {
             duplicate &= self.phase == Phase::Open;
-            self.on_new_ack(&ack, config, now);
+            self.on_new_ack(ack.ack, config, now);
         }
         if duplicate && self.una < self.max {
             self.on_dup_ack(config, now);
@@ -199,10 +198,11 @@ impl Sender {
         }
         self.timeouts += 1;
         if self.timed_out != self.una {
-            self.lower_ssthresh(self.flight());
+            let loss = Loss { now, flight: self.flight() };
+            self.lower_ssthresh(|cc, window| cc.on_timeout(&loss, window, config));
             self.timed_out = self.una;
         }
-        self.set_cwnd(1.0, now);
+        self.window.set_cwnd(1.0, now);
         self.cwr = true;
         self.rto.back_off(config);
         self.phase = Phase::Open;
@@ -239,10 +239,10 @@ impl Sender {
         }
         let sent = self.next - self.una;
         // The receiver's window bounds the numbers themselves, the congestion window what is in flight.
-        if sent >= whole(self.cwnd) + self.known_gone(config) || sent >= config.window {
+        if sent >= self.window.whole() + self.known_gone(config) || sent >= config.window {
             return None;
         }
-        self.limited = self.limited.saturating_add(u8::from(sent >= whole(self.cwnd)));
+        self.limited = self.limited.saturating_add(u8::from(sent >= self.window.whole()));
         let seq = self.next;
         Some(self.send(seq, now))
     }
@@ -269,7 +269,7 @@ impl Sender {
     }
 
     #[inline]
-    fn on_new_ack(&mut self, &Ack { ack, ece, .. }: &Ack, config: &Config, now: Time) {
+    fn on_new_ack(&mut self, ack: u32, config: &Config, now: Time) {
         let acked = ack - self.una;
         // No acknowledgement is beyond NONE.
         if ack > self.timed {
@@ -284,24 +284,36 @@ impl Sender {
         match self.phase {
             Phase::Open => {
                 (self.dup_acks, self.limited) = (0, 0);
-                if !ece {
-                    self.grow(config, now); // RFC 3168, section 6.1.2: an echo does not let the window grow
-                }
                 self.restart_timer(now);
             }
-            Phase::Recovery { partial } if config.cc != Cc::Reno && ack < self.recover => {
+            Phase::Recovery { partial } if Recovery::of(config.cc) != Recovery::Reno && ack < self.recover => {
                 self.on_partial_ack(acked, partial, now);
             }
             Phase::Recovery { .. } => self.leave_recovery(config, now),
         }
     }
 
-    /// RFC 5681, section 3.1: one segment per ACK in slow start, 1/cwnd in congestion avoidance.
+    /// What an acknowledgement tells the controller, `sacked` of what is outstanding being known to have arrived before
+    /// it did.
     #[inline]
-    fn grow(&mut self, config: &Config, now: Time) {
-        let by = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
-        // What the receiver's window forbids to use is not earned.
-        self.set_cwnd((self.cwnd + by).min(f64::from(config.window).max(self.cwnd)), now);
+    fn told(&self, &Ack { ack, ece, .. }: &Ack, sacked: u32, now: Time) -> Acked {
+        let acked = ack - self.una;
+        // No acknowledgement is beyond NONE.
+        let rtt = (ack > self.timed).then(|| now - self.timed_at);
+        // The scoreboard still begins at `una`.
+        let delivered = acked + self.board.as_ref().map_or(0, |board| board.sacked_from(ack)) - sacked;
+        Acked {
+            now,
+            ack,
+            max: self.max,
+            acked,
+            delivered,
+            flight: self.flight(),
+            ece,
+            grows: acked > 0 && self.phase == Phase::Open && !ece,
+            rtt,
+            srtt: self.rto.srtt(),
+        }
     }
 
     /// RFC 6298, sections 5.2 and 5.3.
@@ -317,19 +329,6 @@ impl Sender {
     fn flight(&self) -> u32 {
         self.max - self.una
     }
-
-    #[inline]
-    fn set_cwnd(&mut self, cwnd: f64, now: Time) {
-        // Through i64: processors convert signed numbers in one step, and a run is shorter than 292 years.
-        self.cwnd_area += self.cwnd * (now - self.cwnd_since).as_nanos() as i64 as f64;
-        self.cwnd_since = now;
-        self.cwnd = cwnd;
-    }
-}
-
-#[inline]
-fn whole(cwnd: f64) -> u32 {
-    cwnd as u32
 }
 
 #[cfg(test)]
@@ -337,8 +336,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sender_fills_two_cache_lines() {
-        assert_eq!(size_of::<Sender>(), 128);
-        assert_eq!(std::mem::offset_of!(Sender, rto), 64);
+    fn a_sender_fills_three_cache_lines() {
+        assert_eq!(size_of::<Sender>(), 192);
+        assert_eq!((std::mem::offset_of!(Sender, rto), std::mem::offset_of!(Sender, cc)), (64, 128));
     }
 }

@@ -32,7 +32,7 @@ pub fn plain(cc: Cc) -> Config {
         max_rto: ms(60_000),
         granularity: Span::from_micros(1),
         limited_transmit: false,
-        ecn_timeout: true,
+        ..Config::default()
     }
 }
 

@@ -2,9 +2,8 @@
 //! limited transmit (RFC 3042), and ECN's echo (RFC 3168).
 
 use headgate_core::Time;
-use headgate_scenario::Cc;
 
-use super::{Ack, Config, Data, Phase, Sender, whole};
+use super::{Ack, Acked, Config, Control, Controller, Data, Loss, Phase, Recovery, Sender, Window};
 use crate::tcp::scoreboard::DUP_THRESH;
 
 impl Sender {
@@ -30,7 +29,7 @@ impl Sender {
     /// RFC 6675, section 5, step C: while the pipe has room, the segment NextSeg names.
     pub(super) fn poll_recovery(&mut self, config: &Config, now: Time) -> Option<Data> {
         let board = self.board.as_mut()?;
-        if board.pipe(self.max) >= whole(self.cwnd) {
+        if board.pipe(self.max) >= self.window.whole() {
             return None;
         }
         let hole = match board.next_lost() {
@@ -58,7 +57,7 @@ impl Sender {
         }
         self.resend = true;
         // Deflate by what was acknowledged, and add back one segment, since at least one was.
-        self.set_cwnd((self.cwnd - f64::from(acked) + 1.0).max(1.0), now);
+        self.window.set_cwnd((self.window.cwnd() - f64::from(acked) + 1.0).max(1.0), now);
         if !earlier {
             self.restart_timer(now);
         }
@@ -67,12 +66,12 @@ impl Sender {
     pub(super) fn leave_recovery(&mut self, config: &Config, now: Time) {
         self.phase = Phase::Open;
         (self.dup_acks, self.limited) = (0, 0);
-        let cwnd = match config.cc {
+        let cwnd = match Recovery::of(config.cc) {
             // RFC 6582, step 3, option 1: no burst when little is left in flight.
-            Cc::NewReno => self.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
-            Cc::Reno | Cc::Sack => self.ssthresh,
+            Recovery::NewReno => self.window.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
+            Recovery::Reno | Recovery::Sack => self.window.ssthresh,
         };
-        self.set_cwnd(cwnd, now);
+        self.window.set_cwnd(cwnd, now);
         self.restart_timer(now);
     }
 
@@ -80,9 +79,11 @@ impl Sender {
         self.dup_acks += 1;
         match self.phase {
             // RFC 5681, section 3.2, step 4: a segment has left the network.
-            Phase::Recovery { .. } if self.board.is_none() => self.set_cwnd(self.cwnd + 1.0, now),
+            Phase::Recovery { .. } if self.board.is_none() => {
+                self.window.set_cwnd(self.window.cwnd() + 1.0, now);
+            }
             Phase::Recovery { .. } => {}
-            Phase::Open if self.loss_is_certain(config) => self.enter_recovery(now),
+            Phase::Open if self.loss_is_certain(config) => self.enter_recovery(config, now),
             Phase::Open => {}
         }
     }
@@ -90,20 +91,20 @@ impl Sender {
     /// Three duplicates, or the scoreboard's word; but not twice for one window (RFC 6582, step 2; RFC 6675, 5.1).
     fn loss_is_certain(&self, config: &Config) -> bool {
         let lost = self.dup_acks >= DUP_THRESH || self.board.as_ref().is_some_and(|b| b.is_lost(self.una));
-        let anew = match config.cc {
-            Cc::Reno => true,
-            Cc::NewReno => self.recover == 0 || self.una > self.recover,
-            Cc::Sack => self.una >= self.recover,
+        let anew = match Recovery::of(config.cc) {
+            Recovery::Reno => true,
+            Recovery::NewReno => self.recover == 0 || self.una > self.recover,
+            Recovery::Sack => self.una >= self.recover,
         };
         lost && anew
     }
 
-    fn enter_recovery(&mut self, now: Time) {
+    fn enter_recovery(&mut self, config: &Config, now: Time) {
         // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark.
         let reduced = self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
-            // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
-            self.lower_ssthresh(self.flight() - u32::from(self.limited));
+            let loss = Loss { now, flight: self.flight() - u32::from(self.limited) };
+            self.lower_ssthresh(|cc, window| cc.on_loss(&loss, window, config));
             self.cwr = true;
         }
         self.recover = self.max;
@@ -113,33 +114,33 @@ impl Sender {
         match &mut self.board {
             Some(board) => {
                 board.begin();
-                self.set_cwnd(self.ssthresh, now);
+                self.window.set_cwnd(self.window.ssthresh, now);
             }
-            None => self.set_cwnd(self.ssthresh + f64::from(DUP_THRESH), now),
+            None => self.window.set_cwnd(self.window.ssthresh + f64::from(DUP_THRESH), now),
         }
     }
 
-    /// RFC 5681, equation 4, which says how high `ssthresh` may be at most. In a window whose loss was acted upon
+    /// Lets the controller lower `ssthresh`, as RFC 5681's equation 4 says how high it may be at most. In a window whose loss was acted upon
     /// already it does not rise: there FlightSize counts much that has arrived out of order, more than the path ever
     /// held, and half of that would send slow start over the path's capacity again, and so on for ever.
-    pub(super) fn lower_ssthresh(&mut self, flight: u32) {
-        let most = if self.una < self.recover { self.ssthresh } else { f64::INFINITY };
-        self.ssthresh = half(flight).min(most);
+    pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut Control, &mut Window)) {
+        let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
+        lower(&mut self.cc, &mut self.window);
+        self.window.ssthresh = self.window.ssthresh.min(most);
     }
 
     /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.
-    pub(super) fn on_echo(&mut self, ack: u32, config: &Config, now: Time) {
-        if self.phase != Phase::Open || ack <= self.ecn_recover {
+    pub(super) fn on_echo(&mut self, told: &Acked, config: &Config) {
+        if self.phase != Phase::Open || told.ack <= self.ecn_recover {
             return;
         }
         self.ecn_recover = self.max;
         self.cwr = true;
-        self.ssthresh = (self.cwnd / 2.0).max(2.0);
-        if self.cwnd < 2.0 && config.ecn_timeout {
+        if self.window.cwnd() < 2.0 && config.ecn_timeout {
             self.held = true;
-            self.deadline = now + self.rto.timeout();
+            self.deadline = told.now + self.rto.timeout();
         }
-        self.set_cwnd((self.cwnd / 2.0).max(1.0), now);
+        self.cc.on_echo(told, &mut self.window, config);
     }
 
     pub(super) fn file(&mut self, ack: &Ack) -> bool {
@@ -160,9 +161,4 @@ impl Sender {
             }
         }
     }
-}
-
-/// Half of the flight, but at least two segments (RFC 5681, equation 4).
-fn half(flight: u32) -> f64 {
-    (f64::from(flight) / 2.0).max(2.0)
 }

@@ -1,0 +1,45 @@
+//! The congestion controllers a scenario can name, one line each.
+
+use crate::values::Words;
+
+/// Declares [`Cc`]. A row: variant, name in scenario files, what it does, where it is defined.
+macro_rules! controllers {
+    ($($variant:ident $name:literal, $summary:literal, $citation:literal;)+) => {
+        /// Congestion control and loss recovery of a TCP sender.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Cc {
+            $(#[doc = concat!($summary, " (", $citation, ").")] $variant,)+
+        }
+
+        impl Cc {
+            /// Every controller, in the order in which they are listed.
+            pub const ALL: &'static [Cc] = &[$(Cc::$variant),+];
+
+            /// The name scenario files use.
+            pub const fn name(self) -> &'static str {
+                match self { $(Cc::$variant => $name),+ }
+            }
+
+            /// What it does, in one line.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Cc::$variant => $summary),+ }
+            }
+
+            /// The publication that defines it.
+            pub const fn citation(self) -> &'static str {
+                match self { $(Cc::$variant => $citation),+ }
+            }
+        }
+
+        impl Words for Cc {
+            const WHAT: &'static str = "congestion control";
+            const WORDS: &'static [(&'static str, Cc)] = &[$(($name, Cc::$variant)),+];
+        }
+    };
+}
+
+controllers! {
+    Reno "reno", "halves its window for a loss; fast recovery ends with the first new ACK", "RFC 5681";
+    NewReno "newreno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
+    Sack "sack", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
+}

@@ -1,0 +1,144 @@
+//! Congestion control: one file a controller, one line each in the registry below.
+//!
+//! The sender keeps sequence numbers, finds losses, repairs them and runs the timer; a controller says what an
+//! acknowledgement, a mark, a loss and a timeout do to `cwnd` and `ssthresh`. Windows count segments.
+
+mod reno;
+mod window;
+
+pub use window::Window;
+
+use std::fmt;
+
+use headgate_core::{Span, Time};
+use headgate_scenario::Cc;
+
+use super::Config;
+use reno::Reno;
+
+/// What an acknowledgement tells a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Acked {
+    /// When it arrived.
+    pub now: Time,
+    /// The next segment the receiver expects.
+    pub ack: u32,
+    /// The next new segment to be sent: what this acknowledgement causes to be sent has this number or a higher one.
+    pub max: u32,
+    /// How many segments it newly acknowledges; 0 for a duplicate.
+    pub acked: u32,
+    /// How many segments it newly says to have arrived, in order or, with SACK, beyond a gap.
+    pub delivered: u32,
+    /// FlightSize (RFC 5681) before it arrived.
+    pub flight: u32,
+    /// ECN echo.
+    pub ece: bool,
+    /// The window may grow: it acknowledges new data, the sender is not in loss recovery, and no mark is echoed
+    /// (RFC 3168, section 6.1.2).
+    pub grows: bool,
+    /// The round-trip time it measured, if it measured one.
+    pub rtt: Option<Span>,
+    /// The smoothed round-trip time before it arrived, once there was a sample.
+    pub srtt: Option<Span>,
+}
+
+/// What a loss or a timeout tells a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// When it was found.
+    pub now: Time,
+    /// FlightSize without what limited transmit sent (RFC 5681, section 3.2, step 2).
+    pub flight: u32,
+}
+
+/// A congestion controller of one flow.
+pub trait Controller: fmt::Debug + Send {
+    /// An acknowledgement arrived that is neither older than what is known nor of what was never sent. This comes
+    /// first; then the sender acts on it.
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config);
+
+    /// The marks echoed by `ack` call for a reaction, once per window of data (RFC 3168, section 6.1.2).
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config);
+
+    /// Loss recovery begins, or the timer expired: lowers `ssthresh`. What `cwnd` becomes is the recovery's choice.
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config);
+
+    /// The retransmission timer expired for the first time for the segment: `cwnd` becomes one segment afterwards.
+    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        self.on_loss(loss, window, config);
+    }
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast recovery until anything new is acknowledged (RFC 5681, section 3.2).
+    Reno,
+    /// Fast recovery until all that was outstanding is acknowledged (RFC 6582).
+    NewReno,
+    /// By selective acknowledgements (RFC 2018, RFC 6675).
+    Sack,
+}
+
+/// Declares the registry. A row: the scenario's name for it, how losses are repaired, the constructor; none for the
+/// controller that keeps no state.
+macro_rules! registry {
+    ($($cc:ident $recovery:ident $(= $new:expr)?;)+) => {
+        impl Recovery {
+            /// How senders with `cc` repair losses.
+            #[inline]
+            pub fn of(cc: Cc) -> Recovery {
+                match cc { $(Cc::$cc => Recovery::$recovery),+ }
+            }
+        }
+
+        impl Control {
+            /// The controller of a flow that has sent nothing.
+            pub fn new(config: &Config) -> Control {
+                match config.cc { $(Cc::$cc => Control(None$(.or(Some(Box::new($new(config)))))?)),+ }
+            }
+        }
+    };
+}
+
+registry! {
+    Reno Reno;
+    NewReno NewReno;
+    Sack Sack;
+}
+
+/// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.
+/// The others are a pointer away.
+#[derive(Debug)]
+pub struct Control(Option<Box<dyn Controller>>);
+
+impl Controller for Control {
+    #[inline]
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        match &mut self.0 {
+            None => Reno.on_ack(ack, window, config),
+            Some(cc) => cc.on_ack(ack, window, config),
+        }
+    }
+
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        match &mut self.0 {
+            None => Reno.on_echo(ack, window, config),
+            Some(cc) => cc.on_echo(ack, window, config),
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        match &mut self.0 {
+            None => Reno.on_loss(loss, window, config),
+            Some(cc) => cc.on_loss(loss, window, config),
+        }
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        match &mut self.0 {
+            None => Reno.on_timeout(loss, window, config),
+            Some(cc) => cc.on_timeout(loss, window, config),
+        }
+    }
+}
