@@ -75,6 +75,7 @@ fn rfc() -> TcpGroup {
         limited_transmit: true,
         ecn: false,
         ecn_timeout: true,
+        idle_restart: true,
         overhead: Span::ZERO,
         headers: Headers::of_group(""),
     }
@@ -104,6 +105,8 @@ fn ns2() -> TcpGroup {
         // At a window of one its sender goes on sending a packet a round trip: an ECN echo lengthens the timer, but the
         // sender does not wait for it (`TcpAgent::ecn`).
         ecn_timeout: false,
+        // Its one-way agents slow down after a pause only with `QOption_`, which is 0.
+        idle_restart: false,
         ..rfc()
     }
 }

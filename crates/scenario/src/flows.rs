@@ -42,6 +42,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
         limited_transmit: section.or(raw.limited_transmit, defaults.limited_transmit).into_inner(),
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
         ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
+        idle_restart: section.or(raw.idle_restart, defaults.idle_restart).into_inner(),
         overhead: section.span(raw.overhead, defaults.overhead)?,
         headers,
         ..defaults

@@ -122,6 +122,8 @@ pub struct TcpGroup {
     pub ecn: bool,
     /// An ECN echo at a window of one packet makes the sender wait for its retransmission timer (RFC 3168, 6.1.2).
     pub ecn_timeout: bool,
+    /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, 4.1).
+    pub idle_restart: bool,
     /// A random delay in [0, `overhead`) before each transmission, which breaks phase effects (ns-2's `overhead_`).
     pub overhead: Span,
     /// What the packets' headers say.

@@ -110,6 +110,7 @@ impl Page {
         self.plain("limited_transmit", group.limited_transmit);
         self.plain("ecn", group.ecn);
         self.plain("ecn_timeout", group.ecn_timeout);
+        self.plain("idle_restart", group.idle_restart);
         self.quoted("overhead", group.overhead);
         self.headers(&group.headers);
     }

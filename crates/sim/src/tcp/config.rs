@@ -28,6 +28,8 @@ pub struct Config {
     pub limited_transmit: bool,
     /// An ECN echo at a window of one segment makes the sender wait for its timer (RFC 3168, section 6.1.2).
     pub ecn_timeout: bool,
+    /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, section 4.1).
+    pub idle_restart: bool,
 }
 
 /// As the RFCs have it: what a group of the `rfc` profile has where its file says nothing.
@@ -51,6 +53,7 @@ impl From<&TcpGroup> for Config {
             granularity: group.rto_granularity,
             limited_transmit: group.limited_transmit,
             ecn_timeout: group.ecn_timeout,
+            idle_restart: group.idle_restart,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! TCP, segment by segment: a sender and a receiver that know nothing of any network.
 //!
 //! Both are driven: an acknowledgement or a timer goes in, then [`Sender::poll`] gives segments until it gives none.
-//! Connections are established already and never end; data is unlimited. Sequence numbers count segments.
+//! Connections are established already and never end; data is unlimited ([`Sender::new`]) or what was offered
+//! ([`Sender::finite`]). Sequence numbers count segments.
 
 pub mod cc;
 mod config;

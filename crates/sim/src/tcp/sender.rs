@@ -5,6 +5,7 @@
 //! the window in which the last loss or mark was acted upon (RFC 6582's recover + 1, RFC 6675's RecoveryPoint + 1).
 
 mod recovery;
+mod supply;
 
 use headgate_core::Time;
 
@@ -61,15 +62,15 @@ pub struct Sender {
     window: Window,
     /// [`Time::NEVER`] if the timer is off.
     deadline: Time,
-    dup_acks: u32,
+    /// The number after the last segment there is to send; [`ENDLESS`] if there is always more.
+    end: u32,
+    /// Duplicate acknowledgements in a row, as far as a byte counts.
+    dup_acks: u8,
     phase: Phase,
     /// The first unacknowledged segment is to be sent again, whatever the window says.
     resend: bool,
     /// New segments sent beyond the window on the first duplicate ACKs.
     limited: u8,
-    /// The window was reduced, and the next new segment says so: it carries CWR, whatever the reason (RFC 3168,
-    /// section 6.1.2).
-    cwr: bool,
     // The second line.
     rto: Rto,
     /// When the segment `timed` was sent.
@@ -78,6 +79,9 @@ pub struct Sender {
     timed: u32,
     /// After an ECN echo at a window of one, nothing is sent until the timer expires.
     held: bool,
+    /// The window was reduced, and the next new segment says so: it carries CWR, whatever the reason (RFC 3168,
+    /// section 6.1.2).
+    cwr: bool,
     board: Option<Box<Scoreboard>>,
     retransmits: u32,
     timeouts: u32,
@@ -87,13 +91,20 @@ pub struct Sender {
     ecn_recover: u32,
     // The third line.
     cc: Control,
+    /// When a segment was last sent, if data is limited.
+    last_sent: Time,
+    /// The most outstanding since the window was last reduced, if data is limited.
+    max_flight: u32,
 }
 
 /// No segment has this number.
 const NONE: u32 = u32::MAX;
 
+/// No segment is the last.
+const ENDLESS: u32 = u32::MAX;
+
 impl Sender {
-    /// A connection that is established and has sent nothing.
+    /// A connection that is established, has sent nothing, and has data without end.
     pub fn new(config: &Config) -> Sender {
         Sender {
             una: 0,
@@ -102,21 +113,24 @@ impl Sender {
             recover: 0,
             window: Window::new(config),
             deadline: Time::NEVER,
+            end: ENDLESS,
             dup_acks: 0,
             phase: Phase::Open,
             resend: false,
             limited: 0,
-            cwr: false,
             rto: Rto::new(config),
             timed_at: Time::ZERO,
             timed: NONE,
             held: false,
+            cwr: false,
             board: (Recovery::of(config.cc) == Recovery::Sack).then(Box::default),
             retransmits: 0,
             timeouts: 0,
             timed_out: NONE,
             ecn_recover: 0,
             cc: Control::new(config),
+            last_sent: Time::ZERO,
+            max_flight: config.initial_window,
         }
     }
 
@@ -171,7 +185,11 @@ impl Sender {
         let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
         let news = self.board.is_some() && self.file(&ack);
         let told = self.told(&ack, sacked, now);
+        let before = self.window.cwnd();
         self.cc.on_ack(&told, &mut self.window, config);
+        if self.end != ENDLESS {
+            self.hold_unused(before, now);
+        }
         if ack.ece {
             self.on_echo(&told, config);
         }
@@ -237,9 +255,13 @@ impl Sender {
         if self.next < self.max {
             self.skip_arrived();
         }
+        if self.una == self.max {
+            self.restart_after_idle(config, now);
+        }
         let sent = self.next - self.una;
         // The receiver's window bounds the numbers themselves, the congestion window what is in flight.
-        if sent >= self.window.whole() + self.known_gone(config) || sent >= config.window {
+        let window = self.window.whole() + self.known_gone(config);
+        if sent >= window || sent >= config.window || self.next == self.end {
             return None;
         }
         self.limited = self.limited.saturating_add(u8::from(sent >= self.window.whole()));
@@ -261,6 +283,9 @@ impl Sender {
         }
         if seq >= self.next {
             self.next = seq + 1;
+        }
+        if self.end != ENDLESS {
+            self.last_sent = now;
         }
         if self.deadline == Time::NEVER {
             self.deadline = now + self.rto.timeout();

@@ -68,6 +68,17 @@ impl Host {
         host
     }
 
+    /// A sender with nothing to send yet.
+    pub fn finite(config: Config) -> Host {
+        Host { tcp: Sender::finite(&config), ..Host::new(config) }
+    }
+
+    /// Gives it `segments` more to send.
+    pub fn offer(&mut self, segments: u32) -> String {
+        self.tcp.offer(segments);
+        self.poll()
+    }
+
     /// The connection speaks ECN: scripts show CWR.
     pub fn with_ecn(self) -> Host {
         Host { ecn: true, ..self }

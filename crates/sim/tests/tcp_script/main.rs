@@ -8,5 +8,6 @@ mod ecn;
 mod receiving;
 mod recovery;
 mod sack;
+mod supply;
 mod timeouts;
 mod windows;

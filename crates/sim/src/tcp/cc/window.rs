@@ -59,6 +59,11 @@ impl Window {
         self.set_cwnd((self.cwnd + by).min(f64::from(config.window).max(self.cwnd)), now);
     }
 
+    /// The windows of a new connection, the account going on.
+    pub fn reset(&self, config: &Config, now: Time) -> Window {
+        Window { area: self.area(now), since: now, ..Window::new(config) }
+    }
+
     /// The integral of the congestion window over time up to `now`, in segments x nanoseconds.
     pub fn area(&self, now: Time) -> f64 {
         self.area + self.cwnd * (now - self.since).as_nanos() as f64

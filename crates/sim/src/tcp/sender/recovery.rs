@@ -20,7 +20,7 @@ impl Sender {
             }
             // RFC 3042: one segment for each of the first two duplicates.
             None if self.next == self.max && self.phase == Phase::Open && config.limited_transmit => {
-                self.dup_acks.min(DUP_THRESH - 1)
+                u32::from(self.dup_acks).min(DUP_THRESH - 1)
             }
             _ => 0,
         }
@@ -32,16 +32,17 @@ impl Sender {
         if board.pipe(self.max) >= self.window.whole() {
             return None;
         }
+        let fresh = self.max - self.una < config.window && self.max < self.end;
         let hole = match board.next_lost() {
             Some(seq) => Some(seq),
-            None if self.max - self.una < config.window => None,
+            None if fresh => None,
             None => board.next_hole(),
         };
         if let Some(seq) = hole {
             board.resend(seq);
             return Some(self.send(seq, now));
         }
-        if self.max - self.una < config.window {
+        if fresh {
             let seq = self.max;
             return Some(self.send(seq, now));
         }
@@ -76,7 +77,7 @@ impl Sender {
     }
 
     pub(super) fn on_dup_ack(&mut self, config: &Config, now: Time) {
-        self.dup_acks += 1;
+        self.dup_acks = self.dup_acks.saturating_add(1);
         match self.phase {
             // RFC 5681, section 3.2, step 4: a segment has left the network.
             Phase::Recovery { .. } if self.board.is_none() => {
@@ -90,7 +91,8 @@ impl Sender {
 
     /// Three duplicates, or the scoreboard's word; but not twice for one window (RFC 6582, step 2; RFC 6675, 5.1).
     fn loss_is_certain(&self, config: &Config) -> bool {
-        let lost = self.dup_acks >= DUP_THRESH || self.board.as_ref().is_some_and(|b| b.is_lost(self.una));
+        let known = self.board.as_ref().is_some_and(|board| board.is_lost(self.una));
+        let lost = known || u32::from(self.dup_acks) >= DUP_THRESH;
         let anew = match Recovery::of(config.cc) {
             Recovery::Reno => true,
             Recovery::NewReno => self.recover == 0 || self.una > self.recover,
@@ -120,13 +122,15 @@ impl Sender {
         }
     }
 
-    /// Lets the controller lower `ssthresh`, as RFC 5681's equation 4 says how high it may be at most. In a window whose loss was acted upon
-    /// already it does not rise: there FlightSize counts much that has arrived out of order, more than the path ever
-    /// held, and half of that would send slow start over the path's capacity again, and so on for ever.
+    /// Lets the controller lower `ssthresh`, as RFC 5681's equation 4 says how high it may be at most. In a window whose
+    /// loss was acted upon already it does not rise: there FlightSize counts much that has arrived out of order, more
+    /// than the path ever held, and half of that would send slow start over the path's capacity again, and so on for
+    /// ever.
     pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut Control, &mut Window)) {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);
         self.window.ssthresh = self.window.ssthresh.min(most);
+        self.max_flight = 0;
     }
 
     /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.
@@ -141,6 +145,7 @@ impl Sender {
             self.deadline = told.now + self.rto.timeout();
         }
         self.cc.on_echo(told, &mut self.window, config);
+        self.max_flight = 0;
     }
 
     pub(super) fn file(&mut self, ack: &Ack) -> bool {
