@@ -91,7 +91,7 @@ class Outcome:
     def delays(self) -> Batch: ...
     @property
     def packets(self) -> int:
-        """Packets sent through the forward bottleneck in the whole run."""
+        """Packets sent where disciplines are compared in the whole run."""
 
 def run(
     scenario: Scenario,

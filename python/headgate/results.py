@@ -58,17 +58,17 @@ class Result:
 
     @cached_property
     def links(self) -> pa.Table:
-        """One row a direction of the bottleneck."""
+        """One row a direction of a link."""
         return self._table("links")
 
     @cached_property
     def delays(self) -> pa.Table:
-        """The distribution of queueing delay at the forward bottleneck: one row a histogram box that is not empty."""
+        """The distribution of queueing delay where disciplines are compared: a row a histogram box that is not empty."""
         return self._table("delays")
 
     @cached_property
     def events(self) -> pa.Table | None:
-        """One row an event at the forward bottleneck; None unless the scenario records them.
+        """One row an event where disciplines are compared; None unless the scenario records them.
 
         This reads them all: for a long record, open the folder `events` with `pyarrow.dataset` instead.
         """

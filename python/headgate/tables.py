@@ -15,11 +15,13 @@ WORDS = pa.dictionary(pa.int32(), pa.string())
 #: The tables of every result, in the order in which they are documented.
 NAMES = ("flows", "intervals", "links", "delays")
 
-#: Events at the forward bottleneck, one row each; they are streamed, so their columns are fixed here.
+#: Events where disciplines are compared, one row each; they are streamed, so their columns are fixed here.
 EVENTS = pa.schema(
     [
         pa.field("qdisc", WORDS, nullable=False),
         pa.field("seed", pa.uint64(), nullable=False),
+        pa.field("link", WORDS),
+        pa.field("direction", WORDS),
         pa.field("time_ns", pa.uint64(), nullable=False),
         pa.field("event", WORDS, nullable=False),
         pa.field("reason", WORDS),

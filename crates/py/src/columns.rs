@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, Field, Schema};
 use headgate_core::{Counts, Why};
 
@@ -32,6 +32,11 @@ impl Columns {
     /// A column of words, some missing.
     pub fn text_or_null<S: AsRef<str>>(&mut self, name: &str, values: impl Iterator<Item = Option<S>>) {
         self.add(name, words(values), true);
+    }
+
+    /// A column of yes and no.
+    pub fn bool(&mut self, name: &str, values: impl Iterator<Item = bool>) {
+        self.add(name, Arc::new(values.map(Some).collect::<BooleanArray>()), false);
     }
 
     /// A column of counts.

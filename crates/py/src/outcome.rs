@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use headgate_scenario::Scenario;
+use headgate_scenario::{Hop, Scenario};
 use headgate_sim::{EventRow, FlowRow, Happening, IntervalRow, LinkRow};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -19,25 +19,36 @@ pub struct Run {
     pub seed: u64,
     /// Name and kind of every group, TCP before UDP.
     groups: Vec<(String, &'static str)>,
+    /// Name and direction of every direction of a link, by number.
+    links: Vec<(String, &'static str)>,
 }
 
 impl Run {
     /// The run of `scenario` with the discipline at `index` and `seed`.
     pub fn new(scenario: &Scenario, index: usize, seed: u64) -> Run {
         let groups = scenario.groups().map(|group| (group.name.to_string(), group.kind.name())).collect();
-        Run { qdisc: scenario.qdiscs[index].to_string(), seed, groups }
+        let link = |hop: Hop| (scenario.links[usize::from(hop.link)].name.clone(), hop.direction.name());
+        Run { qdisc: scenario.qdiscs[index].to_string(), seed, groups, links: scenario.hops().map(link).collect() }
     }
 
     fn columns(&self, rows: usize) -> Columns {
         Columns::of_run(rows, &self.qdisc, self.seed)
     }
 
-    /// A batch of events at the forward bottleneck.
+    /// Name and direction of each row's link, if it has one.
+    fn link_columns(&self, columns: &mut Columns, rows: impl Iterator<Item = Option<u16>> + Clone) {
+        let link = |number: Option<u16>| number.map(|number| &self.links[usize::from(number)]);
+        columns.text_or_null("link", rows.clone().map(|number| link(number).map(|(name, _)| name)));
+        columns.text_or_null("direction", rows.map(|number| link(number).map(|(_, direction)| direction)));
+    }
+
+    /// A batch of events where disciplines are compared.
     ///
     /// # Errors
     /// None that a correct conversion gives.
     pub fn events(&self, rows: &[EventRow]) -> Result<RecordBatch, ArrowError> {
         let mut columns = self.columns(rows.len());
+        self.link_columns(&mut columns, rows.iter().map(|row| Some(row.link)));
         columns.u64("time_ns", rows.iter().map(|row| row.time.as_nanos()));
         columns.text("event", rows.iter().map(|row| happening(row.happening).0));
         columns.text_or_null("reason", rows.iter().map(|row| happening(row.happening).1));
@@ -94,35 +105,43 @@ impl Outcome {
         let mut columns = self.run.columns(rows.len());
         columns.f64("time_s", rows.iter().map(|row| row.time_s));
         columns.text("metric", rows.iter().map(metric));
+        self.run.link_columns(&mut columns, rows.iter().map(|row| row.link));
         columns.text_or_null("group", rows.iter().map(group));
         columns.f64("value", rows.iter().map(|row| row.value));
         columns.finish()
     }
 
     fn link_table(&self) -> Result<RecordBatch, ArrowError> {
-        let rows = [&self.rows.forward, &self.rows.reverse];
+        let rows = &self.rows.links;
         let quantile = |share| move |row: &LinkRow| row.delay.quantile(share).map(milliseconds);
         let mut columns = self.run.columns(rows.len());
-        columns.text("direction", ["forward", "reverse"].into_iter());
+        columns.text("link", rows.iter().map(|row| &row.link));
+        columns.text("direction", rows.iter().map(|row| row.direction.name()));
+        columns.bool("compared", rows.iter().map(|row| row.compared));
         columns.counts(rows.iter().map(|row| &row.counts));
         columns.f64("utilisation", rows.iter().map(|row| row.utilisation));
         columns.f64("queue_packets_mean", rows.iter().map(|row| row.queue_packets_mean));
         columns.f64("queue_bytes_mean", rows.iter().map(|row| row.queue_bytes_mean));
         columns.f64_or_null("delay_ms_mean", rows.iter().map(|row| row.delay.mean().map(milliseconds)));
         for (name, share) in [("delay_ms_p50", 0.5), ("delay_ms_p95", 0.95), ("delay_ms_p99", 0.99)] {
-            columns.f64_or_null(name, rows.iter().copied().map(quantile(share)));
+            columns.f64_or_null(name, rows.iter().map(quantile(share)));
         }
         // Both count the run as a whole: they stand in one row, so that a sum over the table is right.
-        columns.u64_or_null("packets", [Some(self.rows.packets), None].into_iter());
-        columns.u64_or_null("events", [Some(self.rows.events), None].into_iter());
+        let first = self.rows.compared().next().map(|(number, _)| number);
+        let once = |count| (0..rows.len()).map(move |row| Some(count).filter(|_| Some(row) == first));
+        columns.u64_or_null("packets", once(self.rows.packets));
+        columns.u64_or_null("events", once(self.rows.events));
         columns.finish()
     }
 
     fn delay_table(&self) -> Result<RecordBatch, ArrowError> {
-        let boxes: Vec<(f64, u64)> = self.rows.forward.delay.iter().collect();
+        let of_link =
+            |(number, row): (usize, &LinkRow)| row.delay.iter().map(move |of_box| (number as u16, of_box)).collect();
+        let boxes: Vec<(u16, (f64, u64))> = self.rows.compared().flat_map::<Vec<_>, _>(of_link).collect();
         let mut columns = self.run.columns(boxes.len());
-        columns.f64("delay_ms", boxes.iter().map(|(nanos, _)| milliseconds(*nanos)));
-        columns.u64("count", boxes.iter().map(|(_, count)| *count));
+        self.run.link_columns(&mut columns, boxes.iter().map(|(number, _)| Some(*number)));
+        columns.f64("delay_ms", boxes.iter().map(|(_, (nanos, _))| milliseconds(*nanos)));
+        columns.u64("count", boxes.iter().map(|(_, (_, count))| *count));
         columns.finish()
     }
 }
@@ -139,17 +158,17 @@ impl Outcome {
         to_python(self.interval_table())
     }
 
-    /// One row a direction of the bottleneck.
+    /// One row a direction of a link.
     fn links(&self) -> PyResult<PyRecordBatch> {
         to_python(self.link_table())
     }
 
-    /// The distribution of queueing delay at the forward bottleneck: one row a histogram box that is not empty.
+    /// The distribution of queueing delay where disciplines are compared: one row a histogram box that is not empty.
     fn delays(&self) -> PyResult<PyRecordBatch> {
         to_python(self.delay_table())
     }
 
-    /// Packets sent through the forward bottleneck in the whole run.
+    /// Packets sent where disciplines are compared in the whole run.
     #[getter]
     fn packets(&self) -> u64 {
         self.rows.packets

@@ -56,7 +56,7 @@ impl Scenario {
 
     #[getter]
     fn rate_bps(&self) -> f64 {
-        self.0.link.rate.as_bits() as f64
+        self.0.simplex(self.0.bottleneck()).rate.as_bits() as f64
     }
 
     #[getter]

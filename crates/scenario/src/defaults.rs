@@ -11,7 +11,7 @@ const ACCESS: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span:
 const AT_ONCE: Start = Start { from: Span::ZERO, to: Span::ZERO };
 
 impl Profile {
-    /// One TCP flow of this profile.
+    /// One TCP flow of this profile. A route has no default.
     pub(crate) fn tcp(self) -> TcpGroup {
         match self {
             Profile::Rfc => rfc(),
@@ -19,11 +19,12 @@ impl Profile {
         }
     }
 
-    /// One UDP flow of this profile. `rate` has no default: 0 stands for that.
+    /// One UDP flow of this profile. Neither has `rate` a default: 0 stands for that.
     pub(crate) fn udp(self) -> UdpGroup {
         UdpGroup {
             name: String::new(),
             flows: 1,
+            route: Vec::new(),
             rate: Rate::from_bits(0),
             packet: 1000,
             // IPv4 and UDP. The papers count whole packets.
@@ -51,6 +52,7 @@ fn rfc() -> TcpGroup {
     TcpGroup {
         name: String::new(),
         flows: 1,
+        route: Vec::new(),
         cc: Cc::Sack,
         packet: 1500,
         // IPv4 and TCP without options.

@@ -74,6 +74,7 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<
     Ok(UdpGroup {
         name,
         flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
+        route: defaults.route,
         rate: rate(check::plain(section.need("rate", raw.rate)?))?,
         header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
         packet: packet.into_inner(),

@@ -13,7 +13,7 @@
 //! "#;
 //! let slower = Changes { set: vec!["link.rate=5Mbit/s".to_string()], ..Changes::default() };
 //! let scenario = Scenario::read(text, "two.toml", &slower).unwrap();
-//! assert_eq!(scenario.link.rate.as_bits(), 5_000_000);
+//! assert_eq!(scenario.links[0].forward.rate.as_bits(), 5_000_000);
 //! assert_eq!(Scenario::read(&scenario.to_toml(), "again.toml", &Changes::default()), Ok(scenario));
 //!
 //! let error = Scenario::read(&text.replace("delay", "dealy"), "two.toml", &slower).unwrap_err();
@@ -33,7 +33,9 @@ mod fields;
 mod flows;
 mod groups;
 mod header;
+mod links;
 mod model;
+mod network;
 mod qdisc;
 mod raw;
 mod read;
@@ -50,4 +52,5 @@ pub use groups::{Group, Kind};
 pub use header::{Header, Headers};
 pub use headgate_core::Qdisc;
 pub use ipnet::IpNet;
-pub use model::{Access, Events, Link, Record, Reverse, Scenario, Start, TcpGroup, UdpGroup};
+pub use model::{Access, Events, Record, Scenario, Start, TcpGroup, UdpGroup};
+pub use network::{DUMBBELL, Direction, Hop, Link, Simplex};

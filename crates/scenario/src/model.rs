@@ -1,10 +1,11 @@
 //! What a scenario says, once it has been read: every default filled in, every unit resolved.
 
-use headgate_core::{Limit, Qdisc, Rate, Span};
+use headgate_core::{Qdisc, Rate, Span};
 
 use crate::cc::Cc;
 use crate::classify::{ClassRule, FlowKey};
 use crate::header::Headers;
+use crate::network::{Hop, Link};
 
 /// One network, the flows on it, the disciplines to compare, and what to record.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +20,10 @@ pub struct Scenario {
     pub warmup: Span,
     /// One run for each; at least one, all different.
     pub seeds: Vec<u64>,
-    /// The disciplines to compare at the bottleneck; at least one, all different.
+    /// The disciplines to compare; at least one, all different.
     pub qdiscs: Vec<Qdisc>,
-    /// The bottleneck.
-    pub link: Link,
+    /// The links between routers; at least one, at least one direction of which compares disciplines.
+    pub links: Vec<Link>,
     /// Groups of TCP flows.
     pub tcp: Vec<TcpGroup>,
     /// Groups of UDP flows.
@@ -33,30 +34,6 @@ pub struct Scenario {
     pub classes: Vec<ClassRule>,
     /// What to write down.
     pub record: Record,
-}
-
-/// The bottleneck: two routers, a link each way, a queue before each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Link {
-    /// Rate from senders to receivers.
-    pub rate: Rate,
-    /// Propagation delay, the same each way.
-    pub delay: Span,
-    /// Room in the queue, for every discipline whose settings give no `limit`.
-    pub limit: Limit,
-    /// The way back, on which ACKs queue.
-    pub reverse: Reverse,
-}
-
-/// The bottleneck's way back.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reverse {
-    /// Rate from receivers to senders.
-    pub rate: Rate,
-    /// Room in the queue, if the discipline's settings give no `limit`.
-    pub limit: Limit,
-    /// The discipline there.
-    pub qdisc: Qdisc,
 }
 
 /// A link of one flow's own between its host and the router, both ways; its queue has no limit.
@@ -84,6 +61,8 @@ pub struct TcpGroup {
     pub name: String,
     /// How many flows.
     pub flows: u32,
+    /// The directions of links its data goes over, one at least; ACKs go back over the same links.
+    pub route: Vec<Hop>,
     /// Congestion control.
     pub cc: Cc,
     /// A full data packet on the wire, headers included, in bytes.
@@ -137,6 +116,8 @@ pub struct UdpGroup {
     pub name: String,
     /// How many flows.
     pub flows: u32,
+    /// The directions of links its packets go over, one at least.
+    pub route: Vec<Hop>,
     /// Rate of each on the wire, headers included.
     pub rate: Rate,
     /// A packet on the wire, headers included, in bytes.

@@ -1,21 +1,48 @@
 //! Disciplines as scenario files write them: `"sfb:bins=46"`, or a table, with disciplines inside disciplines.
 
 use std::fmt;
+use std::ops::Range;
 
 use headgate_core::params::Value;
 use headgate_core::{BuildError, Limit, Place, Qdisc, registry};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use crate::error::Fault;
+
 /// Every parameter of `qdisc` with its value, after building it once to see that it can be.
 ///
 /// # Errors
 /// An unknown discipline or parameter, a bad value, values that do not fit each other.
-pub(crate) fn check(qdisc: &Qdisc, limit: Limit, place: &Place) -> Result<Vec<(&'static str, String)>, BuildError> {
+fn check(qdisc: &Qdisc, limit: Limit, place: &Place) -> Result<Vec<(&'static str, String)>, BuildError> {
     let settings = qdisc.settings_with(limit);
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let resolved = registry::find(&qdisc.name)?.resolve(&settings)?;
     registry::boxed::<()>(&qdisc.name, &settings, place)?;
     Ok(resolved)
+}
+
+/// Builds a discipline to see that it can be; gives all of its values.
+pub(crate) fn build(
+    qdisc: &Qdisc,
+    limit: Limit,
+    place: &Place,
+    span: &Range<usize>,
+) -> Result<Vec<(&'static str, String)>, Fault> {
+    check(qdisc, limit, place).map_err(|error| unbuilt(qdisc, &error, span))
+}
+
+/// What to say of a discipline that cannot be built: the known names go beside the caret.
+fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
+    let fault = |message| Fault::plain(span.clone(), message);
+    match error {
+        BuildError::UnknownDiscipline { known, .. } => {
+            fault(error.brief()).help(format!("known disciplines: {}", known.join(", ")))
+        }
+        BuildError::UnknownName { what, known, .. } => {
+            fault(format!("{}: {}", qdisc.name, error.brief())).help(format!("known {what}s: {}", known.join(", ")))
+        }
+        other => fault(format!("{}: {}", qdisc.name, other.brief())),
+    }
 }
 
 /// A discipline as it stands in a file.

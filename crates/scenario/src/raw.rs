@@ -43,6 +43,7 @@ pub(crate) struct RawLink {
     pub(crate) rate: At<Quantity<Rate>>,
     pub(crate) delay: At<Quantity<Span>>,
     pub(crate) limit: At<Quantity<Limit>>,
+    pub(crate) qdisc: At<Written>,
     pub(crate) reverse: At<RawReverse>,
 }
 

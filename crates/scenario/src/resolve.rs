@@ -2,18 +2,20 @@
 
 use std::ops::{Bound, Range};
 
-use headgate_core::{BuildError, Limit, Place, Qdisc, Rate, Span};
+use headgate_core::{Place, Qdisc, Rate, Span};
 use toml::Spanned;
 
-use crate::check::{self, LONGEST_DELAY, LONGEST_RUN, MOST_FLOWS, Section, limit, rate, some_time, within};
+use crate::check::{self, LONGEST_RUN, MOST_FLOWS, Section, some_time, within};
 use crate::classes;
 use crate::error::Fault;
 use crate::flows;
 use crate::groups::{Kind, default_name};
 use crate::header::Header;
-use crate::model::{Events, Link, Record, Reverse, Scenario, TcpGroup, UdpGroup};
-use crate::qdisc::{self, Written};
-use crate::raw::{At, RawLink, RawRecord, RawReverse, RawScenario, RawTcp, RawUdp};
+use crate::links::{Links, across};
+use crate::model::{Events, Record, Scenario, TcpGroup, UdpGroup};
+use crate::network::{Link, Simplex};
+use crate::qdisc::{Written, build};
+use crate::raw::{At, RawRecord, RawScenario, RawTcp, RawUdp};
 use crate::values::Seeds;
 
 /// More rows over time than anyone can look at.
@@ -28,10 +30,12 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     let name = check::name(&top.need("name", raw.name)?)?;
     let duration = some_time(check::plain(top.need("duration", raw.duration)?), LONGEST_RUN)?;
     let warmup = warmup(top.quantity(raw.warmup, Span::ZERO), duration)?;
-    let link = link(top.need("link", raw.link)?)?;
+    let links = Links::dumbbell(top.need("link", raw.link)?)?;
     let heads: Vec<Range<usize>> = raw.tcp.iter().map(Spanned::span).chain(raw.udp.iter().map(Spanned::span)).collect();
-    let (tcp, udp) = groups(raw.tcp, raw.udp, duration)?;
-    countable(&tcp, &udp, link.0.rate, duration)?;
+    let (mut tcp, mut udp) = groups(raw.tcp, raw.udp, duration)?;
+    tcp.iter_mut().for_each(|group| group.route = across());
+    udp.iter_mut().for_each(|group| group.route = across());
+    countable(&tcp, &udp, &links.links, duration)?;
     let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
     let labels: Vec<&str> = headers.map(|headers| headers.label.as_str()).collect();
     let classes = classes::classes(raw.class, &labels)?;
@@ -42,7 +46,7 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
         warmup,
         seeds: top.or(raw.seeds, Seeds(vec![1])).into_inner().0,
         qdiscs: Vec::new(),
-        link: link.0,
+        links: links.links.clone(),
         tcp,
         udp,
         flow_key: classes::flow_key(raw.classify, &classes)?,
@@ -52,9 +56,8 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     distinct(&scenario, &heads)?;
     let shares = scenario.shares();
     let place = |rate: Rate| Place { classes: &shares, ..Place::new(rate, scenario.mean_packet(), 0) };
-    build(&scenario.link.reverse.qdisc, scenario.link.reverse.limit, &place(scenario.link.reverse.rate), &link.1)?;
-    let qdiscs = top.need("qdiscs", raw.qdiscs)?;
-    scenario.qdiscs = compared(qdiscs, scenario.link.limit, &place(scenario.link.rate))?;
+    links.check(&place)?;
+    scenario.qdiscs = compared(top.need("qdiscs", raw.qdiscs)?, &scenario, &place)?;
     Ok(scenario)
 }
 
@@ -64,26 +67,6 @@ fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {
     }
     let message = format!("{} leaves nothing of the run's {duration} to count", warmup.get_ref());
     Err(Fault::value(warmup.span(), message))
-}
-
-/// The bottleneck, and where the discipline of its way back is written.
-fn link(raw: Spanned<RawLink>) -> Result<(Link, Range<usize>), Fault> {
-    let section = Section { span: raw.span(), heading: "[link]" };
-    let raw = raw.into_inner();
-    let forward = rate(check::plain(section.need("rate", raw.rate)?))?;
-    let delay = within(check::plain(section.need("delay", raw.delay)?), ..=LONGEST_DELAY)?;
-    let room = limit(check::plain(section.need("limit", raw.limit)?))?;
-    let back = section.or(raw.reverse, RawReverse::default());
-    let section = Section { span: back.span(), heading: "[link.reverse]" };
-    let back = back.into_inner();
-    let qdisc = section.or(back.qdisc, Written(Qdisc::named("droptail")));
-    let place = qdisc.span();
-    let reverse = Reverse {
-        rate: rate(section.quantity(back.rate, forward))?,
-        limit: limit(section.quantity(back.limit, Limit::Packets(1000)))?,
-        qdisc: qdisc.into_inner().0,
-    };
-    Ok((Link { rate: forward, delay, limit: room, reverse }, place))
 }
 
 /// The groups of flows: at least one, not too many flows, all names different.
@@ -120,11 +103,16 @@ fn groups(
 }
 
 /// Packets of a flow are counted in 32 bits. A TCP flow sends at its access link's rate at most, and in the long run at
-/// no more than twice the bottleneck's; a UDP flow at its own.
-fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], link: Rate, duration: Span) -> Result<(), Fault> {
+/// no more than twice that of the slowest link on its way; a UDP flow at its own.
+fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span) -> Result<(), Fault> {
     let packets = |rate: Rate, bytes: u32| duration.as_secs_f64() * rate.as_bits() as f64 / 8.0 / f64::from(bytes);
-    let twice = Rate::from_bits(link.as_bits().saturating_mul(2));
-    let tcp = tcp.iter().map(|group| (&group.name, packets(group.sender.rate.min(twice), group.packet)));
+    let slowest = |group: &TcpGroup| {
+        let rates = group.route.iter().map(|hop| links[usize::from(hop.link)].simplex(hop.direction).rate);
+        rates.min().unwrap_or(group.sender.rate)
+    };
+    let twice = |rate: Rate| Rate::from_bits(rate.as_bits().saturating_mul(2));
+    let fastest = |group: &TcpGroup| group.sender.rate.min(twice(slowest(group)));
+    let tcp = tcp.iter().map(|group| (&group.name, packets(fastest(group), group.packet)));
     let udp = udp.iter().map(|group| (&group.name, packets(group.sender.rate.min(group.rate), group.packet)));
     match tcp.chain(udp).find(|(_, packets)| *packets >= f64::from(u32::MAX)) {
         Some((name, packets)) => {
@@ -200,14 +188,26 @@ fn record(raw: At<RawRecord>, duration: Span) -> Result<Record, Fault> {
     Ok(Record { interval, events: section.or(raw.events, Events::Off).into_inner() })
 }
 
-/// The disciplines to compare: at least one, each of which can be built, no two of which are the same.
-fn compared(qdiscs: Spanned<Vec<Spanned<Written>>>, limit: Limit, place: &Place) -> Result<Vec<Qdisc>, Fault> {
+/// The disciplines to compare: at least one, no two of which are the same, each of which can be built wherever they are
+/// compared; and that is somewhere.
+fn compared<'a>(
+    qdiscs: Spanned<Vec<Spanned<Written>>>,
+    scenario: &Scenario,
+    place: &dyn Fn(Rate) -> Place<'a>,
+) -> Result<Vec<Qdisc>, Fault> {
     let mut built: Vec<(Qdisc, Vec<(&str, String)>)> = Vec::new();
     let whole = qdiscs.span();
+    let places: Vec<&Simplex> =
+        scenario.hops().map(|hop| scenario.simplex(hop)).filter(|simplex| simplex.qdisc.is_none()).collect();
+    let Some((first, others)) = places.split_first() else {
+        let message = "every link has a `qdisc` of its own: these would be compared nowhere";
+        return Err(Fault::plain(whole, message));
+    };
     for qdisc in qdiscs.into_inner() {
         let span = qdisc.span();
         let Written(qdisc) = qdisc.into_inner();
-        let resolved = build(&qdisc, limit, place, &span)?;
+        let resolved = build(&qdisc, first.limit, &place(first.rate), &span)?;
+        others.iter().try_for_each(|other| build(&qdisc, other.limit, &place(other.rate), &span).map(drop))?;
         if let Some((same, _)) = built.iter().find(|(other, values)| other.name == qdisc.name && *values == resolved) {
             return Err(Fault::plain(span, format!("`{qdisc}` is the same as `{same}`: each is compared once")));
         }
@@ -217,28 +217,4 @@ fn compared(qdiscs: Spanned<Vec<Spanned<Written>>>, limit: Limit, place: &Place)
         return Err(Fault::plain(whole, "`qdiscs` is empty: name at least one discipline"));
     }
     Ok(built.into_iter().map(|(qdisc, _)| qdisc).collect())
-}
-
-/// Builds a discipline to see that it can be; gives all of its values.
-fn build(
-    qdisc: &Qdisc,
-    limit: Limit,
-    place: &Place,
-    span: &Range<usize>,
-) -> Result<Vec<(&'static str, String)>, Fault> {
-    qdisc::check(qdisc, limit, place).map_err(|error| unbuilt(qdisc, &error, span))
-}
-
-/// What to say of a discipline that cannot be built: the known names go beside the caret.
-fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
-    let fault = |message| Fault::plain(span.clone(), message);
-    match error {
-        BuildError::UnknownDiscipline { known, .. } => {
-            fault(error.brief()).help(format!("known disciplines: {}", known.join(", ")))
-        }
-        BuildError::UnknownName { what, known, .. } => {
-            fault(format!("{}: {}", qdisc.name, error.brief())).help(format!("known {what}s: {}", known.join(", ")))
-        }
-        other => fault(format!("{}: {}", qdisc.name, other.brief())),
-    }
 }

@@ -10,6 +10,7 @@ use crate::classify::{ClassRule, Conditions};
 use crate::fields::{Dscp, Ports, Protocol, prefix, written};
 use crate::header::Headers;
 use crate::model::{Access, Scenario, Start, TcpGroup, UdpGroup};
+use crate::network::{COMPARED, Link, Simplex};
 
 impl Scenario {
     /// The scenario as a TOML file in its canonical form: every key written out, defaults too, in a fixed order.
@@ -23,14 +24,7 @@ impl Scenario {
         page.plain("seeds", self.seeds_as_written());
         let qdiscs: Vec<String> = self.qdiscs.iter().map(|qdisc| quote(&qdisc.to_string())).collect();
         page.plain("qdiscs", format!("[{}]", qdiscs.join(", ")));
-        page.head("[link]");
-        page.quoted("rate", self.link.rate);
-        page.quoted("delay", self.link.delay);
-        page.quoted("limit", self.link.limit);
-        page.head("[link.reverse]");
-        page.quoted("rate", self.link.reverse.rate);
-        page.quoted("limit", self.link.reverse.limit);
-        page.text("qdisc", &self.link.reverse.qdisc.to_string());
+        self.links.iter().for_each(|link| page.link(link));
         self.tcp.iter().for_each(|group| page.tcp(group));
         self.udp.iter().for_each(|group| page.udp(group));
         page.head("[classify]");
@@ -81,6 +75,23 @@ impl Page {
         match value {
             Some(value) => self.quoted(key, value),
             None => self.quoted(key, "off"),
+        }
+    }
+
+    fn link(&mut self, link: &Link) {
+        self.head("[link]");
+        self.quoted("delay", link.delay);
+        self.simplex(&link.forward);
+        self.head("[link.reverse]");
+        self.simplex(&link.reverse);
+    }
+
+    fn simplex(&mut self, simplex: &Simplex) {
+        self.quoted("rate", simplex.rate);
+        self.quoted("limit", simplex.limit);
+        match &simplex.qdisc {
+            Some(qdisc) => self.text("qdisc", &qdisc.to_string()),
+            None => self.text("qdisc", COMPARED),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The keys of a file: defaults, overrides, changes; and the files that ship.
 
 use headgate_core::{Limit, Rate, Span};
-use headgate_scenario::{Access, Cc, Changes, Events, Kind, Scenario, Start};
+use headgate_scenario::{Access, Cc, Changes, Direction, Events, Hop, Kind, Qdisc, Scenario, Start};
 
 const SMALL: &str = r#"
 name = "small"
@@ -22,11 +22,14 @@ fn small(rest: &str, set: &[&str]) -> Scenario {
 #[test]
 fn a_file_may_leave_most_to_the_defaults() {
     let scenario = small("[[tcp]]\n[[tcp]]\n[[udp]]\nrate = '1Mbit/s'", &[]);
-    assert_eq!((scenario.warmup, scenario.seeds), (Span::ZERO, vec![1]));
+    assert_eq!((scenario.warmup, &scenario.seeds[..]), (Span::ZERO, &[1][..]));
     assert_eq!((scenario.record.interval, scenario.record.events), (Span::from_millis(100), Events::Off));
-    let reverse = &scenario.link.reverse;
-    assert_eq!((reverse.rate, reverse.limit), (scenario.link.rate, Limit::Packets(1000)));
-    assert_eq!(reverse.qdisc.to_string(), "droptail");
+    let [link] = &scenario.links[..] else { panic!("{:?}", scenario.links) };
+    assert_eq!((link.name.as_str(), link.from.as_str(), link.to.as_str()), ("bottleneck", "left", "right"));
+    assert_eq!((link.reverse.rate, link.reverse.limit), (link.forward.rate, Limit::Packets(1000)));
+    assert_eq!((&link.forward.qdisc, &link.reverse.qdisc), (&None, &Some(Qdisc::named("droptail"))));
+    assert_eq!(scenario.bottleneck(), Hop { link: 0, direction: Direction::Forward });
+    assert!(scenario.routes().all(|route| route == [scenario.bottleneck()]));
     let names: Vec<&str> = scenario.tcp.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["tcp", "tcp2"]);
     assert_eq!((scenario.udp[0].name.as_str(), scenario.udp[0].packet, scenario.udp[0].header), ("udp", 1000, 28));
@@ -98,11 +101,11 @@ fn changes_reach_sections_kinds_groups_and_keys_that_were_not_written() {
     let rest = "[[tcp]]\nname = 'web'\n[[tcp]]\n[[udp]]\nname = 'cbr'\nrate = '1Mbit/s'";
     let set = ["link.rate=20Mbit/s", "tcp.cc=reno", "cbr.rate=8Mbit/s", "tcp2.flows=3", "record.events=all"];
     let scenario = small(rest, &[&set[..], &["link.reverse.limit=9p", "web.access.delay=5ms", "about=a = b"]].concat());
-    assert_eq!(scenario.link.rate, Rate::from_bits(20_000_000));
+    assert_eq!(scenario.links[0].forward.rate, Rate::from_bits(20_000_000));
     assert_eq!((scenario.tcp[0].cc, scenario.tcp[1].cc), (Cc::Reno, Cc::Reno));
     assert_eq!((scenario.tcp[0].flows, scenario.tcp[1].flows), (1, 3));
     assert_eq!(scenario.udp[0].rate, Rate::from_bits(8_000_000));
-    assert_eq!((scenario.record.events, scenario.link.reverse.limit), (Events::All, Limit::Packets(9)));
+    assert_eq!((scenario.record.events, scenario.links[0].reverse.limit), (Events::All, Limit::Packets(9)));
     assert_eq!((scenario.tcp[0].sender.delay, scenario.about.as_str()), (Span::from_millis(5), "a = b"));
     let groups: Vec<_> = scenario.groups().map(|group| (group.index, group.name, group.kind, group.flows)).collect();
     assert_eq!(groups, [(0, "web", Kind::Tcp, 1), (1, "tcp2", Kind::Tcp, 3), (2, "cbr", Kind::Udp, 1)]);
@@ -145,9 +148,10 @@ fn the_demo_is_the_papers_setting() {
     let text = include_str!("../../../scenarios/protect.toml");
     let scenario = read(text, &[]);
     let tcp = &scenario.tcp[0];
-    let one_way = [scenario.link.delay, tcp.sender.delay, tcp.receiver.delay].map(Span::as_nanos).iter().sum::<u64>();
+    let link = &scenario.links[0];
+    let one_way = [link.delay, tcp.sender.delay, tcp.receiver.delay].map(Span::as_nanos).iter().sum::<u64>();
     assert_eq!(2 * one_way, 32_000_000, "round trip");
     assert_eq!((scenario.total_flows(), scenario.seeds.len(), scenario.qdiscs.len()), (10, 10, 7));
-    assert_eq!((tcp.packet, scenario.link.limit), (512, Limit::Packets(780)));
-    assert_eq!(scenario.link.rate.as_bits() / 10, 1_000_000, "fair share");
+    assert_eq!((tcp.packet, link.forward.limit), (512, Limit::Packets(780)));
+    assert_eq!(link.forward.rate.as_bits() / 10, 1_000_000, "fair share");
 }

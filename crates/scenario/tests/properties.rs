@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, ClassRule, Conditions, Events, FlowKey, Headers, IpNet, Link, Ports, Qdisc, Record, Reverse,
-    Scenario, Start, TcpGroup, UdpGroup,
+    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, IpNet, Link, Ports, Qdisc,
+    Record, Scenario, Simplex, Start, TcpGroup, UdpGroup,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -157,6 +157,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
             TcpGroup {
                 name: String::new(),
                 flows: flows + 1,
+                route: across(),
                 cc,
                 packet,
                 header,
@@ -190,6 +191,7 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
         |(flows, rate, (packet, header), jitter, (sender, receiver), (start, stop), (ecn, headers))| UdpGroup {
             name: String::new(),
             flows,
+            route: across(),
             rate,
             packet,
             header,
@@ -213,15 +215,22 @@ fn qdiscs() -> impl Strategy<Value = Vec<Qdisc>> {
     })
 }
 
+fn simplex() -> impl Strategy<Value = Simplex> {
+    let qdisc = option::of(qdiscs().prop_map(|mut qdiscs| qdiscs.remove(0)));
+    (rate(), limit(), qdisc).prop_map(|(rate, limit, qdisc)| Simplex { rate, limit, qdisc })
+}
+
+/// The dumbbell, whose disciplines are compared one way at the least.
 fn link() -> impl Strategy<Value = Link> {
-    let reverse = (rate(), limit(), qdiscs());
-    let reverse = reverse.prop_map(|(rate, limit, mut qdiscs)| Reverse { rate, limit, qdisc: qdiscs.remove(0) });
-    (rate(), span(0..3_600_000), limit(), reverse).prop_map(|(rate, delay, limit, reverse)| Link {
-        rate,
-        delay,
-        limit,
-        reverse,
+    (span(0..3_600_000), simplex(), simplex(), any::<bool>()).prop_map(|(delay, mut forward, mut reverse, first)| {
+        *(if first { &mut forward.qdisc } else { &mut reverse.qdisc }) = None;
+        let [name, from, to] = ["bottleneck", "left", "right"].map(str::to_string);
+        Link { name, from, to, delay, forward, reverse }
     })
+}
+
+fn across() -> Vec<Hop> {
+    vec![Hop { link: 0, direction: Direction::Forward }]
 }
 
 fn groups_and_classes() -> impl Strategy<Value = ((Vec<TcpGroup>, Vec<UdpGroup>), Vec<ClassRule>, FlowKey)> {
@@ -259,7 +268,7 @@ prop_compose! {
         all.enumerate().for_each(|(index, (flows, headers))| told_apart(index, flows, headers));
         let interval = interval.min(duration).max(Span::from_nanos(duration.as_nanos().div_ceil(1_000_000)));
         Scenario {
-            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, link, tcp, udp, flow_key, classes,
+            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, links: vec![link], tcp, udp, flow_key, classes,
             record: Record { interval, events },
         }
     }

@@ -98,7 +98,7 @@ fn measure(scenario: &Scenario, qdisc: &Qdisc, repeats: u64, seeds: u64) -> Cost
         for seed in 1..=seeds {
             let outcome = headgate_sim::run(scenario, qdisc, seed, &mut ()).unwrap_or_else(|error| panic!("{error}"));
             packets += outcome.packets;
-            acks += outcome.reverse.counts.sent;
+            acks += outcome.links[1].counts.sent;
             events += outcome.events;
         }
         costs.push((cpu_seconds() - start) / packets as f64);

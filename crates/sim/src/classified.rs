@@ -7,18 +7,9 @@
 use std::collections::BTreeMap;
 
 use headgate_core::{Backlog, ClassId, Cx, Discipline, FlowId, Packet, Sink, Time, Why};
-use headgate_scenario::Scenario;
+use headgate_scenario::{Hop, Scenario};
 
 use crate::segment::{Segment, SimPacket};
-
-/// Which way packets go, and so which header they have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heading {
-    /// To the receivers.
-    Forward,
-    /// Back to the senders.
-    Reverse,
-}
 
 /// What the discipline keeps with a packet: what it carries, and its flow in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +33,9 @@ pub struct Classified<D> {
 }
 
 impl<D> Classified<D> {
-    /// Shows `inner` the packets of `scenario` that go `heading`.
-    pub fn new(inner: D, scenario: &Scenario, heading: Heading) -> Classified<D> {
-        Classified { inner, identities: identities(scenario, heading) }
+    /// Shows `inner` the packets of `scenario` that go over `hop`.
+    pub fn new(inner: D, scenario: &Scenario, hop: Hop) -> Classified<D> {
+        Classified { inner, identities: identities(scenario, hop) }
     }
 
     #[inline]
@@ -63,14 +54,18 @@ fn untag(packet: Packet<Tagged>) -> SimPacket {
 
 /// A flow goes by the number of the first flow that the classifier does not tell it from. Where all are told apart, a
 /// discipline sees the same numbers as without classes.
-fn identities(scenario: &Scenario, heading: Heading) -> Vec<Identity> {
+///
+/// A direction of a link carries either the data of a flow, or what answers it, which has the header of a reply.
+fn identities(scenario: &Scenario, hop: Hop) -> Vec<Identity> {
     // The numbers depend on which hashes are equal, not on the hashes: any key will do.
     let classifier = scenario.classifier(0);
     let mut first = BTreeMap::new();
-    let numbered = (0..).zip(scenario.headers());
+    let carried = scenario.groups().zip(scenario.routes());
+    let carried = carried.flat_map(|(group, route)| (0..group.flows).map(move |_| route.contains(&hop)));
+    let numbered = (0..).zip(scenario.headers().zip(carried));
     numbered
-        .map(|(number, header)| {
-            let header = if heading == Heading::Forward { header } else { header.reply() };
+        .map(|(number, (header, is_data))| {
+            let header = if is_data { header } else { header.reply() };
             let class = classifier.class(&header);
             let flow = *first.entry(classifier.flow(&header, class)).or_insert(FlowId(number));
             Identity { flow, class }
@@ -125,7 +120,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use headgate_core::{Ecn, Rng};
-    use headgate_scenario::Changes;
+    use headgate_scenario::{Changes, Direction};
 
     use super::*;
 
@@ -142,23 +137,23 @@ mod tests {
     }
 
     /// Flow and class of each of the simulator's flows.
-    fn seen(flow: &str, heading: Heading) -> Vec<(u64, u16)> {
-        let identities = identities(&scenario(flow), heading);
+    fn seen(flow: &str, direction: Direction) -> Vec<(u64, u16)> {
+        let identities = identities(&scenario(flow), Hop { link: 0, direction });
         identities.iter().map(|identity| (identity.flow.0, identity.class.0)).collect()
     }
 
     #[test]
     fn flows_that_the_key_does_not_tell_apart_go_by_the_first_of_them() {
-        assert_eq!(seen("5-tuple", Heading::Forward), [(0, 0), (1, 0), (2, 1), (3, 1)]);
-        assert_eq!(seen("source", Heading::Forward), [(0, 0), (1, 0), (2, 1), (2, 1)]);
-        assert_eq!(seen("source/24", Heading::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
-        assert_eq!(seen("class", Heading::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
+        assert_eq!(seen("5-tuple", Direction::Forward), [(0, 0), (1, 0), (2, 1), (3, 1)]);
+        assert_eq!(seen("source", Direction::Forward), [(0, 0), (1, 0), (2, 1), (2, 1)]);
+        assert_eq!(seen("source/24", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
+        assert_eq!(seen("class", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
     }
 
     #[test]
     fn what_comes_back_has_its_ends_exchanged() {
-        assert_eq!(seen("source", Heading::Reverse), [(0, 2), (1, 2), (2, 1), (3, 1)]);
-        assert_eq!(seen("destination", Heading::Reverse), [(0, 2), (1, 2), (2, 1), (2, 1)]);
+        assert_eq!(seen("source", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (3, 1)]);
+        assert_eq!(seen("destination", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (2, 1)]);
     }
 
     /// Keeps two packets and notes what it sees; marks the first, drops what comes third or is shed.
@@ -201,7 +196,8 @@ mod tests {
 
     #[test]
     fn the_discipline_sees_flows_and_classes_and_the_port_its_own_packets() {
-        let mut classified = Classified::new(Fake::default(), &scenario("source"), Heading::Forward);
+        let mut classified =
+            Classified::new(Fake::default(), &scenario("source"), Hop { link: 0, direction: Direction::Forward });
         let (mut rng, mut told) = (Rng::new(1), Told::default());
         let packet =
             |flow| SimPacket { ecn: Ecn::Ect0, ..Packet::new(FlowId(flow), 100, Segment::data(flow as u32, true)) };

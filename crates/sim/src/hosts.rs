@@ -3,6 +3,7 @@
 use headgate_core::{Ecn, Rng, Sink, Time, Why};
 use headgate_scenario::{Scenario, Start};
 
+use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Sacks, Segment, SimPacket};
 use crate::tcp::Ack;
@@ -18,6 +19,7 @@ pub struct Hosts {
     tcp_kinds: Vec<TcpKind>,
     udp_kinds: Vec<UdpKind>,
     sacks: Sacks,
+    paths: Paths,
     /// Useful bytes delivered since the last sample, by group.
     delivered: Vec<u64>,
 }
@@ -46,6 +48,7 @@ impl Hosts {
             tcp_kinds: scenario.tcp.iter().map(TcpKind::new).collect(),
             udp_kinds: scenario.udp.iter().map(UdpKind::new).collect(),
             sacks: Sacks::default(),
+            paths: Paths::new(scenario),
             delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],
         };
         for (g, group) in scenario.tcp.iter().enumerate() {
@@ -87,9 +90,22 @@ impl Hosts {
         flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.sacks, queue);
     }
 
-    /// A packet leaves the far router for its receiver.
+    /// A packet comes out of `link` at `now`, which may lie ahead: it goes to the next link of its route or to its host.
     #[inline]
-    pub fn receive(&mut self, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
+    pub fn leave(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
+        if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
+            return queue.push(now, Event::from_link(next, packet));
+        }
+        if packet.handle.is_reply() {
+            queue.push(self.ack_arrives(&packet, now), Event::to_sender(packet));
+        } else {
+            self.receive(packet, now, queue);
+        }
+    }
+
+    /// A packet leaves the last router for its receiver.
+    #[inline]
+    fn receive(&mut self, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
         let id = packet.flow.0 as usize;
         let Carried::Data { seq, cwr } = packet.handle.carried() else {
             return self.receive_datagram(packet, now, queue);
@@ -117,9 +133,9 @@ impl Hosts {
         self.delivered[self.tcp_kinds.len() + flow.group as usize] += payload;
     }
 
-    /// When an acknowledgement that leaves the near router reaches its sender.
+    /// When an acknowledgement that leaves the last router reaches its sender.
     #[inline]
-    pub fn ack_arrives(&mut self, packet: &SimPacket, now: Time) -> Time {
+    fn ack_arrives(&mut self, packet: &SimPacket, now: Time) -> Time {
         let flow = &mut self.tcp[packet.flow.0 as usize];
         flow.ack_arrives(&self.tcp_kinds[flow.group as usize], now)
     }
@@ -134,7 +150,7 @@ impl Hosts {
         flow.on_ack(id, Ack { ack, ece, blocks }, &self.tcp_kinds[flow.group as usize], now, queue);
     }
 
-    /// A datagram reached the bottleneck: its source sends the next.
+    /// A datagram reached its first link: its source sends the next.
     #[inline]
     pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut Queue<Event>) {
         if packet.handle == Segment::DATAGRAM {
@@ -145,8 +161,9 @@ impl Hosts {
     #[inline]
     fn emit(&mut self, id: usize, queue: &mut Queue<Event>) {
         let flow = &mut self.udp[id - self.tcp.len()];
-        if let Some((arrives, packet)) = flow.emit(id as u32, &self.udp_kinds[flow.group as usize]) {
-            queue.push(arrives, Event::to_forward(packet));
+        let kind = &self.udp_kinds[flow.group as usize];
+        if let Some((arrives, packet)) = flow.emit(id as u32, kind) {
+            queue.push(arrives, Event::from_sender(kind.link, packet));
         }
     }
 
@@ -154,12 +171,6 @@ impl Hosts {
     #[inline]
     pub fn tcp(&self, packet: &SimPacket) -> &TcpFlow {
         &self.tcp[packet.flow.0 as usize]
-    }
-
-    /// The size of each flow's packets in bytes.
-    pub fn packet_sizes(&self) -> Vec<u32> {
-        let tcp = self.tcp.iter().map(|flow| self.tcp_kinds[flow.group as usize].packet);
-        tcp.chain(self.udp.iter().map(|flow| self.udp_kinds[flow.group as usize].packet)).collect()
     }
 
     /// The group of a flow, TCP before UDP.

@@ -1,4 +1,4 @@
-//! Headgate's packet simulator: the same disciplines, a dumbbell, TCP by the RFCs.
+//! Headgate's packet simulator: the same disciplines, any network of links, TCP by the RFCs.
 #![forbid(unsafe_code)]
 
 mod classified;
@@ -6,13 +6,16 @@ mod hosts;
 mod link;
 mod meter;
 mod outcome;
+mod paths;
 mod queue;
+mod queueing;
 mod run;
 mod sampler;
 mod segment;
 mod share;
 pub mod tcp;
 mod traffic;
+mod wakes;
 mod wire;
 mod world;
 

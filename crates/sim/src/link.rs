@@ -1,28 +1,25 @@
-//! The bottleneck link: a port with its discipline, and a transmitter that sends one packet at a time.
+//! One direction of a link: a port with its discipline, and a transmitter that sends one packet at a time.
 //!
 //! While packets wait, [`Link::wake`] says when the transmitter falls free; the world looks at it beside the event
 //! queue, and it is no event. While none wait there is nothing to wake up for: that the link went idle is told to the
 //! discipline, with the time at which it did, just before anything else happens at the port. A discipline cannot tell
 //! the difference, and an idle link costs nothing.
 
-use headgate_core::{Discipline, Ledger, Port, Rate, Span, Time};
+use headgate_core::{Port, Rate, Span, Time};
 
 use crate::hosts::Hosts;
-use crate::meter::Occupancy;
+use crate::meter::{FlowLedger, Occupancy};
 use crate::queue::Queue;
+use crate::queueing::Queueing;
 use crate::segment::{Segment, SimPacket};
 use crate::world::Event;
 
-/// Which way a link goes, and so what becomes of the packets that come out of it.
-pub trait Way {
-    /// A packet that leaves the far router at `now` is on its way to its host.
-    fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>);
-}
+/// A link's port: its discipline, and what was counted there.
+pub type LinkPort = Port<Segment, Queueing, FlowLedger>;
 
-/// One direction of the bottleneck.
-pub struct Link<W, D, L> {
-    way: std::marker::PhantomData<W>,
-    port: Port<Segment, D, L>,
+/// One direction of a link.
+pub struct Link {
+    port: LinkPort,
     rate: Rate,
     delay: Span,
     /// The transmission time of the size seen last: sizes repeat.
@@ -32,14 +29,15 @@ pub struct Link<W, D, L> {
     wake: Time,
     /// The discipline was asked since the transmitter fell free, and had nothing.
     idle: bool,
+    /// Its number among all directions of all links.
+    number: u16,
     occupancy: Occupancy,
 }
 
-impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
-    /// An idle link.
-    pub fn new(port: Port<Segment, D, L>, rate: Rate, delay: Span) -> Self {
+impl Link {
+    /// An idle link, which is number `number` of all.
+    pub fn new(number: u16, port: LinkPort, rate: Rate, delay: Span) -> Link {
         Link {
-            way: std::marker::PhantomData,
             port,
             rate,
             delay,
@@ -47,6 +45,7 @@ impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
             free_at: Time::ZERO,
             wake: Time::NEVER,
             idle: true,
+            number,
             occupancy: Occupancy::default(),
         }
     }
@@ -100,7 +99,7 @@ impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
             let transmit = self.transmit(packet.bytes);
             self.free_at = now + transmit;
             self.occupancy.busy(transmit);
-            W::leave(packet, self.free_at + self.delay, hosts, queue);
+            hosts.leave(self.number, packet, self.free_at + self.delay, queue);
             if backlog.packets > 0 {
                 self.wake = self.free_at;
             }
@@ -121,12 +120,17 @@ impl<W: Way, D: Discipline<Segment>, L: Ledger<Segment>> Link<W, D, L> {
     }
 
     /// The port, with its discipline and its ledger.
-    pub fn port(&self) -> &Port<Segment, D, L> {
+    pub fn port(&self) -> &LinkPort {
         &self.port
     }
 
     /// The port's ledger.
-    pub fn ledger_mut(&mut self) -> &mut L {
+    pub fn ledger(&self) -> &FlowLedger {
+        self.port.ledger()
+    }
+
+    /// The same, to change it.
+    pub fn ledger_mut(&mut self) -> &mut FlowLedger {
         self.port.ledger_mut()
     }
 

@@ -61,11 +61,12 @@ impl Occupancy {
     }
 }
 
-/// What every packet of a flow changes: four flows to a cache line.
+/// What every packet of a flow changes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passed {
     arrived: u32,
     sent: u32,
+    sent_bytes: u64,
     delay_nanos: u64,
 }
 
@@ -76,18 +77,20 @@ struct Signalled {
     marks: [u32; Why::ALL.len()],
 }
 
-/// The forward port's ledger: counts by flow, the distribution of delay, and events if they are wanted.
+/// A port's ledger: the counts of each flow's data, and of all replies together; the distribution of delay; and events
+/// if they are wanted.
 pub struct FlowLedger {
     passed: Vec<Passed>,
     signalled: Vec<Signalled>,
-    /// Every packet of a flow is of one size.
-    sizes: Vec<u32>,
+    replies: Counts,
     sojourn: Histogram,
     events: Option<EventLog>,
 }
 
 /// Events in the order in which they happened, until the watcher takes them.
 pub struct EventLog {
+    /// The number of the port's link.
+    link: u16,
     /// Arrivals and departures are wanted too, not only drops and marks.
     passages: bool,
     held: u32,
@@ -95,9 +98,9 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    /// The log that `wanted` asks for, if any.
-    pub fn new(wanted: Events) -> Option<EventLog> {
-        let log = EventLog { passages: wanted == Events::All, held: 0, rows: Vec::new() };
+    /// The log of `link` that `wanted` asks for, if any.
+    pub fn new(link: u16, wanted: Events) -> Option<EventLog> {
+        let log = EventLog { link, passages: wanted == Events::All, held: 0, rows: Vec::new() };
         (wanted != Events::Off).then_some(log)
     }
 
@@ -109,16 +112,17 @@ impl EventLog {
         }
         if self.passages || matches!(happening, Happening::Dropped(_) | Happening::Marked(_)) {
             let (flow, queue_packets) = (packet.flow.0 as u32, self.held);
-            self.rows.push(EventRow { time, happening, flow, bytes: packet.bytes, queue_packets });
+            self.rows.push(EventRow { time, link: self.link, happening, flow, bytes: packet.bytes, queue_packets });
         }
     }
 }
 
 impl FlowLedger {
-    /// Nothing counted yet, for flows whose packets have these `sizes` in bytes.
-    pub fn new(sizes: Vec<u32>, events: Option<EventLog>) -> FlowLedger {
-        let (passed, signalled) = (vec![Passed::default(); sizes.len()], vec![Signalled::default(); sizes.len()]);
-        FlowLedger { passed, signalled, sizes, sojourn: Histogram::default(), events }
+    /// Nothing counted yet, of as many flows as the scenario has, or of none where only replies come.
+    pub fn new(flows: u32, events: Option<EventLog>) -> FlowLedger {
+        let flows = flows as usize;
+        let (passed, signalled) = (vec![Passed::default(); flows], vec![Signalled::default(); flows]);
+        FlowLedger { passed, signalled, replies: Counts::default(), sojourn: Histogram::default(), events }
     }
 
     /// Begins anew, when the warm-up ends. Events go on.
@@ -126,34 +130,35 @@ impl FlowLedger {
         self.sojourn = Histogram::default();
         self.passed.fill(Passed::default());
         self.signalled.fill(Signalled::default());
+        self.replies = Counts::default();
     }
 
-    /// The counts over all flows.
+    /// The counts over all packets.
     pub fn counts(&self) -> Counts {
-        let mut all = Counts::default();
+        let mut all = self.replies.clone();
         (0..self.passed.len()).for_each(|flow| all.add(&self.of_flow(flow)));
         all
     }
 
-    /// The counts of one flow.
+    /// The counts of the data of one flow.
     pub fn of_flow(&self, flow: usize) -> Counts {
         let (passed, signalled) = (self.passed[flow], self.signalled[flow]);
         Counts {
             arrived: passed.arrived.into(),
             sent: passed.sent.into(),
-            sent_bytes: u64::from(passed.sent) * u64::from(self.sizes[flow]),
+            sent_bytes: passed.sent_bytes,
             drops: signalled.drops.map(u64::from),
             marks: signalled.marks.map(u64::from),
         }
     }
 
-    /// The mean queueing delay of the packets a flow sent, in milliseconds.
+    /// The mean queueing delay of the data a flow sent, in milliseconds.
     pub fn delay_ms(&self, flow: usize) -> Option<f64> {
         let Passed { sent, delay_nanos, .. } = self.passed[flow];
         (sent > 0).then(|| delay_nanos as f64 / f64::from(sent) / 1e6)
     }
 
-    /// Packets dropped and packets marked of each flow.
+    /// Packets of data dropped and marked, by flow.
     pub fn lost_and_marked(&self) -> impl Iterator<Item = (u64, u64)> {
         let sum = |counts: &[u32]| counts.iter().copied().map(u64::from).sum();
         self.signalled.iter().map(move |flow| (sum(&flow.drops), sum(&flow.marks)))
@@ -180,7 +185,11 @@ impl FlowLedger {
 impl Ledger<Segment> for FlowLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<Segment>, now: Time) {
-        self.passed[packet.flow.0 as usize].arrived += 1;
+        if packet.handle.is_reply() {
+            self.replies.arrived += 1;
+        } else {
+            self.passed[packet.flow.0 as usize].arrived += 1;
+        }
         self.note(packet, Happening::Arrived, now);
     }
 
@@ -188,19 +197,33 @@ impl Ledger<Segment> for FlowLedger {
     fn sent(&mut self, packet: &Packet<Segment>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
         self.sojourn.record(delay);
-        let flow = &mut self.passed[packet.flow.0 as usize];
-        flow.sent += 1;
-        flow.delay_nanos += delay;
+        if packet.handle.is_reply() {
+            self.replies.sent += 1;
+            self.replies.sent_bytes += u64::from(packet.bytes);
+        } else {
+            let flow = &mut self.passed[packet.flow.0 as usize];
+            flow.sent += 1;
+            flow.sent_bytes += u64::from(packet.bytes);
+            flow.delay_nanos += delay;
+        }
         self.note(packet, Happening::Sent, now);
     }
 
     fn dropped(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        self.signalled[packet.flow.0 as usize].drops[why as usize] += 1;
+        if packet.handle.is_reply() {
+            self.replies.drops[why as usize] += 1;
+        } else {
+            self.signalled[packet.flow.0 as usize].drops[why as usize] += 1;
+        }
         self.note(packet, Happening::Dropped(why), now);
     }
 
     fn marked(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        self.signalled[packet.flow.0 as usize].marks[why as usize] += 1;
+        if packet.handle.is_reply() {
+            self.replies.marks[why as usize] += 1;
+        } else {
+            self.signalled[packet.flow.0 as usize].marks[why as usize] += 1;
+        }
         self.note(packet, Happening::Marked(why), now);
     }
 }

@@ -4,6 +4,7 @@ use core::fmt;
 
 use headgate_core::parts::Histogram;
 use headgate_core::{BuildError, Counts, Time, Why};
+use headgate_scenario::Direction;
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,14 +13,19 @@ pub struct Outcome {
     pub flows: Vec<FlowRow>,
     /// One row an interval, metric and group, warm-up included.
     pub intervals: Vec<IntervalRow>,
-    /// The bottleneck from senders to receivers.
-    pub forward: LinkRow,
-    /// The bottleneck from receivers to senders.
-    pub reverse: LinkRow,
-    /// Packets sent through the forward bottleneck in the whole run, warm-up included: the unit of cost.
+    /// One row a direction of a link, by its number: each link's forward one before its reverse one.
+    pub links: Vec<LinkRow>,
+    /// Packets sent where disciplines are compared in the whole run, warm-up included: the unit of cost.
     pub packets: u64,
     /// Events the simulator processed in the whole run.
     pub events: u64,
+}
+
+impl Outcome {
+    /// The directions of links at which disciplines are compared, each with its number.
+    pub fn compared(&self) -> impl Iterator<Item = (usize, &LinkRow)> {
+        self.links.iter().enumerate().filter(|(_, link)| link.compared)
+    }
 }
 
 /// One flow.
@@ -29,7 +35,8 @@ pub struct FlowRow {
     pub flow: u32,
     /// Its group: an index into the scenario's groups, TCP before UDP.
     pub group: u32,
-    /// What happened to its packets at the forward bottleneck.
+    /// What happened to its data in the network: what arrived at the first queue on its way, what left the last, and
+    /// drops and marks at all of them.
     pub counts: Counts,
     /// Useful bytes delivered (headers, duplicates excluded) per second, in bits per second.
     pub goodput_bps: f64,
@@ -41,7 +48,7 @@ pub struct FlowRow {
     pub timeouts: u64,
     /// The congestion window averaged over time, in packets; `None` for UDP.
     pub cwnd_mean: Option<f64>,
-    /// The mean of its packets' queueing delays at the bottleneck, in milliseconds; `None` if none was sent.
+    /// The mean of its data packets' queueing delays, all queues together, in milliseconds; `None` if none was sent.
     pub delay_ms_mean: Option<f64>,
 }
 
@@ -55,15 +62,23 @@ pub struct IntervalRow {
     pub metric: &'static str,
     /// Whether `metric` is the name of a discipline's gauge.
     pub is_gauge: bool,
+    /// The direction of a link, where the metric is of one: an index into [`Outcome::links`].
+    pub link: Option<u16>,
     /// The group, where the metric is of one.
     pub group: Option<u32>,
     /// The value.
     pub value: f64,
 }
 
-/// One direction of the bottleneck.
+/// One direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkRow {
+    /// The link's name.
+    pub link: String,
+    /// Which way along it.
+    pub direction: Direction,
+    /// Whether disciplines are compared there: intervals, events and the unit of cost are of such.
+    pub compared: bool,
     /// What happened to all packets.
     pub counts: Counts,
     /// The share of the time in which the link was sending.
@@ -76,7 +91,7 @@ pub struct LinkRow {
     pub delay: Histogram,
 }
 
-/// What happened to a packet at the forward bottleneck.
+/// What happened to a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happening {
     /// It came.
@@ -89,11 +104,13 @@ pub enum Happening {
     Marked(Why),
 }
 
-/// One event at the forward bottleneck.
+/// One event at a queue where disciplines are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRow {
     /// When.
     pub time: Time,
+    /// The direction of a link: an index into [`Outcome::links`].
+    pub link: u16,
     /// What.
     pub happening: Happening,
     /// The packet's flow.
@@ -124,7 +141,7 @@ impl Watch for () {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The discipline of the forward or reverse queue could not be built.
+    /// A discipline could not be built.
     Build(BuildError),
     /// The watcher asked to stop.
     Stopped,

@@ -54,6 +54,12 @@ impl Segment {
         Segment(u64::from(ack) | 1 << KIND | u64::from(ece) << FLAG | sack << SACK)
     }
 
+    /// Whether it goes from receiver to sender, and so the way back.
+    #[inline]
+    pub fn is_reply(self) -> bool {
+        self.0 >> KIND & 3 == 1
+    }
+
     /// What it says.
     #[inline]
     pub fn carried(self) -> Carried {
@@ -115,11 +121,13 @@ mod tests {
         let mut sacks = Sacks::default();
         let sack = Some(sacks.keep([(1, 2); 3]));
         for flag in [false, true] {
+            assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, sack).is_reply());
             assert_eq!(Segment::data(u32::MAX, flag).carried(), Carried::Data { seq: u32::MAX, cwr: flag });
             let expected = Carried::Ack { ack: u32::MAX, ece: flag, sack };
             assert_eq!(Segment::ack(u32::MAX, flag, sack).carried(), expected);
             assert_eq!(Segment::ack(0, flag, None).carried(), Carried::Ack { ack: 0, ece: flag, sack: None });
         }
+        assert!(!Segment::DATAGRAM.is_reply());
         assert_eq!(Segment::DATAGRAM.carried(), Carried::Datagram);
         assert_eq!(size_of::<SimPacket>(), 32);
     }

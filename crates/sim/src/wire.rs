@@ -2,8 +2,8 @@
 //!
 //! Nothing else shares it, so when a packet comes out is known when it goes in, and no event is needed for its way.
 
-use headgate_core::{Rate, Span, Time};
-use headgate_scenario::Access;
+use headgate_core::{Span, Time};
+use headgate_scenario::{Access, Hop, Scenario};
 
 /// What all wires of a group have in common, for packets of one size.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,13 @@ impl Wire {
     }
 }
 
-/// Rate and delay of a path without queues: the least round-trip time of a flow.
-pub fn base_rtt(rate: Rate, delay: Span, sender: &Access, receiver: &Access, data: u32, ack: u32) -> Span {
-    let sending = |bytes| sender.rate.transmit(bytes) + rate.transmit(bytes) + receiver.rate.transmit(bytes);
-    sending(data) + sending(ack) + (sender.delay + delay + receiver.delay) * 2
+/// The least round-trip time of a flow of `scenario` that goes over `route`: what it takes without queues.
+pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], [data, ack]: [u32; 2]) -> Span {
+    let sending = |bytes| sender.rate.transmit(bytes) + receiver.rate.transmit(bytes);
+    let access = sending(data) + sending(ack) + (sender.delay + receiver.delay) * 2;
+    route.iter().fold(access, |sum, hop| {
+        let link = &scenario.links[usize::from(hop.link)];
+        let rate = |hop| scenario.simplex(hop).rate;
+        sum + rate(*hop).transmit(data) + rate(hop.back()).transmit(ack) + link.delay * 2
+    })
 }

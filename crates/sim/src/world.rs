@@ -1,15 +1,15 @@
-//! The world of one run: hosts, the two directions of the bottleneck, and the events that move them.
+//! The world of one run: hosts, links, and the events that move packets between them.
 
-use headgate_core::{Discipline, FlowId, Packet, Time, Totals};
+use headgate_core::{FlowId, Packet, Time};
 use headgate_scenario::Scenario;
 
 use crate::hosts::Hosts;
-use crate::link::{Link, Way};
-use crate::meter::FlowLedger;
-use crate::outcome::{Outcome, RunError, Watch};
+use crate::link::Link;
+use crate::outcome::{EventRow, Outcome, RunError, Watch};
 use crate::queue::Queue;
 use crate::sampler::Sampler;
 use crate::segment::{Segment, SimPacket};
+use crate::wakes::Wakes;
 
 /// What can happen, and to which packet or flow.
 ///
@@ -18,14 +18,17 @@ use crate::segment::{Segment, SimPacket};
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     what: What,
+    /// The number of the link that the packet reaches, if it reaches one.
+    link: u16,
     /// The packet; for a timer or a start, any packet of the flow.
     packet: SimPacket,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
-    ToForward,
-    ToReverse,
+    FromSender,
+    FromReceiver,
+    FromLink,
     ToSender,
     SenderTimer,
     ReceiverTimer,
@@ -41,16 +44,28 @@ impl Event {
     /// The warm-up ends.
     const WARM: Event = Event::bare(What::Warm, 0);
 
-    /// A packet reaches the forward bottleneck.
+    /// A packet comes from its sender's access link to the first link of its route.
     #[inline]
-    pub fn to_forward(packet: SimPacket) -> Event {
-        Event { what: What::ToForward, packet }
+    pub fn from_sender(link: u16, packet: SimPacket) -> Event {
+        Event { what: What::FromSender, link, packet }
     }
 
-    /// An acknowledgement reaches the reverse bottleneck.
+    /// An acknowledgement comes from its receiver's access link to the first link on its way back.
     #[inline]
-    pub fn to_reverse(packet: SimPacket) -> Event {
-        Event { what: What::ToReverse, packet }
+    pub fn from_receiver(link: u16, packet: SimPacket) -> Event {
+        Event { what: What::FromReceiver, link, packet }
+    }
+
+    /// A packet comes from another link.
+    #[inline]
+    pub fn from_link(link: u16, packet: SimPacket) -> Event {
+        Event { what: What::FromLink, link, packet }
+    }
+
+    /// An acknowledgement reaches its sender.
+    #[inline]
+    pub fn to_sender(packet: SimPacket) -> Event {
+        Event { what: What::ToSender, link: 0, packet }
     }
 
     /// A sender's retransmission timer.
@@ -65,7 +80,7 @@ impl Event {
 
     /// A datagram that had to wait on its last wire is with its receiver.
     pub fn delivered(packet: SimPacket) -> Event {
-        Event { what: What::Delivered, packet }
+        Event { what: What::Delivered, link: 0, packet }
     }
 
     /// A TCP flow starts.
@@ -78,67 +93,45 @@ impl Event {
     fn approach(&self, hosts: &Hosts) {
         match self.what {
             What::ToSender => hosts.tcp(&self.packet).approach_sender(),
-            What::ToReverse => hosts.tcp(&self.packet).approach_wire(),
+            What::FromReceiver => hosts.tcp(&self.packet).approach_wire(),
             _ => {}
         }
     }
 
     const fn bare(what: What, flow: u32) -> Event {
-        Event { what, packet: Packet::new(FlowId(flow as u64), 0, Segment::DATAGRAM) }
+        Event { what, link: 0, packet: Packet::new(FlowId(flow as u64), 0, Segment::DATAGRAM) }
     }
 }
 
 /// Between two looks of the watcher.
 const EVENTS_A_LOOK: u64 = 8192;
 
-/// From senders to receivers.
-pub struct Forward;
-
-/// From receivers to senders.
-pub struct Reverse;
-
-impl Way for Forward {
-    #[inline]
-    fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        hosts.receive(packet, now, queue);
-    }
-}
-
-impl Way for Reverse {
-    #[inline]
-    fn leave(packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        let arrives = hosts.ack_arrives(&packet, now);
-        queue.push(arrives, Event { what: What::ToSender, packet });
-    }
-}
-
-/// The link from senders to receivers.
-pub type ForwardLink<D> = Link<Forward, D, FlowLedger>;
-
-/// The link from receivers to senders.
-pub type ReverseLink<R> = Link<Reverse, R, Totals>;
-
-/// The network: both directions of the bottleneck, and both ends.
-pub struct Net<D, R> {
-    /// From senders to receivers.
-    pub forward: ForwardLink<D>,
-    /// From receivers to senders.
-    pub reverse: ReverseLink<R>,
-    /// Both ends.
+/// The network: every direction of every link, and the hosts.
+pub struct Net {
+    /// The links, by number.
+    pub links: Vec<Link>,
+    /// When each wants to be looked at.
+    wakes: Wakes,
+    /// The hosts.
     pub hosts: Hosts,
 }
 
 /// One run under way.
-pub struct World<D, R> {
-    /// The events to come.
-    pub queue: Queue<Event>,
-    /// What they happen to.
-    pub net: Net<D, R>,
-    /// The tables over time.
-    pub sampler: Sampler,
+pub struct World {
+    queue: Queue<Event>,
+    net: Net,
+    sampler: Sampler,
+    /// Events of all links on their way to the watcher.
+    rows: Vec<EventRow>,
 }
 
-impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
+impl World {
+    /// A world in which the events of `queue` are to come.
+    pub fn new(queue: Queue<Event>, links: Vec<Link>, hosts: Hosts, sampler: Sampler) -> World {
+        let wakes = Wakes::new(links.len());
+        World { queue, net: Net { links, wakes, hosts }, sampler, rows: Vec::new() }
+    }
+
     /// Lets everything happen up to the scenario's end.
     ///
     /// # Errors
@@ -165,8 +158,8 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
     /// events of the same time. `None` if nothing is to come.
     #[inline(always)]
     fn step(&mut self, end: Time) -> Option<Time> {
-        let World { queue, net: Net { forward, reverse, hosts }, .. } = self;
-        let wake = forward.wake().min(reverse.wake());
+        let World { queue, net: Net { links, wakes, hosts }, .. } = self;
+        let wake = wakes.first();
         let last = Time::from_nanos(end.as_nanos() - 1);
         if let Some((now, event)) = queue.pop(wake.min(last), |event| event.approach(hosts)) {
             self.happen(event, now);
@@ -175,25 +168,24 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         if wake >= end {
             return None;
         }
-        if forward.wake() == wake {
-            forward.free(wake, hosts, queue);
-        } else {
-            reverse.free(wake, hosts, queue);
-        }
+        let number = wakes.winner();
+        let link = &mut links[number];
+        link.free(wake, hosts, queue);
+        wakes.set(number, link.wake());
         Some(wake)
     }
 
     #[inline(always)]
     fn happen(&mut self, event: Event, now: Time) {
-        let World { queue, net, sampler } = self;
-        let Event { what, packet } = event;
+        let World { queue, net, sampler, .. } = self;
+        let Event { what, link, packet } = event;
         let flow = packet.flow.0 as u32;
         match what {
-            What::ToForward => {
+            What::FromSender => {
                 net.hosts.next_datagram(&packet, queue);
-                net.forward.arrive(packet, now, &mut net.hosts, queue);
+                net.arrive(link, packet, now, queue);
             }
-            What::ToReverse => net.reverse.arrive(packet, now, &mut net.hosts, queue),
+            What::FromReceiver | What::FromLink => net.arrive(link, packet, now, queue),
             What::ToSender => net.hosts.acknowledge(&packet, now, queue),
             What::SenderTimer => net.hosts.sender_timer(flow, now, queue),
             What::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
@@ -207,11 +199,32 @@ impl<D: Discipline<Segment>, R: Discipline<Segment>> World<D, R> {
         }
     }
 
+    /// Tells the watcher what the links saw since the last time, in order of time, and how far the run is.
     fn report(&mut self, now: Time, watch: &mut dyn Watch) -> Result<(), RunError> {
-        if let Some(events) = self.net.forward.ledger_mut().events() {
-            watch.events(events);
-            events.clear();
+        let mut logs = 0;
+        for events in self.net.links.iter_mut().filter_map(|link| link.ledger_mut().events()) {
+            self.rows.append(events);
+            logs += 1;
+        }
+        if logs > 1 {
+            // Stable: of one moment, the events of a link stay together and in order.
+            self.rows.sort_by_key(|row| row.time);
+        }
+        if logs > 0 {
+            watch.events(&self.rows);
+            self.rows.clear();
         }
         if watch.goes_on(now) { Ok(()) } else { Err(RunError::Stopped) }
+    }
+}
+
+impl Net {
+    /// A packet reaches a link.
+    #[inline(always)]
+    fn arrive(&mut self, number: u16, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
+        let number = usize::from(number);
+        let link = &mut self.links[number];
+        link.arrive(packet, now, &mut self.hosts, queue);
+        self.wakes.set(number, link.wake());
     }
 }

@@ -133,7 +133,7 @@ fn a_lone_flow_fills_ten_megabits_at_a_hundred_milliseconds() {
         for delayed in ["off", "40ms"] {
             let flows = format!("[[tcp]]\ncc = \"{cc}\"\ndelayed_ack = \"{delayed}\"\n");
             let outcome = go(&dumbbell("200s", 83, &flows), 1);
-            assert!(outcome.forward.utilisation > 0.95, "{cc} {delayed}: {}", outcome.forward.utilisation);
+            assert!(outcome.links[0].utilisation > 0.95, "{cc} {delayed}: {}", outcome.links[0].utilisation);
         }
     }
 }

@@ -7,7 +7,7 @@ pub use tcp::{Before, TcpFlow, TcpKind};
 pub use udp::{UdpFlow, UdpKind};
 
 use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Span, Time};
-use headgate_scenario::Start;
+use headgate_scenario::{Hop, Start};
 
 use crate::segment::{Segment, SimPacket};
 
@@ -19,6 +19,16 @@ pub fn stream(seed: u64, group: &str, flow: u32) -> Rng {
 /// When a flow starts.
 pub fn draw(start: Start, rng: &mut Rng) -> Time {
     Time::ZERO + Span::from_secs_f64(rng.between(start.from.as_secs_f64(), start.to.as_secs_f64()))
+}
+
+/// The number of the link that a route begins with.
+fn first(route: &[Hop]) -> u16 {
+    route.first().expect("a route has a link").number()
+}
+
+/// The number of the link that the way back begins with.
+fn first_back(route: &[Hop]) -> u16 {
+    route.last().expect("a route has a link").back().number()
 }
 
 fn capable(ecn: bool) -> Ecn {

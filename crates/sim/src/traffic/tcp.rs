@@ -5,7 +5,7 @@ use std::hint::black_box;
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_scenario::TcpGroup;
 
-use super::{capable, packet, stops};
+use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;
 use crate::segment::{Sacks, Segment};
 use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
@@ -20,6 +20,8 @@ pub struct TcpKind {
     pub payload: u32,
     config: Config,
     ack: u32,
+    /// The numbers of the first links on the way of data, and on the way of acknowledgements.
+    links: [u16; 2],
     ecn: Ecn,
     overhead: Span,
     stop: Time,
@@ -71,6 +73,7 @@ impl TcpKind {
             payload: group.packet - group.header,
             config: Config::from(group),
             ack: group.ack,
+            links: [first(&group.route), first_back(&group.route)],
             ecn: capable(group.ecn),
             overhead: group.overhead,
             stop: stops(group.stop),
@@ -111,7 +114,7 @@ impl TcpFlow {
             // What is sent again is not ECN-capable (RFC 3168, section 6.1.5): its loss must show.
             let ecn = if data.again { Ecn::NotEct } else { kind.ecn };
             let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr));
-            queue.push(self.up.pass(at, &kind.data_up), Event::to_forward(packet));
+            queue.push(self.up.pass(at, &kind.data_up), Event::from_sender(kind.links[0], packet));
         }
         self.arm_sender(id, queue);
     }
@@ -149,12 +152,12 @@ impl TcpFlow {
         self.arm_receiver(id, queue);
     }
 
-    /// A segment leaves the far router for the receiver at `now`; gives how many segments that delivers.
+    /// A segment leaves the last router for the receiver at `now`; gives how many segments that delivers.
     ///
     /// The wire is the flow's own, so when the segment arrives is known, and nothing but this flow's segments, which
     /// come in order, and a delayed ACK, which is looked at first, can touch the receiver before: it acts at once, with
     /// the time at which the segment will be there, and the segment needs no event for its last hop. What is delivered
-    /// is so counted when it leaves the bottleneck.
+    /// is so counted when it leaves its last queue.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -180,7 +183,7 @@ impl TcpFlow {
         self.receiver.expected() - before
     }
 
-    /// When an acknowledgement that leaves the near router at `now` reaches the sender.
+    /// When an acknowledgement that leaves the last router at `now` reaches the sender.
     #[inline]
     pub fn ack_arrives(&mut self, kind: &TcpKind, now: Time) -> Time {
         self.back.pass(now, &kind.ack_down)
@@ -223,7 +226,7 @@ impl TcpFlow {
         let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, sack));
-        queue.push(self.ack_up.pass(now, &kind.ack_up), Event::to_reverse(packet));
+        queue.push(self.ack_up.pass(now, &kind.ack_up), Event::from_receiver(kind.links[1], packet));
     }
 
     #[inline]

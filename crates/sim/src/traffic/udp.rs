@@ -3,7 +3,7 @@
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_scenario::UdpGroup;
 
-use super::{capable, packet, stops};
+use super::{capable, first, packet, stops};
 use crate::segment::{Segment, SimPacket};
 use crate::wire::{Wire, WireKind};
 
@@ -13,6 +13,8 @@ pub struct UdpKind {
     pub packet: u32,
     /// The part of it that is not headers.
     pub payload: u32,
+    /// The number of the first link on their way.
+    pub link: u16,
     ecn: Ecn,
     /// Between two datagrams: the least time, and what may come to it by chance.
     least_gap: Span,
@@ -42,6 +44,7 @@ impl UdpKind {
         UdpKind {
             packet: group.packet,
             payload: group.packet - group.header,
+            link: first(&group.route),
             ecn: capable(group.ecn),
             least_gap: gap - jitter,
             random_gap: jitter * 2,
@@ -58,7 +61,7 @@ impl UdpFlow {
         UdpFlow { up: Wire::default(), down: Wire::default(), next: start, rng, delivered: 0, group }
     }
 
-    /// The flow's next datagram, and when it reaches the bottleneck. Nothing that happens in the network changes when
+    /// The flow's next datagram, and when it reaches its first link. Nothing that happens in the network changes when
     /// that is, so this arrival is the only event a datagram needs.
     #[inline]
     pub fn emit(&mut self, id: u32, kind: &UdpKind) -> Option<(Time, SimPacket)> {

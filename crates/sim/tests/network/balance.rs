@@ -50,23 +50,23 @@ fn recount(events: &[EventRow]) -> (Counts, u64) {
 fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     assert!(events.is_sorted_by_key(|event| event.time), "in order");
     let (counts, held) = recount(events);
-    assert_eq!(outcome.forward.counts, counts, "events and counts agree");
+    assert_eq!(outcome.links[0].counts, counts, "events and counts agree");
     assert_eq!(counts.arrived, counts.sent + counts.dropped() + held);
     let mut sum = Counts::default();
     outcome.flows.iter().for_each(|flow| sum.add(&flow.counts));
     assert_eq!(sum, counts, "the flows' counts add up to the link's");
     assert_eq!(outcome.packets, counts.sent);
-    assert_eq!(outcome.forward.delay.count(), counts.sent);
+    assert_eq!(outcome.links[0].delay.count(), counts.sent);
 
     // A packet of at most 1500 bytes may be under way when the run ends.
     let seconds = scenario.duration.as_secs_f64();
-    let offered = counts.sent_bytes as f64 * 8.0 / scenario.link.rate.as_bits() as f64 / seconds;
-    let last = 1500.0 * 8.0 / scenario.link.rate.as_bits() as f64 / seconds;
-    let busy = outcome.forward.utilisation;
+    let offered = counts.sent_bytes as f64 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
+    let last = 1500.0 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
+    let busy = outcome.links[0].utilisation;
     assert!(busy <= 1.0 + 1e-12 && busy <= offered + 1e-12 && busy >= offered - last, "{busy} of {offered}");
     let delivered: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
-    assert!(delivered <= scenario.link.rate.as_bits() as f64, "not more than the link carries");
-    assert!(outcome.reverse.utilisation <= 1.0 + 1e-12);
+    assert!(delivered <= scenario.links[0].forward.rate.as_bits() as f64, "not more than the link carries");
+    assert!(outcome.links[1].utilisation <= 1.0 + 1e-12);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn events_counts_flows_and_time_agree_for_every_discipline() {
     for entry in ENTRIES {
         let scenario = scenario("8s", entry.name, MIXED);
         let (outcome, events) = witness(&scenario);
-        assert!(outcome.forward.counts.dropped() > 0, "{}: a link that is never full shows little", entry.name);
+        assert!(outcome.links[0].counts.dropped() > 0, "{}: a link that is never full shows little", entry.name);
         check(&scenario, &outcome, &events);
     }
 }
@@ -90,8 +90,8 @@ fn what_happened_before_the_warm_up_ended_does_not_count() {
         let after = events.iter().filter(|event| event.time.as_secs_f64() > 3.0);
         after.filter(|event| event.happening == happening).count() as u64
     };
-    assert_eq!(outcome.forward.counts.sent, after(Happening::Sent));
-    assert_eq!(outcome.forward.counts.dropped(), after(Happening::Dropped(Why::Overflow)));
+    assert_eq!(outcome.links[0].counts.sent, after(Happening::Sent));
+    assert_eq!(outcome.links[0].counts.dropped(), after(Happening::Dropped(Why::Overflow)));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn of_a_sender_that_understands_marks_only_what_is_sent_again_is_dropped_early()
     // thresholds.
     let flows = "[[tcp]]\nflows = 8\necn = true\nstart = \"0s..1s\"\n";
     let (outcome, _) = witness(&scenario("20s", "red:limit=20p,minth=3p,maxth=18p,maxp=0.2,wq=0.02", flows));
-    let counts = &outcome.forward.counts;
+    let counts = &outcome.links[0].counts;
     let again: u64 = outcome.flows.iter().map(|flow| flow.retransmits).sum();
     let early = counts.drops[Why::Early as usize];
     assert!(counts.marks[Why::Early as usize] > 0 && again > 0, "{counts:?}");

@@ -40,7 +40,7 @@ fn a_discipline_that_heeds_no_class_does_the_same_with_classes() {
         let classified = scenario("5s", qdisc, &format!("{MIXED}{CLASSES}"));
         assert!(classified.classifies() && !plain.classifies());
         let (outcome, events) = witness(&plain);
-        assert!(outcome.forward.counts.dropped() > 0 && outcome.flows.iter().all(|flow| flow.counts.sent > 0));
+        assert!(outcome.links[0].counts.dropped() > 0 && outcome.flows.iter().all(|flow| flow.counts.sent > 0));
         assert_eq!((outcome, events), witness(&classified), "{qdisc}");
     }
 }
@@ -51,7 +51,7 @@ fn a_discipline_on_the_way_back_does_the_same_with_classes() {
     let plain = scenario("5s", "red", &format!("{narrow}{MIXED}"));
     let classified = scenario("5s", "red", &format!("{narrow}{MIXED}{CLASSES}"));
     let outcome = go(&plain);
-    assert!(outcome.reverse.counts.dropped() > 0, "{:?}", outcome.reverse.counts);
+    assert!(outcome.links[1].counts.dropped() > 0, "{:?}", outcome.links[1].counts);
     assert_eq!(outcome, go(&classified));
 }
 

@@ -14,7 +14,7 @@ fn one_packet_a_round_trip_takes_the_sum_of_all_delays() {
     let expected = (50.0f64 / 0.024_998_4).floor();
     let packets = outcome.flows[0].goodput_bps * 50.0 / 8000.0;
     assert!((packets - expected).abs() <= 1.0, "{packets} of {expected}");
-    assert_eq!(outcome.forward.delay.quantile(1.0), Some(0.0));
+    assert_eq!(outcome.links[0].delay.quantile(1.0), Some(0.0));
     // What max-min fairness says it could use is what it gets.
     assert!((outcome.flows[0].fair_share_bps / (8000.0 / 0.024_998_4) - 1.0).abs() < 1e-9);
 }
@@ -24,7 +24,7 @@ fn constant_flows_below_the_links_rate_are_delivered_whole() {
     let flows = "[[udp]]\nflows = 4\nrate = \"2Mbit/s\"\npacket = \"500B\"\nheader = \"0B\"\n\
                  start = \"0s..1s\"\nstop = \"9s\"\n";
     let outcome = go(&scenario("10s", "droptail", flows));
-    assert_eq!(outcome.forward.counts.dropped(), 0);
+    assert_eq!(outcome.links[0].counts.dropped(), 0);
     for flow in &outcome.flows {
         // 8 to 9 seconds of 500 packets each, all of them.
         assert_eq!(flow.counts.arrived, flow.counts.sent);
@@ -37,9 +37,9 @@ fn constant_flows_below_the_links_rate_are_delivered_whole() {
 fn constant_flows_above_the_links_rate_fill_it() {
     let outcome = go(&scenario("10s", "droptail", "[[udp]]\nflows = 2\nrate = \"8Mbit/s\"\nheader = \"0B\"\n"));
     // 1 ms and 80 us pass before the first packet of 1000 bytes arrives.
-    assert!(outcome.forward.utilisation > 0.9998, "{}", outcome.forward.utilisation);
+    assert!(outcome.links[0].utilisation > 0.9998, "{}", outcome.links[0].utilisation);
     // 12 500 packets fit in 10 s, 50 wait (one fewer when one has just left), 20 000 come.
-    let counts = &outcome.forward.counts;
+    let counts = &outcome.links[0].counts;
     assert!((12_498..=12_500).contains(&counts.sent));
     assert!((19_990..=20_000).contains(&counts.arrived));
     assert!((49..=50).contains(&(counts.arrived - counts.sent - counts.dropped())));
@@ -51,7 +51,7 @@ fn jitter_spreads_the_gaps_and_keeps_the_mean_rate() {
     // 60 000 +- sqrt(60 000 / 3) = 141. Five of these are 707.
     let flows = "[[udp]]\nrate = \"8Mbit/s\"\njitter = 1.0\n";
     let (outcome, events) = witness(&scenario("60s", "droptail", flows));
-    let arrived = outcome.forward.counts.arrived as i64;
+    let arrived = outcome.links[0].counts.arrived as i64;
     assert!((arrived - 60_000).abs() < 707, "{arrived}");
     let times: Vec<Time> = events.iter().filter(|e| e.happening == Happening::Arrived).map(|e| e.time).collect();
     let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64() * 1e3).collect();
@@ -99,9 +99,9 @@ fn acknowledgements_queue_and_are_dropped_on_a_slow_way_back() {
     let slow = format!("reverse = {{ rate = \"100kbit/s\", limit = \"20p\" }}\n{flows}");
     let narrow = go(&scenario("30s", "droptail", &slow));
     let goodput = |outcome: &headgate_sim::Outcome| outcome.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
-    assert_eq!(wide.reverse.counts.dropped(), 0);
-    assert!(narrow.reverse.counts.dropped() > 1000, "{:?}", narrow.reverse.counts);
-    assert!(narrow.reverse.utilisation > 0.9 && narrow.reverse.delay.mean().unwrap() > 30e6);
+    assert_eq!(wide.links[1].counts.dropped(), 0);
+    assert!(narrow.links[1].counts.dropped() > 1000, "{:?}", narrow.links[1].counts);
+    assert!(narrow.links[1].utilisation > 0.9 && narrow.links[1].delay.mean().unwrap() > 30e6);
     assert!(goodput(&narrow) < goodput(&wide), "{} {}", goodput(&narrow), goodput(&wide));
 }
 

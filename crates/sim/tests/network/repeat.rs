@@ -72,8 +72,8 @@ fn digest(outcome: &Outcome) -> u64 {
         digest.number(row.group.map_or(u64::MAX, u64::from));
         [row.time_s, row.value].into_iter().for_each(|x| digest.real(x));
     }
-    digest.link(&outcome.forward);
-    digest.link(&outcome.reverse);
+    digest.link(&outcome.links[0]);
+    digest.link(&outcome.links[1]);
     digest.0
 }
 
@@ -87,7 +87,7 @@ fn the_same_seed_gives_the_same_outcome_and_the_blessed_one() {
         assert_eq!(outcome, again, "watching changes nothing");
         let other = run(&scenario, &scenario.qdiscs[0], 2, &mut Witness::new()).unwrap();
         assert_ne!(outcome, other, "another seed is another run");
-        let counts = &outcome.forward.counts;
+        let counts = &outcome.links[0].counts;
         let (sent, dropped, marked) = (counts.sent, counts.dropped(), counts.marked());
         let digest = digest(&outcome);
         writeln!(table, "{:8} sent {sent:5} dropped {dropped:4} marked {marked:4} {digest:016x}", entry.name).unwrap();

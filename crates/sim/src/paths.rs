@@ -1,0 +1,46 @@
+//! Static routes: which link a packet goes to when it leaves one.
+//!
+//! Data goes over a group's route, and what answers it goes back over the same links. A route visits no node twice, so
+//! no direction of a link carries both, and one table serves both.
+
+use headgate_scenario::Scenario;
+
+/// In the table: the packet goes to its host.
+const HOST: u16 = u16::MAX;
+
+/// The links after each link, by group.
+pub struct Paths {
+    /// Each flow's group. Empty where every route is a single link, as in a dumbbell: there nothing need be looked up.
+    groups: Vec<u16>,
+    /// By group, and by the number of the direction that a packet leaves.
+    next: Vec<u16>,
+    directions: usize,
+}
+
+impl Paths {
+    /// The routes of `scenario`.
+    pub fn new(scenario: &Scenario) -> Paths {
+        let directions = 2 * scenario.links.len();
+        let mut paths = Paths { groups: Vec::new(), next: Vec::new(), directions };
+        if scenario.routes().all(|route| route.len() == 1) {
+            return paths;
+        }
+        for (group, route) in scenario.groups().zip(scenario.routes()) {
+            paths.groups.extend((0..group.flows).map(|_| group.index as u16));
+            let start = paths.next.len();
+            paths.next.resize(start + directions, HOST);
+            for pair in route.windows(2) {
+                paths.next[start + usize::from(pair[0].number())] = pair[1].number();
+                paths.next[start + usize::from(pair[1].back().number())] = pair[0].back().number();
+            }
+        }
+        paths
+    }
+
+    /// The link that packets of `flow` go to when they leave `link`; `None` where they leave for their host.
+    #[inline]
+    pub fn next(&self, link: u16, flow: usize) -> Option<u16> {
+        let group = usize::from(*self.groups.get(flow)?);
+        Some(self.next[group * self.directions + usize::from(link)]).filter(|next| *next != HOST)
+    }
+}
