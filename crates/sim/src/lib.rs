@@ -14,6 +14,7 @@ mod sampler;
 mod segment;
 mod share;
 pub mod tcp;
+pub mod tfrc;
 mod traffic;
 mod wakes;
 mod wire;

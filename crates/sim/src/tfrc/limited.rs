@@ -1,0 +1,74 @@
+//! Whether the sender sent less than it was allowed to for a whole interval between reports (RFC 5348, section 8.2.1).
+
+use headgate_core::Time;
+
+/// Remembers two moments at which the sender was not data-limited, of which one falls into the interval that the next
+/// report covers if any did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DataLimited {
+    /// The first such moment after [`covered`](DataLimited::covered), and the first after [`told`](DataLimited::told).
+    first: Time,
+    second: Time,
+    /// When the newest packet of the last report was sent (`t_new`), and when that report came (`t_next`).
+    covered: Time,
+    told: Time,
+}
+
+impl DataLimited {
+    /// The sender has just sent all that it was allowed to.
+    pub fn sent_all(&mut self, now: Time) {
+        if self.first <= self.covered {
+            self.first = now;
+        } else if self.second <= self.told {
+            self.second = now;
+        }
+    }
+
+    /// A report comes whose newest packet was sent at `sent`; whether the sender was data-limited over all of the
+    /// interval that it covers.
+    pub fn on_feedback(&mut self, sent: Time, now: Time) -> bool {
+        let within = |moment: Time| self.covered < moment && moment <= sent;
+        let limited = !within(self.first) && !within(self.second);
+        (self.covered, self.told) = (sent, now);
+        if self.first <= self.covered && self.second > self.covered {
+            self.first = self.second;
+        }
+        limited
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn one_moment_of_sending_all_is_enough() {
+        let mut limited = DataLimited::default();
+        limited.sent_all(at(50));
+        assert!(!limited.on_feedback(at(100), at(200)));
+        assert!(limited.on_feedback(at(300), at(400)));
+    }
+
+    #[test]
+    fn what_was_sent_after_the_reported_packet_counts_for_the_next_report() {
+        let mut limited = DataLimited::default();
+        limited.sent_all(at(10));
+        limited.on_feedback(at(10), at(110));
+        // From 110 to 320 ms it sends all it may. A report each 100 ms tells of what was sent up to 100 ms before.
+        let mut reports = Vec::new();
+        for now in (110..=610).step_by(10) {
+            if now <= 320 {
+                limited.sent_all(at(now));
+            }
+            if now % 100 == 10 && now > 110 {
+                reports.push(limited.on_feedback(at(now - 100), at(now)));
+            }
+        }
+        // Up to 110, 210, 310, 410 and 510 ms.
+        assert_eq!(reports, [false, false, false, false, true]);
+    }
+}

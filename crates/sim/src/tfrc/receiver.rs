@@ -1,0 +1,285 @@
+//! The receiving side: measures losses and the receive rate, and reports them (RFC 5348, section 6).
+
+use headgate_core::{Span, Time};
+
+use super::holes::Holes;
+use super::{Config, LossHistory, loss_event_rate};
+
+/// What a data packet says (section 3.2.1). The sender keeps the time at which it sent each packet, as in DCCP's CCID 3
+/// (RFC 4342), instead of writing it into the packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// Its number, from 0.
+    pub seq: u32,
+    /// The sender's estimate of the round-trip time; zero before it has one.
+    pub rtt: Span,
+}
+
+/// What a report says (section 3.2.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feedback {
+    /// The packet with the highest number that arrived. The RFC reports the one that arrived last, which is the same
+    /// unless packets overtake one another.
+    pub seq: u32,
+    /// How long ago it arrived (`t_delay`).
+    pub delay: Span,
+    /// The receive rate in bytes per second (`X_recv`).
+    pub rate: f64,
+    /// The loss event rate `p`.
+    pub loss: f64,
+}
+
+/// The receiving side of one flow.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    holes: Holes,
+    losses: LossHistory,
+    /// The sender's latest estimate of the round-trip time; zero before it had one.
+    rtt: Span,
+    /// When the feedback timer expires. [`Time::NEVER`] while it does not run, because nothing had arrived when it last
+    /// expired, or no round-trip time is known: then the next packet is reported at once.
+    timer: Time,
+    /// Since the last report, and between the last report and the one before.
+    current: Period,
+    before: Period,
+    /// The greatest receive rate so far, in bytes per second.
+    most: f64,
+}
+
+/// Packets that arrived from some moment on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Period {
+    since: Time,
+    packets: u32,
+}
+
+impl Default for Receiver {
+    /// Nothing has arrived.
+    fn default() -> Receiver {
+        Receiver {
+            holes: Holes::default(),
+            losses: LossHistory::default(),
+            rtt: Span::ZERO,
+            timer: Time::NEVER,
+            current: Period::default(),
+            before: Period::default(),
+            most: 0.0,
+        }
+    }
+}
+
+impl Receiver {
+    /// When the feedback timer expires: call [`on_timer`](Receiver::on_timer) then.
+    pub fn deadline(&self) -> Option<Time> {
+        (self.timer != Time::NEVER).then_some(self.timer)
+    }
+
+    /// The loss event rate `p`.
+    pub fn loss_event_rate(&self) -> f64 {
+        self.losses.rate(self.holes.next())
+    }
+
+    /// A data packet arrives; gives the report to send, if it is not to wait for the timer (section 6.1): the loss event
+    /// rate rose, or the last timer found nothing to report, or the sender has no round-trip time yet (section 6.3).
+    pub fn on_data(&mut self, data: Data, marked: bool, config: &Config, now: Time) -> Option<Feedback> {
+        if data.rtt != Span::ZERO {
+            self.rtt = data.rtt;
+        }
+        if self.holes.next() == 0 {
+            self.current.since = now;
+        }
+        self.current.packets = self.current.packets.saturating_add(1);
+        let rose = self.account(data.seq, marked, config, now);
+        (rose || self.timer == Time::NEVER).then(|| self.report(config, now))
+    }
+
+    /// The report that is due, if anything arrived since the last one (section 6.2). If nothing did, the timer need not
+    /// run: the next packet is reported when it comes.
+    pub fn on_timer(&mut self, config: &Config, now: Time) -> Option<Feedback> {
+        if now < self.timer {
+            return None;
+        }
+        if self.current.packets > 0 {
+            return Some(self.report(config, now));
+        }
+        self.timer = Time::NEVER;
+        self.begin_period(now);
+        None
+    }
+
+    /// Accounts for a packet and for those that its arrival shows to be lost. A mark counts as a loss that is known at
+    /// once (section 5.1). Says whether the loss event rate rose.
+    fn account(&mut self, seq: u32, marked: bool, config: &Config, now: Time) -> bool {
+        if !marked && !self.holes.any() {
+            self.holes.arrive(seq, now, |_, _| unreachable!("nothing was missing"));
+            return false;
+        }
+        let before = self.loss_event_rate();
+        let target = if self.losses.any() { 0.0 } else { self.slow_start_reached(config, now) };
+        let Receiver { holes, losses, rtt, .. } = self;
+        let mut lose = |seq, at| losses.on_loss(seq, at, *rtt, || first_interval(seq, target));
+        let mut happened = marked && lose(seq, now);
+        holes.arrive(seq, now, |seq, at| happened |= lose(seq, at));
+        happened && self.loss_event_rate() > before
+    }
+
+    /// The greatest receive rate so far in packets a round trip.
+    fn slow_start_reached(&mut self, config: &Config, now: Time) -> f64 {
+        self.most = self.most.max(self.receive_rate(config, now));
+        self.most * self.rtt.as_secs_f64() / f64::from(config.segment)
+    }
+
+    fn report(&mut self, config: &Config, now: Time) -> Feedback {
+        let rate = self.receive_rate(config, now);
+        self.most = self.most.max(rate);
+        self.begin_period(now);
+        self.timer = if self.rtt == Span::ZERO { Time::NEVER } else { now + self.rtt };
+        let delay = now - self.holes.newest_at();
+        Feedback { seq: self.holes.next() - 1, delay, rate, loss: self.loss_event_rate() }
+    }
+
+    fn begin_period(&mut self, now: Time) {
+        self.before = std::mem::replace(&mut self.current, Period { since: now, packets: 0 });
+    }
+
+    /// Bytes per second over a round-trip time or more, up to `now` (section 6.2, step 2): where the last report is less
+    /// than that ago, because a loss brought this one forward, over the period before it as well. Never less than a
+    /// packet a round trip; 0 before a round-trip time is known (section 6.3).
+    fn receive_rate(&self, config: &Config, now: Time) -> f64 {
+        if self.rtt == Span::ZERO {
+            return 0.0;
+        }
+        let Period { mut since, mut packets } = self.current;
+        if now - since < self.rtt {
+            (since, packets) = (self.before.since, packets.saturating_add(self.before.packets));
+        }
+        let one = f64::from(config.segment) / self.rtt.as_secs_f64();
+        let over = (now - since).max(self.rtt).as_secs_f64();
+        (f64::from(packets) * f64::from(config.segment) / over).max(one)
+    }
+}
+
+/// The length of the loss interval before the first loss event, which begins with packet `seq`, so that the equation
+/// gives the rate of `target` packets a round trip that slow start has reached; half a packet at the least, which is
+/// also for a flow whose very first packet is lost or marked (section 6.3.1).
+fn first_interval(seq: u32, target: f64) -> f64 {
+    let target = if seq == 0 { 0.5 } else { target.max(0.5) };
+    1.0 / loss_event_rate(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packets_a_round_trip;
+    use super::*;
+
+    const CONFIG: Config = Config { segment: 1000 };
+    const RTT: Span = Span::from_millis(100);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// A receiver whose sender measured 100 ms, and which has reported packet 0 at 0 ms.
+    fn started() -> Receiver {
+        let mut receiver = Receiver::default();
+        assert!(receive(&mut receiver, 0, 0).is_some());
+        receiver
+    }
+
+    fn receive(receiver: &mut Receiver, seq: u32, ms: u64) -> Option<Feedback> {
+        receiver.on_data(Data { seq, rtt: RTT }, false, &CONFIG, at(ms))
+    }
+
+    #[test]
+    fn every_packet_is_reported_until_the_sender_knows_the_round_trip_time() {
+        let mut receiver = Receiver::default();
+        for seq in 0..3 {
+            let data = Data { seq, rtt: Span::ZERO };
+            let report = receiver.on_data(data, false, &CONFIG, at(1000 * u64::from(seq)));
+            assert_eq!(report, Some(Feedback { seq, delay: Span::ZERO, rate: 0.0, loss: 0.0 }));
+            assert_eq!(receiver.deadline(), None);
+        }
+        assert!(receive(&mut receiver, 3, 2050).is_some());
+        assert_eq!(receiver.deadline(), Some(at(2150)));
+        assert_eq!(receive(&mut receiver, 4, 2060), None);
+    }
+
+    #[test]
+    fn a_report_goes_out_each_round_trip() {
+        let mut receiver = started();
+        assert_eq!(receiver.deadline(), Some(at(100)));
+        for n in 1..5 {
+            assert_eq!(receive(&mut receiver, n, 20 * u64::from(n)), None);
+        }
+        assert_eq!(receiver.on_timer(&CONFIG, at(99)), None);
+        // Four packets in 100 ms; the newest came 20 ms ago.
+        let report = Feedback { seq: 4, delay: Span::from_millis(20), rate: 40_000.0, loss: 0.0 };
+        assert_eq!(receiver.on_timer(&CONFIG, at(100)), Some(report));
+        assert_eq!(receiver.deadline(), Some(at(200)));
+    }
+
+    #[test]
+    fn after_a_silent_round_trip_the_next_packet_is_reported_at_once() {
+        let mut receiver = started();
+        assert_eq!(receiver.on_timer(&CONFIG, at(100)), None);
+        assert_eq!(receiver.deadline(), None);
+        // Never less than a packet a round trip (section 6.2): 1000 bytes in 100 ms.
+        let report = receive(&mut receiver, 1, 730).unwrap();
+        assert_eq!((report.seq, report.rate), (1, 10_000.0));
+        assert_eq!(receiver.deadline(), Some(at(830)));
+    }
+
+    #[test]
+    fn a_loss_is_reported_when_three_later_packets_show_it() {
+        let mut receiver = started();
+        let reports: Vec<_> = [1, 2, 4, 5, 6].map(|seq| receive(&mut receiver, seq, 10 * u64::from(seq))).into();
+        assert_eq!(reports.iter().position(Option::is_some), Some(4));
+        assert!(reports[4].unwrap().loss > 0.0);
+        // A second loss in the same round trip is the same event, and no news.
+        assert!([8, 9, 10].iter().all(|&seq| receive(&mut receiver, seq, 10 * u64::from(seq)).is_none()));
+    }
+
+    #[test]
+    fn a_mark_is_reported_at_once() {
+        let mut receiver = started();
+        assert_eq!(receive(&mut receiver, 1, 10), None);
+        let report = receiver.on_data(Data { seq: 2, rtt: RTT }, true, &CONFIG, at(20)).unwrap();
+        assert!(report.loss > 0.0);
+    }
+
+    #[test]
+    fn the_first_loss_gives_the_rate_that_slow_start_has_reached() {
+        let mut receiver = started();
+        (1..=10).for_each(|seq| assert_eq!(receive(&mut receiver, seq, 10 * u64::from(seq)), None));
+        assert_eq!(receiver.on_timer(&CONFIG, at(100)).unwrap().rate, 100_000.0);
+        // Ten packets a round trip so far; then packet 11 is lost.
+        let report = [12, 13, 14].map(|seq| receive(&mut receiver, seq, 10 * u64::from(seq)))[2].unwrap();
+        assert!((packets_a_round_trip(report.loss) - 10.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_report_brought_forward_measures_over_a_whole_round_trip() {
+        let mut receiver = started();
+        (1..=10).for_each(|seq| assert_eq!(receive(&mut receiver, seq, 10 * u64::from(seq)), None));
+        receiver.on_timer(&CONFIG, at(100)).unwrap();
+        let report = [12, 13, 14].map(|seq| receive(&mut receiver, seq, 10 * u64::from(seq)))[2].unwrap();
+        // Thirteen packets since the report at 0 ms; the last report was 40 ms ago.
+        assert!((report.rate - 13_000.0 / 0.14).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_flow_whose_first_packet_is_lost_gets_half_a_packet_a_round_trip() {
+        let mut receiver = Receiver::default();
+        (1..30).for_each(|seq| {
+            receive(&mut receiver, seq, 10 * u64::from(seq));
+        });
+        assert!((packets_a_round_trip(receiver.losses.rate(1)) - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_first_packet_with_a_mark_counts_likewise() {
+        let mut receiver = Receiver::default();
+        let report = receiver.on_data(Data { seq: 0, rtt: Span::ZERO }, true, &CONFIG, at(0)).unwrap();
+        assert!((packets_a_round_trip(report.loss) - 0.5).abs() < 1e-6);
+    }
+}

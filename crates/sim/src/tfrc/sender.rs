@@ -1,0 +1,238 @@
+//! The sending side: from reports to a rate, and from the rate to the moments of sending (RFC 5348, section 4).
+
+use std::collections::VecDeque;
+
+use headgate_core::{Span, Time};
+
+use super::limited::DataLimited;
+use super::receive_rates::ReceiveRates;
+use super::{Config, Data, Feedback, packets_a_round_trip};
+
+/// The longest time between two packets in seconds, however bad things are (`t_mbi`, section 4.3).
+const MAX_BACKOFF: f64 = 64.0;
+
+/// The nofeedback timer before the first report (section 4.2).
+const INITIAL_TIMEOUT: Span = Span::from_secs(2);
+
+/// The weight of what was known before in the mean of round-trip times (`q`, section 4.3) and of their square roots
+/// (`q2`, section 4.5).
+const MEMORY: f64 = 0.9;
+
+/// The sending side of one flow.
+///
+/// Its packets go out `t_ipi = s / X_inst` apart (section 4.6). There is no clock whose ticks are too coarse, so there is
+/// no `t_delta` either; and what was not sent in time is not made up for by a burst.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// The allowed rate `X`, in bytes per second.
+    rate: f64,
+    /// `X_inst / X`: below 1 while the round-trip time is above its mean (section 4.5).
+    damping: f64,
+    rtt: Option<RoundTrip>,
+    /// The loss event rate last reported.
+    loss: f64,
+    received: ReceiveRates,
+    /// When the rate was last doubled in slow start (`tld`).
+    doubled: Time,
+    /// The nofeedback timer; [`Time::NEVER`] before anything was sent.
+    timer: Time,
+    /// Nothing was sent since the timer was set.
+    idle: bool,
+    limited: DataLimited,
+    /// The nominal time of the last packet, and the times at which those were sent that a report can still name: the
+    /// last of them has the number `next - 1`.
+    last: Option<Time>,
+    sent: VecDeque<Time>,
+    next: u32,
+}
+
+/// What is known of the round-trip time, in seconds.
+#[derive(Clone, Copy, Debug)]
+struct RoundTrip {
+    /// `R`.
+    mean: f64,
+    /// `R_sqmean`.
+    root_mean: f64,
+}
+
+impl RoundTrip {
+    fn with(before: Option<RoundTrip>, sample: f64) -> RoundTrip {
+        let Some(RoundTrip { mean, root_mean }) = before else {
+            return RoundTrip { mean: sample, root_mean: sample.sqrt() };
+        };
+        RoundTrip {
+            mean: MEMORY * mean + (1.0 - MEMORY) * sample,
+            root_mean: MEMORY * root_mean + (1.0 - MEMORY) * sample.sqrt(),
+        }
+    }
+}
+
+impl Sender {
+    /// A sender that has sent nothing: one packet a second until it knows the round-trip time (section 4.2).
+    pub fn new(config: &Config) -> Sender {
+        Sender {
+            rate: f64::from(config.segment),
+            damping: 1.0,
+            rtt: None,
+            loss: 0.0,
+            received: ReceiveRates::unbounded(Time::ZERO),
+            doubled: Time::ZERO,
+            timer: Time::NEVER,
+            idle: false,
+            limited: DataLimited::default(),
+            last: None,
+            sent: VecDeque::new(),
+            next: 0,
+        }
+    }
+
+    /// The allowed rate `X` in bytes per second.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// The smoothed round-trip time, once there was a sample.
+    pub fn rtt(&self) -> Option<Span> {
+        self.rtt.map(|rtt| Span::from_secs_f64(rtt.mean))
+    }
+
+    /// When the next packet may go; at once if none was sent yet.
+    pub fn ready(&self, config: &Config) -> Time {
+        let instant = (self.rate * self.damping).max(least(config));
+        self.last.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
+    }
+
+    /// A packet goes out at `now`, no earlier than [`ready`](Sender::ready). `all`: with it the sender has sent all that
+    /// it was allowed to; the application did not keep it waiting.
+    pub fn send(&mut self, all: bool, now: Time) -> Data {
+        if self.last.is_none() {
+            self.timer = now + INITIAL_TIMEOUT;
+        }
+        if all {
+            self.limited.sent_all(now);
+        }
+        self.last = Some(now);
+        self.idle = false;
+        self.sent.push_back(now);
+        self.next += 1;
+        Data { seq: self.next - 1, rtt: self.rtt().unwrap_or(Span::ZERO) }
+    }
+
+    /// When the nofeedback timer expires: call [`on_timer`](Sender::on_timer) then.
+    pub fn deadline(&self) -> Option<Time> {
+        (self.timer != Time::NEVER).then_some(self.timer)
+    }
+
+    /// A report arrives (section 4.3). One that was overtaken by another says nothing new.
+    pub fn on_feedback(&mut self, feedback: Feedback, config: &Config, now: Time) {
+        let Some(sent) = self.take_sent(feedback.seq) else { return };
+        let sample = (now - sent - feedback.delay).as_secs_f64().max(1e-9);
+        let known = self.rtt.is_some();
+        let RoundTrip { mean, root_mean } = *self.rtt.insert(RoundTrip::with(self.rtt, sample));
+        let timeout = (4.0 * mean).max(2.0 * f64::from(config.segment) / self.rate);
+        let limited = self.limited.on_feedback(sent, now);
+        let rose = feedback.loss > self.loss;
+        self.loss = feedback.loss;
+        if known {
+            let bound = self.bound(feedback.rate, limited, rose, now);
+            self.update(bound, config, now);
+        } else {
+            self.begin(config, now);
+        }
+        self.damping = root_mean / sample.sqrt();
+        self.timer = now + Span::from_secs_f64(timeout);
+        self.idle = true;
+    }
+
+    /// The nofeedback timer, perhaps before its time: no report came, so the rate is halved (section 4.4).
+    pub fn on_timer(&mut self, config: &Config, now: Time) {
+        if now < self.timer {
+            return;
+        }
+        self.starve(config, now);
+        let patience = self.rtt.map_or(0.0, |rtt| 4.0 * rtt.mean);
+        self.timer = now + Span::from_secs_f64(patience.max(2.0 * f64::from(config.segment) / self.rate));
+        self.idle = true;
+    }
+
+    /// When the packet that a report names was sent; forgets those before it.
+    fn take_sent(&mut self, seq: u32) -> Option<Time> {
+        let kept_from = self.next - self.sent.len() as u32;
+        if !(kept_from..self.next).contains(&seq) {
+            return None;
+        }
+        self.sent.drain(..(seq - kept_from) as usize);
+        self.sent.front().copied()
+    }
+
+    /// The first round-trip time: slow start begins (section 4.2).
+    fn begin(&mut self, config: &Config, now: Time) {
+        self.rate = self.initial_rate(config);
+        self.doubled = now;
+        self.received = ReceiveRates::unbounded(now);
+    }
+
+    /// `recv_limit`: what the reported receive rates allow.
+    fn bound(&mut self, reported: f64, limited: bool, loss_rose: bool, now: Time) -> f64 {
+        if !limited {
+            let rtt = self.rtt().unwrap_or(Span::ZERO);
+            self.received.update(reported, rtt, now);
+            return 2.0 * self.received.max();
+        }
+        if !loss_rose {
+            self.received.maximize(reported, now);
+            return 2.0 * self.received.max();
+        }
+        self.received.halve();
+        self.received.maximize(0.85 * reported, now);
+        self.received.max()
+    }
+
+    /// Step 4 of section 4.3.
+    fn update(&mut self, bound: f64, config: &Config, now: Time) {
+        let mean = self.rtt.map_or(0.0, |rtt| rtt.mean);
+        if self.loss > 0.0 {
+            self.rate = self.equation_rate(config).min(bound).max(least(config));
+        } else if (now - self.doubled).as_secs_f64() >= mean {
+            self.rate = (2.0 * self.rate).min(bound).max(self.initial_rate(config));
+            self.doubled = now;
+        }
+    }
+
+    /// No report came for the time of the nofeedback timer: step 1 of section 4.4. A sender that was silent all that
+    /// time, and whose rate is near what it may start with, has nothing to halve; nor has one that was silent before it
+    /// ever had a report, of which the RFC says nothing.
+    fn starve(&mut self, config: &Config, now: Time) {
+        let received = self.received.max();
+        let recover = self.initial_rate(config);
+        let modest = if self.loss > 0.0 { received < recover } else { self.rate < 2.0 * recover };
+        if self.idle && modest {
+            return;
+        }
+        if self.loss == 0.0 {
+            self.rate = (self.rate / 2.0).max(least(config));
+            return;
+        }
+        let limit = received.min(self.equation_rate(config) / 2.0).max(least(config));
+        self.received.replace(limit / 2.0, now);
+        self.update(limit, config, now);
+    }
+
+    /// `W_init / R` with the window of RFC 3390; without bound before `R` is known. It is the `recover_rate` of section
+    /// 4.4 too.
+    fn initial_rate(&self, config: &Config) -> f64 {
+        let window = (4 * config.segment).min((2 * config.segment).max(4380));
+        self.rtt.map_or(f64::INFINITY, |rtt| f64::from(window) / rtt.mean)
+    }
+
+    /// `X_Bps`: the rate of the equation.
+    fn equation_rate(&self, config: &Config) -> f64 {
+        let mean = self.rtt.map_or(f64::INFINITY, |rtt| rtt.mean);
+        f64::from(config.segment) / mean * packets_a_round_trip(self.loss)
+    }
+}
+
+/// The least rate in bytes per second: a packet every 64 seconds.
+fn least(config: &Config) -> f64 {
+    f64::from(config.segment) / MAX_BACKOFF
+}

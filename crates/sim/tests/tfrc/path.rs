@@ -1,0 +1,134 @@
+//! A sender and a receiver with a path between them: a delay each way, and a script that says what is lost.
+
+use std::collections::VecDeque;
+
+use headgate_core::{Span, Time};
+use headgate_sim::tfrc::{Config, Data, Feedback, Receiver, Sender};
+
+pub const CONFIG: Config = Config { segment: 1000 };
+
+pub fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// What becomes of a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Arrives,
+    Marked,
+    Lost,
+}
+
+/// The path and what went over it.
+pub struct Path<F> {
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub now: Time,
+    /// When each packet was sent.
+    pub sent: Vec<Time>,
+    /// `X` after each report that reached the sender, and the reports.
+    pub rates: Vec<(Time, f64)>,
+    pub reports: Vec<Feedback>,
+    /// From when to when reports are lost.
+    pub deaf: (Time, Time),
+    /// The application has a packet this often; `None` keeps the sender busy.
+    pub application: Option<Span>,
+    fate: F,
+    one_way: Span,
+    data: VecDeque<(Time, Data, Fate)>,
+    feedback: VecDeque<(Time, Feedback)>,
+}
+
+impl<F: FnMut(u32) -> Fate> Path<F> {
+    /// A path with a round-trip time of `rtt`, on which `fate` decides by packet number.
+    pub fn new(rtt: Span, fate: F) -> Self {
+        Path {
+            sender: Sender::new(&CONFIG),
+            receiver: Receiver::default(),
+            now: Time::ZERO,
+            sent: Vec::new(),
+            rates: Vec::new(),
+            reports: Vec::new(),
+            deaf: (Time::NEVER, Time::NEVER),
+            application: None,
+            fate,
+            one_way: Span::from_nanos(rtt.as_nanos() / 2),
+            data: VecDeque::new(),
+            feedback: VecDeque::new(),
+        }
+    }
+
+    /// Lets everything before `end` happen.
+    pub fn run(&mut self, end: Time) {
+        while self.step(end) {}
+    }
+
+    fn step(&mut self, end: Time) -> bool {
+        let data = self.data.front().map_or(Time::NEVER, |(at, ..)| *at);
+        let feedback = self.feedback.front().map_or(Time::NEVER, |(at, _)| *at);
+        let report = self.receiver.deadline().unwrap_or(Time::NEVER);
+        let timer = self.sender.deadline().unwrap_or(Time::NEVER);
+        let send = self.next_send();
+        let next = data.min(feedback).min(report).min(timer).min(send);
+        if next >= end {
+            return false;
+        }
+        self.now = next;
+        match next {
+            _ if next == data => self.arrive(),
+            _ if next == feedback => self.hear(),
+            _ if next == report => {
+                let due = self.receiver.on_timer(&CONFIG, next);
+                self.tell(due);
+            }
+            _ if next == timer => self.sender.on_timer(&CONFIG, next),
+            _ => self.send(),
+        }
+        true
+    }
+
+    /// When the sender may send and has something to send.
+    fn next_send(&self) -> Time {
+        let allowed = self.sender.ready(&CONFIG).max(self.now);
+        match (self.application, self.sent.last()) {
+            (Some(gap), Some(&last)) => allowed.max(last + gap),
+            _ => allowed,
+        }
+    }
+
+    fn send(&mut self) {
+        let ready = self.sender.ready(&CONFIG);
+        let all = self.application.is_none_or(|gap| self.sent.last().is_none_or(|&last| ready >= last + gap));
+        let data = self.sender.send(all, self.now);
+        self.sent.push(self.now);
+        self.data.push_back((self.now + self.one_way, data, (self.fate)(data.seq)));
+    }
+
+    fn arrive(&mut self) {
+        let (now, data, fate) = self.data.pop_front().expect("the step saw it");
+        if fate != Fate::Lost {
+            let report = self.receiver.on_data(data, fate == Fate::Marked, &CONFIG, now);
+            self.tell(report);
+        }
+    }
+
+    fn tell(&mut self, report: Option<Feedback>) {
+        let Some(report) = report else { return };
+        if self.now < self.deaf.0 || self.now >= self.deaf.1 {
+            self.feedback.push_back((self.now + self.one_way, report));
+        }
+    }
+
+    fn hear(&mut self) {
+        let (now, report) = self.feedback.pop_front().expect("the step saw it");
+        self.sender.on_feedback(report, &CONFIG, now);
+        self.rates.push((now, self.sender.rate()));
+        self.reports.push(report);
+    }
+
+    /// Packets sent from `from` on, a second.
+    pub fn packets_a_second(&self, from: Time) -> f64 {
+        let sent = self.sent.iter().filter(|at| **at >= from).count();
+        sent as f64 / (self.now - from).as_secs_f64()
+    }
+}
