@@ -75,6 +75,7 @@ fn rfc() -> TcpGroup {
         max_rto: Span::from_secs(60),
         rto_granularity: Span::from_millis(1),
         limited_transmit: true,
+        pacing: false,
         ecn: false,
         ecn_timeout: true,
         idle_restart: true,

@@ -40,6 +40,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
         initial_ssthresh: initial_ssthresh(section.or(raw.initial_ssthresh, OrOff(ssthresh)))?,
         delayed_ack: delayed_ack(section.or(raw.delayed_ack, OrOff(defaults.delayed_ack)))?,
         limited_transmit: section.or(raw.limited_transmit, defaults.limited_transmit).into_inner(),
+        pacing: section.or(raw.pacing, defaults.pacing).into_inner(),
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
         ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
         idle_restart: section.or(raw.idle_restart, defaults.idle_restart).into_inner(),

@@ -97,6 +97,8 @@ pub struct TcpGroup {
     pub rto_granularity: Span,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// Packets leave at a rate, one by one, not as ACKs come.
+    pub pacing: bool,
     /// Packets are ECN-capable (RFC 3168).
     pub ecn: bool,
     /// An ECN echo at a window of one packet makes the sender wait for its retransmission timer (RFC 3168, 6.1.2).

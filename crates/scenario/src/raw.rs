@@ -86,6 +86,7 @@ pub(crate) struct RawTcp {
     pub(crate) max_rto: At<Quantity<Span>>,
     pub(crate) rto_granularity: At<Quantity<Span>>,
     pub(crate) limited_transmit: At<bool>,
+    pub(crate) pacing: At<bool>,
     pub(crate) ecn: At<bool>,
     pub(crate) ecn_timeout: At<bool>,
     pub(crate) idle_restart: At<bool>,

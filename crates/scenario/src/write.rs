@@ -119,6 +119,7 @@ impl Page {
         self.quoted("max_rto", group.max_rto);
         self.quoted("rto_granularity", group.rto_granularity);
         self.plain("limited_transmit", group.limited_transmit);
+        self.plain("pacing", group.pacing);
         self.plain("ecn", group.ecn);
         self.plain("ecn_timeout", group.ecn_timeout);
         self.plain("idle_restart", group.idle_restart);

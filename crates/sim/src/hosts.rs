@@ -78,6 +78,12 @@ impl Hosts {
         flow.send(id, &self.tcp_kinds[flow.group as usize], now, queue);
     }
 
+    /// Pacing lets a flow's next segment go.
+    pub fn departure(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        let flow = &mut self.tcp[id as usize];
+        flow.on_departure(id, &self.tcp_kinds[flow.group as usize], now, queue);
+    }
+
     /// The retransmission timer of a flow.
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let flow = &mut self.tcp[id as usize];

@@ -33,6 +33,7 @@ enum What {
     SenderTimer,
     ReceiverTimer,
     Start,
+    Departure,
     Delivered,
     Sample,
     Warm,
@@ -86,6 +87,11 @@ impl Event {
     /// A TCP flow starts.
     pub fn start(flow: u32) -> Event {
         Event::bare(What::Start, flow)
+    }
+
+    /// Pacing lets a flow's next segment go.
+    pub fn departure(flow: u32) -> Event {
+        Event::bare(What::Departure, flow)
     }
 
     /// Touches what the event will need, so that it is near when its time comes.
@@ -190,6 +196,7 @@ impl World {
             What::SenderTimer => net.hosts.sender_timer(flow, now, queue),
             What::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
             What::Start => net.hosts.start(flow, now, queue),
+            What::Departure => net.hosts.departure(flow, now, queue),
             What::Delivered => net.hosts.deliver(&packet),
             What::Sample => {
                 let next = sampler.sample(net, now);

@@ -26,6 +26,8 @@ pub struct Config {
     pub granularity: Span,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// Segments leave at a rate, one by one.
+    pub pacing: bool,
     /// An ECN echo at a window of one segment makes the sender wait for its timer (RFC 3168, section 6.1.2).
     pub ecn_timeout: bool,
     /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, section 4.1).
@@ -52,6 +54,7 @@ impl From<&TcpGroup> for Config {
             max_rto: group.max_rto,
             granularity: group.rto_granularity,
             limited_transmit: group.limited_transmit,
+            pacing: group.pacing,
             ecn_timeout: group.ecn_timeout,
             idle_restart: group.idle_restart,
         }

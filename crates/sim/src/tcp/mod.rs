@@ -6,6 +6,7 @@
 
 pub mod cc;
 mod config;
+mod pacing;
 mod receiver;
 mod rto;
 mod scoreboard;

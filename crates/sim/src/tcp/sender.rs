@@ -11,6 +11,7 @@ use headgate_core::Time;
 
 use super::Config;
 use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
+use super::pacing::{Pacer, window_rate};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use crate::segment::Blocks;
@@ -95,6 +96,7 @@ pub struct Sender {
     last_sent: Time,
     /// The most outstanding since the window was last reduced, if data is limited.
     max_flight: u32,
+    pacer: Pacer,
 }
 
 /// No segment has this number.
@@ -131,6 +133,7 @@ impl Sender {
             cc: Control::new(config),
             last_sent: Time::ZERO,
             max_flight: config.initial_window,
+            pacer: Pacer::default(),
         }
     }
 
@@ -236,6 +239,34 @@ impl Sender {
     /// The next segment to send now, if any.
     #[inline]
     pub fn poll(&mut self, config: &Config, now: Time) -> Option<Data> {
+        if !config.pacing {
+            return self.poll_at_once(config, now);
+        }
+        if now < self.pacer.next() {
+            return None;
+        }
+        let data = self.poll_at_once(config, now)?;
+        let flight = self.flight();
+        let rate = self.cc.pacing_rate().unwrap_or_else(|| window_rate(&self.window, flight, self.rto.srtt()));
+        self.pacer.sent(now, rate);
+        Some(data)
+    }
+
+    /// When [`on_departure`](Sender::on_departure) is to be called, if pacing holds back what follows and no earlier
+    /// answer said so. For when [`poll`](Sender::poll) has given nothing.
+    #[inline]
+    pub fn departure(&mut self, config: &Config, now: Time) -> Option<Time> {
+        if config.pacing { self.pacer.arm(now) } else { None }
+    }
+
+    /// The time of the next departure has come: `poll` may have something to send.
+    pub fn on_departure(&mut self) {
+        self.pacer.disarm();
+    }
+
+    /// The next segment that the windows let go.
+    #[inline]
+    fn poll_at_once(&mut self, config: &Config, now: Time) -> Option<Data> {
         if self.held {
             return None;
         }

@@ -116,7 +116,16 @@ impl TcpFlow {
             let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr));
             queue.push(self.up.pass(at, &kind.data_up), Event::from_sender(kind.links[0], packet));
         }
+        if let Some(departure) = self.sender.departure(&kind.config, now) {
+            queue.push(departure, Event::departure(id));
+        }
         self.arm_sender(id, queue);
+    }
+
+    /// Pacing lets the next segment go.
+    pub fn on_departure(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+        self.sender.on_departure();
+        self.send(id, kind, now, queue);
     }
 
     /// An acknowledgement reaches the sender.

@@ -163,6 +163,8 @@ pub struct Net<'a> {
     /// Whether the `n`th ACK (from 1) is lost.
     loses_ack: Box<dyn FnMut(u32) -> bool + 'a>,
     acks: u32,
+    /// When pacing lets the next segment go.
+    departure: Option<Time>,
     transmissions: Vec<u32>,
     events: BTreeMap<(Time, u64), Event>,
     order: u64,
@@ -179,6 +181,7 @@ impl<'a> Net<'a> {
             fate: Box::new(|_, _| Fate::Arrives),
             loses_ack: Box::new(|_| false),
             acks: 0,
+            departure: None,
             transmissions: Vec::new(),
             events: BTreeMap::new(),
             order: 0,
@@ -226,13 +229,16 @@ impl<'a> Net<'a> {
 
     fn next(&self) -> Option<Time> {
         let event = self.events.first_key_value().map(|((time, _), _)| *time);
-        [event, self.host.tcp.deadline(), self.receiver.deadline()].into_iter().flatten().min()
+        [event, self.host.tcp.deadline(), self.receiver.deadline(), self.departure].into_iter().flatten().min()
     }
 
     fn timers(&mut self) {
         let Host { config, tcp, now, .. } = &mut self.host;
         let reply = self.receiver.on_timer(config, *now);
         tcp.on_timer(config, *now);
+        if self.departure.take_if(|departure| *departure <= *now).is_some() {
+            tcp.on_departure();
+        }
         self.reply(reply);
     }
 
@@ -267,6 +273,8 @@ impl<'a> Net<'a> {
                 self.push(Event::Segment(data, fate));
             }
         }
+        let Host { config, tcp, .. } = &mut self.host;
+        self.departure = self.departure.or(tcp.departure(config, now));
     }
 
     /// Which transmission of `seq` this is.

@@ -5,6 +5,7 @@
 mod common;
 
 mod ecn;
+mod pacing;
 mod receiving;
 mod recovery;
 mod sack;

@@ -67,6 +67,12 @@ pub trait Controller: fmt::Debug + Send {
     fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
         self.on_loss(loss, window, config);
     }
+
+    /// Segments a second that it wants to be sent at most, if it has a wish: then the sender paces. Asked after each
+    /// segment sent.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// How losses are repaired.
@@ -140,5 +146,9 @@ impl Controller for Control {
             None => Reno.on_timeout(loss, window, config),
             Some(cc) => cc.on_timeout(loss, window, config),
         }
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.0.as_ref().and_then(|cc| cc.pacing_rate())
     }
 }

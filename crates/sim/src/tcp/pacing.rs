@@ -1,0 +1,108 @@
+//! Pacing: segments leave one after another at a rate, not as acknowledgements come.
+//!
+//! There is no segmentation offload here, so the quantum is one segment: each has its own moment of departure
+//! (draft-ietf-ccwg-bbr-06, section 5.6.2). Rates are in segments a second.
+
+use headgate_core::{Span, Time};
+
+use super::cc::Window;
+
+/// When the next segment may leave.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pacer {
+    next: Time,
+    /// Somebody was told to come back at that time.
+    armed: bool,
+}
+
+impl Pacer {
+    /// When the next segment may leave.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// A segment leaves now. Time in which none could be sent is not made up for.
+    pub fn sent(&mut self, now: Time, rate: f64) {
+        self.next = self.next.max(now) + Span::from_secs_f64(1.0 / rate);
+    }
+
+    /// When to come back for the next segment, unless it may leave now or somebody comes already.
+    pub fn arm(&mut self, now: Time) -> Option<Time> {
+        if self.armed || self.next <= now {
+            return None;
+        }
+        self.armed = true;
+        Some(self.next)
+    }
+
+    /// Somebody came.
+    pub fn disarm(&mut self) {
+        self.armed = false;
+    }
+}
+
+/// The rate of a controller that has none of its own: the window over a round trip, with room to grow, as in Linux
+/// (`tcp_update_pacing_rate`; `tcp_pacing_ss_ratio` 200 %, `tcp_pacing_ca_ratio` 120 %). Near the end of slow start,
+/// from half of `ssthresh` on, it is slowed down. Without bounds before there is a round trip to go by.
+pub fn window_rate(window: &Window, flight: u32, srtt: Option<Span>) -> f64 {
+    let Some(srtt) = srtt else { return f64::INFINITY };
+    let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
+    ratio * window.cwnd().max(f64::from(flight)) / srtt.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::Config;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn departures_are_the_inverse_of_the_rate_apart() {
+        let mut pacer = Pacer::default();
+        pacer.sent(Time::ZERO, 1000.0);
+        assert_eq!(pacer.next(), Time::from_nanos(MS));
+        pacer.sent(pacer.next(), 4000.0);
+        assert_eq!(pacer.next(), Time::from_nanos(MS + MS / 4));
+    }
+
+    #[test]
+    fn what_was_not_sent_in_time_is_not_made_up_for() {
+        let mut pacer = Pacer::default();
+        pacer.sent(Time::ZERO, 1000.0);
+        pacer.sent(Time::from_nanos(50 * MS), 1000.0);
+        assert_eq!(pacer.next(), Time::from_nanos(51 * MS));
+    }
+
+    #[test]
+    fn a_rate_without_bounds_holds_nothing_back() {
+        let mut pacer = Pacer::default();
+        pacer.sent(Time::from_nanos(MS), f64::INFINITY);
+        assert_eq!(pacer.next(), Time::from_nanos(MS));
+    }
+
+    #[test]
+    fn one_call_is_asked_for_at_a_time() {
+        let mut pacer = Pacer::default();
+        assert_eq!(pacer.arm(Time::ZERO), None, "it may leave now");
+        pacer.sent(Time::ZERO, 1000.0);
+        assert_eq!(pacer.arm(Time::ZERO), Some(Time::from_nanos(MS)));
+        assert_eq!(pacer.arm(Time::ZERO), None, "it was asked for");
+        pacer.disarm();
+        assert_eq!(pacer.arm(Time::ZERO), Some(Time::from_nanos(MS)));
+    }
+
+    #[test]
+    fn windows_are_paced_at_twice_and_then_a_fifth_more_than_a_round_trip_carries() {
+        let rate = |cwnd, ssthresh, flight| {
+            let mut window = Window::new(&Config::default());
+            window.set_cwnd(cwnd, Time::ZERO);
+            window.ssthresh = ssthresh;
+            window_rate(&window, flight, Some(Span::from_millis(100)))
+        };
+        assert_eq!(rate(20.0, f64::INFINITY, 20), 400.0, "slow start");
+        assert_eq!(rate(20.0, 40.0, 20), 240.0, "slow start that comes to its end");
+        assert_eq!(rate(20.0, 10.0, 20), 240.0, "congestion avoidance");
+        assert_eq!(rate(20.0, 10.0, 40), 480.0, "more in flight than the window, after a reduction");
+    }
+}
