@@ -3,6 +3,7 @@
 use headgate_core::{Ecn, Rng, Sink, Time, Why};
 use headgate_scenario::{Scenario, Start};
 
+use crate::metrics::{Ends, FairnessRow};
 use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Sacks, Segment, SimPacket};
@@ -22,6 +23,7 @@ pub struct Hosts {
     paths: Paths,
     /// Useful bytes delivered since the last sample, by group.
     delivered: Vec<u64>,
+    ends: Ends,
 }
 
 /// What a flow did after the warm-up.
@@ -50,6 +52,7 @@ impl Hosts {
             sacks: Sacks::default(),
             paths: Paths::new(scenario),
             delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],
+            ends: Ends::new(scenario),
         };
         for (g, group) in scenario.tcp.iter().enumerate() {
             (0..group.flows).for_each(|i| hosts.add_tcp(g, stream(seed, &group.name, i), group.start, queue));
@@ -61,15 +64,19 @@ impl Hosts {
     }
 
     fn add_tcp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
-        queue.push(draw(start, &mut rng), Event::start(self.tcp.len() as u32));
+        let (start, flow) = (draw(start, &mut rng), self.tcp.len());
+        queue.push(start, Event::start(flow as u32));
+        self.ends.begins(flow, group, start);
         self.tcp.push(TcpFlow::new(&self.tcp_kinds[group], group as u16, rng));
         self.before.push(Before::default());
     }
 
     fn add_udp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
         let start = draw(start, &mut rng);
+        let flow = self.tcp.len() + self.udp.len();
         self.udp.push(UdpFlow::new(group as u16, start, rng));
-        self.emit(self.tcp.len() + self.udp.len() - 1, queue);
+        self.ends.begins(flow, self.tcp_kinds.len() + group, start);
+        self.emit(flow, queue);
     }
 
     /// A TCP flow starts.
@@ -119,24 +126,35 @@ impl Hosts {
         let flow = &mut self.tcp[id];
         let kind = &self.tcp_kinds[flow.group as usize];
         let data = (seq, cwr, packet.ecn == Ecn::Ce);
-        let segments = flow.on_data(id as u32, data, kind, now, &mut self.sacks, queue);
-        self.delivered[flow.group as usize] += u64::from(segments) * u64::from(kind.payload);
+        let (segments, arrives) = flow.on_data(id as u32, data, kind, now, &mut self.sacks, queue);
+        let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(kind.payload));
+        self.ends.arrives(group, packet.handle.age(arrives));
+        if bytes > 0 {
+            self.delivered[group] += bytes;
+            self.ends.delivers(id, group, bytes, now, arrives);
+        }
     }
 
     fn receive_datagram(&mut self, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
         let flow = &mut self.udp[packet.flow.0 as usize - self.tcp.len()];
-        match flow.receive(&self.udp_kinds[flow.group as usize], now) {
-            Some(arrives) => queue.push(arrives, Event::delivered(packet)),
-            None => self.deliver(&packet),
+        let (arrives, waits) = flow.receive(&self.udp_kinds[flow.group as usize], now);
+        self.ends.arrives(self.tcp_kinds.len() + flow.group as usize, packet.handle.age(arrives));
+        if waits {
+            queue.push(arrives, Event::delivered(packet));
+        } else {
+            self.deliver(&packet, now, arrives);
         }
     }
 
-    /// A datagram is with its receiver.
-    pub fn deliver(&mut self, packet: &SimPacket) {
-        let flow = &mut self.udp[packet.flow.0 as usize - self.tcp.len()];
+    /// A datagram is with its receiver at `arrives`, which may lie ahead if nothing can come between.
+    pub fn deliver(&mut self, packet: &SimPacket, now: Time, arrives: Time) {
+        let id = packet.flow.0 as usize;
+        let flow = &mut self.udp[id - self.tcp.len()];
         let payload = u64::from(self.udp_kinds[flow.group as usize].payload);
         flow.delivered += payload;
-        self.delivered[self.tcp_kinds.len() + flow.group as usize] += payload;
+        let group = self.tcp_kinds.len() + flow.group as usize;
+        self.delivered[group] += payload;
+        self.ends.delivers(id, group, payload, now, arrives);
     }
 
     /// When an acknowledgement that leaves the last router reaches its sender.
@@ -159,7 +177,7 @@ impl Hosts {
     /// A datagram reached its first link: its source sends the next.
     #[inline]
     pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut Queue<Event>) {
-        if packet.handle == Segment::DATAGRAM {
+        if packet.handle.is_datagram() {
             self.emit(packet.flow.0 as usize, queue);
         }
     }
@@ -179,18 +197,21 @@ impl Hosts {
         &self.tcp[packet.flow.0 as usize]
     }
 
-    /// The group of a flow, TCP before UDP.
-    pub fn group_of(&self, flow: usize) -> usize {
-        match self.tcp.get(flow) {
-            Some(tcp) => tcp.group as usize,
-            None => self.tcp_kinds.len() + self.udp[flow - self.tcp.len()].group as usize,
-        }
-    }
-
     /// The warm-up ends: what was done before does not count.
     pub fn restart(&mut self, now: Time) {
         self.before.iter_mut().zip(&self.tcp).for_each(|(before, flow)| *before = flow.counts(now));
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
+        self.ends.restart(now);
+    }
+
+    /// What is measured where data reaches its receiver.
+    pub fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    /// Jain's index on each time scale, up to `now`.
+    pub fn fairness(&mut self, now: Time) -> Vec<FairnessRow> {
+        self.ends.fairness(now)
     }
 
     /// Useful bytes delivered since the last call, by group.
@@ -225,9 +246,11 @@ impl Hosts {
 
 /// An acknowledgement that is dropped gives its blocks' place back.
 impl Sink<Segment> for Hosts {
-    fn dropped(&mut self, packet: SimPacket, _: Why, _: Time) {
-        if let Carried::Ack { sack: Some(id), .. } = packet.handle.carried() {
-            self.sacks.take(id);
+    fn dropped(&mut self, packet: SimPacket, why: Why, now: Time) {
+        match packet.handle.carried() {
+            Carried::Ack { sack: Some(id), .. } => drop(self.sacks.take(id)),
+            Carried::Ack { sack: None, .. } => {}
+            Carried::Data { .. } | Carried::Datagram => self.ends.dropped(packet.flow.0 as usize, why, now),
         }
     }
     fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}

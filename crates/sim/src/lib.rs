@@ -5,6 +5,7 @@ mod classified;
 mod hosts;
 mod link;
 mod meter;
+mod metrics;
 mod outcome;
 mod paths;
 mod queue;
@@ -20,7 +21,8 @@ mod wakes;
 mod wire;
 mod world;
 
+pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 pub use outcome::{EventRow, FlowRow, Happening, IntervalRow, LinkRow, Outcome, RunError, Watch};
 pub use run::run;
 pub use segment::{Block, Blocks};
-pub use share::max_min;
+pub use share::{Demand, max_min};

@@ -1,11 +1,12 @@
 //! What is measured while a run goes: counts by flow, the queue over time, events.
 
-use headgate_core::parts::Histogram;
 use headgate_core::{Backlog, Counts, Ledger, Packet, Span, Time, Why};
-use headgate_scenario::Events;
+use headgate_scenario::{Events, Kind, Scenario};
 
+use crate::metrics::{Fate, LossPattern, PortMetrics};
 use crate::outcome::{EventRow, Happening};
 use crate::segment::Segment;
+use crate::wire::mean_base_rtt;
 
 /// How full a queue and how busy its link was, as integrals over time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,13 +62,15 @@ impl Occupancy {
     }
 }
 
-/// What every packet of a flow changes.
-#[derive(Clone, Copy, Debug, Default)]
+/// What every packet of a flow changes, and what must be known of the flow then: two flows to a cache line.
+#[derive(Clone, Copy, Debug)]
 struct Passed {
     arrived: u32,
     sent: u32,
     sent_bytes: u64,
     delay_nanos: u64,
+    group: u16,
+    responsive: bool,
 }
 
 /// What few packets change, by [`Why::ALL`].
@@ -77,13 +80,14 @@ struct Signalled {
     marks: [u32; Why::ALL.len()],
 }
 
-/// A port's ledger: the counts of each flow's data, and of all replies together; the distribution of delay; and events
-/// if they are wanted.
+/// A port's ledger: the counts of all packets, and of each flow's data; the port's metrics; and events if they are wanted.
 pub struct FlowLedger {
+    all: Counts,
     passed: Vec<Passed>,
     signalled: Vec<Signalled>,
-    replies: Counts,
-    sojourn: Histogram,
+    /// Packets of data dropped and marked, by group.
+    groups: Vec<(u64, u64)>,
+    metrics: PortMetrics,
     events: Option<EventLog>,
 }
 
@@ -118,26 +122,37 @@ impl EventLog {
 }
 
 impl FlowLedger {
-    /// Nothing counted yet, of as many flows as the scenario has, or of none where only replies come.
-    pub fn new(flows: u32, events: Option<EventLog>) -> FlowLedger {
-        let flows = flows as usize;
-        let (passed, signalled) = (vec![Passed::default(); flows], vec![Signalled::default(); flows]);
-        FlowLedger { passed, signalled, replies: Counts::default(), sojourn: Histogram::default(), events }
+    /// Nothing counted yet, of the flows of `scenario`, or of none where only replies come.
+    pub fn new(scenario: &Scenario, carries_data: bool, events: Option<EventLog>) -> FlowLedger {
+        let mut passed = Vec::new();
+        for group in scenario.groups().filter(|_| carries_data) {
+            let flow = Passed::of(group.index as u16, group.kind == Kind::Tcp);
+            passed.resize(passed.len() + group.flows as usize, flow);
+        }
+        let groups = scenario.groups().count();
+        let metrics = PortMetrics::new(passed.len(), groups, mean_base_rtt(scenario));
+        FlowLedger {
+            all: Counts::default(),
+            signalled: vec![Signalled::default(); passed.len()],
+            passed,
+            groups: vec![(0, 0); groups],
+            metrics,
+            events,
+        }
     }
 
     /// Begins anew, when the warm-up ends. Events go on.
     pub fn restart(&mut self) {
-        self.sojourn = Histogram::default();
-        self.passed.fill(Passed::default());
+        self.all = Counts::default();
+        self.passed.iter_mut().for_each(|flow| *flow = Passed::of(flow.group, flow.responsive));
         self.signalled.fill(Signalled::default());
-        self.replies = Counts::default();
+        self.groups.fill((0, 0));
+        self.metrics.restart();
     }
 
     /// The counts over all packets.
-    pub fn counts(&self) -> Counts {
-        let mut all = self.replies.clone();
-        (0..self.passed.len()).for_each(|flow| all.add(&self.of_flow(flow)));
-        all
+    pub fn counts(&self) -> &Counts {
+        &self.all
     }
 
     /// The counts of the data of one flow.
@@ -158,15 +173,19 @@ impl FlowLedger {
         (sent > 0).then(|| delay_nanos as f64 / f64::from(sent) / 1e6)
     }
 
-    /// Packets of data dropped and marked, by flow.
-    pub fn lost_and_marked(&self) -> impl Iterator<Item = (u64, u64)> {
-        let sum = |counts: &[u32]| counts.iter().copied().map(u64::from).sum();
-        self.signalled.iter().map(move |flow| (sum(&flow.drops), sum(&flow.marks)))
+    /// Packets of data dropped and marked, by group.
+    pub fn lost_and_marked(&self) -> &[(u64, u64)] {
+        &self.groups
     }
 
-    /// Time in the queue of the packets that were sent, in nanoseconds.
-    pub fn sojourn(&self) -> &Histogram {
-        &self.sojourn
+    /// What is measured beyond the counts.
+    pub fn metrics(&self) -> &PortMetrics {
+        &self.metrics
+    }
+
+    /// The patterns of loss, by group.
+    pub fn loss_patterns(&self) -> Vec<LossPattern> {
+        self.metrics.loss_patterns(|flow| self.passed[flow].group.into())
     }
 
     /// The events since they were last taken, if any were wanted.
@@ -182,13 +201,20 @@ impl FlowLedger {
     }
 }
 
+impl Passed {
+    fn of(group: u16, responsive: bool) -> Passed {
+        Passed { arrived: 0, sent: 0, sent_bytes: 0, delay_nanos: 0, group, responsive }
+    }
+}
+
 impl Ledger<Segment> for FlowLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<Segment>, now: Time) {
-        if packet.handle.is_reply() {
-            self.replies.arrived += 1;
-        } else {
-            self.passed[packet.flow.0 as usize].arrived += 1;
+        self.all.arrived += 1;
+        if !packet.handle.is_reply() {
+            let flow = &mut self.passed[packet.flow.0 as usize];
+            flow.arrived += 1;
+            self.metrics.arrived(flow.responsive && flow.arrived == 1);
         }
         self.note(packet, Happening::Arrived, now);
     }
@@ -196,34 +222,50 @@ impl Ledger<Segment> for FlowLedger {
     #[inline]
     fn sent(&mut self, packet: &Packet<Segment>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
-        self.sojourn.record(delay);
+        self.all.sent += 1;
+        self.all.sent_bytes += u64::from(packet.bytes);
         if packet.handle.is_reply() {
-            self.replies.sent += 1;
-            self.replies.sent_bytes += u64::from(packet.bytes);
+            self.metrics.sent_reply(delay);
         } else {
             let flow = &mut self.passed[packet.flow.0 as usize];
             flow.sent += 1;
             flow.sent_bytes += u64::from(packet.bytes);
             flow.delay_nanos += delay;
+            self.metrics.sent(flow.group.into(), delay);
         }
         self.note(packet, Happening::Sent, now);
     }
 
     fn dropped(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        if packet.handle.is_reply() {
-            self.replies.drops[why as usize] += 1;
-        } else {
-            self.signalled[packet.flow.0 as usize].drops[why as usize] += 1;
+        self.all.drops[why as usize] += 1;
+        if !packet.handle.is_reply() {
+            let flow = packet.flow.0 as usize;
+            let Passed { arrived, sent, group, responsive, .. } = self.passed[flow];
+            let group = usize::from(group);
+            self.signalled[flow].drops[why as usize] += 1;
+            self.groups[group].0 += 1;
+            self.metrics.lost(Fate { flow, group, came: packet.arrived, arrived, sent, responsive }, now);
         }
         self.note(packet, Happening::Dropped(why), now);
     }
 
     fn marked(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
-        if packet.handle.is_reply() {
-            self.replies.marks[why as usize] += 1;
-        } else {
-            self.signalled[packet.flow.0 as usize].marks[why as usize] += 1;
+        self.all.marks[why as usize] += 1;
+        if !packet.handle.is_reply() {
+            let flow = packet.flow.0 as usize;
+            self.signalled[flow].marks[why as usize] += 1;
+            self.groups[usize::from(self.passed[flow].group)].1 += 1;
         }
         self.note(packet, Happening::Marked(why), now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_packet_of_a_flow_changes_fills_half_a_cache_line() {
+        assert_eq!(size_of::<Passed>(), 32);
     }
 }

@@ -3,8 +3,10 @@
 use core::fmt;
 
 use headgate_core::parts::Histogram;
-use headgate_core::{BuildError, Counts, Time, Why};
+use headgate_core::{BuildError, Counts, Span, Time, Why};
 use headgate_scenario::Direction;
+
+use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +17,10 @@ pub struct Outcome {
     pub intervals: Vec<IntervalRow>,
     /// One row a direction of a link, by its number: each link's forward one before its reverse one.
     pub links: Vec<LinkRow>,
+    /// One-way delays, one row a group.
+    pub one_way: Vec<OneWay>,
+    /// Jain's index, one row a time scale.
+    pub fairness: Vec<FairnessRow>,
     /// Packets sent where disciplines are compared in the whole run, warm-up included: the unit of cost.
     pub packets: u64,
     /// Events the simulator processed in the whole run.
@@ -50,6 +56,14 @@ pub struct FlowRow {
     pub cwnd_mean: Option<f64>,
     /// The mean of its data packets' queueing delays, all queues together, in milliseconds; `None` if none was sent.
     pub delay_ms_mean: Option<f64>,
+    /// From its start to the first useful byte at the receiver, warm-up or not; `None` if there was none.
+    pub startup: Option<Span>,
+    /// From its start to the first drop for a reason that is only given for flows that a discipline has singled out
+    /// (`unresponsive`, `prefilter`, `heavy_hitter`); `None` if there was none.
+    pub identification: Option<Span>,
+    /// From its start to the end of the first whole second in which a flow that sends more than its fair share, and
+    /// does not slow down, had at most 1.1 times that; `None` if there was none, and for all other flows.
+    pub response: Option<Span>,
 }
 
 /// One metric over one interval.
@@ -57,8 +71,9 @@ pub struct FlowRow {
 pub struct IntervalRow {
     /// When the interval ended, in seconds.
     pub time_s: f64,
-    /// `queue_packets` and `queue_bytes` (means over the interval), `utilisation`, `goodput_bps` (of a group, per
-    /// group), `drops`, `marks` (counts, of a group), or a gauge of the discipline as `gauge:NAME` (at the end).
+    /// `queue_packets` and `queue_bytes` (means over the interval), `utilisation`, `ambient_drop_rate` (drops at the
+    /// queue over what came to it; no row where nothing came), all of a link; `goodput_bps`, `drops`, `marks` (the
+    /// latter two are counts), of a group; or a gauge of a link's discipline (at the interval's end).
     pub metric: &'static str,
     /// Whether `metric` is the name of a discipline's gauge.
     pub is_gauge: bool,
@@ -89,6 +104,12 @@ pub struct LinkRow {
     pub queue_bytes_mean: f64,
     /// Time in the queue of the packets that were sent, in nanoseconds.
     pub delay: Histogram,
+    /// The same by group, and last that of replies (acknowledgements).
+    pub delays: Vec<Histogram>,
+    /// How losses of data follow each other, by group.
+    pub losses: Vec<LossPattern>,
+    /// Whether TCP flows lose together.
+    pub synchronisation: Synchronisation,
 }
 
 /// What happened to a packet at a queue.

@@ -34,7 +34,7 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64) -> Result<Vec<Link>, Run
         let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed)?;
         let log = if simplex.qdisc.is_none() { EventLog::new(hop.number(), scenario.record.events) } else { None };
         let carries = scenario.routes().any(|route| route.contains(&hop));
-        let ledger = FlowLedger::new(if carries { scenario.total_flows() } else { 0 }, log);
+        let ledger = FlowLedger::new(scenario, carries, log);
         let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);
         Ok(Link::new(hop.number(), port, simplex.rate, scenario.links[usize::from(hop.link)].delay))
     };

@@ -1,13 +1,12 @@
 //! The tables: one row an interval while the run goes, one row a flow when it ends.
 
-use headgate_core::{Counts, Discipline, Span, Time};
+use headgate_core::{Counts, Discipline, Span, Time, Why};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::link::Link;
 use crate::meter::Occupancy;
 use crate::outcome::{FlowRow, IntervalRow, LinkRow, Outcome};
-use crate::share::max_min;
-use crate::wire::base_rtt;
+use crate::share::fair_goodputs;
 use crate::world::Net;
 
 /// Collects what the tables need.
@@ -33,6 +32,8 @@ struct Measured {
     partial: Occupancy,
     /// Since the warm-up.
     total: Occupancy,
+    /// What came to the queue and what was dropped there up to the last sample, since the ledger last began anew.
+    told: (u64, u64),
 }
 
 impl Sampler {
@@ -42,6 +43,7 @@ impl Sampler {
             compared: scenario.simplex(hop).qdisc.is_none(),
             partial: Occupancy::default(),
             total: Occupancy::default(),
+            told: (0, 0),
         };
         Sampler {
             interval: scenario.record.interval,
@@ -61,7 +63,9 @@ impl Sampler {
             if self.queues[number].compared {
                 self.write_link(number as u16, link, now);
             }
-            self.queues[number].partial = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
+            let queue = &mut self.queues[number];
+            queue.partial = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
+            queue.told = at_queue(link);
         }
         self.write_groups(net, now);
         self.since = now;
@@ -74,12 +78,13 @@ impl Sampler {
         let seen = by_group(net, self.told.len());
         // What the interval has seen so far leaves the ledgers: owe it to the interval's end.
         for (told, seen) in self.told.iter_mut().zip(seen) {
-            *told = (told.0.wrapping_sub(seen.0), told.1.wrapping_sub(seen.1));
+            *told = since(*told, seen);
         }
         self.warm = now;
         self.packets = self.sent(net);
         for (queue, link) in self.queues.iter_mut().zip(&mut net.links) {
             queue.total = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
+            queue.told = since(queue.told, at_queue(link));
             link.ledger_mut().restart();
         }
         net.hosts.restart(now);
@@ -108,7 +113,8 @@ impl Sampler {
     }
 
     fn write_link(&mut self, number: u16, link: &Link, now: Time) {
-        let (packets, bytes, busy) = self.queues[usize::from(number)].partial.means();
+        let queue = &self.queues[usize::from(number)];
+        let (packets, bytes, busy) = queue.partial.means();
         let time_s = now.as_secs_f64();
         let mut write = |metric, is_gauge, value| {
             self.rows.push(IntervalRow { time_s, metric, is_gauge, link: Some(number), group: None, value });
@@ -116,6 +122,10 @@ impl Sampler {
         write("queue_packets", false, packets);
         write("queue_bytes", false, bytes);
         write("utilisation", false, busy);
+        let (came, dropped) = since(at_queue(link), queue.told);
+        if came > 0 {
+            write("ambient_drop_rate", false, dropped as f64 / came as f64);
+        }
         link.port().discipline().observe(&mut |name, value| write(name, true, value));
     }
 
@@ -124,12 +134,9 @@ impl Sampler {
         let delivered = net.hosts.take_delivered();
         let seen = by_group(net, self.told.len());
         for (group, bytes) in delivered.into_iter().enumerate() {
-            let (told, seen) = (self.told[group], seen[group]);
-            let figures = [
-                ("goodput_bps", bytes as f64 * 8.0 / seconds),
-                ("drops", seen.0.wrapping_sub(told.0) as f64),
-                ("marks", seen.1.wrapping_sub(told.1) as f64),
-            ];
+            let (drops, marks) = since(seen[group], self.told[group]);
+            let figures =
+                [("goodput_bps", bytes as f64 * 8.0 / seconds), ("drops", drops as f64), ("marks", marks as f64)];
             self.rows.extend(figures.map(|(metric, value)| IntervalRow {
                 time_s: now.as_secs_f64(),
                 metric,
@@ -143,8 +150,11 @@ impl Sampler {
     }
 
     /// Everything the run gave.
-    pub fn outcome(self, scenario: &Scenario, net: &Net, end: Time, events: u64) -> Outcome {
+    pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
+        let fairness = net.hosts.fairness(end);
         Outcome {
+            fairness,
+            one_way: net.hosts.ends().delays().to_vec(),
             packets: self.packets + self.sent(net),
             flows: flow_rows(scenario, net, self.warm, end),
             links: scenario.hops().map(|hop| link_row(scenario, hop, net, &self.queues)).collect(),
@@ -162,30 +172,37 @@ fn link_row(scenario: &Scenario, hop: Hop, net: &Net, queues: &[Measured]) -> Li
         link: scenario.links[usize::from(hop.link)].name.clone(),
         direction: hop.direction,
         compared: queues[number].compared,
-        counts: ledger.counts(),
+        counts: ledger.counts().clone(),
         utilisation,
         queue_packets_mean,
         queue_bytes_mean,
-        delay: ledger.sojourn().clone(),
+        delay: ledger.metrics().delay(),
+        delays: ledger.metrics().delays().to_vec(),
+        losses: ledger.loss_patterns(),
+        synchronisation: ledger.metrics().synchronisation(),
     }
 }
 
 fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowRow> {
-    let span = end - warm;
+    let milestones = net.hosts.ends().milestones();
+    let (span, fair) = (end - warm, fair_goodputs(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
-    let rows = net.hosts.deeds(end).zip(fair_goodputs(scenario)).enumerate();
-    rows.map(|(flow, (deeds, fair_share_bps))| {
+    let rows = net.hosts.deeds(end).enumerate();
+    rows.map(|(flow, deeds)| {
         let (counts, delay_ms_mean) = along(routes[deeds.group as usize], net, flow);
         FlowRow {
             flow: flow as u32,
             group: deeds.group,
             counts,
             goodput_bps: deeds.bytes as f64 * 8.0 / span.as_secs_f64(),
-            fair_share_bps,
+            fair_share_bps: fair[deeds.group as usize],
             retransmits: deeds.retransmits,
             timeouts: deeds.timeouts,
             cwnd_mean: deeds.cwnd_area.map(|area| area / span.as_nanos() as f64),
             delay_ms_mean,
+            startup: milestones.startup(flow),
+            identification: milestones.identification(flow),
+            response: milestones.response(flow, end),
         }
     })
     .collect()
@@ -206,36 +223,26 @@ fn along(route: &[Hop], net: &Net, flow: usize) -> (Counts, Option<f64>) {
     (all, ledgers().map(|ledger| ledger.delay_ms(flow)).sum())
 }
 
-/// Each flow's max-min fair share of the bottleneck's rate, less the headers in it. A TCP flow wants what its window
-/// and its access links allow; a UDP flow wants its rate.
-fn fair_goodputs(scenario: &Scenario) -> Vec<f64> {
-    let link = scenario.simplex(scenario.bottleneck());
-    let mut wants = Vec::new();
-    let mut useful = Vec::new();
-    for group in &scenario.tcp {
-        let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
-        let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
-        let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
-        wants.extend((0..group.flows).map(|_| window.min(access)));
-        useful.extend((0..group.flows).map(|_| f64::from(group.packet - group.header) / f64::from(group.packet)));
-    }
-    for group in &scenario.udp {
-        let access = group.sender.rate.min(group.receiver.rate);
-        wants.extend((0..group.flows).map(|_| group.rate.min(access).as_bits() as f64));
-        useful.extend((0..group.flows).map(|_| f64::from(group.packet - group.header) / f64::from(group.packet)));
-    }
-    let shares = max_min(link.rate.as_bits() as f64, &wants);
-    shares.iter().zip(useful).map(|(share, useful)| share * useful).collect()
+/// Two counts less what they were; what is owed wraps.
+fn since(now: (u64, u64), before: (u64, u64)) -> (u64, u64) {
+    (now.0.wrapping_sub(before.0), now.1.wrapping_sub(before.1))
 }
 
 /// Drops and marks of data so far, by group.
 fn by_group(net: &Net, groups: usize) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for link in &net.links {
-        for (flow, (drops, marks)) in link.ledger().lost_and_marked().enumerate() {
-            let sum = &mut sums[net.hosts.group_of(flow)];
-            *sum = (sum.0 + drops, sum.1 + marks);
+        for (sum, seen) in sums.iter_mut().zip(link.ledger().lost_and_marked()) {
+            *sum = (sum.0 + seen.0, sum.1 + seen.1);
         }
     }
     sums
+}
+
+/// What came to a link's queue, and what of it was dropped: packets dropped before the queue are in neither, as RED-PD
+/// defines the ambient drop rate (Mahajan, Floyd, Wetherall: ICNP 2001, section 1).
+fn at_queue(link: &Link) -> (u64, u64) {
+    let counts = link.ledger().counts();
+    let before = counts.drops[Why::Prefilter as usize];
+    (counts.arrived - before, counts.dropped() - before)
 }

@@ -1,6 +1,6 @@
 //! What simulated packets carry, and the store of selective acknowledgements.
 
-use headgate_core::Packet;
+use headgate_core::{Packet, Span, Time};
 
 /// A simulated packet: the discipline's descriptor and what it carries.
 pub type SimPacket = Packet<Segment>;
@@ -32,10 +32,15 @@ pub enum Carried {
     Datagram,
 }
 
-// From the low end: 32 bits of sequence number, two of kind, one flag, 29 of SackId (0 for none).
+// From the low end: 32 bits of sequence number, two of kind, one flag; then, of an acknowledgement, 29 of SackId (0 for
+// none), of anything else, 29 of the time at which it was sent.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
 const SACK: u32 = 35;
+const STAMP: u32 = 35;
+
+/// Times of sending are kept in units of 2^10 ns and begin anew after 549 s: longer than any packet is under way.
+const STAMP_UNIT: u32 = 10;
 
 impl Segment {
     /// A datagram of a constant-rate source.
@@ -58,6 +63,27 @@ impl Segment {
     #[inline]
     pub fn is_reply(self) -> bool {
         self.0 >> KIND & 3 == 1
+    }
+
+    /// Whether it is a datagram.
+    #[inline]
+    pub fn is_datagram(self) -> bool {
+        self.0 >> KIND & 3 == 2
+    }
+
+    /// The same, sent at `now`; not for acknowledgements.
+    #[inline]
+    pub fn sent_at(self, now: Time) -> Segment {
+        debug_assert!(!self.is_reply(), "an acknowledgement has no room for it");
+        // What is shifted out at the top is the part that begins anew.
+        Segment(self.0 & ((1 << STAMP) - 1) | (now.as_nanos() >> STAMP_UNIT) << STAMP)
+    }
+
+    /// How long ago it was sent, off by at most 2^10 ns.
+    #[inline]
+    pub fn age(self, now: Time) -> Span {
+        let units = (now.as_nanos() >> STAMP_UNIT).wrapping_sub(self.0 >> STAMP) << STAMP >> STAMP;
+        Span::from_nanos(units << STAMP_UNIT)
     }
 
     /// What it says.
@@ -130,6 +156,21 @@ mod tests {
         assert!(!Segment::DATAGRAM.is_reply());
         assert_eq!(Segment::DATAGRAM.carried(), Carried::Datagram);
         assert_eq!(size_of::<SimPacket>(), 32);
+    }
+
+    #[test]
+    fn a_segment_remembers_when_it_was_sent_across_the_stamps_turn() {
+        let turn = 1u64 << (29 + STAMP_UNIT);
+        for start in [0, 12_345, turn - 1_000_000, turn, 86_400_000_000_000] {
+            for age in [0, 2_000, 32_000_000, 60_000_000_000] {
+                let segment = Segment::data(7, true).sent_at(Time::from_nanos(start));
+                let got = segment.age(Time::from_nanos(start + age)).as_nanos();
+                assert!(got.abs_diff(age) <= 1 << STAMP_UNIT, "{got} for {age} after {start}");
+                assert_eq!(segment.carried(), Carried::Data { seq: 7, cwr: true });
+            }
+        }
+        let datagram = Segment::DATAGRAM.sent_at(Time::from_nanos(u64::MAX));
+        assert!(datagram.is_datagram() && datagram.carried() == Carried::Datagram);
     }
 
     #[test]

@@ -1,18 +1,111 @@
-//! Max-min fair shares (Bertsekas, Gallager: Data Networks, section 6.5.2).
+//! Max-min fair shares of a network, by progressive filling (Bertsekas, Gallager: Data Networks, 2nd edition,
+//! section 6.5.2).
 
-/// The max-min fair division of `capacity` among flows that want `demands`: nobody gets more than it wants, and what
-/// the modest leave is shared equally by the rest. Units are the caller's; infinite demands are allowed.
-pub fn max_min(capacity: f64, demands: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..demands.len()).collect();
-    order.sort_by(|&a, &b| demands[a].total_cmp(&demands[b]));
-    let mut shares = vec![0.0; demands.len()];
-    let mut left = capacity;
-    for (served, &flow) in order.iter().enumerate() {
-        let equal = left / (demands.len() - served) as f64;
-        shares[flow] = demands[flow].min(equal);
-        left -= shares[flow];
+use headgate_scenario::{Access, Hop, Scenario};
+
+use crate::wire::base_rtt;
+
+/// Flows that are alike: they want the same, and cross the same links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// How many there are.
+    pub flows: u32,
+    /// What each would take if it were alone; infinite if it has no bound.
+    pub want: f64,
+    /// The links each crosses, as indices into the capacities.
+    pub route: Vec<usize>,
+}
+
+/// The max-min fair division of links of these `capacities`: what each flow of each of the `demands` is due. Nobody
+/// gets more than it wants, and nobody could get more without somebody who has no more getting less. Units are the
+/// caller's; a flow without a bound that crosses no link is due an infinite share.
+pub fn max_min(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
+    let mut filling = Filling {
+        left: capacities.to_vec(),
+        rising: vec![0; capacities.len()],
+        shares: vec![None; demands.len()],
+        demands,
+    };
+    for demand in demands {
+        demand.route.iter().for_each(|link| filling.rising[*link] += u64::from(demand.flows));
     }
-    shares
+    let mut level = 0.0;
+    while filling.shares.contains(&None) {
+        // Rounding alone can make the next level lie below the last.
+        level = filling.next_level().max(level);
+        filling.settle(level);
+    }
+    filling.shares.into_iter().flatten().collect()
+}
+
+/// The water rises for all flows alike until a flow has what it wants, or a link is full.
+struct Filling<'a> {
+    demands: &'a [Demand],
+    /// Each link's capacity less what is settled.
+    left: Vec<f64>,
+    /// Flows on each link that are not settled.
+    rising: Vec<u64>,
+    shares: Vec<Option<f64>>,
+}
+
+impl Filling<'_> {
+    /// What each unsettled flow could get of this link; infinite if it has none.
+    fn room(&self, link: usize) -> f64 {
+        if self.rising[link] == 0 { f64::INFINITY } else { self.left[link] / self.rising[link] as f64 }
+    }
+
+    /// The lowest level at which a flow is settled.
+    fn next_level(&self) -> f64 {
+        let wants = self.unsettled().map(|class| self.demands[class].want);
+        wants.chain((0..self.left.len()).map(|link| self.room(link))).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Settles the flows that want no more than `level`, and those on a link that is full at that level.
+    fn settle(&mut self, level: f64) {
+        let full: Vec<bool> = (0..self.left.len()).map(|link| self.room(link) <= level).collect();
+        let done = |class: &usize| {
+            let demand = &self.demands[*class];
+            demand.want <= level || demand.route.iter().any(|link| full[*link])
+        };
+        for class in self.unsettled().filter(done).collect::<Vec<_>>() {
+            let Demand { flows, want, route } = &self.demands[class];
+            let share = want.min(level);
+            self.shares[class] = Some(share);
+            for link in route {
+                self.left[*link] -= share * f64::from(*flows);
+                self.rising[*link] -= u64::from(*flows);
+            }
+        }
+    }
+
+    fn unsettled(&self) -> impl Iterator<Item = usize> {
+        (0..self.shares.len()).filter(|class| self.shares[*class].is_none())
+    }
+}
+
+/// What a flow of each group is due, TCP before UDP, as goodput in bit/s: its max-min fair share of the links it crosses,
+/// less the headers in it. A TCP flow wants what its window and its access links allow; a UDP flow wants its rate.
+pub fn fair_goodputs(scenario: &Scenario) -> Vec<f64> {
+    let useful = |packet: u32, header: u32| f64::from(packet - header) / f64::from(packet);
+    let access = |sender: &Access, receiver: &Access| sender.rate.min(receiver.rate);
+    let tcp = scenario.tcp.iter().map(|group| {
+        let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
+        let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
+        let want = window.min(access(&group.sender, &group.receiver).as_bits() as f64);
+        (demand(group.flows, want, &group.route), useful(group.packet, group.header))
+    });
+    let udp = scenario.udp.iter().map(|group| {
+        let want = group.rate.min(access(&group.sender, &group.receiver)).as_bits() as f64;
+        (demand(group.flows, want, &group.route), useful(group.packet, group.header))
+    });
+    let (demands, useful): (Vec<_>, Vec<_>) = tcp.chain(udp).unzip();
+    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.simplex(hop).rate.as_bits() as f64).collect();
+    let shares = max_min(&capacities, &demands);
+    shares.iter().zip(useful).map(|(share, useful)| share * useful).collect()
+}
+
+fn demand(flows: u32, want: f64, route: &[Hop]) -> Demand {
+    Demand { flows, want, route: route.iter().map(|hop| usize::from(hop.number())).collect() }
 }
 
 #[cfg(test)]
@@ -20,25 +113,73 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const GREEDY: f64 = f64::INFINITY;
+
+    fn demand(flows: u32, want: f64, route: &[usize]) -> Demand {
+        Demand { flows, want, route: route.to_vec() }
+    }
+
     #[test]
     fn the_modest_get_what_they_want_and_the_rest_share_equally() {
-        assert_eq!(max_min(10.0, &[f64::INFINITY, 1.0, 5.0, f64::INFINITY]), [3.0, 1.0, 3.0, 3.0]);
-        assert_eq!(max_min(10.0, &[1.0, 2.0]), [1.0, 2.0]);
-        assert_eq!(max_min(10.0, &[]), []);
+        let wants = [demand(1, GREEDY, &[0]), demand(1, 1.0, &[0]), demand(1, 5.0, &[0]), demand(1, GREEDY, &[0])];
+        assert_eq!(max_min(&[10.0], &wants), [3.0, 1.0, 3.0, 3.0]);
+        assert_eq!(max_min(&[10.0], &[demand(2, 1.0, &[0]), demand(1, 2.0, &[0])]), [1.0, 2.0]);
+        assert_eq!(max_min(&[10.0], &[]), []);
+    }
+
+    #[test]
+    fn a_chain_of_links_is_shared_as_by_hand() {
+        // Link 0 of 10 carries the long flow and two short ones: 10/3 each. Link 1 of 4 carries the long flow and
+        // another: 2 each, so the long flow gets 2 and the two short ones of link 0 share the other 8.
+        let wants = [demand(1, GREEDY, &[0, 1]), demand(2, GREEDY, &[0]), demand(1, GREEDY, &[1])];
+        assert_eq!(max_min(&[10.0, 4.0], &wants), [2.0, 4.0, 2.0]);
+    }
+
+    #[test]
+    fn who_is_held_back_elsewhere_leaves_its_part_to_the_others() {
+        // Links of 1. Three flows meet on link 1 and get a third each. One of them goes on over link 2, where the flow
+        // beside it gets the two thirds that are left.
+        let wants = [demand(2, GREEDY, &[1]), demand(1, GREEDY, &[1, 2]), demand(1, GREEDY, &[2, 3])];
+        let shares = max_min(&[1.0; 4], &wants);
+        assert_eq!((shares[0], shares[1]), (1.0 / 3.0, 1.0 / 3.0));
+        assert!((shares[2] - 2.0 / 3.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_link_without_capacity_gives_nothing_and_no_link_gives_all() {
+        assert_eq!(max_min(&[0.0, 1.0], &[demand(3, GREEDY, &[0, 1]), demand(1, GREEDY, &[1])]), [0.0, 1.0]);
+        assert_eq!(max_min(&[], &[demand(1, GREEDY, &[]), demand(1, 2.0, &[])]), [GREEDY, 2.0]);
+    }
+
+    fn network() -> impl Strategy<Value = (Vec<f64>, Vec<Demand>)> {
+        prop::collection::vec(0.1f64..100.0, 1..6).prop_flat_map(|capacities| {
+            let links = capacities.len();
+            let want = prop_oneof![0.0f64..50.0, Just(GREEDY)];
+            let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
+            let class = (1u32..5, want, route).prop_map(|(flows, want, route)| Demand { flows, want, route });
+            (Just(capacities), prop::collection::vec(class, 1..12))
+        })
     }
 
     proptest! {
         #[test]
-        fn nothing_is_wasted_and_nobody_can_gain_but_from_one_who_has_less(
-            capacity in 0.1f64..100.0,
-            demands in prop::collection::vec(0.0f64..50.0, 1..20),
-        ) {
-            let shares = max_min(capacity, &demands);
-            let total: f64 = shares.iter().sum();
-            prop_assert!((total - capacity.min(demands.iter().sum())).abs() < 1e-9);
-            let largest = shares.iter().copied().fold(0.0, f64::max);
-            for (share, demand) in shares.iter().zip(&demands) {
-                prop_assert!(*share >= demand.min(largest) - 1e-9);
+        fn nobody_can_gain_but_from_one_who_has_no_more((capacities, demands) in network()) {
+            let shares = max_min(&capacities, &demands);
+            let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.max(1.0);
+            let on = |link: usize| demands.iter().zip(&shares).filter(move |(demand, _)| demand.route.contains(&link));
+            let full = |link: usize| {
+                let used: f64 = on(link).map(|(demand, share)| share * f64::from(demand.flows)).sum();
+                assert!(used <= capacities[link] * (1.0 + 1e-9), "no link carries more than it can");
+                close(used, capacities[link])
+            };
+            let largest = |link: usize| on(link).map(|(_, share)| *share).fold(0.0, f64::max);
+            let full: Vec<bool> = (0..capacities.len()).map(full).collect();
+            // Bertsekas, Gallager, section 6.5.2: a division is max-min fair if and only if each flow has a bottleneck,
+            // a full link on which nobody has more; a bound on what it wants is such a link of its own.
+            for (demand, share) in demands.iter().zip(&shares) {
+                prop_assert!(*share <= demand.want);
+                let held = demand.route.iter().any(|link| full[*link] && *share >= largest(*link) * (1.0 - 1e-9));
+                prop_assert!(close(*share, demand.want) || held, "{:?} gets {}", demand, share);
             }
         }
     }

@@ -157,7 +157,7 @@ impl World {
         self.queue = Queue::new(1);
         self.sampler.end(&mut self.net, end);
         self.report(end, watch)?;
-        Ok(self.sampler.outcome(scenario, &self.net, end, events))
+        Ok(self.sampler.outcome(scenario, &mut self.net, end, events))
     }
 
     /// Lets the next thing before `end` happen and says when: an event, or a link that falls free, which comes after the
@@ -197,7 +197,7 @@ impl World {
             What::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
             What::Start => net.hosts.start(flow, now, queue),
             What::Departure => net.hosts.departure(flow, now, queue),
-            What::Delivered => net.hosts.deliver(&packet),
+            What::Delivered => net.hosts.deliver(&packet, now, now),
             What::Sample => {
                 let next = sampler.sample(net, now);
                 queue.push(next, Event::SAMPLE);

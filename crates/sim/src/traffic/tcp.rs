@@ -113,7 +113,7 @@ impl TcpFlow {
             let at = self.after_overhead(kind, now);
             // What is sent again is not ECN-capable (RFC 3168, section 6.1.5): its loss must show.
             let ecn = if data.again { Ecn::NotEct } else { kind.ecn };
-            let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr));
+            let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr).sent_at(at));
             queue.push(self.up.pass(at, &kind.data_up), Event::from_sender(kind.links[0], packet));
         }
         if let Some(departure) = self.sender.departure(&kind.config, now) {
@@ -161,7 +161,8 @@ impl TcpFlow {
         self.arm_receiver(id, queue);
     }
 
-    /// A segment leaves the last router for the receiver at `now`; gives how many segments that delivers.
+    /// A segment leaves the last router for the receiver at `now`; gives how many segments that delivers, and when
+    /// it arrives.
     ///
     /// The wire is the flow's own, so when the segment arrives is known, and nothing but this flow's segments, which
     /// come in order, and a delayed ACK, which is looked at first, can touch the receiver before: it acts at once, with
@@ -176,7 +177,7 @@ impl TcpFlow {
         now: Time,
         sacks: &mut Sacks,
         queue: &mut Queue<Event>,
-    ) -> u32 {
+    ) -> (u32, Time) {
         let arrives = self.down.pass(now, &kind.data_down);
         if let Some(due) = self.receiver.deadline()
             && due < arrives
@@ -189,7 +190,7 @@ impl TcpFlow {
             Some(reply) => self.reply(id, reply, kind, arrives, sacks, queue),
             None => self.arm_receiver(id, queue),
         }
-        self.receiver.expected() - before
+        (self.receiver.expected() - before, arrives)
     }
 
     /// When an acknowledgement that leaves the last router at `now` reaches the sender.

@@ -68,16 +68,17 @@ impl UdpFlow {
         if self.next >= kind.stop {
             return None;
         }
+        let segment = Segment::DATAGRAM.sent_at(self.next);
         let arrives = self.up.pass(self.next, &kind.up);
         self.next += kind.least_gap + self.rng.span_below(kind.random_gap);
-        Some((arrives, packet(id, kind.packet, kind.ecn, Segment::DATAGRAM)))
+        Some((arrives, packet(id, kind.packet, kind.ecn, segment)))
     }
 
-    /// A datagram leaves the far router for the receiver at `now`: when it arrives, if it must wait for others on the
-    /// wire before it. Otherwise it counts as delivered at once, as TCP's segments do.
+    /// A datagram leaves the last router for the receiver at `now`: when it arrives, and whether it must wait for others
+    /// on the wire before it. If not, it counts as delivered at once, as TCP's segments do.
     #[inline]
-    pub fn receive(&mut self, kind: &UdpKind, now: Time) -> Option<Time> {
+    pub fn receive(&mut self, kind: &UdpKind, now: Time) -> (Time, bool) {
         let arrives = self.down.pass(now, &kind.down);
-        (arrives > kind.down.alone(now)).then_some(arrives)
+        (arrives, arrives > kind.down.alone(now))
     }
 }

@@ -2,6 +2,7 @@
 
 mod balance;
 mod classes;
+mod metrics;
 mod paths;
 mod repeat;
 

@@ -1,0 +1,118 @@
+//! What is measured where data reaches its receiver: one-way delay, and what is built on useful bytes.
+
+use headgate_core::parts::Histogram;
+use headgate_core::{Span, Time, Why};
+use headgate_scenario::Scenario;
+
+use super::fairness::{Fairness, FairnessRow, Shares};
+use super::milestones::{Milestones, SLACK, Watched};
+use crate::share::fair_goodputs;
+use crate::wire::base_one_way;
+
+/// The one-way delays of a group's packets (RFC 7928, section 2.6; RFC 7679), from the sender's transport to the
+/// receiver's: the host's own link and its queue are part of it.
+///
+/// Kept as what exceeds the path's own delay, so that the variation of a few milliseconds on a path of some hundred is
+/// as exact as any. The packet delay variation of RFC 5481, section 4.2, is the same less its minimum.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OneWay {
+    /// What a full packet takes without queues.
+    pub base: Span,
+    /// What came to it, in nanoseconds; each off by 2^10 ns and 0.8 %.
+    pub excess: Histogram,
+}
+
+/// Everything that is measured at the ends.
+pub struct Ends {
+    fairness: Fairness,
+    milestones: Milestones,
+    delays: Vec<OneWay>,
+}
+
+impl Ends {
+    /// Nothing yet, of `scenario`.
+    pub fn new(scenario: &Scenario) -> Ends {
+        let fair = fair_goodputs(scenario);
+        let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
+        let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
+        let shares = fair.iter().zip(&stops).map(|(fair_bps, stop)| Shares { fair_bps: *fair_bps, stop: *stop });
+        let flows = scenario.total_flows() as usize;
+        Ends {
+            fairness: Fairness::new(flows, shares),
+            milestones: Milestones::new(flows, watched(scenario, &fair, &stops)),
+            delays: one_ways(scenario),
+        }
+    }
+
+    /// A flow will begin to send at `at`.
+    pub fn begins(&mut self, flow: usize, group: usize, at: Time) {
+        self.milestones.began(flow, at);
+        self.fairness.begin(group, at);
+    }
+
+    /// A packet reaches its receiver, so long after it was sent.
+    #[inline]
+    pub fn arrives(&mut self, group: usize, age: Span) {
+        let OneWay { base, excess } = &mut self.delays[group];
+        excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
+    }
+
+    /// `bytes` useful bytes leave the last queue at `now` and will be with the receiver when it `arrives`.
+    #[inline]
+    pub fn delivers(&mut self, flow: usize, group: usize, bytes: u64, now: Time, arrives: Time) {
+        if self.fairness.deliver(flow, group, bytes, now) {
+            self.milestones.delivered_first(flow, arrives);
+        }
+        self.milestones.delivered(flow, bytes, now);
+    }
+
+    /// A packet of data is dropped on its way.
+    pub fn dropped(&mut self, flow: usize, why: Why, now: Time) {
+        self.milestones.dropped(flow, why, now);
+    }
+
+    /// The warm-up ends: what is not of a flow's beginning is measured anew.
+    pub fn restart(&mut self, now: Time) {
+        self.fairness.restart(now);
+        self.delays.iter_mut().for_each(|delay| delay.excess = Histogram::default());
+    }
+
+    /// Jain's index on each time scale, up to `now`.
+    pub fn fairness(&mut self, now: Time) -> Vec<FairnessRow> {
+        self.fairness.rows(now)
+    }
+
+    /// The one-way delays by group.
+    pub fn delays(&self) -> &[OneWay] {
+        &self.delays
+    }
+
+    /// The firsts of each flow.
+    pub fn milestones(&self) -> &Milestones {
+        &self.milestones
+    }
+}
+
+/// The UDP flows that offer more than their fair share by more than the slack: TCP slows down by itself.
+fn watched(scenario: &Scenario, fair: &[f64], stops: &[Time]) -> Vec<Option<Watched>> {
+    let tcp = scenario.tcp.len();
+    let limits = scenario.udp.iter().zip(&fair[tcp..]).zip(&stops[tcp..]);
+    let watched = limits.flat_map(|((group, fair_bps), stop)| {
+        let useful = f64::from(group.packet - group.header) / f64::from(group.packet);
+        let greedy = group.rate.as_bits() as f64 * useful > fair_bps * SLACK;
+        let limits = greedy.then_some(Watched { fair_bps: *fair_bps, stop: *stop });
+        (0..group.flows).map(move |_| limits)
+    });
+    watched.collect()
+}
+
+fn one_ways(scenario: &Scenario) -> Vec<OneWay> {
+    let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
+    let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
+    let ends = tcp.chain(udp).zip(scenario.routes());
+    ends.map(|((sender, receiver, bytes), route)| OneWay {
+        base: base_one_way(scenario, route, [sender, receiver], bytes),
+        excess: Histogram::default(),
+    })
+    .collect()
+}

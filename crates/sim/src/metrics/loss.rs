@@ -1,0 +1,183 @@
+//! Loss patterns of flows at one port: how many packets in a row are lost, and how far apart losses are (RFC 7928,
+//! section 2.3; the terms are RFC 3357's).
+//!
+//! Packets of a flow are numbered as they arrive. Which number a dropped packet has is plain when it is dropped as it
+//! arrives. One that is dropped from the queue is numbered by what its flow has sent instead: exact where a discipline
+//! drops from the head (CoDel), an estimate where it takes a victim from the middle (CHOKe).
+
+use headgate_core::Time;
+use headgate_core::parts::Histogram;
+
+/// The distributions of one group of flows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LossPattern {
+    /// Packets lost in a row (the length of a loss period, RFC 3357, section 3).
+    pub runs: Histogram,
+    /// From one loss of a flow to its next, in packets of the flow: 1 if nothing between them survived (the loss
+    /// distance, RFC 3357, section 3).
+    pub distances: Histogram,
+    /// The same in nanoseconds.
+    pub intervals: Histogram,
+}
+
+/// A packet that was lost, and what the port has seen of its flow up to and with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// The packet's flow.
+    pub flow: usize,
+    /// The flow's group.
+    pub group: usize,
+    /// It was dropped as it arrived, rather than from the queue.
+    pub on_arrival: bool,
+    /// Packets of the flow that arrived.
+    pub arrived: u32,
+    /// Packets of the flow that were sent.
+    pub sent: u32,
+}
+
+/// The loss patterns of all flows at one port.
+#[derive(Clone, Debug, Default)]
+pub struct Losses {
+    flows: Vec<Last>,
+    groups: Vec<LossPattern>,
+}
+
+/// A flow's last loss, and the run of losses that it ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    time: Time,
+    arrived: u32,
+    sent: u32,
+    /// 0 before the first loss.
+    run: u32,
+}
+
+impl Losses {
+    /// No losses yet, of `flows` flows in `groups` groups.
+    pub fn new(flows: usize, groups: usize) -> Losses {
+        Losses { flows: vec![Last::default(); flows], groups: vec![LossPattern::default(); groups] }
+    }
+
+    /// Begins anew.
+    pub fn restart(&mut self) {
+        self.flows.fill(Last::default());
+        self.groups.fill(LossPattern::default());
+    }
+
+    /// A packet is lost.
+    pub fn lost(&mut self, loss: Loss, now: Time) {
+        let Loss { flow, group, on_arrival, arrived, sent } = loss;
+        let (last, pattern) = (&mut self.flows[flow], &mut self.groups[group]);
+        if last.run > 0 {
+            let distance = if on_arrival { arrived - last.arrived } else { sent - last.sent + 1 };
+            pattern.distances.record(u64::from(distance.max(1)));
+            pattern.intervals.record((now - last.time).as_nanos());
+            if distance > 1 {
+                pattern.runs.record(u64::from(last.run));
+                last.run = 0;
+            }
+        }
+        *last = Last { time: now, arrived, sent, run: last.run + 1 };
+    }
+
+    /// The distributions by group, with the runs that are still open; `group_of` gives the group of a flow.
+    pub fn patterns(&self, group_of: impl Fn(usize) -> usize) -> Vec<LossPattern> {
+        let mut patterns = self.groups.clone();
+        for (flow, last) in self.flows.iter().enumerate().filter(|(_, last)| last.run > 0) {
+            patterns[group_of(flow)].runs.record(u64::from(last.run));
+        }
+        patterns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(histogram: &Histogram) -> Vec<(f64, u64)> {
+        histogram.iter().collect()
+    }
+
+    /// A flow's packets, one a millisecond: `.` is sent at once, `x` dropped as it arrives.
+    fn on_arrival(fates: &str) -> LossPattern {
+        let mut losses = Losses::new(1, 1);
+        let (mut arrived, mut sent) = (0, 0);
+        for fate in fates.chars() {
+            arrived += 1;
+            sent += u32::from(fate == '.');
+            if fate == 'x' {
+                let now = Time::from_nanos(u64::from(arrived) * 1_000_000);
+                losses.lost(Loss { flow: 0, group: 0, on_arrival: true, arrived, sent }, now);
+            }
+        }
+        losses.patterns(|_| 0).remove(0)
+    }
+
+    #[test]
+    fn runs_distances_and_intervals_are_those_one_counts_by_hand() {
+        let pattern = on_arrival(".xx..x.xxx..");
+        assert_eq!(list(&pattern.runs), [(1.0, 1), (2.0, 1), (3.0, 1)]);
+        assert_eq!(list(&pattern.distances), [(1.0, 3), (2.0, 1), (3.0, 1)]);
+        assert_eq!(pattern.intervals.count(), 5);
+        assert_eq!(pattern.intervals.mean(), Some(8e6 / 5.0), "from packet 2 to packet 10");
+    }
+
+    #[test]
+    fn one_loss_is_a_run_and_no_interval() {
+        let pattern = on_arrival("..x..");
+        assert_eq!((list(&pattern.runs), pattern.distances.count()), (vec![(1.0, 1)], 0));
+        assert_eq!(on_arrival("....").runs.count(), 0);
+    }
+
+    #[test]
+    fn what_is_sent_between_two_arrivals_does_not_part_a_run() {
+        // Three packets wait; the fourth and the fifth are dropped as they arrive, and one is sent in between.
+        let mut losses = Losses::new(1, 1);
+        losses.lost(Loss { flow: 0, group: 0, on_arrival: true, arrived: 4, sent: 0 }, Time::from_nanos(4));
+        losses.lost(Loss { flow: 0, group: 0, on_arrival: true, arrived: 5, sent: 1 }, Time::from_nanos(5));
+        assert_eq!(list(&losses.patterns(|_| 0)[0].runs), [(2.0, 1)]);
+    }
+
+    #[test]
+    fn what_arrives_between_two_drops_from_the_head_does_not_part_a_run() {
+        // The head is dropped, and so is the one behind it, while others arrive at the tail; two are sent before the next.
+        let mut losses = Losses::new(1, 1);
+        for (arrived, sent) in [(10, 3), (12, 3), (13, 5)] {
+            let loss = Loss { flow: 0, group: 0, on_arrival: false, arrived, sent };
+            losses.lost(loss, Time::from_nanos(arrived.into()));
+        }
+        let pattern = losses.patterns(|_| 0).remove(0);
+        assert_eq!(
+            (list(&pattern.runs), list(&pattern.distances)),
+            (vec![(1.0, 1), (2.0, 1)], vec![(1.0, 1), (3.0, 1)])
+        );
+    }
+
+    #[test]
+    fn losses_of_other_flows_do_not_count() {
+        let mut losses = Losses::new(3, 2);
+        for (arrived, flow) in [(7, 0), (7, 1), (7, 2), (8, 0)] {
+            let loss = Loss { flow, group: flow / 2, on_arrival: true, arrived, sent: 0 };
+            losses.lost(loss, Time::from_nanos(arrived.into()));
+        }
+        let patterns = losses.patterns(|flow| flow / 2);
+        assert_eq!((list(&patterns[0].runs), list(&patterns[1].runs)), (vec![(1.0, 1), (2.0, 1)], vec![(1.0, 1)]));
+    }
+
+    /// Independent losses with probability p: runs are geometric with mean 1 / (1 - p), distances with mean 1 / p.
+    #[test]
+    fn independent_losses_have_geometric_runs() {
+        let (p, packets) = (0.2, 200_000);
+        let mut rng = headgate_core::Rng::named(1, "losses");
+        let fates: String = (0..packets).map(|_| if rng.chance(p) { 'x' } else { '.' }).collect();
+        let pattern = on_arrival(&fates);
+        // A geometric variable of mean m has variance m (m - 1): five standard errors of the mean.
+        let near = |histogram: &Histogram, mean: f64| {
+            let error = (mean * (mean - 1.0) / histogram.count() as f64).sqrt();
+            let got = histogram.mean().unwrap();
+            assert!((got - mean).abs() < 5.0 * error, "{got} for {mean} within {error}");
+        };
+        near(&pattern.runs, 1.0 / (1.0 - p));
+        near(&pattern.distances, 1.0 / p);
+    }
+}

@@ -1,0 +1,158 @@
+//! Loss synchronisation: whether flows lose together (RFC 7928, section 2.4).
+//!
+//! A loss event begins with a loss and lasts one base round-trip time: within it, no sender has reacted yet. The global
+//! index is the share of the flows that lose in an event, averaged over events: the global synchronisation ratio which
+//! the RFC names as a good candidate. The pairwise index is the chance that another flow loses in an event in which a
+//! given flow does, averaged over ordered pairs. Both are near 1 if all flows always lose together. If m flows of N lose
+//! in an event, it adds m / N to the one, and m (m - 1) / (N - 1) to the sum over pairs, so that neither needs memory
+//! for pairs.
+
+use headgate_core::{Span, Time};
+
+/// How synchronised losses were.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Synchronisation {
+    /// Loss events.
+    pub events: u64,
+    /// The mean share of the flows that lose in an event, 0 to 1; `None` without an event.
+    pub global: Option<f64>,
+    /// The chance that another flow loses where one does, 0 to 1; `None` without an event.
+    pub pairwise: Option<f64>,
+}
+
+/// Adds up loss events at one port.
+#[derive(Clone, Debug)]
+pub struct Synchrony {
+    window: Span,
+    /// The event under way: its end, its number from 1, and how many flows have lost in it.
+    until: Time,
+    event: u32,
+    losing: u32,
+    /// The last event in which each flow lost.
+    seen: Vec<u32>,
+    sums: Sums,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    events: u64,
+    /// Of m / N.
+    shares: f64,
+    /// Of m.
+    losing: f64,
+    /// Of m (m - 1) / (N - 1).
+    pairs: f64,
+}
+
+impl Synchrony {
+    /// Nothing yet, of `flows` flows, with loss events of `window`.
+    pub fn new(flows: usize, window: Span) -> Synchrony {
+        Synchrony { window, until: Time::ZERO, event: 0, losing: 0, seen: vec![0; flows], sums: Sums::default() }
+    }
+
+    /// Begins anew. Events keep their numbers, so that what each flow lost in before needs no touch.
+    pub fn restart(&mut self) {
+        (self.until, self.losing, self.sums) = (Time::ZERO, 0, Sums::default());
+    }
+
+    /// `flow` loses a packet, while `present` flows use the port. With fewer than two there is nothing to synchronise.
+    pub fn lost(&mut self, flow: usize, present: u32, now: Time) {
+        if self.losing == 0 || now >= self.until {
+            self.close(present);
+            (self.until, self.event, self.losing) = (now + self.window, self.event + 1, 0);
+        }
+        if self.seen[flow] != self.event {
+            self.seen[flow] = self.event;
+            self.losing += 1;
+        }
+    }
+
+    /// The indices, with the event under way.
+    pub fn indices(&self, present: u32) -> Synchronisation {
+        let mut whole = self.clone();
+        whole.close(present);
+        let Sums { events, shares, losing, pairs } = whole.sums;
+        let some = events > 0;
+        Synchronisation { events, global: some.then(|| shares / events as f64), pairwise: some.then(|| pairs / losing) }
+    }
+
+    fn close(&mut self, present: u32) {
+        if self.losing == 0 || present < 2 {
+            return;
+        }
+        let (losing, present) = (f64::from(self.losing), f64::from(present));
+        self.sums.events += 1;
+        self.sums.shares += losing / present;
+        self.sums.losing += losing;
+        self.sums.pairs += losing * (losing - 1.0) / (present - 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loss events of 10 ms at 0, 100 ms, 200 ms ...: in each, the flows that are named lose, a millisecond apart.
+    fn events(flows: usize, events: &[&[usize]]) -> Synchronisation {
+        let mut synchrony = Synchrony::new(flows, Span::from_millis(10));
+        for (event, losing) in events.iter().enumerate() {
+            for (place, flow) in losing.iter().enumerate() {
+                let now = Time::ZERO + Span::from_millis(100 * event as u64 + place as u64);
+                synchrony.lost(*flow, flows as u32, now);
+            }
+        }
+        synchrony.indices(flows as u32)
+    }
+
+    #[test]
+    fn flows_that_always_lose_together_are_synchronised_wholly() {
+        let found = events(4, &[&[0, 1, 2, 3], &[3, 2, 1, 0]]);
+        assert_eq!(found, Synchronisation { events: 2, global: Some(1.0), pairwise: Some(1.0) });
+    }
+
+    #[test]
+    fn flows_that_take_turns_are_not_synchronised() {
+        let found = events(4, &[&[0], &[1], &[2], &[3]]);
+        assert_eq!(found, Synchronisation { events: 4, global: Some(0.25), pairwise: Some(0.0) });
+    }
+
+    #[test]
+    fn two_pairs_that_take_turns_are_synchronised_within_each_pair() {
+        // Half the flows lose each time. Of the three others, one loses whenever a given flow does.
+        let found = events(4, &[&[0, 1], &[2, 3], &[0, 1], &[2, 3]]);
+        assert_eq!((found.global, found.pairwise), (Some(0.5), Some(1.0 / 3.0)));
+    }
+
+    #[test]
+    fn a_flow_that_loses_twice_in_an_event_counts_once_and_an_event_ends_after_its_window() {
+        let found = events(2, &[&[0, 0, 0]]);
+        assert_eq!((found.events, found.global), (1, Some(0.5)));
+        let mut synchrony = Synchrony::new(2, Span::from_millis(10));
+        for millis in [0, 9, 10] {
+            synchrony.lost(0, 2, Time::ZERO + Span::from_millis(millis));
+        }
+        assert_eq!(synchrony.indices(2).events, 2, "from 0 to 10 ms, and from 10 ms on");
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_lone_flow_or_without_losses() {
+        assert_eq!(events(1, &[&[0], &[0]]), Synchronisation::default());
+        assert_eq!(events(3, &[]), Synchronisation::default());
+    }
+
+    /// Each flow loses in each event with probability p, whatever the others do: the pairwise index estimates p, and
+    /// the global one p over the chance that anybody loses.
+    #[test]
+    fn flows_that_lose_independently_have_the_indices_of_chance() {
+        let (flows, p, rounds) = (10, 0.3, 20_000);
+        let mut rng = headgate_core::Rng::named(1, "synchrony");
+        let losing: Vec<Vec<usize>> = (0..rounds).map(|_| (0..flows).filter(|_| rng.chance(p)).collect()).collect();
+        let losing: Vec<&[usize]> = losing.iter().filter(|some| !some.is_empty()).map(Vec::as_slice).collect();
+        let found = events(flows, &losing);
+        // A share of 10 has variance p (1 - p) / 10: five standard errors over 20 000 rounds are 0.0051; a pairwise
+        // estimate from about 3 losers of 10 in each round is no worse than one Bernoulli sample a round: 0.016.
+        let some: f64 = 1.0 - (1.0 - p).powi(flows as i32);
+        assert!((found.global.unwrap() - p / some).abs() < 0.0052 / some, "{found:?}");
+        assert!((found.pairwise.unwrap() - p).abs() < 0.017, "{found:?}");
+    }
+}

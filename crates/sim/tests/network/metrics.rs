@@ -1,0 +1,196 @@
+//! What is measured while a run goes agrees with closed forms, and with what the events say afterwards.
+
+use std::collections::BTreeMap;
+
+use headgate_core::Span;
+use headgate_core::parts::Histogram;
+use headgate_sim::{EventRow, Happening, Outcome};
+
+use crate::{go, scenario, witness};
+
+/// Two TCP flows and a UDP flow that together drop often.
+const BUSY: &str = "[[tcp]]\nflows = 3\nstart = \"0s..1s\"\noverhead = \"500us\"\n\
+                    [[udp]]\nrate = \"4Mbit/s\"\njitter = 0.5\n";
+
+fn list(histogram: &Histogram) -> Vec<(f64, u64)> {
+    histogram.iter().collect()
+}
+
+#[test]
+fn without_a_queue_delay_is_the_paths_own_and_so_is_the_start_up_time() {
+    // 1000 bytes: 80 us on each access link, 800 us on the link, propagation 1 + 10 + 1 ms: 12.96 ms.
+    let flows = "[[tcp]]\nwindow = 1\npacket = \"1000B\"\nstart = \"5s\"\n\
+                 [[udp]]\nrate = \"1Mbit/s\"\nstop = \"4s\"\nstart = \"1s\"\n";
+    let outcome = go(&scenario("10s", "droptail", flows));
+    let base = Span::from_micros(12_960);
+    for (group, delays) in outcome.one_way.iter().enumerate() {
+        assert_eq!(delays.base, base);
+        assert_eq!(delays.excess.count(), outcome.flows[group].counts.sent);
+        assert!(delays.excess.quantile(1.0).unwrap() <= 1024.0, "but for the stamp's unit: {:?}", delays.excess);
+        assert_eq!(outcome.flows[group].startup, Some(base));
+    }
+}
+
+#[test]
+fn one_way_delay_is_the_paths_own_and_the_time_in_the_queue() {
+    // One flow at 12 of 10 Mbit/s: its own link of 100 Mbit/s has no queue, so all that comes to the base is the time in
+    // the bottleneck's. What waits when the run ends is in neither.
+    let (outcome, _) = witness(&scenario("10s", "droptail", "[[udp]]\nrate = \"12Mbit/s\"\n"));
+    let (link, way) = (&outcome.links[0].delay, &outcome.one_way[0].excess);
+    assert_eq!(link.count(), way.count());
+    // Stamps are off by a unit of 1024 ns, boxes by 0.8 %.
+    assert!((link.mean().unwrap() - way.mean().unwrap()).abs() < 1100.0);
+    assert!((way.quantile(0.99).unwrap() / link.quantile(0.99).unwrap() - 1.0).abs() < 0.017);
+    // A full queue of 50 packets of 800 us, the one that just arrived among them.
+    assert!((link.quantile(0.99).unwrap() / 40e6 - 1.0).abs() < 0.03, "{:?}", link.quantile(0.99));
+}
+
+#[test]
+fn delays_of_the_groups_add_up_to_the_links() {
+    let outcome = go(&scenario("10s", "red", BUSY));
+    for link in &outcome.links {
+        let mut sum = Histogram::default();
+        link.delays.iter().for_each(|of_group| sum.merge(of_group));
+        assert_eq!(sum, link.delay);
+    }
+    let [tcp, udp, replies] = &outcome.links[0].delays[..] else { panic!("two groups and replies") };
+    let sent = |flows: &[headgate_sim::FlowRow]| flows.iter().map(|flow| flow.counts.sent).sum::<u64>();
+    assert_eq!((tcp.count(), udp.count()), (sent(&outcome.flows[..3]), sent(&outcome.flows[3..])));
+    assert_eq!(replies.count(), 0);
+    assert_eq!(outcome.links[1].delays[2].count(), outcome.links[1].counts.sent, "the way back carries replies alone");
+}
+
+/// Runs and distances in packets of the losses of `flows`, from the events: each packet that arrives is dropped at that
+/// moment or never, which is so for DropTail.
+fn patterns(events: &[EventRow], flows: std::ops::Range<u32>) -> (BTreeMap<u64, u64>, BTreeMap<u64, u64>) {
+    let (mut runs, mut distances) = (BTreeMap::new(), BTreeMap::new());
+    for flow in flows {
+        let mut fates: Vec<bool> = Vec::new();
+        for event in events.iter().filter(|event| event.flow == flow) {
+            match event.happening {
+                Happening::Arrived => fates.push(true),
+                Happening::Dropped(_) => *fates.last_mut().expect("it arrived") = false,
+                Happening::Sent | Happening::Marked(_) => {}
+            }
+        }
+        for run in fates.split(|kept| *kept).filter(|run| !run.is_empty()) {
+            *runs.entry(run.len() as u64).or_insert(0) += 1;
+        }
+        let lost: Vec<usize> = (0..fates.len()).filter(|place| !fates[*place]).collect();
+        for pair in lost.windows(2) {
+            *distances.entry((pair[1] - pair[0]) as u64).or_insert(0) += 1;
+        }
+    }
+    (runs, distances)
+}
+
+#[test]
+fn loss_patterns_are_those_that_the_events_show() {
+    let (outcome, events) = witness(&scenario("20s", "droptail", BUSY));
+    for (group, flows) in [0..3, 3..4].into_iter().enumerate() {
+        let (runs, distances) = patterns(&events, flows);
+        let measured = &outcome.links[0].losses[group];
+        // Boxes are exact below 128.
+        let exact =
+            |counts: BTreeMap<u64, u64>| counts.into_iter().map(|(n, count)| (n as f64, count)).collect::<Vec<_>>();
+        assert!(runs.len() > 1 && runs.keys().all(|run| *run < 128), "{runs:?}");
+        assert_eq!(list(&measured.runs), exact(runs));
+        let short = |(distance, _): &(f64, u64)| *distance < 128.0;
+        let [measured, shown] = [list(&measured.distances), exact(distances)];
+        assert_eq!(
+            measured.iter().filter(|one| short(one)).collect::<Vec<_>>(),
+            shown.iter().filter(|one| short(one)).collect::<Vec<_>>()
+        );
+    }
+}
+
+/// Jain's index of the UDP flows of `events`, slot by slot, from what left the bottleneck; it is with the last router one
+/// transmission of 800 us and 10 ms later, which is when it counts.
+fn indices(events: &[EventRow], flows: u32, slot: f64, slots: usize) -> Vec<f64> {
+    let mut amounts = vec![vec![0.0; flows as usize]; slots];
+    for event in events.iter().filter(|event| event.happening == Happening::Sent) {
+        let place = ((event.time.as_secs_f64() + 0.0108) / slot) as usize;
+        if let Some(amounts) = amounts.get_mut(place) {
+            amounts[event.flow as usize] += 1.0;
+        }
+    }
+    let index = |amounts: &Vec<f64>| {
+        let squares: f64 = amounts.iter().map(|x| x * x).sum();
+        amounts.iter().sum::<f64>().powi(2) / (f64::from(flows) * squares)
+    };
+    amounts.iter().map(index).filter(|index| index.is_finite()).collect()
+}
+
+#[test]
+fn jains_index_on_each_scale_is_the_one_that_the_events_show() {
+    let flows = "[[udp]]\nflows = 4\nrate = \"6Mbit/s\"\njitter = 1.0\n";
+    let (outcome, events) = witness(&scenario("20s", "droptail", flows));
+    for (row, slot, slots) in [(0, 0.1, 200), (1, 1.0, 20), (2, 10.0, 2)] {
+        let (measured, shown) = (&outcome.fairness[row], indices(&events, 4, slot, slots));
+        assert_eq!((measured.scale_s, measured.millionths.count()), (slot, shown.len() as u64));
+        let mean = shown.iter().sum::<f64>() / shown.len() as f64;
+        assert!((measured.millionths.mean().unwrap() / 1e6 - mean).abs() < 2e-6, "{mean} over {slot} s");
+    }
+    let mean = |row: usize| outcome.fairness[row].millionths.mean().unwrap();
+    assert!(mean(0) < mean(1) && mean(1) < mean(2), "chance evens out over time");
+}
+
+#[test]
+fn red_keeps_losses_apart_that_droptail_synchronises() {
+    // Floyd and Jacobson, "Random Early Detection gateways for congestion avoidance", ToN 1993, section 1: RED is there
+    // to avoid global synchronisation, which a full queue causes.
+    let flows = "[[tcp]]\nflows = 8\nstart = \"0s..1s\"\noverhead = \"500us\"\n";
+    let found = |qdisc: &str| go(&scenario("60s", qdisc, flows)).links[0].synchronisation;
+    let [tail, red] = ["droptail", "red:minth=10p,maxth=40p"].map(found);
+    assert!(tail.events > 20 && red.events > 20, "{tail:?} {red:?}");
+    assert!(red.global < tail.global && red.pairwise < tail.pairwise, "{tail:?} {red:?}");
+    for each in [tail, red] {
+        let (global, pairwise) = (each.global.unwrap(), each.pairwise.unwrap());
+        assert!((0.125..=1.0).contains(&global) && (0.0..=1.0).contains(&pairwise), "{each:?}");
+    }
+}
+
+/// Nine TCP flows and one of `rate` that does not slow down, on 10 Mbit/s.
+fn bully(rate: &str, qdisc: &str) -> Outcome {
+    let flows = format!(
+        "[[tcp]]\nflows = 9\nstart = \"0s..1s\"\noverhead = \"500us\"\n\
+         [[udp]]\nrate = \"{rate}\"\njitter = 0.1\nstart = \"2s\"\n"
+    );
+    go(&scenario("30s", qdisc, &flows))
+}
+
+#[test]
+fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not() {
+    // SFB takes a flow to be unresponsive when its bins' probability reaches 1: with so short a queue it must send much.
+    for (rate, qdisc) in [("8Mbit/s", "red_pd"), ("60Mbit/s", "sfb"), ("8Mbit/s", "breathe")] {
+        let outcome = bully(rate, qdisc);
+        let found = outcome.flows[9].identification.unwrap_or_else(|| panic!("{qdisc} finds the flow"));
+        assert!(found < Span::from_secs(28), "{qdisc}: {found:?}");
+    }
+    for qdisc in ["droptail", "red", "codel"] {
+        assert!(bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.identification.is_none()), "{qdisc} knows no flows");
+    }
+}
+
+#[test]
+fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_not() {
+    let outcome = bully("8Mbit/s", "drr");
+    let response = outcome.flows[9].response.expect("DRR gives it a tenth from the beginning");
+    assert!(response <= Span::from_secs(2), "{response:?}");
+    assert_eq!(response.as_nanos() % 1_000_000_000, 0, "whole seconds");
+    assert!(outcome.flows[..9].iter().all(|flow| flow.response.is_none()), "TCP slows down by itself");
+    assert_eq!(bully("8Mbit/s", "droptail").flows[9].response, None);
+}
+
+#[test]
+fn the_ambient_drop_rate_over_time_adds_up_to_the_whole() {
+    let outcome = bully("8Mbit/s", "red_pd");
+    let counts = &outcome.links[0].counts;
+    let before = counts.drops[headgate_core::Why::Prefilter as usize];
+    assert!(before > 0, "RED-PD drops before the queue");
+    let rates = outcome.intervals.iter().filter(|row| row.metric == "ambient_drop_rate");
+    let mean = rates.map(|row| row.value).sum::<f64>() / 30.0;
+    let whole = (counts.dropped() - before) as f64 / (counts.arrived - before) as f64;
+    // Arrivals differ from second to second, so that the mean of the seconds is near the whole, not equal to it.
+    assert!((mean - whole).abs() < 0.3 * whole, "{mean} and {whole}");
+}
