@@ -32,6 +32,7 @@ mod port;
 mod qdisc;
 pub mod registry;
 mod rng;
+pub mod settings;
 mod time;
 mod units;
 

@@ -8,6 +8,7 @@ use core::str::FromStr;
 
 use crate::params::Value;
 use crate::registry;
+use crate::settings::{self, Settings, split};
 use crate::units::Limit;
 
 /// A discipline and its settings.
@@ -16,11 +17,8 @@ pub struct Qdisc {
     /// Its name in the registry.
     pub name: String,
     /// Parameter and value, in the order written.
-    pub settings: Vec<(String, String)>,
+    pub settings: Settings,
 }
-
-/// Disciplines stand inside each other at most this deep: reading and building them takes stack.
-const DEEPEST: usize = 8;
 
 impl Qdisc {
     /// The discipline called `name`, with no settings.
@@ -44,54 +42,18 @@ impl Qdisc {
         self.settings.iter().any(|(name, _)| name == "limit" || also.contains(&name.as_str()))
     }
 
-    /// Adds one setting. A value may hold `,`, `;` and `=` only between square brackets.
+    /// Adds one setting. A value may hold `,`, `;` and `=` only between brackets.
     ///
     /// # Errors
     /// What is wrong with it, if it cannot be written or was given before.
     pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let plain = |text: &str| !text.is_empty() && split(text, &[',', ';', '=']).is_ok_and(|parts| parts.len() == 1);
-        if !plain(name) || name.contains(['[', ']']) || !plain(value) {
-            return Err(format!("expected settings as in \"red:minth=25%,maxp=0.1\", found \"{name}={value}\""));
-        }
-        if self.settings.iter().any(|(known, _)| known == name) {
-            return Err(format!("`{name}` is given twice"));
-        }
-        self.settings.push((name.to_string(), value.to_string()));
-        Ok(())
+        settings::add(&mut self.settings, name, value)
     }
-}
-
-/// The parts of `text` between those of `separators` that stand outside of square brackets.
-fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, String> {
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
-    for (at, letter) in text.char_indices() {
-        match letter {
-            '[' => depth += 1,
-            ']' => depth = depth.checked_sub(1).ok_or_else(|| format!("a `]` without its `[` in \"{text}\""))?,
-            _ if depth == 0 && separators.contains(&letter) => {
-                parts.push(&text[start..at]);
-                start = at + letter.len_utf8();
-            }
-            _ => {}
-        }
-        if depth > DEEPEST {
-            return Err(format!("disciplines stand more than {DEEPEST} deep inside each other"));
-        }
-    }
-    if depth > 0 {
-        return Err(format!("a `[` without its `]` in \"{text}\""));
-    }
-    parts.push(&text[start..]);
-    Ok(parts)
 }
 
 impl fmt::Display for Qdisc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        for (index, (name, value)) in self.settings.iter().enumerate() {
-            write!(f, "{}{name}={value}", if index == 0 { ':' } else { ',' })?;
-        }
-        Ok(())
+        settings::write(f, &self.name, &self.settings)
     }
 }
 
@@ -100,16 +62,10 @@ impl FromStr for Qdisc {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Qdisc, String> {
-        let (name, settings) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        let mut qdisc = Qdisc::named(name.trim());
-        if qdisc.name.is_empty() || qdisc.name.contains(['[', ']', ';', ',', '=']) {
-            return Err(format!("expected a discipline, such as \"droptail\" or \"red:maxp=0.1\", found {text:?}"));
-        }
-        for setting in settings.map_or(Ok(Vec::new()), |settings| split(settings, &[',']))? {
-            let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-            qdisc.add(name.trim(), value.trim())?;
-        }
-        Ok(qdisc)
+        let read = settings::read(text)?;
+        let form = || format!("expected a discipline, such as \"droptail\" or \"red:maxp=0.1\", found {text:?}");
+        let (name, settings) = read.ok_or_else(form)?;
+        Ok(Qdisc { name: name.to_string(), settings })
     }
 }
 

@@ -1,0 +1,113 @@
+//! Settings as users write them: `minth=25%,maxth=50%`. What takes settings (a discipline, a source of traffic) has a
+//! name before them and reads and writes them alike.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Parameter and value, in the order written.
+pub type Settings = Vec<(String, String)>;
+
+/// Brackets stand inside each other at most this deep: reading and building disciplines takes stack.
+const DEEPEST: usize = 8;
+
+/// The parts of `text` between those of `separators` that stand outside of brackets, square or round.
+///
+/// # Errors
+/// A bracket without its other half, or brackets too deep inside each other.
+pub fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, String> {
+    let (mut parts, mut open, mut start) = (Vec::new(), Vec::new(), 0);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '[' | '(' => open.push(letter),
+            ']' | ')' => {
+                let opening = if letter == ']' { '[' } else { '(' };
+                if open.pop() != Some(opening) {
+                    return Err(format!("a `{letter}` without its `{opening}` in \"{text}\""));
+                }
+            }
+            _ if open.is_empty() && separators.contains(&letter) => {
+                parts.push(&text[start..at]);
+                start = at + letter.len_utf8();
+            }
+            _ => {}
+        }
+        if open.len() > DEEPEST {
+            return Err(format!("brackets stand more than {DEEPEST} deep inside each other"));
+        }
+    }
+    if let Some(opening) = open.pop() {
+        return Err(format!("a `{opening}` without its `{}` in \"{text}\"", if opening == '[' { ']' } else { ')' }));
+    }
+    parts.push(&text[start..]);
+    Ok(parts)
+}
+
+/// Adds one setting. A value may hold `,`, `;` and `=` only between brackets.
+///
+/// # Errors
+/// What is wrong with it, if it cannot be written or was given before.
+pub fn add(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
+    let plain = |text: &str| !text.is_empty() && split(text, &[',', ';', '=']).is_ok_and(|parts| parts.len() == 1);
+    if !plain(name) || name.contains(['[', ']', '(', ')']) || !plain(value) {
+        return Err(format!("expected settings as in \"red:minth=25%,maxp=0.1\", found \"{name}={value}\""));
+    }
+    if settings.iter().any(|(known, _)| known == name) {
+        return Err(format!("`{name}` is given twice"));
+    }
+    settings.push((name.to_string(), value.to_string()));
+    Ok(())
+}
+
+/// The name before the colon and the settings after it: `NAME`, or `NAME:KEY=VALUE,KEY=VALUE`. `None` if there is no
+/// such name.
+///
+/// # Errors
+/// What is wrong with the first setting that is.
+pub fn read(text: &str) -> Result<Option<(&str, Settings)>, String> {
+    let (name, written) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+    let name = name.trim();
+    if name.is_empty() || name.contains(['[', ']', '(', ')', ';', ',', '=']) {
+        return Ok(None);
+    }
+    let mut settings = Settings::new();
+    for setting in written.map_or(Ok(Vec::new()), |written| split(written, &[',']))? {
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        add(&mut settings, name.trim(), value.trim())?;
+    }
+    Ok(Some((name, settings)))
+}
+
+/// Writes `name` and its settings as [`read`] reads them.
+///
+/// # Errors
+/// The formatter's.
+pub fn write(f: &mut fmt::Formatter<'_>, name: &str, settings: &Settings) -> fmt::Result {
+    f.write_str(name)?;
+    for (index, (name, value)) in settings.iter().enumerate() {
+        write!(f, "{}{name}={value}", if index == 0 { ':' } else { ',' })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_between_brackets_of_either_kind_do_not_separate() {
+        let text = "size=pareto(10KB,1.2),on=[0s 1Mbit/s; 5s (a,b)],gap=exp(5ms)";
+        assert_eq!(
+            split(text, &[',']).unwrap(),
+            ["size=pareto(10KB,1.2)", "on=[0s 1Mbit/s; 5s (a,b)]", "gap=exp(5ms)"]
+        );
+    }
+
+    #[test]
+    fn brackets_that_do_not_match_are_refused() {
+        for bad in ["a(b", "a)b", "a(b]", "[a(b])", ")("] {
+            assert!(split(bad, &[',']).is_err(), "{bad:?} was accepted");
+        }
+    }
+}
