@@ -40,8 +40,9 @@ bless: $(VENV)/.extension ## accept golden tables and help texts as they are now
 	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
-docs: rust ## fill the parameter tables and the index of docs/disciplines
+docs: rust ## fill the tables of docs/disciplines and docs/guide/traffic.md
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
+	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
 
 figures: $(VENV)/.extension ## draw the figure of every discipline's page, and write its caption
 	$(BIN)/python docs/figures.py

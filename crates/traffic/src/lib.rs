@@ -1,0 +1,45 @@
+//! Headgate's sources of traffic: what applications write and when.
+//!
+//! A source is a process without clock or network: asked for its next [`Write`], it says how long after the last one it
+//! comes and how much it is. Whoever has a clock and a connection, simulated or real, carries it out: a TCP sender that
+//! tells when everything is acknowledged, or a UDP sender that makes datagrams of it. The [`registry`] finds sources by
+//! name; a [`Traffic`] is a source as users write it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use headgate_core::Rng;
+//! use headgate_traffic::{After, Data, Sender, Traffic};
+//!
+//! let traffic: Traffic = "ftp:size=pareto(100KB,1.5),count=2,wait=exp(1s)".parse().unwrap();
+//! let no_files = &mut |name: &str| Err(format!("there is no {name}"));
+//! let plan = traffic.plan(&Sender::tcp(1500, 1460), no_files).unwrap();
+//! let (mut flow, mut rng) = (plan.start(0), Rng::named(1, "web/0"));
+//! let first = flow.next(&mut rng).unwrap();
+//! assert!(matches!((first.after, first.data), (After::Start(_), Data::Bytes(_))));
+//! // The second file is asked for when the first has come, and a while has passed.
+//! assert!(matches!(flow.next(&mut rng).unwrap().after, After::Done(_)));
+//! assert_eq!(flow.next(&mut rng), None);
+//! ```
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod arrivals;
+mod capture;
+mod kind;
+mod law;
+mod on_off;
+pub mod registry;
+pub mod sources;
+mod trace;
+mod traffic;
+pub mod values;
+mod write;
+
+pub use arrivals::{Arrivals, most_arrivals};
+pub use kind::{Files, Kind, Protocol, Sender};
+pub use law::{Form, Law};
+pub use registry::{Plan, Source};
+pub use trace::{Trace, TraceError};
+pub use traffic::Traffic;
+pub use write::{After, Data, Write};

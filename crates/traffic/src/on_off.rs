@@ -1,0 +1,84 @@
+//! Sources that are on for a while and off for a while.
+
+use headgate_core::{Rng, Span};
+
+use crate::values::Wait;
+use crate::write::{Data, Write};
+
+headgate_core::choice! {
+    /// What a source that is on and off begins with.
+    pub enum Begin {
+        /// It sends at its start.
+        On = "on",
+        /// It waits first: sources that start together spread by it.
+        Off = "off",
+    }
+}
+
+/// What it is on and off for, and what it does while it is on.
+#[derive(Clone, Debug)]
+pub struct OnOff {
+    /// How long it is on.
+    pub on: Wait,
+    /// How long it is off.
+    pub off: Wait,
+    /// What it writes while it is on; `None` for as much as TCP takes.
+    pub pace: Option<Pace>,
+    /// What it begins with.
+    pub begin: Begin,
+}
+
+/// Writes at a constant rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// From one to the next.
+    pub gap: Span,
+    /// Of each.
+    pub bytes: u64,
+}
+
+/// What one flow remembers.
+#[derive(Clone, Debug, Default)]
+pub struct Phase {
+    begun: bool,
+    /// With a pace: the writes left in this burst.
+    left: u32,
+    /// Without: how long it was on last.
+    lasted: Span,
+}
+
+impl OnOff {
+    /// The next write of a flow.
+    pub fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Write {
+        match self.pace {
+            Some(pace) => self.paced(pace, flow, rng),
+            None => {
+                let lasted = self.on.draw(rng);
+                let gap = flow.lasted + self.pause(flow, rng);
+                flow.lasted = lasted;
+                Write::after(gap, Data::For(lasted))
+            }
+        }
+    }
+
+    /// A burst is a whole number of writes, at least one; the pause counts from the end of the last one's gap, as in
+    /// ns-2 (`tools/pareto.cc`, `tools/expoo.cc` in ns-2.35).
+    fn paced(&self, pace: Pace, flow: &mut Phase, rng: &mut Rng) -> Write {
+        let data = Data::Bytes(pace.bytes);
+        if flow.left > 0 {
+            flow.left -= 1;
+            return Write::after(pace.gap, data);
+        }
+        let length = self.on.draw(rng).as_nanos();
+        let writes = (length + pace.gap.as_nanos() / 2) / pace.gap.as_nanos().max(1);
+        flow.left = u32::try_from(writes).unwrap_or(u32::MAX).max(1) - 1;
+        let gap = if flow.begun { pace.gap } else { Span::ZERO };
+        Write::after(gap + self.pause(flow, rng), data)
+    }
+
+    /// How long it is off before the burst that comes.
+    fn pause(&self, flow: &mut Phase, rng: &mut Rng) -> Span {
+        let first = !std::mem::replace(&mut flow.begun, true);
+        if first && self.begin == Begin::On { Span::ZERO } else { self.off.draw(rng) }
+    }
+}

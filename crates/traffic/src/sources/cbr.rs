@@ -1,0 +1,109 @@
+//! A constant rate, or one that changes at given times.
+
+use headgate_core::{BuildError, Rate, Rng, Span};
+
+use crate::kind::{Files, Kind, Sender};
+use crate::values::Schedule;
+use crate::write::{Data, Write};
+
+headgate_core::params! {
+    /// Settings of [`Cbr`].
+    pub struct CbrConfig {
+        /// Rate on the wire. `auto`: the group's.
+        rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
+        /// Rates that hold from given times on, counted from the flow's start; before the first, `rate` holds. A rate of
+        /// 0 pauses.
+        schedule: Schedule = Schedule::default();
+    }
+    presets {
+        "default" "the group's rate (the defaults)" {}
+        "red_pd" "RED-PD's figure 12: 0.25 Mb/s, 4 Mb/s from 50 s on, 0.25 Mb/s again from 250 s on" {
+            "rate" = "250kbit/s", "schedule" = "[50s 4Mbit/s; 250s 250kbit/s]"
+        }
+    }
+}
+
+/// Packets at a constant rate. The group's `jitter` spreads each gap evenly around the nominal one.
+#[derive(Clone, Debug)]
+pub struct Cbr {
+    bytes: u64,
+    /// From when on which gaps hold, the first from the start; at least one.
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    from: Span,
+    /// The least gap, and what may come to it by chance; `None` for a pause.
+    gap: Option<(Span, Span)>,
+}
+
+/// What one flow remembers.
+#[derive(Clone, Debug, Default)]
+pub struct Position {
+    begun: bool,
+    step: u32,
+    /// When its last packet was, counted from its start.
+    at: Span,
+}
+
+impl Step {
+    fn new(from: Span, rate: Rate, sender: &Sender) -> Step {
+        let gap = rate.transmit(sender.packet);
+        let jitter = Span::from_secs_f64(gap.as_secs_f64() * sender.jitter.clamp(0.0, 1.0));
+        Step { from, gap: (rate.as_bits() > 0).then_some((gap - jitter, jitter * 2)) }
+    }
+}
+
+impl Kind for Cbr {
+    type Config = CbrConfig;
+    type State = Position;
+
+    fn new(config: CbrConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Cbr, BuildError> {
+        let schedule = &config.schedule.0;
+        let mut steps = Vec::with_capacity(schedule.len() + 1);
+        if schedule.first().is_none_or(|(from, _)| *from > Span::ZERO) {
+            steps.push(Step::new(Span::ZERO, sender.rate(config.rate)?, sender));
+        }
+        steps.extend(schedule.iter().map(|(from, rate)| Step::new(*from, *rate, sender)));
+        Ok(Cbr { bytes: sender.payload.into(), steps })
+    }
+
+    fn start(&self, _: u32) -> Position {
+        Position::default()
+    }
+
+    #[inline]
+    fn next(&self, flow: &mut Position, rng: &mut Rng) -> Option<Write> {
+        let data = Data::Bytes(self.bytes);
+        let before = flow.at;
+        if std::mem::replace(&mut flow.begun, true) {
+            self.advance(flow);
+            // The gap that is under way keeps its length when the rate changes in it, as a timer does that is set.
+            match self.steps[flow.step as usize].gap {
+                Some((least, random)) => flow.at = flow.at + least + rng.span_below(random),
+                None => self.resume(flow)?,
+            }
+        } else if self.steps[0].gap.is_none() {
+            self.resume(flow)?;
+        }
+        Some(Write::after(flow.at - before, data))
+    }
+}
+
+impl Cbr {
+    /// To the step that holds now.
+    fn advance(&self, flow: &mut Position) {
+        while self.steps.get(flow.step as usize + 1).is_some_and(|step| step.from <= flow.at) {
+            flow.step += 1;
+        }
+    }
+
+    /// From a pause to the beginning of the next step that is none.
+    fn resume(&self, flow: &mut Position) -> Option<()> {
+        let later = flow.step as usize + 1;
+        let step = later + self.steps[later..].iter().position(|step| step.gap.is_some())?;
+        (flow.step, flow.at) = (step as u32, self.steps[step].from);
+        Some(())
+    }
+}

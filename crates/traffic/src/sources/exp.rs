@@ -1,0 +1,53 @@
+//! On and off for exponentially distributed times.
+
+use headgate_core::{BuildError, Rate, Rng, Span};
+
+use super::pareto::pace;
+use crate::kind::{Files, Kind, Sender};
+use crate::on_off::{Begin, OnOff, Phase};
+use crate::values::Wait;
+use crate::write::Write;
+
+headgate_core::params! {
+    /// Settings of [`Exp`].
+    pub struct ExpConfig {
+        /// Mean time on.
+        on: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
+        /// Mean time off.
+        off: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
+        /// Rate on the wire while it is on. `auto`: over TCP what TCP takes, over UDP the group's rate.
+        rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
+        /// What it begins with.
+        begin: Begin = Begin::On;
+    }
+    presets {
+        "default" "500 ms on and off as in ns-2.35; its rate and packets are the group's (the defaults)" {}
+        "ns2" "`Application/Traffic/Exponential` in ns-2.35, which has packets of 210 bytes: `packet` of the group" {
+            "rate" = "64kbit/s", "begin" = "off"
+        }
+    }
+}
+
+/// An on-off source with short memory.
+#[derive(Clone, Debug)]
+pub struct Exp {
+    cycle: OnOff,
+}
+
+impl Kind for Exp {
+    type Config = ExpConfig;
+    type State = Phase;
+
+    fn new(config: ExpConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Exp, BuildError> {
+        let (on, off) = (Wait::exponential(config.on), Wait::exponential(config.off));
+        Ok(Exp { cycle: OnOff { on, off, pace: pace(config.rate, sender)?, begin: config.begin } })
+    }
+
+    fn start(&self, _: u32) -> Phase {
+        Phase::default()
+    }
+
+    fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
+        Some(self.cycle.next(flow, rng))
+    }
+}

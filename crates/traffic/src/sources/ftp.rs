@@ -1,0 +1,66 @@
+//! Bulk transfer.
+
+use headgate_core::{BuildError, Rng, Span};
+
+use crate::kind::{Files, Kind, Sender};
+use crate::values::{OrEndless, Wait};
+use crate::write::{Data, Write};
+
+headgate_core::params! {
+    /// Settings of [`Ftp`].
+    pub struct FtpConfig {
+        /// Size of a file.
+        size: OrEndless = OrEndless(None);
+        /// Files in all.
+        count: u32 = 1, in 1..=4_294_967_295;
+        /// From the end of one file to the beginning of the next.
+        wait: Wait = Wait::always(Span::ZERO);
+    }
+    presets {
+        "ns2" "`Application/FTP` in ns-2.35: one file without end (the defaults)" {}
+    }
+}
+
+/// Files, one after the other, each on a connection of its own as RFC 959 has it in its stream mode (section 3.4.1).
+#[derive(Clone, Debug)]
+pub struct Ftp {
+    config: FtpConfig,
+}
+
+impl Kind for Ftp {
+    type Config = FtpConfig;
+    /// Files sent.
+    type State = u32;
+
+    fn new(config: FtpConfig, _: &Sender, _: &mut Files<'_>) -> Result<Ftp, BuildError> {
+        if config.size.0.is_none() && config.count > 1 {
+            return Err(BuildError::Conflict(
+                "a `count` of files needs a `size`: the first would never end".to_string(),
+            ));
+        }
+        Ok(Ftp { config })
+    }
+
+    fn start(&self, _: u32) -> u32 {
+        0
+    }
+
+    fn next(&self, sent: &mut u32, rng: &mut Rng) -> Option<Write> {
+        if *sent == self.config.count {
+            return None;
+        }
+        *sent += 1;
+        let Some(size) = self.config.size.0 else {
+            return Some(Write::after(Span::ZERO, Data::Endless).on_fresh(true));
+        };
+        let data = Data::Bytes(size.draw(rng));
+        let first = *sent == 1;
+        let write =
+            if first { Write::after(Span::ZERO, data) } else { Write::when_done(self.config.wait.draw(rng), data) };
+        Some(write.on_fresh(true).awaited())
+    }
+
+    fn mean_bytes(&self) -> Option<f64> {
+        self.config.size.0.map(|size| size.law().mean() * f64::from(self.config.count))
+    }
+}

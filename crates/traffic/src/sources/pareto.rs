@@ -1,0 +1,67 @@
+//! On and off for Pareto distributed times.
+
+use headgate_core::{BuildError, Rate, Rng, Span};
+
+use crate::kind::{Files, Kind, Protocol, Sender};
+use crate::law::{Form, Law};
+use crate::on_off::{Begin, OnOff, Pace, Phase};
+use crate::values::Wait;
+use crate::write::Write;
+
+headgate_core::params! {
+    /// Settings of [`Pareto`].
+    pub struct ParetoConfig {
+        /// Mean time on.
+        on: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
+        /// Mean time off.
+        off: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
+        /// The tail of both: P(T > t) falls as t to the minus shape. Below 2 the variance is infinite.
+        shape: f64 = 1.5, in 1.01..=100.0;
+        /// Rate on the wire while it is on. `auto`: over TCP what TCP takes, over UDP the group's rate.
+        rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
+        /// What it begins with.
+        begin: Begin = Begin::On;
+    }
+    presets {
+        "default" "500 ms on and off, shape 1.5 as in ns-2.35; its rate and packets are the group's (the defaults)" {}
+        "ns2" "`Application/Traffic/Pareto` in ns-2.35, which has packets of 210 bytes: `packet` of the group" {
+            "rate" = "64kbit/s", "begin" = "off"
+        }
+        "blue" "BLUE's section III-B: 2 s on, 3 s off; its shape is not told" { "on" = "2s", "off" = "3s" }
+    }
+}
+
+/// A heavy-tailed on-off source.
+#[derive(Clone, Debug)]
+pub struct Pareto {
+    cycle: OnOff,
+}
+
+impl Kind for Pareto {
+    type Config = ParetoConfig;
+    type State = Phase;
+
+    fn new(config: ParetoConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Pareto, BuildError> {
+        let time = |mean: Span| Law::new(Form::Pareto, mean.as_nanos() as f64, config.shape).map(Wait::by);
+        let time = |mean| time(mean).map_err(BuildError::Conflict);
+        let pace = pace(config.rate, sender)?;
+        Ok(Pareto { cycle: OnOff { on: time(config.on)?, off: time(config.off)?, pace, begin: config.begin } })
+    }
+
+    fn start(&self, _: u32) -> Phase {
+        Phase::default()
+    }
+
+    fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
+        Some(self.cycle.next(flow, rng))
+    }
+}
+
+/// Full packets at `rate`; what TCP takes where it carries them and no rate is given.
+pub(super) fn pace(rate: Option<Rate>, sender: &Sender) -> Result<Option<Pace>, BuildError> {
+    if sender.protocol == Protocol::Tcp && rate.is_none() {
+        return Ok(None);
+    }
+    let gap = sender.rate(rate)?.transmit(sender.packet);
+    Ok(Some(Pace { gap, bytes: sender.payload.into() }))
+}

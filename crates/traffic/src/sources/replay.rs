@@ -1,0 +1,74 @@
+//! What a file says.
+
+use headgate_core::{BuildError, Rng, Span};
+
+use crate::kind::{Files, Kind, Sender};
+use crate::trace::{Trace, TraceError};
+use crate::values::FileName;
+use crate::write::{Data, Write};
+
+headgate_core::params! {
+    /// Settings of [`Replay`].
+    pub struct ReplayConfig {
+        /// A capture (pcap or pcapng), or lines of `time,flow,bytes`: seconds, any name, bytes of data.
+        file: FileName = FileName::default();
+    }
+    presets {
+        "default" "the file's times and sizes (the defaults)" {}
+    }
+}
+
+/// Writes as a file has them: flow number i of the group is the i-th flow of the file.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    trace: Trace,
+}
+
+/// What one flow remembers: a place among its writes.
+#[derive(Clone, Debug)]
+pub struct Place {
+    next: u32,
+    end: u32,
+    /// When the write before was, counted from the beginning of the trace.
+    at: Span,
+}
+
+impl Kind for Replay {
+    type Config = ReplayConfig;
+    type State = Place;
+
+    fn new(config: ReplayConfig, _: &Sender, files: &mut Files<'_>) -> Result<Replay, BuildError> {
+        let name = config.file.0.as_str();
+        if name.is_empty() {
+            return Err(BuildError::Conflict("`file` is missing: name a capture or a CSV file".to_string()));
+        }
+        let bytes = files(name).map_err(BuildError::Conflict)?;
+        let trace =
+            Trace::read(&bytes, name).map_err(|error: TraceError| BuildError::Conflict(format!("{name}: {error}")))?;
+        Ok(Replay { trace })
+    }
+
+    fn start(&self, flow: u32) -> Place {
+        let writes = self.trace.writes_of(flow);
+        Place { next: writes.start, end: writes.end, at: Span::ZERO }
+    }
+
+    #[inline]
+    fn next(&self, flow: &mut Place, _: &mut Rng) -> Option<Write> {
+        if flow.next == flow.end {
+            return None;
+        }
+        let (at, bytes) = self.trace.write(flow.next);
+        let gap = at - flow.at;
+        (flow.next, flow.at) = (flow.next + 1, at);
+        Some(Write::after(gap, Data::Bytes(bytes.into())))
+    }
+
+    fn mean_bytes(&self) -> Option<f64> {
+        Some(self.trace.bytes() as f64 / f64::from(self.trace.flows().max(1)))
+    }
+
+    fn flows(&self) -> Option<u32> {
+        Some(self.trace.flows())
+    }
+}

@@ -1,0 +1,50 @@
+//! Single packets at random times.
+
+use headgate_core::params::Bytes;
+use headgate_core::{BuildError, Rng, Span};
+
+use crate::kind::{Files, Kind, Sender};
+use crate::values::Wait;
+use crate::write::{Data, Write};
+
+headgate_core::params! {
+    /// Settings of [`Telnet`].
+    pub struct TelnetConfig {
+        /// From one packet to the next.
+        gap: Wait = Wait::exponential(Span::from_secs(1));
+        /// Data in a packet. `auto`: a full packet.
+        size: Option<Bytes> = None, in Bytes(1)..=Bytes(1_000_000);
+    }
+    presets {
+        "ns2" "`Application/Telnet` in ns-2.35: exponential gaps of 1 s on average (the defaults)" {}
+        "faba" "FABA's section 5.5: 5 ms on average, which with packets of 512 bytes is about 100 kB/s" {
+            "gap" = "exp(5ms)"
+        }
+    }
+}
+
+/// Somebody who types.
+#[derive(Clone, Debug)]
+pub struct Telnet {
+    gap: Wait,
+    bytes: u64,
+}
+
+impl Kind for Telnet {
+    type Config = TelnetConfig;
+    type State = ();
+
+    fn new(config: TelnetConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Telnet, BuildError> {
+        if config.gap.law().mean() == 0.0 {
+            return Err(BuildError::Conflict("a `gap` of 0s leaves no time between packets".to_string()));
+        }
+        Ok(Telnet { gap: config.gap, bytes: config.size.map_or(sender.payload.into(), |size| size.0) })
+    }
+
+    fn start(&self, _: u32) {}
+
+    /// The first packet comes after a gap too, as in ns-2 (`apps/telnet.cc`).
+    fn next(&self, _: &mut (), rng: &mut Rng) -> Option<Write> {
+        Some(Write::after(self.gap.draw(rng), Data::Bytes(self.bytes)))
+    }
+}

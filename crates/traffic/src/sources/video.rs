@@ -1,0 +1,110 @@
+//! A player that fetches a film in segments, each at the highest rate that the network seems to carry.
+//!
+//! The rate is chosen as FESTIVE chooses its reference (Jiang, Sekar, Zhang, section 3.3): the highest of the ladder
+//! that is at most 0.85 of the harmonic mean of the throughput of past segments. Departures: the mean forgets
+//! exponentially where FESTIVE takes the last 20 segments, which a flow would have to carry along, and the rate changes
+//! at once where FESTIVE delays changes upwards; its randomised scheduling is left out.
+
+use headgate_core::{BuildError, Rate, Rng, Span};
+
+use crate::kind::{Files, Kind, Sender};
+use crate::values::Ladder;
+use crate::write::{Data, Write};
+
+headgate_core::params! {
+    /// Settings of [`Video`].
+    pub struct VideoConfig {
+        /// The rates in which the film is there.
+        ladder: Ladder = netflix();
+        /// Play time of a segment.
+        segment: Span = Span::from_secs(4), in Span::from_millis(100)..=Span::from_secs(60);
+        /// Play time that the player keeps in store: it asks for a segment as soon as it has room for it.
+        buffer: Span = Span::from_secs(30), in Span::from_millis(100)..=Span::from_secs(3600);
+        /// The part of the measured throughput that it dares to use.
+        safety: f64 = 0.85, in 0.01..=2.0;
+        /// Weight of the last segment in the mean; 1 to look at it alone.
+        weight: f64 = 0.1, in 0.01..=1.0;
+        /// Play time of the film. `auto`: without end.
+        length: Option<Span> = None, in Span::from_millis(100)..=Span::from_secs(86_400);
+    }
+    presets {
+        "festive" "FESTIVE's 0.85 and a mean over about 20 segments, buffer 30 s; Netflix's ladder of 2015 (the defaults)" {}
+    }
+}
+
+/// The ladder that Netflix used for all films before December 2015 (Aaron, Li, Manohara, De Cock, Ronca, "Per-Title
+/// Encode Optimization", Netflix Technology Blog).
+fn netflix() -> Ladder {
+    let rates = [235_000, 375_000, 560_000, 750_000, 1_050_000, 1_750_000, 2_350_000, 3_000_000, 4_300_000, 5_800_000];
+    Ladder(rates.map(Rate::from_bits).to_vec())
+}
+
+/// A player.
+#[derive(Clone, Debug)]
+pub struct Video {
+    config: VideoConfig,
+    segments: u32,
+}
+
+/// What one player remembers.
+#[derive(Clone, Debug, Default)]
+pub struct Player {
+    /// Segments asked for.
+    segments: u32,
+    /// Bytes of the last one.
+    bytes: u64,
+    /// The mean of seconds a bit took; 0 before the first segment. Its inverse is the harmonic mean of the throughput.
+    pace: f64,
+    /// Play time in store.
+    stored: Span,
+}
+
+impl Kind for Video {
+    type Config = VideoConfig;
+    type State = Player;
+
+    fn new(config: VideoConfig, _: &Sender, _: &mut Files<'_>) -> Result<Video, BuildError> {
+        if config.buffer < config.segment {
+            return Err(BuildError::Conflict("the `buffer` must hold a `segment`".to_string()));
+        }
+        let segments = config.length.map_or(u64::MAX, |length| length.as_nanos().div_ceil(config.segment.as_nanos()));
+        Ok(Video { config, segments: u32::try_from(segments).unwrap_or(u32::MAX) })
+    }
+
+    fn start(&self, _: u32) -> Player {
+        Player::default()
+    }
+
+    fn next(&self, flow: &mut Player, _: &mut Rng) -> Option<Write> {
+        if flow.segments == self.segments {
+            return None;
+        }
+        let first = flow.segments == 0;
+        flow.segments += 1;
+        let rate = self.choose(flow).as_bits() as f64;
+        flow.bytes = (rate * self.config.segment.as_secs_f64() / 8.0).ceil() as u64;
+        // Until there is room; the film plays on meanwhile.
+        let wait = (flow.stored + self.config.segment) - self.config.buffer;
+        flow.stored = flow.stored - wait;
+        let data = Data::Bytes(flow.bytes.max(1));
+        let write = if first { Write::after(Span::ZERO, data) } else { Write::when_done(wait, data) };
+        Some(write.on_fresh(first).awaited())
+    }
+
+    fn done(&self, flow: &mut Player, took: Span) {
+        let pace = took.as_secs_f64() / (flow.bytes.max(1) as f64 * 8.0);
+        let weight = if flow.pace == 0.0 { 1.0 } else { self.config.weight };
+        flow.pace += weight * (pace - flow.pace);
+        flow.stored = (flow.stored - took) + self.config.segment;
+    }
+}
+
+impl Video {
+    /// The rate of the next segment: the lowest as long as nothing is known.
+    fn choose(&self, flow: &Player) -> Rate {
+        let ladder = &self.config.ladder.0;
+        let carried = if flow.pace > 0.0 { self.config.safety / flow.pace } else { 0.0 };
+        let highest = ladder.iter().rev().find(|rate| rate.as_bits() as f64 <= carried);
+        *highest.unwrap_or(&ladder[0])
+    }
+}

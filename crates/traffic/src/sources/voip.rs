@@ -1,0 +1,75 @@
+//! Speech: frames of a codec while somebody talks.
+
+use headgate_core::{BuildError, Rng, Span};
+
+use crate::kind::{Files, Kind, Sender};
+use crate::on_off::{Begin, OnOff, Pace, Phase};
+use crate::values::Wait;
+use crate::write::Write;
+
+headgate_core::choice! {
+    /// How speech is coded.
+    pub enum Codec {
+        /// 64 kbit/s (ITU-T G.711).
+        G711 = "g711",
+        /// 8 kbit/s (ITU-T G.729).
+        G729 = "g729",
+    }
+}
+
+impl Codec {
+    /// Its rate in bit/s, headers not counted.
+    const fn bits(self) -> u64 {
+        match self {
+            Codec::G711 => 64_000,
+            Codec::G729 => 8_000,
+        }
+    }
+}
+
+headgate_core::params! {
+    /// Settings of [`Voip`].
+    pub struct VoipConfig {
+        /// How speech is coded.
+        codec: Codec = Codec::G711;
+        /// Speech in a packet (RFC 3551, section 4.2: 20 ms by default).
+        frame: Span = Span::from_millis(20), in Span::from_millis(1)..=Span::from_millis(200);
+        /// Mean length of a talkspurt.
+        talk: Span = Span::from_millis(1004), in Span::from_millis(1)..=Span::from_secs(86_400);
+        /// Mean length of a pause, in which nothing is sent. `0s` for speech without pauses.
+        pause: Span = Span::from_millis(1587), in Span::ZERO..=Span::from_secs(86_400);
+    }
+    presets {
+        "p59" "ITU-T P.59, table 1: talkspurts of 1.004 s, pauses of 1.587 s (the defaults)" {}
+        "brady" "Brady's measurements as commonly rounded: 1 s and 1.35 s" { "talk" = "1s", "pause" = "1.35s" }
+    }
+}
+
+/// RTP's fixed header (RFC 3550, section 5.1).
+const RTP: u64 = 12;
+
+/// One side of a call. Both times are exponential, a common simplification of the conversations measured.
+#[derive(Clone, Debug)]
+pub struct Voip {
+    cycle: OnOff,
+}
+
+impl Kind for Voip {
+    type Config = VoipConfig;
+    type State = Phase;
+
+    fn new(config: VoipConfig, _: &Sender, _: &mut Files<'_>) -> Result<Voip, BuildError> {
+        let speech = config.codec.bits() * config.frame.as_nanos();
+        let pace = Pace { gap: config.frame, bytes: speech.div_ceil(8_000_000_000) + RTP };
+        let (on, off) = (Wait::exponential(config.talk), Wait::exponential(config.pause));
+        Ok(Voip { cycle: OnOff { on, off, pace: Some(pace), begin: Begin::On } })
+    }
+
+    fn start(&self, _: u32) -> Phase {
+        Phase::default()
+    }
+
+    fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
+        Some(self.cycle.next(flow, rng))
+    }
+}

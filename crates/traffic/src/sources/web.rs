@@ -1,0 +1,96 @@
+//! Sessions of people who read pages.
+//!
+//! ns-2's objects of a page are requested `gap` after one another, whether or not those before have come, each on a
+//! connection of its own and so in parallel. A flow is one connection at a time here: its objects come in series, the
+//! gap counting from the end of the one before. With one object a page, as in ns-2's own large example, there is no
+//! difference.
+
+use headgate_core::{BuildError, Rng, Span};
+
+use crate::kind::{Files, Kind, Sender};
+use crate::law::{Form, Law};
+use crate::values::{Count, Size, Wait};
+use crate::write::{Data, Write};
+
+headgate_core::params! {
+    /// Settings of [`Web`].
+    pub struct WebConfig {
+        /// Pages of a session. `auto`: as many as there is time for.
+        pages: Option<Count> = Some(Count::always(250.0));
+        /// From the last byte of a page to the request for the next.
+        think: Wait = Wait::exponential(Span::from_secs(15));
+        /// Objects of a page.
+        objects: Count = Count::always(1.0);
+        /// Size of an object.
+        size: Size = lomax_12_kb();
+        /// From the end of one object of a page to the request for the next.
+        gap: Wait = Wait::exponential(Span::from_millis(10));
+        /// The objects of a page share one connection (RFC 9112, section 9.3).
+        persistent: bool = false;
+    }
+    presets {
+        "ns2" "ns-2.35's `tcl/ex/large-scale-web-traffic.tcl`, its sizes of 12 packets taken for 12 KB (the defaults)" {}
+    }
+}
+
+/// ns-2's objects: 12 packets of 1000 bytes on average, shape 1.2.
+fn lomax_12_kb() -> Size {
+    Size::by(Law::new(Form::Lomax, 12_000.0, 1.2).expect("a mean above 0, a shape above 1"))
+}
+
+/// A session.
+#[derive(Clone, Debug)]
+pub struct Web {
+    config: WebConfig,
+}
+
+/// What one session remembers: what is still to come.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    begun: bool,
+    /// Pages after this one.
+    pages: u32,
+    /// Objects of this page.
+    objects: u32,
+}
+
+impl Kind for Web {
+    type Config = WebConfig;
+    type State = Session;
+
+    fn new(config: WebConfig, _: &Sender, _: &mut Files<'_>) -> Result<Web, BuildError> {
+        Ok(Web { config })
+    }
+
+    fn start(&self, _: u32) -> Session {
+        Session::default()
+    }
+
+    fn next(&self, flow: &mut Session, rng: &mut Rng) -> Option<Write> {
+        let config = &self.config;
+        if flow.objects > 0 {
+            flow.objects -= 1;
+            let data = Data::Bytes(config.size.draw(rng));
+            return Some(Write::when_done(config.gap.draw(rng), data).on_fresh(!config.persistent).awaited());
+        }
+        let first = !std::mem::replace(&mut flow.begun, true);
+        if first {
+            flow.pages = config.pages.map_or(u32::MAX, |pages| pages.draw(rng));
+        }
+        if flow.pages == 0 {
+            return None;
+        }
+        // A session without a last page has none less after each.
+        flow.pages -= u32::from(config.pages.is_some());
+        flow.objects = config.objects.draw(rng) - 1;
+        let data = Data::Bytes(config.size.draw(rng));
+        let write = if first { Write::after(Span::ZERO, data) } else { Write::when_done(config.think.draw(rng), data) };
+        Some(write.on_fresh(true).awaited())
+    }
+
+    /// Counts are whole numbers, and at least one: only constant ones have the mean that was asked for.
+    fn mean_bytes(&self) -> Option<f64> {
+        let whole = |count: Count| (count.law().form() == Form::Constant).then(|| count.law().mean().ceil().max(1.0));
+        Some(whole(self.config.pages?)? * whole(self.config.objects)? * self.config.size.law().mean())
+    }
+}

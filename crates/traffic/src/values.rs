@@ -1,0 +1,286 @@
+//! Kinds of values that sources take besides those of [`headgate_core::params`]: sizes, times and counts that may be
+//! drawn, names of files, ladders and schedules of rates.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use headgate_core::params::{Bytes, Value};
+use headgate_core::settings::split;
+use headgate_core::{Rate, Rng, Span};
+
+use crate::law::{Form, Law};
+
+/// A quantity that is drawn anew each time, or constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawn<U> {
+    law: Law,
+    unit: PhantomData<U>,
+}
+
+/// A size in bytes: `10KB`, `exp(10KB)`, `pareto(10KB,1.2)`.
+pub type Size = Drawn<Bytes>;
+/// A time: `5s`, `exp(5ms)`, `uniform(1s,2s)`.
+pub type Wait = Drawn<Span>;
+/// A number of things: `1`, `exp(5)`.
+pub type Count = Drawn<f64>;
+
+/// What a drawn quantity is measured in.
+pub trait Unit: Value + Copy {
+    /// Plural, for texts.
+    const WHAT: &'static str;
+    /// One as a user would write it.
+    const EXAMPLE: &'static str;
+    /// In the smallest unit.
+    fn number(self) -> f64;
+    /// The quantity nearest to a number that is not negative.
+    fn of(number: f64) -> Self;
+}
+
+impl Unit for Bytes {
+    const WHAT: &'static str = "size";
+    const EXAMPLE: &'static str = "10KB";
+    fn number(self) -> f64 {
+        self.0 as f64
+    }
+    fn of(number: f64) -> Bytes {
+        Bytes(number as u64)
+    }
+}
+
+impl Unit for Span {
+    const WHAT: &'static str = "time";
+    const EXAMPLE: &'static str = "5ms";
+    fn number(self) -> f64 {
+        self.as_nanos() as f64
+    }
+    fn of(number: f64) -> Span {
+        Span::from_nanos((number + 0.5) as u64)
+    }
+}
+
+impl Unit for f64 {
+    const WHAT: &'static str = "number";
+    const EXAMPLE: &'static str = "5";
+    fn number(self) -> f64 {
+        self
+    }
+    fn of(number: f64) -> f64 {
+        number
+    }
+}
+
+impl<U: Unit> Drawn<U> {
+    /// What is drawn by `law`, in the smallest unit.
+    pub const fn by(law: Law) -> Drawn<U> {
+        Drawn { law, unit: PhantomData }
+    }
+
+    /// Always `value`.
+    pub fn always(value: U) -> Drawn<U> {
+        Drawn::by(Law::constant(value.number()))
+    }
+
+    /// The distribution, in the smallest unit.
+    pub fn law(&self) -> &Law {
+        &self.law
+    }
+}
+
+impl Size {
+    /// Bytes, a broken one counted whole, and at least one: what is nothing is no transfer.
+    pub fn draw(&self, rng: &mut Rng) -> u64 {
+        (libm::ceil(self.law.draw(rng)) as u64).max(1)
+    }
+}
+
+impl Wait {
+    /// A time, to the nearest nanosecond.
+    pub fn draw(&self, rng: &mut Rng) -> Span {
+        Span::of(self.law.draw(rng))
+    }
+
+    /// Exponential, of this mean.
+    pub fn exponential(mean: Span) -> Wait {
+        Law::new(Form::Exponential, mean.number(), 0.0).map_or_else(|_| Wait::always(mean), Drawn::by)
+    }
+}
+
+impl Count {
+    /// A number of things, a broken one counted whole, and at least one.
+    pub fn draw(&self, rng: &mut Rng) -> u32 {
+        (libm::ceil(self.law.draw(rng)) as u32).max(1)
+    }
+}
+
+impl<U: Unit> Value for Drawn<U> {
+    type Scalar = f64;
+
+    fn kind() -> String {
+        format!("{} or distribution", U::WHAT)
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let Some((word, inside)) = text.split_once('(') else {
+            return quantity::<U>(text).map(|value| Drawn::by(Law::constant(value))).map_err(|_| expected::<U>());
+        };
+        let known = Form::ALL.iter().find(|(_, known, _)| !known.is_empty() && *known == word.trim());
+        let (form, word, names) = known.ok_or_else(expected::<U>)?;
+        let arguments = inside.strip_suffix(')').ok_or_else(expected::<U>)?;
+        let arguments: Vec<&str> = arguments.split(',').collect();
+        let usage = || format!("{word}({})", names.join(","));
+        if arguments.len() != names.len() {
+            return Err(usage());
+        }
+        let first = quantity::<U>(arguments[0]).map_err(|expected| format!("{}, with {expected}", usage()))?;
+        let second = match arguments.get(1) {
+            None => 0.0,
+            Some(text) if form.second_has_unit() => quantity::<U>(text)?,
+            Some(text) => f64::read(text).map_err(|expected| format!("{}, with {expected}", usage()))?,
+        };
+        Law::new(*form, first, second).map(Drawn::by).map_err(|expected| format!("{}, with {expected}", usage()))
+    }
+
+    fn show(&self) -> String {
+        let (first, second) = self.law.arguments();
+        let form = self.law.form();
+        let quantity = |number: f64| U::of(number).show();
+        match form {
+            Form::Constant => quantity(first),
+            Form::Exponential => format!("{}({})", form.word(), quantity(first)),
+            Form::Uniform => format!("{}({},{})", form.word(), quantity(first), quantity(second)),
+            _ => format!("{}({},{second})", form.word(), quantity(first)),
+        }
+    }
+
+    fn scalar(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// A quantity that is not negative, in the smallest unit.
+fn quantity<U: Unit>(text: &str) -> Result<f64, String> {
+    let number = U::read(text)?.number();
+    if number < 0.0 { Err(format!("a {} that is not negative", U::WHAT)) } else { Ok(number) }
+}
+
+fn expected<U: Unit>() -> String {
+    let words: Vec<String> =
+        Form::ALL[1..].iter().map(|(_, word, names)| format!("{word}({})", names.join(","))).collect();
+    format!("a {} such as \"{}\", or one of {}", U::WHAT, U::EXAMPLE, words.join(", "))
+}
+
+/// A size, or without end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OrEndless(pub Option<Size>);
+
+impl Value for OrEndless {
+    type Scalar = f64;
+    fn kind() -> String {
+        format!("{}, or endless", Size::kind())
+    }
+    fn read(text: &str) -> Result<Self, String> {
+        if text.trim() == "endless" {
+            return Ok(OrEndless(None));
+        }
+        Size::read(text).map(|size| OrEndless(Some(size))).map_err(|expected| format!("{expected}, or endless"))
+    }
+    fn show(&self) -> String {
+        self.0.as_ref().map_or_else(|| "endless".to_string(), Value::show)
+    }
+    fn scalar(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// The name of a file, which whoever reads the scenario finds; empty for none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileName(pub String);
+
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Value for FileName {
+    type Scalar = bool;
+    fn kind() -> String {
+        "name of a file".to_string()
+    }
+    fn read(text: &str) -> Result<Self, String> {
+        let name = text.trim();
+        if name.chars().any(char::is_control) {
+            return Err("the name of a file".to_string());
+        }
+        Ok(FileName(name.to_string()))
+    }
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+    fn scalar(&self) -> Option<bool> {
+        None
+    }
+}
+
+/// Rates that rise: `[235kbit/s; 750kbit/s; 3Mbit/s]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ladder(pub Vec<Rate>);
+
+impl Value for Ladder {
+    type Scalar = bool;
+    fn kind() -> String {
+        "rates that rise".to_string()
+    }
+    fn read(text: &str) -> Result<Self, String> {
+        let rates = listed(text)?.into_iter().map(Rate::parse).collect::<Result<Vec<Rate>, _>>()?;
+        let rising = rates.windows(2).all(|pair| pair[0] < pair[1]);
+        match rates.first() {
+            Some(first) if rising && first.as_bits() > 0 => Ok(Ladder(rates)),
+            _ => Err("rates above 0 that rise, as in \"[500kbit/s; 2Mbit/s]\"".to_string()),
+        }
+    }
+    fn show(&self) -> String {
+        bracketed(&self.0, Rate::to_string)
+    }
+    fn scalar(&self) -> Option<bool> {
+        None
+    }
+}
+
+/// From when on which rate holds, counted from the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule(pub Vec<(Span, Rate)>);
+
+impl Value for Schedule {
+    type Scalar = bool;
+    fn kind() -> String {
+        "times with rates".to_string()
+    }
+    fn read(text: &str) -> Result<Self, String> {
+        let form = || "times that rise, each with a rate, as in \"[0s 250kbit/s; 50s 4Mbit/s]\"".to_string();
+        let step = |text: &str| {
+            let (at, rate) = text.trim().split_once(char::is_whitespace)?;
+            Some((Span::parse(at).ok()?, Rate::parse(rate).ok()?))
+        };
+        let steps = listed(text)?.into_iter().map(|text| step(text).ok_or_else(form)).collect::<Result<Vec<_>, _>>()?;
+        if steps.windows(2).all(|pair| pair[0].0 < pair[1].0) { Ok(Schedule(steps)) } else { Err(form()) }
+    }
+    fn show(&self) -> String {
+        bracketed(&self.0, |(at, rate)| format!("{at} {rate}"))
+    }
+    fn scalar(&self) -> Option<bool> {
+        None
+    }
+}
+
+/// What stands between square brackets and semicolons; nothing in `[]`.
+fn listed(text: &str) -> Result<Vec<&str>, String> {
+    let inside = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let inside = inside.ok_or("a list between square brackets and semicolons, as in \"[a; b]\"")?;
+    if inside.trim().is_empty() { Ok(Vec::new()) } else { split(inside, &[';']) }
+}
+
+fn bracketed<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join("; "))
+}

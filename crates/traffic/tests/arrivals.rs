@@ -1,0 +1,62 @@
+//! Flows that arrive by themselves do so as a Poisson process.
+
+use headgate_core::Span;
+use headgate_traffic::{Arrivals, most_arrivals};
+
+mod support;
+
+use support::{DRAWS, assert_fits, assert_near, exponential, rng};
+
+/// How many of 4000 windows of one second had 0, 1, 2 ... arrivals at 3 a second.
+fn windows() -> Vec<u32> {
+    let mut counts = vec![0_u32; 4000];
+    let seconds = Arrivals::new(3.0, rng("windows")).map(|at| at.as_secs_f64() as usize);
+    seconds.take_while(|second| *second < 4000).for_each(|second| counts[second] += 1);
+    counts
+}
+
+#[test]
+fn gaps_are_exponential() {
+    let moments: Vec<Span> = Arrivals::new(50.0, rng("gaps")).take(DRAWS).collect();
+    let gaps = moments.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64());
+    assert_fits("gaps", gaps.collect(), exponential(0.02));
+}
+
+#[test]
+fn counts_are_poisson_distributed() {
+    let counts = windows();
+    // Cells 0, 1 ... 9, and 10 or more: 10 degrees of freedom, whose chi-square exceeds 29.59 once in a thousand times.
+    let mut cells = [0.0; 11];
+    counts.iter().for_each(|count| cells[(*count as usize).min(10)] += 1.0);
+    let mut expected = [0.0; 11];
+    let mut term = (-3.0_f64).exp();
+    for (k, cell) in expected.iter_mut().enumerate().take(10) {
+        *cell = term * 4000.0;
+        term *= 3.0 / (k + 1) as f64;
+    }
+    expected[10] = 4000.0 - expected[..10].iter().sum::<f64>();
+    let chi: f64 = cells.iter().zip(expected).map(|(found, expected)| (found - expected).powi(2) / expected).sum();
+    assert!(chi < 29.59, "chi-square {chi}, cells {cells:?}, expected {expected:?}");
+}
+
+#[test]
+fn the_index_of_dispersion_is_one() {
+    let counts = windows();
+    let n = counts.len() as f64;
+    let mean = counts.iter().map(|count| f64::from(*count)).sum::<f64>() / n;
+    let variance = counts.iter().map(|count| (f64::from(*count) - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    // (n - 1) times the index is chi-square distributed with n - 1 degrees of freedom.
+    assert_near("index of dispersion", variance / mean, 1.0, (2.0 / (n - 1.0)).sqrt());
+}
+
+#[test]
+fn a_run_has_at_most_five_standard_deviations_more_than_the_mean() {
+    assert_eq!(most_arrivals(100.0, Span::from_secs(100)), 10_000 + 500);
+    assert_eq!(most_arrivals(0.0, Span::from_secs(100)), 0);
+    assert_eq!(Arrivals::new(0.0, rng("none")).next(), None);
+    for seed in 0..200 {
+        let arrivals = Arrivals::new(20.0, headgate_core::Rng::new(seed));
+        let arrived = arrivals.take_while(|at| *at < Span::from_secs(5)).count() as u64;
+        assert!(arrived <= most_arrivals(20.0, Span::from_secs(5)), "{arrived}");
+    }
+}
