@@ -39,7 +39,9 @@ macro_rules! controllers {
 }
 
 controllers! {
+    Tahoe "tahoe", "slow start anew after a loss, which three duplicate ACKs tell", "Jacobson, SIGCOMM 1988";
     Reno "reno", "halves its window for a loss; fast recovery ends with the first new ACK", "RFC 5681";
     NewReno "newreno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
     Sack "sack", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
+    Cubic "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
 }

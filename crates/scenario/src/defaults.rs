@@ -79,6 +79,7 @@ fn rfc() -> TcpGroup {
         ecn: false,
         ecn_timeout: true,
         idle_restart: true,
+        abe: false,
         overhead: Span::ZERO,
         headers: Headers::of_group(""),
     }
@@ -87,7 +88,7 @@ fn rfc() -> TcpGroup {
 /// TCP as ns-2.35 has it unless told otherwise (`Agent/TCP` and `Agent/TCPSink` in its `ns-default.tcl`).
 fn ns2() -> TcpGroup {
     TcpGroup {
-        // Its plain agent is Tahoe; the papers' scripts ask for NewReno.
+        // Its plain agent is Tahoe (`cc = "tahoe"`); the papers' scripts ask for NewReno.
         cc: Cc::NewReno,
         // `packetSize_`. Release 2.35 adds 40 bytes on the wire (`useHeaders_`); the papers count packets of this size.
         packet: 1000,

@@ -44,6 +44,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
         ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
         idle_restart: section.or(raw.idle_restart, defaults.idle_restart).into_inner(),
+        abe: section.or(raw.abe, defaults.abe).into_inner(),
         overhead: section.span(raw.overhead, defaults.overhead)?,
         headers,
         ..defaults

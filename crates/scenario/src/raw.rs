@@ -90,6 +90,7 @@ pub(crate) struct RawTcp {
     pub(crate) ecn: At<bool>,
     pub(crate) ecn_timeout: At<bool>,
     pub(crate) idle_restart: At<bool>,
+    pub(crate) abe: At<bool>,
     pub(crate) overhead: At<Quantity<Span>>,
     pub(crate) source: At<One<OrOwn>>,
     pub(crate) destination: At<One<OrOwn>>,

@@ -123,6 +123,7 @@ impl Page {
         self.plain("ecn", group.ecn);
         self.plain("ecn_timeout", group.ecn_timeout);
         self.plain("idle_restart", group.idle_restart);
+        self.plain("abe", group.abe);
         self.quoted("overhead", group.overhead);
         self.headers(&group.headers);
     }

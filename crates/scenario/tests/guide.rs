@@ -1,8 +1,9 @@
 //! The guide says what the code does: its examples are read, its error is the real one, every key has its row.
 
-use headgate_scenario::{Changes, Scenario, ScenarioError};
+use headgate_scenario::{Cc, Changes, Scenario, ScenarioError};
 
 const GUIDE: &str = include_str!("../../../docs/guide/scenarios.md");
+const TRANSPORT: &str = include_str!("../../../docs/guide/transport.md");
 
 fn read(text: &str) -> Result<Scenario, ScenarioError> {
     Scenario::read(text, "guests.toml", &Changes::default())
@@ -106,4 +107,17 @@ fn headers_say_by_default_what_the_guide_says() {
         "name = 'd'\nduration = '9s'\nqdiscs = ['droptail']\nlink = { rate = '1Mbit/s', delay = '0s', limit = '9p' }\n";
     let tcp = |group: &str| read(&format!("{head}{group}")).unwrap_or_else(|error| panic!("{error}")).tcp.remove(0);
     assert_eq!(tcp(&spelt), tcp("[[tcp]]"));
+}
+
+#[test]
+fn the_guide_lists_every_congestion_controller() {
+    let (_, table) = TRANSPORT.split_once("| --- | --- | --- |\n").unwrap();
+    let rows: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    let expected: Vec<String> =
+        Cc::ALL.iter().map(|cc| format!("| `{cc}` | {} | {} |", cc.summary(), cc.citation())).collect();
+    assert_eq!(rows, expected, "docs/guide/transport.md against crates/scenario/src/cc.rs");
+    let row = GUIDE.lines().find(|line| line.starts_with("| `cc` |")).unwrap();
+    let named: Vec<&str> = row.split("`\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let names: Vec<&str> = Cc::ALL.iter().map(|cc| cc.name()).collect();
+    assert_eq!(named[..names.len()], names, "the row of `cc` in docs/guide/scenarios.md");
 }

@@ -143,15 +143,15 @@ fn classes(labels: Vec<String>) -> impl Strategy<Value = Vec<ClassRule>> {
 }
 
 fn tcp() -> impl Strategy<Value = TcpGroup> {
-    let cc = prop_oneof![Just(Cc::Reno), Just(Cc::NewReno), Just(Cc::Sack)];
+    let cc = proptest::sample::select(Cc::ALL);
     let window = || 1..=1_000_000_u32;
     let windows = (window(), window(), option::of(window()));
     let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
     let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
-    let rest = (any::<[bool; 5]>(), span(0..3_600_000), headers());
+    let rest = (any::<[bool; 6]>(), span(0..3_600_000), headers());
     (0..1000_u32, cc, sizes(), ack, (access(), access()), times(), windows, timer, rest).prop_map(
         |(flows, cc, (packet, header), (ack, delayed_ack), (sender, receiver), (start, stop), windows, timer, rest)| {
-            let ([limited_transmit, pacing, ecn, ecn_timeout, idle_restart], overhead, headers) = rest;
+            let ([limited_transmit, pacing, ecn, ecn_timeout, idle_restart, abe], overhead, headers) = rest;
             let (window, initial_window, initial_ssthresh) = windows;
             let (initial_rto, min_rto, max_rto, rto_granularity) = timer;
             TcpGroup {
@@ -179,6 +179,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 ecn,
                 ecn_timeout,
                 idle_restart,
+                abe,
                 overhead,
                 headers,
             }

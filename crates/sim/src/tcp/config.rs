@@ -32,6 +32,8 @@ pub struct Config {
     pub ecn_timeout: bool,
     /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, section 4.1).
     pub idle_restart: bool,
+    /// A mark lowers the window by less than a loss does (Alternative Backoff with ECN, RFC 8511).
+    pub abe: bool,
 }
 
 /// As the RFCs have it: what a group of the `rfc` profile has where its file says nothing.
@@ -57,6 +59,7 @@ impl From<&TcpGroup> for Config {
             pacing: group.pacing,
             ecn_timeout: group.ecn_timeout,
             idle_restart: group.idle_restart,
+            abe: group.abe,
         }
     }
 }

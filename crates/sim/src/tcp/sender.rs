@@ -223,17 +223,22 @@ impl Sender {
             self.lower_ssthresh(|cc, window| cc.on_timeout(&loss, window, config));
             self.timed_out = self.una;
         }
+        self.rto.back_off(config);
+        self.go_back(now);
+        if let Some(board) = &mut self.board {
+            board.clear();
+        }
+    }
+
+    /// Slow start over from the first segment outstanding.
+    fn go_back(&mut self, now: Time) {
         self.window.set_cwnd(1.0, now);
         self.cwr = true;
-        self.rto.back_off(config);
         self.phase = Phase::Open;
         self.recover = self.max;
         self.ecn_recover = self.max;
         (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, NONE);
         self.next = self.una;
-        if let Some(board) = &mut self.board {
-            board.clear();
-        }
     }
 
     /// The next segment to send now, if any.

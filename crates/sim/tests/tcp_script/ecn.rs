@@ -25,6 +25,19 @@ fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
 }
 
 #[test]
+fn with_alternative_backoff_a_mark_leaves_more_than_a_loss() {
+    // RFC 8511, section 3.1: 0.8 for a mark; a loss halves the window as ever.
+    for cc in [Cc::Tahoe, Cc::Reno, Cc::NewReno, Cc::Sack] {
+        let mut host = Host::started(Config { abe: true, ..avoiding(cc, 10) }).with_ecn();
+        host.echo(1);
+        assert_eq!(host.windows(), (8.0, 8.0));
+    }
+    let mut host = Host::started(Config { abe: true, ..avoiding(Cc::Sack, 10) }).with_ecn();
+    host.sack(0, &[(1, 4)]);
+    assert_eq!(host.windows(), (5.0, 5.0));
+}
+
+#[test]
 fn an_echo_ends_slow_start() {
     let mut host = Host::started(Config { initial_ssthresh: None, ..avoiding(Cc::NewReno, 8) }).with_ecn();
     host.echo(1);

@@ -4,11 +4,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cubic;
 mod ecn;
 mod pacing;
 mod receiving;
 mod recovery;
 mod sack;
 mod supply;
+mod tahoe;
 mod timeouts;
 mod windows;

@@ -3,6 +3,7 @@
 //! The sender keeps sequence numbers, finds losses, repairs them and runs the timer; a controller says what an
 //! acknowledgement, a mark, a loss and a timeout do to `cwnd` and `ssthresh`. Windows count segments.
 
+mod cubic;
 mod reno;
 mod window;
 
@@ -14,6 +15,7 @@ use headgate_core::{Span, Time};
 use headgate_scenario::Cc;
 
 use super::Config;
+use cubic::Cubic;
 use reno::Reno;
 
 /// What an acknowledgement tells a controller.
@@ -78,6 +80,8 @@ pub trait Controller: fmt::Debug + Send {
 /// How losses are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
+    /// No recovery: slow start over from what was lost (Jacobson, SIGCOMM 1988; RFC 5681's forerunner).
+    Tahoe,
     /// Fast recovery until anything new is acknowledged (RFC 5681, section 3.2).
     Reno,
     /// Fast recovery until all that was outstanding is acknowledged (RFC 6582).
@@ -108,9 +112,11 @@ macro_rules! registry {
 }
 
 registry! {
+    Tahoe Tahoe;
     Reno Reno;
     NewReno NewReno;
     Sack Sack;
+    Cubic Sack = Cubic::new;
 }
 
 /// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.

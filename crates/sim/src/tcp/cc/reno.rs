@@ -6,6 +6,9 @@
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
+/// What remains of the window after a mark with Alternative Backoff (RFC 8511, section 3.1).
+const BETA_ECN: f64 = 0.8;
+
 /// It has no state of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno;
@@ -20,11 +23,11 @@ impl Controller for Reno {
         }
     }
 
-    /// RFC 3168, section 6.1.2: as for a loss, but nothing is sent again.
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
-        let half = window.cwnd() / 2.0;
-        window.ssthresh = half.max(2.0);
-        window.set_cwnd(half.max(1.0), ack.now);
+    /// RFC 3168, section 6.1.2: as for a loss, but nothing is sent again. RFC 8511 has less of it.
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        let less = window.cwnd() * if config.abe { BETA_ECN } else { 0.5 };
+        window.ssthresh = less.max(2.0);
+        window.set_cwnd(less.max(1.0), ack.now);
     }
 
     /// Half of the flight, but at least two segments (equation 4).

@@ -70,7 +70,7 @@ impl Sender {
         let cwnd = match Recovery::of(config.cc) {
             // RFC 6582, step 3, option 1: no burst when little is left in flight.
             Recovery::NewReno => self.window.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
-            Recovery::Reno | Recovery::Sack => self.window.ssthresh,
+            Recovery::Tahoe | Recovery::Reno | Recovery::Sack => self.window.ssthresh,
         };
         self.window.set_cwnd(cwnd, now);
         self.restart_timer(now);
@@ -95,7 +95,7 @@ impl Sender {
         let lost = known || u32::from(self.dup_acks) >= DUP_THRESH;
         let anew = match Recovery::of(config.cc) {
             Recovery::Reno => true,
-            Recovery::NewReno => self.recover == 0 || self.una > self.recover,
+            Recovery::Tahoe | Recovery::NewReno => self.recover == 0 || self.una > self.recover,
             Recovery::Sack => self.una >= self.recover,
         };
         lost && anew
@@ -108,6 +108,10 @@ impl Sender {
             let loss = Loss { now, flight: self.flight() - u32::from(self.limited) };
             self.lower_ssthresh(|cc, window| cc.on_loss(&loss, window, config));
             self.cwr = true;
+        }
+        if Recovery::of(config.cc) == Recovery::Tahoe {
+            self.deadline = Time::NEVER; // sending restarts it
+            return self.go_back(now);
         }
         self.recover = self.max;
         self.ecn_recover = self.max;

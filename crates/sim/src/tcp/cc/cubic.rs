@@ -1,0 +1,126 @@
+//! CUBIC: the window grows by a cubic function of the time since it was last reduced.
+//!
+//! L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert (eds.), *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023.
+//!
+//! | RFC 9438 | here |
+//! | --- | --- |
+//! | W_max, cwnd_prior | `w_max`, `prior` |
+//! | t_epoch, K, W_est | [`Epoch`]'s `start`, `k`, `w_est` |
+//! | C, beta_cubic, alpha_cubic | [`C`], [`BETA`], [`ALPHA`] |
+//!
+//! Departures: spurious timeouts and retransmissions are not found out, so nothing is restored after one (section 4.9);
+//! for a mark `cwnd` is multiplied rather than FlightSize, as RFC 3168 does.
+
+use headgate_core::Time;
+
+use super::{Acked, Controller, Loss, Window};
+use crate::tcp::Config;
+
+/// Section 5: how fast the window grows far from `w_max`, in segments a cubic second.
+pub const C: f64 = 0.4;
+/// Section 4.6: what remains of the window after a loss.
+pub const BETA: f64 = 0.7;
+/// What remains after a mark with Alternative Backoff (RFC 8511, section 3.1).
+const BETA_ECN: f64 = 0.85;
+/// Section 4.3: segments a round trip at which a window that falls to [`BETA`] has Reno's mean.
+pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// The state of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct Cubic {
+    /// Where the curve is flat: the window before its last reduction, less with fast convergence.
+    w_max: f64,
+    /// The window before its last reduction.
+    prior: f64,
+    /// The last reduction was for a loss or a mark, and no timeout came after it.
+    reduced: bool,
+    /// The present stage of congestion avoidance.
+    epoch: Option<Epoch>,
+}
+
+/// One stage of congestion avoidance.
+#[derive(Clone, Debug)]
+struct Epoch {
+    start: Time,
+    /// Seconds until the curve reaches `w_max`.
+    k: f64,
+    w_max: f64,
+    /// What Reno's window would be.
+    w_est: f64,
+}
+
+impl Cubic {
+    /// A flow that has sent nothing.
+    pub fn new(_: &Config) -> Cubic {
+        Cubic::default()
+    }
+
+    /// Sections 4.2, 4.8 and 4.10: after a timeout, or a slow start that ended without loss, the curve begins where it
+    /// is flat.
+    fn begin(&self, cwnd: f64, now: Time) -> Epoch {
+        let w_max = if self.reduced { self.w_max } else { cwnd };
+        Epoch { start: now, k: libm::cbrt((w_max - cwnd).max(0.0) / C), w_max, w_est: cwnd }
+    }
+
+    /// Sections 4.6 and 4.7.
+    fn reduce(&mut self, cwnd: f64) {
+        // Fast convergence: a window that did not reach where it was reduced before leaves room to newcomers.
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.prior = cwnd;
+        self.reduced = true;
+        self.epoch = None;
+    }
+}
+
+impl Epoch {
+    /// Figure 1 of section 4.2, `t` seconds after the start.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let from_k = t - self.k;
+        C * from_k * from_k * from_k + self.w_max
+    }
+}
+
+impl Controller for Cubic {
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        if !ack.grows {
+            return;
+        }
+        if window.in_slow_start() {
+            self.epoch = None;
+            return window.grow(1.0, config, ack.now);
+        }
+        let cwnd = window.cwnd();
+        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(cwnd, ack.now));
+        let t = (ack.now - epoch.start).as_secs_f64();
+        // Section 4.3: once the window is what it was before the reduction, as Reno.
+        let alpha = if epoch.w_est < self.prior { ALPHA } else { 1.0 };
+        epoch.w_est += alpha * f64::from(ack.acked) / cwnd;
+        let by = if epoch.w_cubic(t) < epoch.w_est {
+            (epoch.w_est - cwnd).max(0.0)
+        } else {
+            // Sections 4.2, 4.4 and 4.5: towards where the curve will be a round trip from now.
+            let rtt = ack.srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
+            (epoch.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd
+        };
+        self.epoch = Some(epoch);
+        window.grow(by, config, ack.now);
+    }
+
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        let cwnd = window.cwnd();
+        self.reduce(cwnd);
+        let less = cwnd * if config.abe { BETA_ECN } else { BETA };
+        window.ssthresh = less.max(2.0);
+        window.set_cwnd(less.max(1.0), ack.now);
+    }
+
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+        self.reduce(window.cwnd());
+        window.ssthresh = (f64::from(loss.flight) * BETA).max(2.0);
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        self.on_loss(loss, window, config);
+        self.reduced = false;
+    }
+}
