@@ -18,6 +18,8 @@ use crate::tcp::Config;
 
 /// Section 5: how fast the window grows far from `w_max`, in segments a cubic second.
 pub const C: f64 = 0.4;
+/// Section 4.2: how far the target may be ahead of the window, times it.
+const MOST: f64 = 1.5;
 /// Section 4.6: what remains of the window after a loss.
 pub const BETA: f64 = 0.7;
 /// What remains after a mark with Alternative Backoff (RFC 8511, section 3.1).
@@ -100,7 +102,7 @@ impl Controller for Cubic {
         } else {
             // Sections 4.2, 4.4 and 4.5: towards where the curve will be a round trip from now.
             let rtt = ack.srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
-            (epoch.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd
+            (epoch.w_cubic(t + rtt).clamp(cwnd, MOST * cwnd) - cwnd) / cwnd
         };
         self.epoch = Some(epoch);
         window.grow(by, config, ack.now);
@@ -122,5 +124,10 @@ impl Controller for Cubic {
     fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
         self.on_loss(loss, window, config);
         self.reduced = false;
+    }
+
+    /// Section 4.2: the target of a round trip is bounded.
+    fn after_a_trip(&self, cwnd: f64) -> f64 {
+        MOST * cwnd
     }
 }

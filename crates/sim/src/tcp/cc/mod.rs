@@ -75,6 +75,11 @@ pub trait Controller: fmt::Debug + Send {
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
+
+    /// What a round trip of congestion avoidance makes of a window of `cwnd` segments at most.
+    fn after_a_trip(&self, cwnd: f64) -> f64 {
+        cwnd + 1.0
+    }
 }
 
 /// How losses are repaired.
@@ -156,5 +161,9 @@ impl Controller for Control {
 
     fn pacing_rate(&self) -> Option<f64> {
         self.0.as_ref().and_then(|cc| cc.pacing_rate())
+    }
+
+    fn after_a_trip(&self, cwnd: f64) -> f64 {
+        self.0.as_ref().map_or_else(|| Reno.after_a_trip(cwnd), |cc| cc.after_a_trip(cwnd))
     }
 }

@@ -2,7 +2,7 @@
 
 use headgate_core::Time;
 
-use super::{Config, ENDLESS, Sender};
+use super::{Config, Controller, ENDLESS, Sender};
 
 impl Sender {
     /// A connection that is established and has nothing to send before [`offer`](Sender::offer).
@@ -59,7 +59,7 @@ impl Sender {
         }
         self.max_flight = self.max_flight.max(self.flight());
         let used = f64::from(self.max_flight);
-        let most = if before < self.window.ssthresh { 2.0 * used } else { used + 1.0 };
+        let most = if before < self.window.ssthresh { 2.0 * used } else { self.cc.after_a_trip(used) };
         if cwnd > most.max(before) {
             self.window.set_cwnd(most.max(before), now);
         }
