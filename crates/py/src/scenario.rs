@@ -1,11 +1,12 @@
 //! A scenario as Python sees it.
 
-use headgate_scenario::{Changes, Events};
+use headgate_scenario::{Changes, Events, UdpCc};
 use pyo3::prelude::*;
 
 use crate::errors::refused;
 
-/// Name, kind (`tcp` or `udp`), number of flows, and the rate of each in bits per second (None for TCP).
+/// Name, kind (`tcp` or `udp`), number of flows, and the rate of each in bits per second (None where congestion control
+/// sets it).
 type GroupRow = (String, &'static str, u32, Option<f64>);
 
 /// A scenario that was read and checked.
@@ -76,8 +77,9 @@ impl Scenario {
 
     #[getter]
     fn groups(&self) -> Vec<GroupRow> {
-        let udp = |index: usize| index.checked_sub(self.0.tcp.len());
-        let rate = |index| udp(index).map(|index| self.0.udp[index].rate.as_bits() as f64);
+        let udp = |index: usize| index.checked_sub(self.0.tcp.len()).map(|index| &self.0.udp[index]);
+        let constant = |index| udp(index).filter(|group| group.cc == UdpCc::Off);
+        let rate = |index| constant(index).map(|group| group.rate.as_bits() as f64);
         self.0.groups().map(|g| (g.name.to_string(), g.kind.name(), g.flows, rate(g.index))).collect()
     }
 }

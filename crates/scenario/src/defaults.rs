@@ -4,7 +4,7 @@ use headgate_core::{Rate, Span};
 
 use crate::cc::Cc;
 use crate::header::Headers;
-use crate::model::{Access, Start, TcpGroup, UdpGroup};
+use crate::model::{Access, Start, TcpGroup, UdpCc, UdpGroup};
 use crate::values::Profile;
 
 const ACCESS: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span::from_millis(1) };
@@ -19,16 +19,24 @@ impl Profile {
         }
     }
 
-    /// One UDP flow of this profile. Neither has `rate` a default: 0 stands for that.
-    pub(crate) fn udp(self) -> UdpGroup {
+    /// One UDP flow of this profile, with congestion control `cc`. `rate` has no default: 0 stands for that.
+    pub(crate) fn udp(self, cc: UdpCc) -> UdpGroup {
+        // IPv4 and UDP; TFRC's packets bear a sequence number, a timestamp and a round-trip time as well, and its reports
+        // two times and two rates (RFC 5348, section 3.2). The papers count whole packets; ns-2's reports have 40 bytes.
+        let (header, feedback) = match (self, cc) {
+            (Profile::Ns2, _) => (0, 40),
+            (Profile::Rfc, UdpCc::Off) => (28, 44),
+            (Profile::Rfc, UdpCc::Tfrc) => (28 + 12, 44),
+        };
         UdpGroup {
             name: String::new(),
             flows: 1,
             route: Vec::new(),
+            cc,
             rate: Rate::from_bits(0),
             packet: 1000,
-            // IPv4 and UDP. The papers count whole packets.
-            header: if self == Profile::Ns2 { 0 } else { 28 },
+            header,
+            feedback,
             jitter: 0.0,
             sender: ACCESS,
             receiver: ACCESS,

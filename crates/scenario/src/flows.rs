@@ -7,7 +7,7 @@ use crate::check::{self, LARGEST_WINDOW, MOST_FLOWS, Section, rate, some_time, w
 use crate::error::Fault;
 use crate::fields::{Dscp, One, OrOwn, Ports};
 use crate::header::Headers;
-use crate::model::{Access, Start, TcpGroup, UdpGroup};
+use crate::model::{Access, Start, TcpGroup, UdpCc, UdpGroup};
 use crate::raw::{At, RawAccess, RawTcp, RawUdp};
 use crate::values::{OrOff, Profile};
 
@@ -67,9 +67,16 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
 pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
-    let defaults = section.or(raw.profile, Profile::Rfc).into_inner().udp();
+    let cc = section.or(raw.cc, UdpCc::Off).into_inner();
+    let defaults = section.or(raw.profile, Profile::Rfc).into_inner().udp(cc);
     let packet = section.bytes(raw.packet, defaults.packet, 1)?;
     let access = side(&section, raw.access, &defaults.sender)?;
+    let sender = side(&section, raw.sender, &access)?;
+    // A sender with congestion control finds its rate; its own link is the most that it could be.
+    let pace = match cc {
+        UdpCc::Off => check::plain(section.need("rate", raw.rate)?),
+        UdpCc::Tfrc => section.quantity(raw.rate, sender.rate),
+    };
     let start = start(section.or(raw.start, defaults.start), duration)?;
     let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];
     let headers = headers(&section, ends, raw.dscp, raw.label, &name)?;
@@ -77,11 +84,13 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<
         name,
         flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
         route: defaults.route,
-        rate: rate(check::plain(section.need("rate", raw.rate)?))?,
+        cc,
+        rate: rate(pace)?,
         header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
         packet: packet.into_inner(),
+        feedback: section.bytes(raw.feedback, defaults.feedback, 1)?.into_inner(),
         jitter: within(section.or(raw.jitter, defaults.jitter), 0.0..=1.0)?,
-        sender: side(&section, raw.sender, &access)?,
+        sender,
         receiver: side(&section, raw.receiver, &access)?,
         start,
         stop: stop(raw.stop, start)?,

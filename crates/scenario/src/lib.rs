@@ -52,5 +52,5 @@ pub use groups::{Group, Kind};
 pub use header::{Header, Headers};
 pub use headgate_core::Qdisc;
 pub use ipnet::IpNet;
-pub use model::{Access, Events, Record, Scenario, Start, TcpGroup, UdpGroup};
+pub use model::{Access, Events, Record, Scenario, Start, TcpGroup, UdpCc, UdpGroup};
 pub use network::{DUMBBELL, Direction, Hop, Link, Simplex};

@@ -113,7 +113,16 @@ pub struct TcpGroup {
     pub headers: Headers,
 }
 
-/// Flows that send at a constant rate, whatever happens to their packets.
+/// Congestion control of a UDP sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UdpCc {
+    /// None: a constant rate, whatever happens to its packets.
+    Off,
+    /// TCP-Friendly Rate Control (RFC 5348).
+    Tfrc,
+}
+
+/// Flows of datagrams, at a constant rate or at one that TFRC allows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UdpGroup {
     /// The group's name in tables.
@@ -122,12 +131,16 @@ pub struct UdpGroup {
     pub flows: u32,
     /// The directions of links its packets go over, one at least.
     pub route: Vec<Hop>,
-    /// Rate of each on the wire, headers included.
+    /// Congestion control.
+    pub cc: UdpCc,
+    /// Rate of each on the wire, headers included; with congestion control, the most it sends at.
     pub rate: Rate,
     /// A packet on the wire, headers included, in bytes.
     pub packet: u32,
     /// The part of it that is headers, in bytes; goodput does not count it.
     pub header: u32,
+    /// A report of the receiver's on the wire, in bytes; without congestion control there are none.
+    pub feedback: u32,
     /// Each interval between packets is drawn uniformly in `1 - jitter ..= 1 + jitter` times the nominal one; 0 to 1.
     pub jitter: f64,
     /// The sender's link.
@@ -138,7 +151,7 @@ pub struct UdpGroup {
     pub start: Start,
     /// When all flows stop; `None` for the end of the run.
     pub stop: Option<Span>,
-    /// Packets claim to be ECN-capable, though the sender heeds no mark.
+    /// Packets claim to be ECN-capable; without congestion control the sender heeds no mark.
     pub ecn: bool,
     /// What the packets' headers say.
     pub headers: Headers,

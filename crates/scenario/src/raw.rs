@@ -10,7 +10,7 @@ use toml::Spanned;
 use crate::cc::Cc;
 use crate::classify::FlowKey;
 use crate::fields::{AnyOf, Dscp, One, OrOwn, Ports, Protocol};
-use crate::model::{Events, Start};
+use crate::model::{Events, Start, UdpCc};
 use crate::qdisc::Written;
 use crate::values::{OrOff, Profile, Quantity, Seeds};
 
@@ -106,9 +106,11 @@ pub(crate) struct RawUdp {
     pub(crate) name: At<String>,
     pub(crate) profile: At<Profile>,
     pub(crate) flows: At<u32>,
+    pub(crate) cc: At<UdpCc>,
     pub(crate) rate: At<Quantity<Rate>>,
     pub(crate) packet: At<Quantity<Bytes>>,
     pub(crate) header: At<Quantity<Bytes>>,
+    pub(crate) feedback: At<Quantity<Bytes>>,
     pub(crate) jitter: At<f64>,
     pub(crate) access: At<RawAccess>,
     pub(crate) sender: At<RawAccess>,

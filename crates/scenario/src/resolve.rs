@@ -12,8 +12,8 @@ use crate::flows;
 use crate::groups::{Kind, default_name};
 use crate::header::Header;
 use crate::links::{Links, across};
-use crate::model::{Events, Record, Scenario, TcpGroup, UdpGroup};
-use crate::network::{Link, Simplex};
+use crate::model::{Events, Record, Scenario, TcpGroup, UdpCc, UdpGroup};
+use crate::network::{Hop, Link, Simplex};
 use crate::qdisc::{Written, build};
 use crate::raw::{At, RawRecord, RawScenario, RawTcp, RawUdp};
 use crate::values::Seeds;
@@ -103,17 +103,19 @@ fn groups(
 }
 
 /// Packets of a flow are counted in 32 bits. A TCP flow sends at its access link's rate at most, and in the long run at
-/// no more than twice that of the slowest link on its way; a UDP flow at its own.
+/// no more than twice that of the slowest link on its way, as does one of TFRC; any other UDP flow at its own.
 fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span) -> Result<(), Fault> {
     let packets = |rate: Rate, bytes: u32| duration.as_secs_f64() * rate.as_bits() as f64 / 8.0 / f64::from(bytes);
-    let slowest = |group: &TcpGroup| {
-        let rates = group.route.iter().map(|hop| links[usize::from(hop.link)].simplex(hop.direction).rate);
-        rates.min().unwrap_or(group.sender.rate)
+    let responding = |route: &[Hop], own: Rate| {
+        let rates = route.iter().map(|hop| links[usize::from(hop.link)].simplex(hop.direction).rate);
+        rates.min().map_or(own, |slowest| own.min(Rate::from_bits(slowest.as_bits().saturating_mul(2))))
     };
-    let twice = |rate: Rate| Rate::from_bits(rate.as_bits().saturating_mul(2));
-    let fastest = |group: &TcpGroup| group.sender.rate.min(twice(slowest(group)));
-    let tcp = tcp.iter().map(|group| (&group.name, packets(fastest(group), group.packet)));
-    let udp = udp.iter().map(|group| (&group.name, packets(group.sender.rate.min(group.rate), group.packet)));
+    let tcp = tcp.iter().map(|group| (&group.name, packets(responding(&group.route, group.sender.rate), group.packet)));
+    let udp = udp.iter().map(|group| {
+        let own = group.sender.rate.min(group.rate);
+        let rate = if group.cc == UdpCc::Off { own } else { responding(&group.route, own) };
+        (&group.name, packets(rate, group.packet))
+    });
     match tcp.chain(udp).find(|(_, packets)| *packets >= f64::from(u32::MAX)) {
         Some((name, packets)) => {
             let message =

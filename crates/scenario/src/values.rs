@@ -8,7 +8,7 @@ use headgate_core::{Limit, Rate, Span, nearest};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
 use crate::cc::Cc;
-use crate::model::{Events, Start};
+use crate::model::{Events, Start, UdpCc};
 
 /// A quantity with a unit.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ macro_rules! deserialize_from_text {
     )+};
 }
 
-deserialize_from_text!(Cc, Events, Profile, Start, OrOff<Span>);
+deserialize_from_text!(Cc, Events, Profile, Start, UdpCc, OrOff<Span>);
 
 impl<V: Unit> FromText for Quantity<V> {
     fn expecting() -> String {
@@ -150,6 +150,11 @@ pub(crate) trait Words: Copy + PartialEq + 'static {
     }
 }
 
+impl Words for UdpCc {
+    const WHAT: &'static str = "congestion control of UDP";
+    const WORDS: &'static [(&'static str, UdpCc)] = &[("off", UdpCc::Off), ("tfrc", UdpCc::Tfrc)];
+}
+
 impl Words for Events {
     const WHAT: &'static str = "choice of events";
     const WORDS: &'static [(&'static str, Events)] =
@@ -181,6 +186,13 @@ impl<T: Words> FromText for T {
 impl fmt::Display for Cc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// As scenario files have it.
+impl fmt::Display for UdpCc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
     }
 }
 

@@ -132,9 +132,11 @@ impl Page {
         self.head("[[udp]]");
         self.text("name", &group.name);
         self.plain("flows", group.flows);
+        self.quoted("cc", group.cc);
         self.quoted("rate", group.rate);
         self.bytes("packet", group.packet);
         self.bytes("header", group.header);
+        self.bytes("feedback", group.feedback);
         // `{:?}` keeps the point of a whole number, and every digit of any other.
         self.plain("jitter", format_args!("{:?}", group.jitter));
         self.access("sender", &group.sender);

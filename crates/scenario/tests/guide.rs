@@ -28,7 +28,7 @@ fn the_examples_are_valid() {
     let texts = texts.map(|text| if text.starts_with("name") { text.to_string() } else { completed(text) });
     let scenarios = texts.map(|text| read(&text).unwrap_or_else(|error| panic!("{error}")));
     let names: Vec<String> = scenarios.map(|scenario| scenario.name).collect();
-    assert_eq!(names, ["two", "guests", "fragment", "fragment"]);
+    assert_eq!(names, ["two", "guests", "fragment", "fragment", "fragment"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
     Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, IpNet, Link, Ports, Qdisc,
-    Record, Scenario, Simplex, Start, TcpGroup, UdpGroup,
+    Record, Scenario, Simplex, Start, TcpGroup, UdpCc, UdpGroup,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -188,22 +188,27 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
 }
 
 fn udp() -> impl Strategy<Value = UdpGroup> {
-    let rest = (any::<bool>(), headers());
+    let cc = prop_oneof![Just(UdpCc::Off), Just(UdpCc::Tfrc)];
+    let rest = (cc, 1..=65_535_u32, any::<bool>(), headers());
     (1..1000_u32, rate(), sizes(), 0.0..=1.0, (access(), access()), times(), rest).prop_map(
-        |(flows, rate, (packet, header), jitter, (sender, receiver), (start, stop), (ecn, headers))| UdpGroup {
-            name: String::new(),
-            flows,
-            route: across(),
-            rate,
-            packet,
-            header,
-            jitter,
-            sender,
-            receiver,
-            start,
-            stop,
-            ecn,
-            headers,
+        |(flows, rate, (packet, header), jitter, (sender, receiver), (start, stop), (cc, feedback, ecn, headers))| {
+            UdpGroup {
+                name: String::new(),
+                flows,
+                route: across(),
+                cc,
+                rate,
+                packet,
+                header,
+                feedback,
+                jitter,
+                sender,
+                receiver,
+                start,
+                stop,
+                ecn,
+                headers,
+            }
         },
     )
 }

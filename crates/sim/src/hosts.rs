@@ -1,20 +1,22 @@
 //! The hosts at both ends: every flow by its number, and what became of it.
 
 use headgate_core::{Ecn, Rng, Sink, Time, Why};
-use headgate_scenario::{Scenario, Start};
+use headgate_scenario::{Scenario, Start, UdpCc};
 
 use crate::metrics::{Ends, FairnessRow};
 use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Sacks, Segment, SimPacket};
 use crate::tcp::Ack;
-use crate::traffic::{Before, TcpFlow, TcpKind, UdpFlow, UdpKind, draw, stream};
+use crate::traffic::{Before, TcpFlow, TcpKind, Tfrc, UdpFlow, UdpKind, draw, stream};
 use crate::world::Event;
 
 /// Every flow, TCP before UDP, and what their packets carry besides themselves.
 pub struct Hosts {
     tcp: Vec<TcpFlow>,
     udp: Vec<UdpFlow>,
+    /// Those among the UDP flows that have congestion control.
+    tfrc: Tfrc,
     /// Each TCP flow's counts at the end of the warm-up.
     before: Vec<Before>,
     tcp_kinds: Vec<TcpKind>,
@@ -46,6 +48,7 @@ impl Hosts {
         let mut hosts = Hosts {
             tcp: Vec::new(),
             udp: Vec::new(),
+            tfrc: Tfrc::new(&scenario.udp, scenario.tcp.iter().map(|group| group.flows).sum()),
             before: Vec::new(),
             tcp_kinds: scenario.tcp.iter().map(TcpKind::new).collect(),
             udp_kinds: scenario.udp.iter().map(UdpKind::new).collect(),
@@ -58,7 +61,8 @@ impl Hosts {
             (0..group.flows).for_each(|i| hosts.add_tcp(g, stream(seed, &group.name, i), group.start, queue));
         }
         for (g, group) in scenario.udp.iter().enumerate() {
-            (0..group.flows).for_each(|i| hosts.add_udp(g, stream(seed, &group.name, i), group.start, queue));
+            (0..group.flows)
+                .for_each(|i| hosts.add_udp((g, group.cc), stream(seed, &group.name, i), group.start, queue));
         }
         hosts
     }
@@ -71,17 +75,21 @@ impl Hosts {
         self.before.push(Before::default());
     }
 
-    fn add_udp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
+    fn add_udp(&mut self, (group, cc): (usize, UdpCc), mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
         let start = draw(start, &mut rng);
         let flow = self.tcp.len() + self.udp.len();
+        self.tfrc.add(cc, group as u16, rng.clone());
         self.udp.push(UdpFlow::new(group as u16, start, rng));
         self.ends.begins(flow, self.tcp_kinds.len() + group, start);
-        self.emit(flow, queue);
+        match cc {
+            UdpCc::Off => self.emit(flow, queue),
+            UdpCc::Tfrc => queue.push(start, Event::start(flow as u32)),
+        }
     }
 
-    /// A TCP flow starts.
+    /// A flow starts.
     pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let flow = &mut self.tcp[id as usize];
+        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.start(id, now, queue) };
         flow.send(id, &self.tcp_kinds[flow.group as usize], now, queue);
     }
 
@@ -91,15 +99,15 @@ impl Hosts {
         flow.on_departure(id, &self.tcp_kinds[flow.group as usize], now, queue);
     }
 
-    /// The retransmission timer of a flow.
+    /// The timer of a flow's sender.
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let flow = &mut self.tcp[id as usize];
+        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.sender_timer(id, now, queue) };
         flow.on_sender_timer(id, &self.tcp_kinds[flow.group as usize], now, queue);
     }
 
-    /// The delayed-ACK timer of a flow.
+    /// The timer of a flow's receiver.
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let flow = &mut self.tcp[id as usize];
+        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.receiver_timer(id, now, queue) };
         flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.sacks, queue);
     }
 
@@ -110,7 +118,7 @@ impl Hosts {
             return queue.push(now, Event::from_link(next, packet));
         }
         if packet.handle.is_reply() {
-            queue.push(self.ack_arrives(&packet, now), Event::to_sender(packet));
+            queue.push(self.reply_arrives(&packet, now), Event::to_sender(packet));
         } else {
             self.receive(packet, now, queue);
         }
@@ -137,7 +145,13 @@ impl Hosts {
 
     fn receive_datagram(&mut self, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
         let flow = &mut self.udp[packet.flow.0 as usize - self.tcp.len()];
-        let (arrives, waits) = flow.receive(&self.udp_kinds[flow.group as usize], now);
+        let (arrives, waits) = match packet.handle.carried() {
+            // TFRC's receiver acts at once, as TCP's does.
+            Carried::Tfrc { seq } => {
+                (self.tfrc.on_data(packet.flow.0 as u32, (seq, packet.ecn == Ecn::Ce), now, queue), false)
+            }
+            _ => flow.receive(&self.udp_kinds[flow.group as usize], now),
+        };
         self.ends.arrives(self.tcp_kinds.len() + flow.group as usize, packet.handle.age(arrives));
         if waits {
             queue.push(arrives, Event::delivered(packet));
@@ -157,18 +171,23 @@ impl Hosts {
         self.ends.delivers(id, group, payload, now, arrives);
     }
 
-    /// When an acknowledgement that leaves the last router reaches its sender.
+    /// When an acknowledgement or a report that leaves the last router reaches its sender.
     #[inline]
-    fn ack_arrives(&mut self, packet: &SimPacket, now: Time) -> Time {
-        let flow = &mut self.tcp[packet.flow.0 as usize];
+    fn reply_arrives(&mut self, packet: &SimPacket, now: Time) -> Time {
+        let id = packet.flow.0 as u32;
+        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.report_arrives(id, now) };
         flow.ack_arrives(&self.tcp_kinds[flow.group as usize], now)
     }
 
-    /// An acknowledgement reaches its sender.
+    /// An acknowledgement or a report reaches its sender.
     #[inline]
     pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
-        let Carried::Ack { ack, ece, sack } = packet.handle.carried() else { return };
         let id = packet.flow.0 as u32;
+        let (ack, ece, sack) = match packet.handle.carried() {
+            Carried::Ack { ack, ece, sack } => (ack, ece, sack),
+            Carried::Report(report) => return self.tfrc.on_report(id, report, now, queue),
+            _ => return,
+        };
         let blocks = sack.map(|id| self.sacks.take(id));
         let flow = &mut self.tcp[id as usize];
         flow.on_ack(id, Ack { ack, ece, blocks }, &self.tcp_kinds[flow.group as usize], now, queue);
@@ -191,10 +210,10 @@ impl Hosts {
         }
     }
 
-    /// The TCP flow of a packet, for an event that comes near.
+    /// The TCP flow of a packet, if it has one, for an event that comes near.
     #[inline]
-    pub fn tcp(&self, packet: &SimPacket) -> &TcpFlow {
-        &self.tcp[packet.flow.0 as usize]
+    pub fn tcp(&self, packet: &SimPacket) -> Option<&TcpFlow> {
+        self.tcp.get(packet.flow.0 as usize)
     }
 
     /// The warm-up ends: what was done before does not count.
@@ -244,13 +263,16 @@ impl Hosts {
     }
 }
 
-/// An acknowledgement that is dropped gives its blocks' place back.
+/// An acknowledgement or a report that is dropped gives the place of what it carries back.
 impl Sink<Segment> for Hosts {
     fn dropped(&mut self, packet: SimPacket, why: Why, now: Time) {
         match packet.handle.carried() {
-            Carried::Ack { sack: Some(id), .. } => drop(self.sacks.take(id)),
+            Carried::Ack { sack: Some(id), .. } => _ = self.sacks.take(id),
             Carried::Ack { sack: None, .. } => {}
-            Carried::Data { .. } | Carried::Datagram => self.ends.dropped(packet.flow.0 as usize, why, now),
+            Carried::Report(id) => self.tfrc.forget(id),
+            Carried::Data { .. } | Carried::Datagram | Carried::Tfrc { .. } => {
+                self.ends.dropped(packet.flow.0 as usize, why, now);
+            }
         }
     }
     fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}

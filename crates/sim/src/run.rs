@@ -1,7 +1,7 @@
 //! One run: a scenario, one of its disciplines, one seed.
 
 use headgate_core::{Port, Rate, Rng};
-use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario};
+use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario, UdpCc};
 
 use crate::hosts::Hosts;
 use crate::link::Link;
@@ -49,11 +49,12 @@ fn label(scenario: &Scenario, Hop { link, direction }: Hop) -> String {
     }
 }
 
-/// Nanoseconds between two events while all links are busy: a packet on one causes about five, and what the UDP
-/// sources send one each.
+/// Nanoseconds between two events while all links are busy: a packet on one causes about five, and what UDP
+/// sources without congestion control send one each.
 fn typical_gap(scenario: &Scenario) -> u64 {
     let packets = |rate: Rate, bytes: u32| 1e9 / rate.transmit(bytes).as_nanos().max(1) as f64;
     let links = scenario.links.iter().map(|link| 5.0 * packets(link.forward.rate, scenario.mean_packet()));
-    let sources = scenario.udp.iter().map(|group| f64::from(group.flows) * packets(group.rate, group.packet));
+    let constant = scenario.udp.iter().filter(|group| group.cc == UdpCc::Off);
+    let sources = constant.map(|group| f64::from(group.flows) * packets(group.rate, group.packet));
     (1e9 / links.chain(sources).sum::<f64>()) as u64
 }

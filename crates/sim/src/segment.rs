@@ -1,6 +1,10 @@
-//! What simulated packets carry, and the store of selective acknowledgements.
+//! What simulated packets carry, and the stores of what does not fit into them.
+
+use std::num::NonZeroU32;
 
 use headgate_core::{Packet, Span, Time};
+
+use crate::tfrc::Feedback;
 
 /// A simulated packet: the discipline's descriptor and what it carries.
 pub type SimPacket = Packet<Segment>;
@@ -26,49 +30,77 @@ pub enum Carried {
         /// ECN echo (RFC 3168, section 6.1.3).
         ece: bool,
         /// Its blocks in [`Sacks`], if it has any.
-        sack: Option<SackId>,
+        sack: Option<StoreId>,
     },
     /// A datagram of a constant-rate source.
     Datagram,
+    /// A datagram of TFRC's. What else it says its flow keeps.
+    Tfrc {
+        /// Its number.
+        seq: u32,
+    },
+    /// A report of TFRC's, which is kept in [`Reports`].
+    Report(StoreId),
 }
 
-// From the low end: 32 bits of sequence number, two of kind, one flag; then, of an acknowledgement, 29 of SackId (0 for
-// none), of anything else, 29 of the time at which it was sent.
+// From the low end: 32 bits of sequence number (of a report: of its place), two of kind, one flag, which tells TFRC's
+// reports from its data; then, of an acknowledgement, 29 of its blocks' place (0 for none), of data, 29 of the time at
+// which it was sent.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
 const SACK: u32 = 35;
 const STAMP: u32 = 35;
+
+// The kinds.
+const DATA: u64 = 0;
+const ACK: u64 = 1;
+const DATAGRAM: u64 = 2;
+const TFRC: u64 = 3;
 
 /// Times of sending are kept in units of 2^10 ns and begin anew after 549 s: longer than any packet is under way.
 const STAMP_UNIT: u32 = 10;
 
 impl Segment {
     /// A datagram of a constant-rate source.
-    pub const DATAGRAM: Segment = Segment(2 << KIND);
+    pub const DATAGRAM: Segment = Segment(DATAGRAM << KIND);
 
     /// A segment of data.
     #[inline]
     pub fn data(seq: u32, cwr: bool) -> Segment {
-        Segment(u64::from(seq) | u64::from(cwr) << FLAG)
+        Segment(u64::from(seq) | DATA << KIND | u64::from(cwr) << FLAG)
     }
 
     /// An acknowledgement.
     #[inline]
-    pub fn ack(ack: u32, ece: bool, sack: Option<SackId>) -> Segment {
+    pub fn ack(ack: u32, ece: bool, sack: Option<StoreId>) -> Segment {
         let sack = sack.map_or(0, |id| u64::from(id.0.get()));
-        Segment(u64::from(ack) | 1 << KIND | u64::from(ece) << FLAG | sack << SACK)
+        Segment(u64::from(ack) | ACK << KIND | u64::from(ece) << FLAG | sack << SACK)
+    }
+
+    /// A datagram of TFRC's.
+    pub fn tfrc(seq: u32) -> Segment {
+        Segment(u64::from(seq) | TFRC << KIND)
+    }
+
+    /// A report of TFRC's.
+    pub fn report(id: StoreId) -> Segment {
+        Segment(u64::from(id.0.get()) | TFRC << KIND | 1 << FLAG)
     }
 
     /// Whether it goes from receiver to sender, and so the way back.
     #[inline]
     pub fn is_reply(self) -> bool {
-        self.0 >> KIND & 3 == 1
+        match self.0 >> KIND & 3 {
+            ACK => true,
+            TFRC => self.0 >> FLAG & 1 == 1,
+            _ => false,
+        }
     }
 
-    /// Whether it is a datagram.
+    /// Whether it is a datagram of a constant-rate source.
     #[inline]
     pub fn is_datagram(self) -> bool {
-        self.0 >> KIND & 3 == 2
+        self.0 >> KIND & 3 == DATAGRAM
     }
 
     /// The same, sent at `now`; not for acknowledgements.
@@ -91,11 +123,10 @@ impl Segment {
     pub fn carried(self) -> Carried {
         let (number, flag) = (self.0 as u32, self.0 >> FLAG & 1 == 1);
         match self.0 >> KIND & 3 {
-            0 => Carried::Data { seq: number, cwr: flag },
-            1 => {
-                let sack = std::num::NonZeroU32::new((self.0 >> SACK) as u32).map(SackId);
-                Carried::Ack { ack: number, ece: flag, sack }
-            }
+            DATA => Carried::Data { seq: number, cwr: flag },
+            ACK => Carried::Ack { ack: number, ece: flag, sack: StoreId::new((self.0 >> SACK) as u32) },
+            TFRC if flag => StoreId::new(number).map_or(Carried::Datagram, Carried::Report),
+            TFRC => Carried::Tfrc { seq: number },
             _ => Carried::Datagram,
         }
     }
@@ -107,32 +138,49 @@ pub type Block = (u32, u32);
 /// The blocks of one acknowledgement, at most three (RFC 2018, section 3), newest first; empty ones are `(0, 0)`.
 pub type Blocks = [Block; 3];
 
-/// Where an acknowledgement's blocks are kept. Few acknowledgements have any: kept apart, they do not make every
-/// packet larger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SackId(std::num::NonZeroU32);
-
 /// The blocks of all acknowledgements under way.
-#[derive(Default)]
-pub struct Sacks {
-    slots: Vec<Blocks>,
-    free: Vec<SackId>,
+pub type Sacks = Store<Blocks>;
+
+/// TFRC's reports under way.
+pub type Reports = Store<Feedback>;
+
+/// Where something is kept that a packet carries; never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreId(NonZeroU32);
+
+impl StoreId {
+    fn new(number: u32) -> Option<StoreId> {
+        NonZeroU32::new(number).map(StoreId)
+    }
 }
 
-impl Sacks {
-    /// Keeps `blocks` until they are taken.
-    pub fn keep(&mut self, blocks: Blocks) -> SackId {
+/// What few packets carry and is too large for a [`Segment`]: kept apart, it does not make every packet larger.
+pub struct Store<T> {
+    slots: Vec<T>,
+    free: Vec<StoreId>,
+}
+
+impl<T> Default for Store<T> {
+    /// An empty store.
+    fn default() -> Store<T> {
+        Store { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T: Copy> Store<T> {
+    /// Keeps `value` until it is taken.
+    pub fn keep(&mut self, value: T) -> StoreId {
         if let Some(id) = self.free.pop() {
-            self.slots[id.0.get() as usize - 1] = blocks;
+            self.slots[id.0.get() as usize - 1] = value;
             return id;
         }
-        self.slots.push(blocks);
+        self.slots.push(value);
         // 2^29 acknowledgements with blocks under way would take 13 GB: the store ends before its numbers do.
-        SackId(std::num::NonZeroU32::new(self.slots.len() as u32).expect("the length after a push is not zero"))
+        StoreId::new(self.slots.len() as u32).expect("the length after a push is not zero")
     }
 
-    /// Gives the blocks and frees their place.
-    pub fn take(&mut self, id: SackId) -> Blocks {
+    /// Gives what was kept and frees its place.
+    pub fn take(&mut self, id: StoreId) -> T {
         self.free.push(id);
         self.slots[id.0.get() as usize - 1]
     }
@@ -145,7 +193,8 @@ mod tests {
     #[test]
     fn a_segment_says_what_was_put_into_it() {
         let mut sacks = Sacks::default();
-        let sack = Some(sacks.keep([(1, 2); 3]));
+        let id = sacks.keep([(1, 2); 3]);
+        let sack = Some(id);
         for flag in [false, true] {
             assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, sack).is_reply());
             assert_eq!(Segment::data(u32::MAX, flag).carried(), Carried::Data { seq: u32::MAX, cwr: flag });
@@ -153,6 +202,11 @@ mod tests {
             assert_eq!(Segment::ack(u32::MAX, flag, sack).carried(), expected);
             assert_eq!(Segment::ack(0, flag, None).carried(), Carried::Ack { ack: 0, ece: flag, sack: None });
         }
+        let sent = Segment::tfrc(u32::MAX).sent_at(Time::from_nanos(1 << 30));
+        assert!(!sent.is_reply() && !sent.is_datagram());
+        assert_eq!(sent.carried(), Carried::Tfrc { seq: u32::MAX });
+        assert!(Segment::report(id).is_reply());
+        assert_eq!(Segment::report(id).carried(), Carried::Report(id));
         assert!(!Segment::DATAGRAM.is_reply());
         assert_eq!(Segment::DATAGRAM.carried(), Carried::Datagram);
         assert_eq!(size_of::<SimPacket>(), 32);

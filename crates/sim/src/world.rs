@@ -63,18 +63,18 @@ impl Event {
         Event { what: What::FromLink, link, packet }
     }
 
-    /// An acknowledgement reaches its sender.
+    /// An acknowledgement or a report reaches its sender.
     #[inline]
     pub fn to_sender(packet: SimPacket) -> Event {
         Event { what: What::ToSender, link: 0, packet }
     }
 
-    /// A sender's retransmission timer.
+    /// A sender's timer.
     pub fn sender_timer(flow: u32) -> Event {
         Event::bare(What::SenderTimer, flow)
     }
 
-    /// A receiver's delayed-ACK timer.
+    /// A receiver's timer.
     pub fn receiver_timer(flow: u32) -> Event {
         Event::bare(What::ReceiverTimer, flow)
     }
@@ -84,7 +84,7 @@ impl Event {
         Event { what: What::Delivered, link: 0, packet }
     }
 
-    /// A TCP flow starts.
+    /// A flow starts.
     pub fn start(flow: u32) -> Event {
         Event::bare(What::Start, flow)
     }
@@ -97,9 +97,9 @@ impl Event {
     /// Touches what the event will need, so that it is near when its time comes.
     #[inline]
     fn approach(&self, hosts: &Hosts) {
-        match self.what {
-            What::ToSender => hosts.tcp(&self.packet).approach_sender(),
-            What::FromReceiver => hosts.tcp(&self.packet).approach_wire(),
+        match (self.what, hosts.tcp(&self.packet)) {
+            (What::ToSender, Some(flow)) => flow.approach_sender(),
+            (What::FromReceiver, Some(flow)) => flow.approach_wire(),
             _ => {}
         }
     }

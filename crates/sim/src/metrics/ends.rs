@@ -2,7 +2,7 @@
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time, Why};
-use headgate_scenario::Scenario;
+use headgate_scenario::{Scenario, UdpCc};
 
 use super::fairness::{Fairness, FairnessRow, Shares};
 use super::milestones::{Milestones, SLACK, Watched};
@@ -93,13 +93,13 @@ impl Ends {
     }
 }
 
-/// The UDP flows that offer more than their fair share by more than the slack: TCP slows down by itself.
+/// The UDP flows that offer more than their fair share by more than the slack: TCP and TFRC slow down by themselves.
 fn watched(scenario: &Scenario, fair: &[f64], stops: &[Time]) -> Vec<Option<Watched>> {
     let tcp = scenario.tcp.len();
     let limits = scenario.udp.iter().zip(&fair[tcp..]).zip(&stops[tcp..]);
     let watched = limits.flat_map(|((group, fair_bps), stop)| {
         let useful = f64::from(group.packet - group.header) / f64::from(group.packet);
-        let greedy = group.rate.as_bits() as f64 * useful > fair_bps * SLACK;
+        let greedy = group.cc == UdpCc::Off && group.rate.as_bits() as f64 * useful > fair_bps * SLACK;
         let limits = greedy.then_some(Watched { fair_bps: *fair_bps, stop: *stop });
         (0..group.flows).map(move |_| limits)
     });

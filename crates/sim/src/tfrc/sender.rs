@@ -39,10 +39,10 @@ pub struct Sender {
     /// Nothing was sent since the timer was set.
     idle: bool,
     limited: DataLimited,
-    /// The nominal time of the last packet, and the times at which those were sent that a report can still name: the
-    /// last of them has the number `next - 1`.
+    /// The nominal time of the last packet, and of those that a report can still name: when they were sent, and with
+    /// which round-trip time. The last of them has the number `next - 1`.
     last: Option<Time>,
-    sent: VecDeque<Time>,
+    sent: VecDeque<(Time, Span)>,
     next: u32,
 }
 
@@ -96,6 +96,11 @@ impl Sender {
         self.rtt.map(|rtt| Span::from_secs_f64(rtt.mean))
     }
 
+    /// When the last packet went, once one did.
+    pub fn last(&self) -> Option<Time> {
+        self.last
+    }
+
     /// When the next packet may go; at once if none was sent yet.
     pub fn ready(&self, config: &Config) -> Time {
         let instant = (self.rate * self.damping).max(least(config));
@@ -111,11 +116,20 @@ impl Sender {
         if all {
             self.limited.sent_all(now);
         }
+        let data = Data { seq: self.next, rtt: self.rtt().unwrap_or(Span::ZERO) };
         self.last = Some(now);
         self.idle = false;
-        self.sent.push_back(now);
+        self.sent.push_back((now, data.rtt));
         self.next += 1;
-        Data { seq: self.next - 1, rtt: self.rtt().unwrap_or(Span::ZERO) }
+        data
+    }
+
+    /// What packet `seq` said, for hosts whose packets hold no more than a number. Once a report has named a later one,
+    /// it is no longer known with which round-trip time.
+    pub fn said(&self, seq: u32) -> Data {
+        let kept_from = self.next - self.sent.len() as u32;
+        let kept = seq.checked_sub(kept_from).and_then(|at| self.sent.get(at as usize));
+        Data { seq, rtt: kept.map_or(Span::ZERO, |(_, rtt)| *rtt) }
     }
 
     /// When the nofeedback timer expires: call [`on_timer`](Sender::on_timer) then.
@@ -162,7 +176,7 @@ impl Sender {
             return None;
         }
         self.sent.drain(..(seq - kept_from) as usize);
-        self.sent.front().copied()
+        self.sent.front().map(|(at, _)| *at)
     }
 
     /// The first round-trip time: slow start begins (section 4.2).

@@ -1,9 +1,11 @@
 //! What sends and receives: one file a kind of source, each with the wires of its flows.
 
 mod tcp;
+mod tfrc;
 mod udp;
 
 pub use tcp::{Before, TcpFlow, TcpKind};
+pub use tfrc::Tfrc;
 pub use udp::{UdpFlow, UdpKind};
 
 use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Span, Time};

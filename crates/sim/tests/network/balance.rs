@@ -22,6 +22,10 @@ overhead = "500us"
 [[udp]]
 rate = "3Mbit/s"
 jitter = 0.5
+[[udp]]
+name = "smooth"
+cc = "tfrc"
+ecn = true
 "#;
 
 /// What the events add up to, and the packets still held.

@@ -5,6 +5,7 @@ mod classes;
 mod metrics;
 mod paths;
 mod repeat;
+mod tfrc;
 
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::{EventRow, Outcome, Watch, run};

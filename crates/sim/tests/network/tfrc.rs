@@ -1,0 +1,130 @@
+//! TFRC among others on a link: its share, how smooth it is, and what its keys do.
+
+use headgate_core::Span;
+use headgate_sim::Outcome;
+
+use crate::{go, scenario, witness};
+
+const RED: &str = "red:minth=10p,maxth=30p,maxp=0.1,gentle=true";
+
+/// As many flows of SACK TCP as of TFRC, in packets of 1000 bytes. TCP acknowledges each segment, as the equation with
+/// `b = 1` assumes, and has a timer near the `4R` that the equation assumes.
+fn against_tcp(qdisc: &str, flows: u32) -> Outcome {
+    let text = format!(
+        "[[tcp]]\nflows = {flows}\npacket = '1000B'\ndelayed_ack = 'off'\nmin_rto = '200ms'\nstart = '0s..1s'\n\
+         [[udp]]\ncc = 'tfrc'\nflows = {flows}\njitter = 0.1\nstart = '0s..1s'\n"
+    );
+    go(&scenario("120s", qdisc, &text))
+}
+
+/// Goodput of a group in each second after the first twenty, in bit/s.
+fn seconds(outcome: &Outcome, group: u32) -> Vec<f64> {
+    let rows = outcome.intervals.iter().filter(|row| row.metric == "goodput_bps" && row.group == Some(group));
+    rows.filter(|row| row.time_s > 20.5).map(|row| row.value).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The coefficient of variation: standard deviation over mean.
+fn variation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    mean.recip() * (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
+}
+
+/// TFRC's goodput over TCP's, from 20 to 120 s.
+fn ratio(outcome: &Outcome) -> f64 {
+    mean(&seconds(outcome, 1)) / mean(&seconds(outcome, 0))
+}
+
+#[test]
+fn a_flow_takes_about_what_a_tcp_flow_beside_it_takes() {
+    // RFC 5348, section 1: generally within a factor of two of a TCP flow's rate under the same conditions.
+    for qdisc in [RED, "droptail"] {
+        let ratio = ratio(&against_tcp(qdisc, 1));
+        assert!((0.5..2.0).contains(&ratio), "{qdisc}: {ratio} of TCP's");
+    }
+}
+
+#[test]
+fn delayed_acks_leave_it_no_more_than_a_factor_of_two() {
+    // The equation is for b = 1 packet an ACK. TCP with b = 2 has the root of two less, and a timer of a second at least
+    // where the equation has 4R takes more from it.
+    let rfc = "min_rto = '1s'\ndelayed_ack = '100ms'";
+    let text = format!(
+        "[[tcp]]\nflows = 4\npacket = '1000B'\n{rfc}\nstart = '0s..1s'\n\
+         [[udp]]\ncc = 'tfrc'\nflows = 4\njitter = 0.1\nstart = '0s..1s'\n"
+    );
+    let ratio = ratio(&go(&scenario("120s", RED, &text)));
+    assert!((1.0..2.0).contains(&ratio), "{ratio} of TCP's");
+}
+
+#[test]
+fn several_flows_share_a_red_queue_evenly_with_tcp() {
+    let outcome = against_tcp(RED, 4);
+    assert!((0.8..1.25).contains(&ratio(&outcome)), "{} of TCP's", ratio(&outcome));
+    assert!(outcome.links[0].utilisation > 0.95);
+}
+
+#[test]
+fn its_rate_varies_less_than_that_of_a_tcp_flow_beside_it() {
+    // Measured by the second, a dozen round trips or more, on one flow of each among others.
+    for qdisc in [RED, "droptail"] {
+        let text = "[[tcp]]\nname = 'one'\npacket = '1000B'\nstart = '0s..1s'\n\
+                    [[tcp]]\nname = 'others'\nflows = 3\npacket = '1000B'\nstart = '0s..1s'\n\
+                    [[udp]]\nname = 'smooth'\ncc = 'tfrc'\njitter = 0.1\nstart = '0s..1s'\n";
+        let outcome = go(&scenario("120s", qdisc, text));
+        let (tcp, tfrc) = (variation(&seconds(&outcome, 0)), variation(&seconds(&outcome, 2)));
+        assert!(tfrc < 0.75 * tcp, "{qdisc}: {tfrc} beside {tcp}");
+    }
+}
+
+#[test]
+fn marks_slow_it_down_as_drops_do() {
+    let text = "[[udp]]\ncc = 'tfrc'\nflows = 4\necn = true\n";
+    let mut scenario = scenario("60s", &format!("{RED},ecn=true"), text);
+    // Slow start fills the queue once.
+    scenario.warmup = Span::from_secs(10);
+    let outcome = go(&scenario);
+    let counts = &outcome.links[0].counts;
+    assert!(counts.marked() > 50 && counts.dropped() == 0, "{counts:?}");
+    assert!(outcome.links[0].queue_packets_mean < 35.0, "RED holds its queue below what it drops all at");
+}
+
+#[test]
+fn it_sends_no_more_than_its_rate() {
+    let (outcome, events) = witness(&scenario("20s", "droptail", "[[udp]]\ncc = 'tfrc'\nrate = '1Mbit/s'\n"));
+    // 1000 bytes each 8 ms; the first few round trips are slow start's.
+    assert!(events.is_sorted_by_key(|event| event.time));
+    assert!((2400..=2500).contains(&outcome.links[0].counts.arrived), "{:?}", outcome.links[0].counts);
+    // 40 bytes of each are headers.
+    assert!((outcome.flows[0].fair_share_bps - 0.96e6).abs() < 1.0);
+}
+
+#[test]
+fn its_own_link_bounds_it_where_no_rate_does() {
+    let slow = "[[udp]]\ncc = 'tfrc'\naccess = { rate = '2Mbit/s', delay = '1ms' }\n";
+    let outcome = go(&scenario("20s", "droptail", slow));
+    // No queue grows on the access link, in which it would drown: 250 packets a second of which the start may miss some.
+    assert!((4700..=5000).contains(&outcome.links[0].counts.arrived), "{:?}", outcome.links[0].counts);
+}
+
+#[test]
+fn lost_reports_do_not_stop_it() {
+    // 45 reports a second fit through the way back. Its queue makes a round trip of 70 to 90 ms of one of 24 ms at the
+    // most, so eight flows that report once each have 90 and more to send.
+    let text = "reverse = { rate = '16kbit/s', limit = '1p' }\n[[udp]]\ncc = 'tfrc'\nflows = 8\n";
+    let outcome = go(&scenario("60s", RED, text));
+    let counts = &outcome.links[1].counts;
+    assert!(counts.dropped() * 3 > counts.arrived, "{counts:?}");
+    assert!(outcome.links[0].utilisation > 0.8, "{}", outcome.links[0].utilisation);
+}
+
+#[test]
+fn it_starts_and_stops_when_it_is_told() {
+    let outcome = go(&scenario("20s", "droptail", "[[udp]]\ncc = 'tfrc'\nstart = '5s'\nstop = '10s'\n"));
+    let rows = outcome.intervals.iter().filter(|row| row.metric == "goodput_bps" && row.value > 0.0);
+    let busy: Vec<f64> = rows.map(|row| row.time_s).collect();
+    assert_eq!((busy[0], busy[busy.len() - 1]), (6.0, 11.0), "up to a queue's length after its stop");
+}
