@@ -45,3 +45,15 @@ controllers! {
     Sack "sack", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
     Cubic "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
 }
+
+impl Cc {
+    /// It repairs losses by selective acknowledgements.
+    pub const fn selective(self) -> bool {
+        !matches!(self, Cc::Tahoe | Cc::Reno | Cc::NewReno)
+    }
+
+    /// It is of the years after RACK-TLP and proportional rate reduction, and has both unless told otherwise.
+    pub const fn modern(self) -> bool {
+        !matches!(self, Cc::Tahoe | Cc::Reno | Cc::NewReno | Cc::Sack)
+    }
+}

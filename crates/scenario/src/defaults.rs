@@ -85,6 +85,9 @@ fn rfc() -> TcpGroup {
         limited_transmit: true,
         pacing: false,
         ecn: false,
+        // What `cc` makes of it, whatever the profile.
+        rack: false,
+        prr: false,
         ecn_timeout: true,
         idle_restart: true,
         abe: false,

@@ -3,6 +3,7 @@
 use headgate_core::Span;
 use toml::Spanned;
 
+use crate::cc::Cc;
 use crate::check::{self, LARGEST_WINDOW, MOST_FLOWS, Section, rate, some_time, within};
 use crate::error::Fault;
 use crate::fields::{Dscp, One, OrOwn, Ports};
@@ -24,10 +25,11 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
     let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];
     let headers = headers(&section, ends, raw.dscp, raw.label, &name)?;
     let ssthresh = if profile == Profile::Ns2 { Some(window) } else { defaults.initial_ssthresh };
+    let cc = section.or(raw.cc, defaults.cc).into_inner();
     let group = TcpGroup {
         name,
         flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
-        cc: section.or(raw.cc, defaults.cc).into_inner(),
+        cc,
         header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
         packet: packet.into_inner(),
         ack: section.bytes(raw.ack, defaults.ack, 1)?.into_inner(),
@@ -42,6 +44,8 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
         limited_transmit: section.or(raw.limited_transmit, defaults.limited_transmit).into_inner(),
         pacing: section.or(raw.pacing, defaults.pacing).into_inner(),
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
+        rack: by_sack("rack", section.or(raw.rack, cc.modern()), cc)?,
+        prr: by_sack("prr", section.or(raw.prr, cc.modern()), cc)?,
         ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
         idle_restart: section.or(raw.idle_restart, defaults.idle_restart).into_inner(),
         abe: section.or(raw.abe, defaults.abe).into_inner(),
@@ -175,6 +179,15 @@ fn delayed_ack(value: Spanned<OrOff<Span>>) -> Result<Option<Span>, Fault> {
     let span = value.span();
     let wait = value.into_inner().0;
     wait.map(|wait| some_time(Spanned::new(span, wait), check::LONGEST_DELAY)).transpose()
+}
+
+/// An option of the loss recovery by selective acknowledgements, which not every `cc` has.
+fn by_sack(option: &str, value: Spanned<bool>, cc: Cc) -> Result<bool, Fault> {
+    if *value.get_ref() && !cc.selective() {
+        let message = format!("`{option}` needs selective acknowledgements, which `{}` does without", cc.name());
+        return Err(Fault::value(value.span(), message));
+    }
+    Ok(value.into_inner())
 }
 
 /// A time of the retransmission timer: above zero, at most `max_rto`.

@@ -101,6 +101,10 @@ pub struct TcpGroup {
     pub pacing: bool,
     /// Packets are ECN-capable (RFC 3168).
     pub ecn: bool,
+    /// Losses are found by time, and probes ask for the last packets (RFC 8985).
+    pub rack: bool,
+    /// A loss recovery reduces in proportion to what arrives (RFC 9937).
+    pub prr: bool,
     /// An ECN echo at a window of one packet makes the sender wait for its retransmission timer (RFC 3168, 6.1.2).
     pub ecn_timeout: bool,
     /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, 4.1).

@@ -88,6 +88,8 @@ pub(crate) struct RawTcp {
     pub(crate) limited_transmit: At<bool>,
     pub(crate) pacing: At<bool>,
     pub(crate) ecn: At<bool>,
+    pub(crate) rack: At<bool>,
+    pub(crate) prr: At<bool>,
     pub(crate) ecn_timeout: At<bool>,
     pub(crate) idle_restart: At<bool>,
     pub(crate) abe: At<bool>,

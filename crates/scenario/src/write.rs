@@ -121,6 +121,8 @@ impl Page {
         self.plain("limited_transmit", group.limited_transmit);
         self.plain("pacing", group.pacing);
         self.plain("ecn", group.ecn);
+        self.plain("rack", group.rack);
+        self.plain("prr", group.prr);
         self.plain("ecn_timeout", group.ecn_timeout);
         self.plain("idle_restart", group.idle_restart);
         self.plain("abe", group.abe);

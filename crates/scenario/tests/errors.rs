@@ -100,6 +100,8 @@ const FAULTS: &[Case] = &[
         (14, 9), "tcp[0].flows", r#"`tcp[0].flows`: expected a whole number from 0 to 4294967295, found string "two""#),
     ("an unknown congestion control", r#""newreno""#, r#""newrenno""#,
         (15, 6), "tcp[0].cc", "`tcp[0].cc`: unknown congestion control `newrenno`; did you mean `newreno`? (known: tahoe, reno, newreno, sack, cubic)"),
+    ("RACK without selective ACKs", r#"cc = "newreno""#, "cc = \"newreno\"\nrack = true",
+        (16, 8), "tcp[0].rack", "`tcp[0].rack`: `rack` needs selective acknowledgements, which `newreno` does without"),
     ("jitter beyond one", "jitter = 0.1", "jitter = 1.5",
         (21, 10), "udp[0].jitter", "`udp[0].jitter`: must be 0 to 1, not 1.5"),
     ("jitter that is no number", "jitter = 0.1", "jitter = nan",

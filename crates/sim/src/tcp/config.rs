@@ -3,6 +3,8 @@
 use headgate_core::Span;
 use headgate_scenario::{Cc, TcpGroup};
 
+use super::cc::wants_rates;
+
 /// The knobs of TCP, shared by all flows of a group and handed to every call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -28,12 +30,24 @@ pub struct Config {
     pub limited_transmit: bool,
     /// Segments leave at a rate, one by one.
     pub pacing: bool,
+    /// Losses are found by time, and probes ask for the last segments (RFC 8985).
+    pub rack: bool,
+    /// A loss recovery reduces in proportion to what arrives (RFC 9937).
+    pub prr: bool,
     /// An ECN echo at a window of one segment makes the sender wait for its timer (RFC 3168, section 6.1.2).
     pub ecn_timeout: bool,
     /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// A mark lowers the window by less than a loss does (Alternative Backoff with ECN, RFC 8511).
     pub abe: bool,
+}
+
+impl Config {
+    /// The sender keeps a record of each segment outstanding.
+    #[inline]
+    pub(super) fn tracks(&self) -> bool {
+        self.rack || self.prr || wants_rates(self.cc)
+    }
 }
 
 /// As the RFCs have it: what a group of the `rfc` profile has where its file says nothing.
@@ -57,6 +71,8 @@ impl From<&TcpGroup> for Config {
             granularity: group.rto_granularity,
             limited_transmit: group.limited_transmit,
             pacing: group.pacing,
+            rack: group.rack,
+            prr: group.prr,
             ecn_timeout: group.ecn_timeout,
             idle_restart: group.idle_restart,
             abe: group.abe,

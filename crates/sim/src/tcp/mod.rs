@@ -7,12 +7,19 @@
 pub mod cc;
 mod config;
 mod pacing;
+mod outstanding;
+mod prr;
+mod rack;
+mod rate_sample;
 mod receiver;
 mod rto;
 mod scoreboard;
 mod sender;
+mod tlp;
+mod tracker;
 
 pub use config::Config;
+pub use rate_sample::{RateSample, Snapshot};
 pub use receiver::{Receiver, Reply};
 pub use rto::Rto;
 pub use scoreboard::Scoreboard;

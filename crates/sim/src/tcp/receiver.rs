@@ -13,7 +13,7 @@ pub struct Reply {
     pub ack: u32,
     /// ECN echo.
     pub ece: bool,
-    /// Selective acknowledgements, if anything beyond `ack` has arrived.
+    /// Selective acknowledgements, if anything beyond `ack` has arrived; with RACK, first of all what arrived twice.
     pub blocks: Option<Blocks>,
 }
 
@@ -66,6 +66,7 @@ impl Receiver {
         // CWR first: a segment that is marked itself asks for a new echo.
         self.echo = (self.echo && !cwr) || marked;
         let in_order = seq == self.expected && !self.gap;
+        let twice = (!in_order && config.rack && self.has(seq)).then_some((seq, seq + 1));
         if in_order {
             self.expected += 1;
         } else if seq >= self.expected {
@@ -78,23 +79,34 @@ impl Receiver {
                 self.withheld = marked;
                 None
             }
-            _ => Some(self.reply(config)),
+            _ => Some(self.reply(config, twice)),
         }
     }
 
     /// The acknowledgement that waited, if its time has come.
     pub fn on_timer(&mut self, config: &Config, now: Time) -> Option<Reply> {
-        (self.due <= now).then(|| self.reply(config))
+        (self.due <= now).then(|| self.reply(config, None))
     }
 
+    /// `seq` has arrived before.
+    fn has(&self, seq: u32) -> bool {
+        seq < self.expected || self.beyond.as_ref().is_some_and(|beyond| beyond.has(seq))
+    }
+
+    /// What to say now; a segment that arrived `twice` comes first (RFC 2883, section 4).
     #[inline]
-    fn reply(&mut self, config: &Config) -> Reply {
+    fn reply(&mut self, config: &Config, twice: Option<Block>) -> Reply {
         // RFC 3168, section 6.1.3: if any of the segments acknowledged is marked, CWR on the other or not.
         let ece = self.echo | std::mem::take(&mut self.withheld);
         self.due = Time::NEVER;
         let wanted = self.gap && Recovery::of(config.cc) == Recovery::Sack;
         let beyond = if wanted { self.beyond.as_deref() } else { None };
-        Reply { ack: self.expected, ece, blocks: beyond.map(Beyond::newest) }
+        let mut blocks = beyond.map(Beyond::newest);
+        if let Some(twice) = twice {
+            let [first, second, _] = blocks.unwrap_or_default();
+            blocks = Some([twice, first, second]);
+        }
+        Reply { ack: self.expected, ece, blocks }
     }
 
     /// Files a segment that is out of order, or that fills a gap.
@@ -119,6 +131,10 @@ impl Beyond {
             }
         }
         newest.map(|(block, _)| block)
+    }
+
+    fn has(&self, seq: u32) -> bool {
+        self.blocks.iter().any(|((start, end), _)| (*start..*end).contains(&seq))
     }
 
     fn file(&mut self, seq: u32) {

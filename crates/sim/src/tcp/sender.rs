@@ -6,6 +6,7 @@
 
 mod recovery;
 mod supply;
+mod tracked;
 
 use headgate_core::Time;
 
@@ -14,7 +15,8 @@ use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
 use super::pacing::{Pacer, window_rate};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
-use crate::segment::Blocks;
+use super::tracker::Tracker;
+use crate::segment::{Block, Blocks};
 
 /// An acknowledgement as it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,16 @@ pub struct Ack {
     pub ece: bool,
     /// Selective acknowledgements.
     pub blocks: Option<Blocks>,
+}
+
+impl Ack {
+    /// The segments it says to have arrived twice: its first block, if that lies below the acknowledgement or within the
+    /// second (RFC 2883, section 4).
+    pub fn duplicate(&self) -> Option<Block> {
+        let [first, second, _] = self.blocks?;
+        let within = second.0 <= first.0 && first.1 <= second.1;
+        (first.0 < first.1 && (first.1 <= self.ack || within)).then_some(first)
+    }
 }
 
 /// A segment to send.
@@ -97,6 +109,8 @@ pub struct Sender {
     /// The most outstanding since the window was last reduced, if data is limited.
     max_flight: u32,
     pacer: Pacer,
+    /// A record of each segment outstanding, in place of the scoreboard.
+    tracker: Option<Box<Tracker>>,
 }
 
 /// No segment has this number.
@@ -125,7 +139,7 @@ impl Sender {
             timed: NONE,
             held: false,
             cwr: false,
-            board: (Recovery::of(config.cc) == Recovery::Sack).then(Box::default),
+            board: (Recovery::of(config.cc) == Recovery::Sack && !config.tracks()).then(Box::default),
             retransmits: 0,
             timeouts: 0,
             timed_out: NONE,
@@ -134,6 +148,7 @@ impl Sender {
             last_sent: Time::ZERO,
             max_flight: config.initial_window,
             pacer: Pacer::default(),
+            tracker: config.tracks().then(Box::default),
         }
     }
 
@@ -185,13 +200,16 @@ impl Sender {
         if ack.ack > self.max || ack.ack < self.una {
             return; // of something never sent, or older than what is known
         }
+        if config.tracks() {
+            return self.with_tracker((), |sender, tracker| sender.on_ack_tracked(tracker, &ack, config, now));
+        }
         let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
         let news = self.board.is_some() && self.file(&ack);
         let told = self.told(&ack, sacked, now);
         let before = self.window.cwnd();
         self.cc.on_ack(&told, &mut self.window, config);
         if self.end != ENDLESS {
-            self.hold_unused(before, now);
+            self.hold_unused(told.flight, before, now);
         }
         if ack.ece {
             self.on_echo(&told, config);
@@ -214,9 +232,17 @@ impl Sender {
             return;
         }
         self.deadline = Time::NEVER;
+        if config.tracks() {
+            return self.with_tracker((), |sender, tracker| sender.on_timer_tracked(tracker, config, now));
+        }
         if std::mem::take(&mut self.held) && self.una == self.max {
             return; // RFC 3168, section 6.1.2: the timer only says that a new packet may go
         }
+        self.time_out(config, now);
+    }
+
+    /// The retransmission timer has expired.
+    fn time_out(&mut self, config: &Config, now: Time) {
         self.timeouts += 1;
         if self.timed_out != self.una {
             let loss = Loss { now, flight: self.flight() };
@@ -274,6 +300,9 @@ impl Sender {
     fn poll_at_once(&mut self, config: &Config, now: Time) -> Option<Data> {
         if self.held {
             return None;
+        }
+        if config.tracks() {
+            return self.with_tracker(None, |sender, tracker| sender.poll_tracked(tracker, config, now));
         }
         if std::mem::take(&mut self.resend) {
             let seq = self.una;
@@ -374,6 +403,7 @@ impl Sender {
             grows: acked > 0 && self.phase == Phase::Open && !ece,
             rtt,
             srtt: self.rto.srtt(),
+            rate: None,
         }
     }
 
@@ -384,6 +414,15 @@ impl Sender {
             let outstanding = self.una < self.max;
             self.deadline = if outstanding { now + self.rto.timeout() } else { Time::NEVER };
         }
+    }
+
+    /// Calls `act` with the tracker; a sender without one does `otherwise`.
+    #[inline]
+    fn with_tracker<T>(&mut self, otherwise: T, act: impl FnOnce(&mut Sender, &mut Tracker) -> T) -> T {
+        let Some(mut tracker) = self.tracker.take() else { return otherwise };
+        let result = act(self, &mut tracker);
+        self.tracker = Some(tracker);
+        result
     }
 
     /// Outstanding segments (RFC 5681, FlightSize).

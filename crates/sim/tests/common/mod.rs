@@ -134,6 +134,10 @@ pub enum Fate {
     Arrives,
     Marked,
     Lost,
+    /// It takes so much longer, and what is sent later may overtake it.
+    Late(Span),
+    /// It arrives, and again so much later.
+    Twice(Span),
 }
 
 /// One segment sent, and the sender just after.
@@ -186,6 +190,13 @@ impl<'a> Net<'a> {
             events: BTreeMap::new(),
             order: 0,
         }
+    }
+
+    /// There are `segments` to send and no more.
+    pub fn of(self, segments: u32) -> Net<'a> {
+        let mut host = Host::finite(self.host.config.clone());
+        host.tcp.offer(segments);
+        Net { host, ..self }
     }
 
     /// The connection speaks ECN: scripts show CWR.
@@ -257,7 +268,11 @@ impl<'a> Net<'a> {
     }
 
     fn push(&mut self, event: Event) {
-        self.events.insert((self.host.now + self.delay, self.order), event);
+        self.push_later(Span::ZERO, event);
+    }
+
+    fn push_later(&mut self, by: Span, event: Event) {
+        self.events.insert((self.host.now + self.delay + by, self.order), event);
         self.order += 1;
     }
 
@@ -269,8 +284,14 @@ impl<'a> Net<'a> {
             self.sent.push(Sent { time: now, data, cwnd, ssthresh, rto });
             let nth = self.nth(data.seq);
             let fate = (self.fate)(data.seq, nth);
-            if fate != Fate::Lost {
-                self.push(Event::Segment(data, fate));
+            match fate {
+                Fate::Lost => {}
+                Fate::Late(by) => self.push_later(by, Event::Segment(data, fate)),
+                Fate::Twice(by) => {
+                    self.push(Event::Segment(data, fate));
+                    self.push_later(by, Event::Segment(data, fate));
+                }
+                Fate::Arrives | Fate::Marked => self.push(Event::Segment(data, fate)),
             }
         }
         let Host { config, tcp, .. } = &mut self.host;

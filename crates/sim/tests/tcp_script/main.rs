@@ -7,6 +7,8 @@ mod common;
 mod cubic;
 mod ecn;
 mod pacing;
+mod prr;
+mod rack;
 mod receiving;
 mod recovery;
 mod sack;

@@ -15,6 +15,8 @@ use headgate_core::{Span, Time};
 use headgate_scenario::Cc;
 
 use super::Config;
+use super::outstanding::Record;
+use super::rate_sample::RateSample;
 use cubic::Cubic;
 use reno::Reno;
 
@@ -42,6 +44,8 @@ pub struct Acked {
     pub rtt: Option<Span>,
     /// The smoothed round-trip time before it arrived, once there was a sample.
     pub srtt: Option<Span>,
+    /// The delivery rate it measured, where segments are tracked: a registry row asks for that with `rates`.
+    pub rate: Option<RateSample>,
 }
 
 /// What a loss or a timeout tells a controller.
@@ -70,6 +74,10 @@ pub trait Controller: fmt::Debug + Send {
         self.on_loss(loss, window, config);
     }
 
+    /// A segment was found lost, where segments are tracked; `lost` of the connection's segments have been by now. This
+    /// comes before [`on_ack`](Controller::on_ack) and [`on_loss`](Controller::on_loss).
+    fn on_segment_lost(&mut self, _: &Record, _lost: u32, _: &mut Window, _: &Config) {}
+
     /// Segments a second that it wants to be sent at most, if it has a wish: then the sender paces. Asked after each
     /// segment sent.
     fn pacing_rate(&self) -> Option<f64> {
@@ -95,16 +103,22 @@ pub enum Recovery {
     Sack,
 }
 
-/// Declares the registry. A row: the scenario's name for it, how losses are repaired, the constructor; none for the
-/// controller that keeps no state.
+/// Declares the registry. A row: the scenario's name for it, how losses are repaired, `rates` if it needs samples of the
+/// delivery rate, the constructor; none for the controller that keeps no state.
 macro_rules! registry {
-    ($($cc:ident $recovery:ident $(= $new:expr)?;)+) => {
+    ($($cc:ident $recovery:ident $($rates:ident)? $(= $new:expr)?;)+) => {
         impl Recovery {
             /// How senders with `cc` repair losses.
             #[inline]
             pub fn of(cc: Cc) -> Recovery {
                 match cc { $(Cc::$cc => Recovery::$recovery),+ }
             }
+        }
+
+        /// Whether `cc` needs samples of the delivery rate.
+        #[inline]
+        pub(super) fn wants_rates(cc: Cc) -> bool {
+            match cc { $(Cc::$cc => [$(stringify!($rates))?].contains(&"rates")),+ }
         }
 
         impl Control {
@@ -156,6 +170,12 @@ impl Controller for Control {
         match &mut self.0 {
             None => Reno.on_timeout(loss, window, config),
             Some(cc) => cc.on_timeout(loss, window, config),
+        }
+    }
+
+    fn on_segment_lost(&mut self, record: &Record, lost: u32, window: &mut Window, config: &Config) {
+        if let Some(cc) = &mut self.0 {
+            cc.on_segment_lost(record, lost, window, config);
         }
     }
 

@@ -102,21 +102,14 @@ impl Sender {
     }
 
     fn enter_recovery(&mut self, config: &Config, now: Time) {
-        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark.
-        let reduced = self.ecn_recover > self.recover && self.una < self.ecn_recover;
-        if !reduced {
-            let loss = Loss { now, flight: self.flight() - u32::from(self.limited) };
-            self.lower_ssthresh(|cc, window| cc.on_loss(&loss, window, config));
-            self.cwr = true;
-        }
+        // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
+        let flight = self.flight() - u32::from(self.limited);
         if Recovery::of(config.cc) == Recovery::Tahoe {
+            self.answer_loss(flight, config, now);
             self.deadline = Time::NEVER; // sending restarts it
             return self.go_back(now);
         }
-        self.recover = self.max;
-        self.ecn_recover = self.max;
-        self.phase = Phase::Recovery { partial: false };
-        self.resend = true;
+        self.begin_recovery(flight, config, now);
         match &mut self.board {
             Some(board) => {
                 board.begin();
@@ -124,6 +117,26 @@ impl Sender {
             }
             None => self.window.set_cwnd(self.window.ssthresh + f64::from(DUP_THRESH), now),
         }
+    }
+
+    /// Lowers `ssthresh` for a loss with `flight` segments outstanding.
+    fn answer_loss(&mut self, flight: u32, config: &Config, now: Time) {
+        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark.
+        let reduced = self.ecn_recover > self.recover && self.una < self.ecn_recover;
+        if !reduced {
+            let loss = Loss { now, flight };
+            self.lower_ssthresh(|cc, window| cc.on_loss(&loss, window, config));
+            self.cwr = true;
+        }
+    }
+
+    /// Answers a loss with `flight` segments outstanding; what is lost goes again at once.
+    pub(super) fn begin_recovery(&mut self, flight: u32, config: &Config, now: Time) {
+        self.answer_loss(flight, config, now);
+        self.recover = self.max;
+        self.ecn_recover = self.max;
+        self.phase = Phase::Recovery { partial: false };
+        self.resend = true;
     }
 
     /// Lets the controller lower `ssthresh`, as RFC 5681's equation 4 says how high it may be at most. In a window whose

@@ -42,22 +42,26 @@ impl Sender {
             end: self.end,
             window: self.window.reset(config, now),
             board,
+            tracker: self.tracker.take().map(|tracker| Box::new(tracker.renewed())),
             retransmits: self.retransmits,
             timeouts: self.timeouts,
             ..Sender::new(config)
         };
         self.restart_timer(now);
+        if let Some(tracker) = &mut self.tracker {
+            tracker.rto_at = self.deadline;
+        }
     }
 
-    /// The controller has moved the window on an acknowledgement: it grows to no more than one round trip would make of
+    /// The controller has moved the window on an acknowledgement that found `flight` segments outstanding: it grows to no more than one round trip would make of
     /// the most that was outstanding since the last reduction (draft-ietf-ccwg-ratelimited-increase, maxFS). A window
     /// that was not used says nothing of the path.
-    pub(super) fn hold_unused(&mut self, before: f64, now: Time) {
+    pub(super) fn hold_unused(&mut self, flight: u32, before: f64, now: Time) {
         let cwnd = self.window.cwnd();
         if cwnd < before {
             self.max_flight = 0;
         }
-        self.max_flight = self.max_flight.max(self.flight());
+        self.max_flight = self.max_flight.max(flight);
         let used = f64::from(self.max_flight);
         let most = if before < self.window.ssthresh { 2.0 * used } else { self.cc.after_a_trip(used) };
         if cwnd > most.max(before) {

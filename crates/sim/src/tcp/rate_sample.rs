@@ -1,0 +1,277 @@
+//! Delivery-rate samples (draft-ietf-ccwg-bbr, section "Delivery Rate Samples", earlier
+//! draft-cheng-iccrg-delivery-rate-estimation): how fast the network delivered the last flight.
+//!
+//! | draft | here |
+//! | --- | --- |
+//! | `C.delivered`, `C.delivered_time`, `C.first_send_time`, `C.lost`, `C.app_limited` | [`Rate`] |
+//! | `P.delivered`, `P.delivered_time`, `P.first_send_time`, `P.lost`, `P.tx_in_flight`, `P.is_app_limited` | [`Snapshot`] |
+//! | `RS` | [`RateSample`] |
+//!
+//! Amounts are segments instead of bytes.
+
+use headgate_core::{Span, Time};
+
+use super::outstanding::Record;
+
+/// Where delivery stood when a segment was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Segments delivered.
+    pub delivered: u32,
+    /// Segments found lost.
+    pub lost: u32,
+    /// Segments in flight, this one included.
+    pub in_flight: u32,
+    /// The application had given too little to fill the window.
+    pub app_limited: bool,
+    /// When the last of those delivered were.
+    delivered_at: Time,
+    /// When the segment was sent from which on the sample counts.
+    first_sent: Time,
+}
+
+/// What one acknowledgement says of the path, by the segment sent last of those it newly acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Segments delivered over `interval`.
+    pub delivered: u32,
+    /// The longer of the time they took to be sent and the time they took to be acknowledged; `None` if it is shorter
+    /// than the least round-trip time, which no real sample is.
+    pub interval: Option<Span>,
+    /// The segment's round-trip time; of a segment that was sent again, from the last transmission.
+    pub rtt: Span,
+    /// The segment had been sent again: which transmission arrived is not known.
+    pub again: bool,
+    /// Where delivery stood when the segment was sent; [`Snapshot::in_flight`] is the draft's `RS.tx_in_flight`.
+    pub then: Snapshot,
+    /// Segments delivered since the connection began, this acknowledgement's included (`C.delivered`).
+    pub total: u32,
+    /// Segments this acknowledgement newly says to have arrived.
+    pub newly_delivered: u32,
+    /// Segments found lost since the segment was sent.
+    pub lost: u32,
+    /// Segments found lost by this acknowledgement.
+    pub newly_lost: u32,
+    /// Segments in flight before the acknowledgement.
+    pub before: u32,
+    /// Segments in flight after it.
+    pub in_flight: u32,
+}
+
+impl RateSample {
+    /// The delivery rate in segments a second.
+    pub fn rate(&self) -> Option<f64> {
+        let interval = self.interval?.as_secs_f64();
+        (interval > 0.0).then(|| f64::from(self.delivered) / interval)
+    }
+}
+
+/// A connection's account of what it delivered.
+#[derive(Clone, Debug)]
+pub struct Rate {
+    delivered: u32,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u32,
+    /// While `delivered` is no more than this, samples are limited by the application; 0 before the first time.
+    app_limited_until: u32,
+    newest: Option<Record>,
+    /// Counts before the acknowledgement that is being taken.
+    before: (u32, u32),
+}
+
+impl Default for Rate {
+    fn default() -> Rate {
+        Rate {
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            lost: 0,
+            app_limited_until: 0,
+            newest: None,
+            before: (0, 0),
+        }
+    }
+}
+
+impl Rate {
+    /// A segment is sent while `in_flight` others are (OnPacketSent).
+    pub fn on_send(&mut self, in_flight: u32, now: Time) -> Snapshot {
+        if in_flight == 0 {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        Snapshot {
+            delivered: self.delivered,
+            lost: self.lost,
+            in_flight: in_flight + 1,
+            app_limited: self.app_limited_until > 0 && self.delivered <= self.app_limited_until,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+        }
+    }
+
+    /// There is nothing to send, though the window has room for more than the `in_flight` under way
+    /// (MarkConnectionAppLimited).
+    pub fn limit(&mut self, in_flight: u32) {
+        self.app_limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// An acknowledgement is about to be taken.
+    pub fn begin(&mut self) {
+        self.newest = None;
+        self.before = (self.delivered, self.lost);
+    }
+
+    /// It newly acknowledges a segment (UpdateRateSample).
+    pub fn on_delivered(&mut self, record: &Record, now: Time) {
+        self.delivered += 1;
+        self.delivered_at = now;
+        if self.newest.is_none_or(|newest| newest.order < record.order) {
+            self.newest = Some(*record);
+        }
+    }
+
+    /// A segment was found lost.
+    pub fn on_lost(&mut self) {
+        self.lost += 1;
+    }
+
+    /// Segments found lost so far.
+    pub fn lost(&self) -> u32 {
+        self.lost
+    }
+
+    /// Segments delivered so far.
+    pub fn delivered(&self) -> u32 {
+        self.delivered
+    }
+
+    /// What the acknowledgement says; nothing if it acknowledged nothing new (GenerateRateSample). `flights` are the
+    /// segments in flight before it and after it.
+    pub fn sample(&mut self, flights: (u32, u32), min_rtt: Span, now: Time) -> Option<RateSample> {
+        let newest = self.newest.take()?;
+        self.first_sent = newest.sent;
+        let then = newest.then;
+        let interval = (newest.sent - then.first_sent).max(self.delivered_at - then.delivered_at);
+        Some(RateSample {
+            delivered: self.delivered - then.delivered,
+            interval: (interval >= min_rtt).then_some(interval),
+            rtt: now - newest.sent,
+            again: newest.again,
+            then,
+            total: self.delivered,
+            newly_delivered: self.delivered - self.before.0,
+            lost: self.lost - then.lost,
+            newly_lost: self.lost - self.before.1,
+            before: flights.0,
+            in_flight: flights.1,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::outstanding::Outstanding;
+
+    fn at(n: u64) -> Time {
+        Time::ZERO + Span::from_millis(n)
+    }
+
+    /// A connection that is sent and acknowledged to by hand, in milliseconds.
+    #[derive(Default)]
+    struct Line {
+        rate: Rate,
+        out: Outstanding,
+    }
+
+    impl Line {
+        fn send(&mut self, seq: u32, now: u64) {
+            let then = self.rate.on_send(self.out.in_flight(), at(now));
+            self.out.transmit(seq, at(now), then);
+        }
+
+        fn ack(&mut self, una: u32, now: u64) -> Option<RateSample> {
+            self.rate.begin();
+            let before = self.out.in_flight();
+            self.out.advance(una, |_, record| self.rate.on_delivered(record, at(now)));
+            self.rate.sample((before, self.out.in_flight()), Span::from_millis(20), at(now))
+        }
+    }
+
+    #[test]
+    fn the_rate_is_that_at_which_the_bottleneck_delivers() {
+        // Ten sent at once; each ACK, 5 ms after the one before, brings the next, and a round trip takes 100 ms: ten a
+        // round trip, 100 a second.
+        let mut line = Line::default();
+        (0..10).for_each(|seq| line.send(seq, 0));
+        for seq in 0..30 {
+            let now = 100 * u64::from(1 + seq / 10) + 5 * u64::from(seq % 10);
+            let sample = line.ack(seq + 1, now).unwrap();
+            let rtt = if seq < 10 { now } else { 100 };
+            assert_eq!((sample.rtt, sample.before, sample.in_flight), (Span::from_millis(rtt), 10, 9));
+            line.send(10 + seq, now);
+            let expected = match seq {
+                // Nothing was delivered before, from the sending of the first on.
+                0..10 => (seq + 1, now),
+                // The first ten were sent at once, the others as the ACKs came: sending takes longer than delivery.
+                10..20 => (10, 100 + 5 * u64::from(seq - 10)),
+                _ => (10, 100),
+            };
+            assert_eq!((sample.delivered, sample.interval), (expected.0, Some(Span::from_millis(expected.1))), "{seq}");
+        }
+    }
+
+    #[test]
+    fn acks_that_come_all_at_once_do_not_make_it_faster() {
+        // Sent 5 ms apart, acknowledged together: the send interval is the longer one. Ten were sent in 45 ms; the sample
+        // of the last goes from the sending of the first.
+        let mut line = Line::default();
+        (0..10).for_each(|seq| line.send(seq, 5 * u64::from(seq)));
+        line.ack(1, 100);
+        let sample = line.ack(10, 101).unwrap();
+        assert_eq!((sample.delivered, sample.newly_delivered, sample.total), (10, 9, 10));
+        assert_eq!(sample.interval, Some(Span::from_millis(101)), "since 0 was sent, when delivery began to count");
+        // The next flight counts from the sending of 9, at 45 ms, if that is longer ago than delivery took.
+        (10..20).for_each(|seq| line.send(seq, 150));
+        assert_eq!(line.ack(20, 250).unwrap().interval, Some(Span::from_millis(100)));
+    }
+
+    #[test]
+    fn an_interval_shorter_than_any_round_trip_is_none() {
+        let mut line = Line::default();
+        line.send(0, 0);
+        line.send(1, 1);
+        assert_eq!(line.ack(1, 10).unwrap().rate(), None);
+        assert_eq!(line.ack(1, 11), None, "nothing new");
+    }
+
+    #[test]
+    fn samples_of_a_flight_that_had_nothing_to_follow_say_so() {
+        // Two of a window of more: what is under way, and what is sent until it has arrived, is limited.
+        let mut line = Line::default();
+        line.send(0, 0);
+        line.send(1, 0);
+        line.rate.limit(2);
+        line.send(2, 10);
+        assert!(!line.ack(1, 100).unwrap().then.app_limited);
+        assert!(!line.ack(2, 100).unwrap().then.app_limited);
+        assert!(line.ack(3, 110).unwrap().then.app_limited);
+        line.send(3, 120);
+        assert!(!line.ack(4, 220).unwrap().then.app_limited, "it has passed");
+    }
+
+    #[test]
+    fn losses_are_counted_from_the_sending_on() {
+        let mut line = Line::default();
+        line.send(0, 0);
+        line.send(1, 0);
+        line.rate.on_lost();
+        line.send(2, 50);
+        line.rate.begin();
+        line.rate.on_lost();
+        line.out.file((2, 3), |_, record| line.rate.on_delivered(record, at(150)));
+        let sample = line.rate.sample((3, 2), Span::ZERO, at(150)).unwrap();
+        assert_eq!((sample.newly_lost, sample.lost, sample.then.lost, sample.then.in_flight), (1, 1, 1, 3));
+    }
+}

@@ -1,0 +1,94 @@
+//! What a sender keeps that has a record of each segment outstanding: the records and those who read them.
+
+use headgate_core::Time;
+
+use super::Ack;
+use super::outstanding::{Outstanding, Record};
+use super::prr::Prr;
+use super::rack::Rack;
+use super::rate_sample::Rate;
+use super::tlp::Tlp;
+
+/// Some 300 bytes of a flow, and 64 for each segment outstanding.
+#[derive(Clone, Debug)]
+pub struct Tracker {
+    /// The segments outstanding.
+    pub out: Outstanding,
+    /// Losses by time, round-trip times.
+    pub rack: Rack,
+    /// Tail loss probes.
+    pub tlp: Tlp,
+    /// The recovery in progress, if it reduces in proportion.
+    pub prr: Option<Prr>,
+    /// Delivery rates.
+    pub rate: Rate,
+    /// The retransmission timer, [`Time::NEVER`] if it is off.
+    pub rto_at: Time,
+    /// The reordering timer, [`Time::NEVER`] if it is off.
+    pub reorder_at: Time,
+    /// A probe is to be sent, whatever the window says.
+    pub probe: bool,
+    /// Transmissions there had been when the last recovery began.
+    pub began: u32,
+}
+
+/// What was found lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Something was.
+    pub any: bool,
+    /// A segment was that had been sent again since the recovery began.
+    pub again: bool,
+}
+
+impl Found {
+    /// A segment was found lost, in a recovery that began after `began` transmissions.
+    pub fn note(&mut self, record: &Record, began: u32) {
+        self.any = true;
+        self.again |= record.again && record.order > began;
+    }
+}
+
+impl Default for Tracker {
+    fn default() -> Tracker {
+        Tracker {
+            out: Outstanding::default(),
+            rack: Rack::default(),
+            tlp: Tlp::default(),
+            prr: None,
+            rate: Rate::default(),
+            rto_at: Time::NEVER,
+            reorder_at: Time::NEVER,
+            probe: false,
+            began: 0,
+        }
+    }
+}
+
+impl Tracker {
+    /// That of a new connection on the same flow: what is outstanding remains so.
+    pub fn renewed(self) -> Tracker {
+        Tracker { out: self.out, rate: self.rate, ..Tracker::default() }
+    }
+
+    /// The earliest timer.
+    pub fn deadline(&self) -> Time {
+        self.rto_at.min(self.reorder_at).min(self.tlp.at)
+    }
+
+    /// Files what an acknowledgement says to have arrived; gives how many segments that newly are.
+    pub fn take(&mut self, ack: &Ack, now: Time) -> u32 {
+        let Tracker { out, rack, rate, .. } = self;
+        rate.begin();
+        let before = rate.delivered();
+        let mut delivered = |seq, record: &_| {
+            rate.on_delivered(record, now);
+            rack.on_delivered(seq, record, now);
+        };
+        out.advance(ack.ack, &mut delivered);
+        for block in ack.blocks.unwrap_or_default() {
+            out.file(block, &mut delivered);
+        }
+        rate.delivered() - before
+    }
+}
