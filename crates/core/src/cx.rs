@@ -49,6 +49,23 @@ impl Why {
         Why::Overload,
     ];
 
+    /// The reason in words, as it follows "because".
+    pub const fn about(self) -> &'static str {
+        match self {
+            Why::Overflow => "there was no room in the queue",
+            Why::Early => "chance chose it, as early notice of congestion",
+            Why::Forced => "the queue stood above a threshold, where every packet is signalled",
+            Why::FlowLimit => "its flow held too much of the queue",
+            Why::Unresponsive => "its flow counted as one that does not slow down",
+            Why::Prefilter => "its flow was monitored, and chance chose it before the queue",
+            Why::Match => "it met a packet of its own flow in the queue",
+            Why::HeavyHitter => "its flow was among the heaviest",
+            Why::Bucket => "its flow's token bucket was low",
+            Why::Sojourn => "packets had waited too long",
+            Why::Overload => "the discipline around this one had no room",
+        }
+    }
+
     /// The reason's name in tables and results.
     pub const fn name(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::cx::{Cx, Why};
-use crate::packet::{ClassId, Packet};
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::time::Time;
 use crate::units::Rate;
 
@@ -76,6 +76,10 @@ pub trait Discipline<T> {
 
     /// Reports gauges (average queue, drop probability ...) when a sampler asks.
     fn observe(&self, _gauge: &mut dyn FnMut(&'static str, f64)) {}
+
+    /// Reports what it keeps for one flow (its part of the queue, its own probability, its tokens ...): the same gauges
+    /// for every flow, with what a new flow would have where it does not know this one.
+    fn observe_flow(&self, _flow: FlowId, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 }
 
 impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
@@ -96,5 +100,8 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
     }
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         (**self).observe(gauge);
+    }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        (**self).observe_flow(flow, gauge);
     }
 }

@@ -199,6 +199,11 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         &self.discipline
     }
 
+    /// The discipline, and what the port wrote, for a host that adds to its ledger what the discipline says of itself.
+    pub fn parts(&mut self) -> (&D, &mut L) {
+        (&self.discipline, &mut self.ledger)
+    }
+
     /// What the port wrote.
     pub fn ledger(&self) -> &L {
         &self.ledger

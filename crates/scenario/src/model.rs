@@ -6,6 +6,7 @@ use crate::cc::Cc;
 use crate::classify::{ClassRule, FlowKey};
 use crate::header::Headers;
 use crate::network::{Hop, Link};
+use crate::record::Traced;
 
 /// One network, the flows on it, the disciplines to compare, and what to record.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,6 +169,12 @@ pub struct Record {
     pub interval: Span,
     /// Which events at the bottleneck to write, one row each.
     pub events: Events,
+    /// The flows whose senders' state is written, a row each time it changes.
+    pub flows: Vec<Traced>,
+    /// The least time between two rows of one flow; zero for every change.
+    pub flow_interval: Span,
+    /// The links whose packets are captured: indices into the scenario's.
+    pub capture: Vec<u16>,
 }
 
 /// Which events at the bottleneck are written, one row each.
@@ -177,6 +184,8 @@ pub enum Events {
     Off,
     /// Drops and marks.
     Drops,
-    /// Arrivals and departures too.
+    /// Drops and marks, each with the discipline's gauges at that moment.
+    Decisions,
+    /// Arrivals and departures too, without gauges.
     All,
 }

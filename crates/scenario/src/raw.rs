@@ -12,6 +12,7 @@ use crate::classify::FlowKey;
 use crate::fields::{AnyOf, Dscp, One, OrOwn, Ports, Protocol};
 use crate::model::{Events, Start, UdpCc};
 use crate::qdisc::Written;
+use crate::record::Traced;
 use crate::values::{OrOff, Profile, Quantity, Seeds};
 
 /// A value that may be absent, with its place in the text.
@@ -154,4 +155,7 @@ pub(crate) struct RawClass {
 pub(crate) struct RawRecord {
     pub(crate) interval: At<Quantity<Span>>,
     pub(crate) events: At<Events>,
+    pub(crate) flows: At<Vec<Spanned<Traced>>>,
+    pub(crate) flow_interval: At<Quantity<Span>>,
+    pub(crate) capture: At<Vec<Spanned<String>>>,
 }

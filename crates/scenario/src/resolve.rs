@@ -1,25 +1,23 @@
 //! From a file as written to a scenario: defaults filled in, everything checked against everything else.
 
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use headgate_core::{Place, Qdisc, Rate, Span};
 use toml::Spanned;
 
-use crate::check::{self, LONGEST_RUN, MOST_FLOWS, Section, some_time, within};
+use crate::check::{self, LONGEST_RUN, MOST_FLOWS, Section, some_time};
 use crate::classes;
 use crate::error::Fault;
 use crate::flows;
 use crate::groups::{Kind, default_name};
 use crate::header::Header;
 use crate::links::{Links, across};
-use crate::model::{Events, Record, Scenario, TcpGroup, UdpCc, UdpGroup};
+use crate::model::{Scenario, TcpGroup, UdpCc, UdpGroup};
 use crate::network::{Hop, Link, Simplex};
 use crate::qdisc::{Written, build};
-use crate::raw::{At, RawRecord, RawScenario, RawTcp, RawUdp};
+use crate::raw::{At, RawScenario, RawTcp, RawUdp};
+use crate::record;
 use crate::values::Seeds;
-
-/// More rows over time than anyone can look at.
-const MOST_INTERVALS: u64 = 1_000_000;
 
 /// More rows in a table than anyone can look at.
 const MOST_GROUPS: usize = 1000;
@@ -38,6 +36,7 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     countable(&tcp, &udp, &links.links, duration)?;
     let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
     let labels: Vec<&str> = headers.map(|headers| headers.label.as_str()).collect();
+    let record = record::record(raw.record, duration, (&tcp, &udp), &links.links)?;
     let classes = classes::classes(raw.class, &labels)?;
     let mut scenario = Scenario {
         name,
@@ -51,7 +50,7 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
         udp,
         flow_key: classes::flow_key(raw.classify, &classes)?,
         classes,
-        record: record(raw.record, duration)?,
+        record,
     };
     distinct(&scenario, &heads)?;
     let shares = scenario.shares();
@@ -177,17 +176,6 @@ impl Names {
         self.taken.push(name.clone());
         Ok(name)
     }
-}
-
-fn record(raw: At<RawRecord>, duration: Span) -> Result<Record, Fault> {
-    let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[record]" };
-    let raw = raw.map(Spanned::into_inner).unwrap_or_default();
-    // By default 100 ms, but a row or more even in the shortest of runs, and not too many in the longest.
-    let least = Span::from_nanos(duration.as_nanos().div_ceil(MOST_INTERVALS));
-    let default = Span::from_millis(100).min(duration).max(least);
-    let interval = section.quantity(raw.interval, default);
-    let interval = within(interval, (Bound::Included(least), Bound::Included(duration)))?;
-    Ok(Record { interval, events: section.or(raw.events, Events::Off).into_inner() })
 }
 
 /// The disciplines to compare: at least one, no two of which are the same, each of which can be built wherever they are

@@ -55,7 +55,7 @@ fn unitless<V: Unit>(number: &str) -> String {
 }
 
 /// What can be read from text, and refuses a bare number in its own words.
-trait FromText: Sized {
+pub(crate) trait FromText: Sized {
     fn expecting() -> String;
     fn from_text(text: &str) -> Result<Self, String>;
     fn from_number(number: &str) -> String {
@@ -63,7 +63,13 @@ trait FromText: Sized {
     }
 }
 
-struct TextVisitor<T>(PhantomData<T>);
+pub(crate) struct TextVisitor<T>(PhantomData<T>);
+
+impl<T> Default for TextVisitor<T> {
+    fn default() -> Self {
+        TextVisitor(PhantomData)
+    }
+}
 
 impl<T: FromText> Visitor<'_> for TextVisitor<T> {
     type Value = T;
@@ -158,7 +164,7 @@ impl Words for UdpCc {
 impl Words for Events {
     const WHAT: &'static str = "choice of events";
     const WORDS: &'static [(&'static str, Events)] =
-        &[("off", Events::Off), ("drops", Events::Drops), ("all", Events::All)];
+        &[("off", Events::Off), ("drops", Events::Drops), ("decisions", Events::Decisions), ("all", Events::All)];
 }
 
 impl Words for Profile {

@@ -33,6 +33,12 @@ impl Scenario {
         page.head("[record]");
         page.quoted("interval", self.record.interval);
         page.quoted("events", self.record.events);
+        let flows: Vec<String> = self.record.flows.iter().map(|flow| format!("\"{flow}\"")).collect();
+        page.plain("flows", format_args!("[{}]", flows.join(", ")));
+        page.quoted("flow_interval", self.record.flow_interval);
+        let capture: Vec<String> =
+            self.record.capture.iter().map(|link| format!("\"{}\"", self.links[usize::from(*link)].name)).collect();
+        page.plain("capture", format_args!("[{}]", capture.join(", ")));
         page.0
     }
 

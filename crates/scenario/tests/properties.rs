@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
     Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, IpNet, Link, Ports, Qdisc,
-    Record, Scenario, Simplex, Start, TcpGroup, UdpCc, UdpGroup,
+    Record, Scenario, Simplex, Start, TcpGroup, Traced, UdpCc, UdpGroup,
 };
 use proptest::collection::{btree_set, vec};
 use proptest::option;
@@ -255,6 +255,8 @@ fn groups_and_classes() -> impl Strategy<Value = ((Vec<TcpGroup>, Vec<UdpGroup>)
     })
 }
 
+const EVENTS: [Events; 4] = [Events::Off, Events::Drops, Events::Decisions, Events::All];
+
 prop_compose! {
     fn scenario()(
         name in "[A-Za-z0-9_-]{1,64}",
@@ -264,7 +266,9 @@ prop_compose! {
         qdiscs in qdiscs(),
         link in link(),
         ((mut tcp, mut udp), classes, flow_key) in groups_and_classes(),
-        (interval, events) in (span(1..6_000), prop_oneof![Just(Events::Off), Just(Events::Drops), Just(Events::All)]),
+        (interval, events) in (span(1..6_000), proptest::sample::select(EVENTS.to_vec())),
+        (traced, flow_interval, captured) in
+            (vec((any::<u16>(), option::of(any::<u32>())), 0..4), span(0..6_000), any::<bool>()),
     ) -> Scenario {
         tcp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("fast-{index}"));
         udp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("slow_{index}"));
@@ -276,9 +280,14 @@ prop_compose! {
         let all = tcps.chain(udp.iter_mut().map(|group| (&mut group.flows, &mut group.headers)));
         all.enumerate().for_each(|(index, (flows, headers))| told_apart(index, flows, headers));
         let interval = interval.min(duration).max(Span::from_nanos(duration.as_nanos().div_ceil(1_000_000)));
+        let flows = traced.into_iter().map(|(group, flow)| {
+            let group = &tcp[usize::from(group) % tcp.len()];
+            Traced { group: group.name.clone(), flow: flow.map(|flow| flow % group.flows) }
+        });
+        let record = Record { interval, events, flows: flows.collect(), flow_interval, capture: captured.then_some(0).into_iter().collect() };
         Scenario {
             name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, links: vec![link], tcp, udp, flow_key, classes,
-            record: Record { interval, events },
+            record,
         }
     }
 }

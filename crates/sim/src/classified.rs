@@ -113,6 +113,9 @@ impl<D: Discipline<Tagged>> Discipline<Segment> for Classified<D> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.inner.observe(gauge);
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        self.inner.observe_flow(self.identities[flow.0 as usize].flow, gauge);
+    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 use headgate_core::{Ecn, Rng, Sink, Time, Why};
 use headgate_scenario::{Scenario, Start, UdpCc};
 
+use crate::capture::Captures;
 use crate::metrics::{Ends, FairnessRow};
+use crate::outcome::TraceRow;
 use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Sacks, Segment, SimPacket};
 use crate::tcp::Ack;
+use crate::traces::Traces;
 use crate::traffic::{Before, TcpFlow, TcpKind, Tfrc, UdpFlow, UdpKind, draw, stream};
 use crate::world::Event;
 
@@ -26,6 +29,8 @@ pub struct Hosts {
     /// Useful bytes delivered since the last sample, by group.
     delivered: Vec<u64>,
     ends: Ends,
+    traces: Option<Traces>,
+    captures: Option<Box<Captures>>,
 }
 
 /// What a flow did after the warm-up.
@@ -56,6 +61,8 @@ impl Hosts {
             paths: Paths::new(scenario),
             delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],
             ends: Ends::new(scenario),
+            traces: Traces::new(scenario),
+            captures: Captures::new(scenario).map(Box::new),
         };
         for (g, group) in scenario.tcp.iter().enumerate() {
             (0..group.flows).for_each(|i| hosts.add_tcp(g, stream(seed, &group.name, i), group.start, queue));
@@ -91,6 +98,7 @@ impl Hosts {
     pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.start(id, now, queue) };
         flow.send(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        self.trace(id, now);
     }
 
     /// Pacing lets a flow's next segment go.
@@ -103,12 +111,34 @@ impl Hosts {
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.sender_timer(id, now, queue) };
         flow.on_sender_timer(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        self.trace(id, now);
     }
 
     /// The timer of a flow's receiver.
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.receiver_timer(id, now, queue) };
         flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.sacks, queue);
+    }
+
+    /// What follows happens at `link`.
+    #[inline]
+    pub fn at(&mut self, link: u16) {
+        if let Some(captures) = &mut self.captures {
+            captures.at(link);
+        }
+    }
+
+    /// A packet begins to be sent where things happen.
+    #[inline]
+    pub fn sent(&mut self, packet: &SimPacket, now: Time) {
+        if let Some(captures) = &mut self.captures {
+            captures.sent(packet, now, &self.sacks);
+        }
+    }
+
+    /// The captures, if any are wanted.
+    pub fn captures(&mut self) -> Option<&mut Captures> {
+        self.captures.as_deref_mut()
     }
 
     /// A packet comes out of `link` at `now`, which may lie ahead: it goes to the next link of its route or to its host.
@@ -191,6 +221,21 @@ impl Hosts {
         let blocks = sack.map(|id| self.sacks.take(id));
         let flow = &mut self.tcp[id as usize];
         flow.on_ack(id, Ack { ack, ece, blocks }, &self.tcp_kinds[flow.group as usize], now, queue);
+        self.trace(id, now);
+    }
+
+    /// Notes what a TCP sender's state has become, if it is traced.
+    #[inline]
+    fn trace(&mut self, id: u32, now: Time) {
+        if let Some(traces) = &mut self.traces {
+            let flow = &self.tcp[id as usize];
+            traces.note(id, now, || (flow.state(), self.tcp_kinds[flow.group as usize].payload));
+        }
+    }
+
+    /// The traces since they were last taken, if any are wanted.
+    pub fn traces(&mut self) -> Option<&mut Vec<TraceRow>> {
+        self.traces.as_mut().map(Traces::rows)
     }
 
     /// A datagram reached its first link: its source sends the next.
@@ -266,6 +311,9 @@ impl Hosts {
 /// An acknowledgement or a report that is dropped gives the place of what it carries back.
 impl Sink<Segment> for Hosts {
     fn dropped(&mut self, packet: SimPacket, why: Why, now: Time) {
+        if let Some(captures) = &mut self.captures {
+            captures.dropped(&packet, why, now, &self.sacks);
+        }
         match packet.handle.carried() {
             Carried::Ack { sack: Some(id), .. } => _ = self.sacks.take(id),
             Carried::Ack { sack: None, .. } => {}

@@ -1,7 +1,9 @@
 //! Headgate's packet simulator: the same disciplines, any network of links, TCP by the RFCs.
 #![forbid(unsafe_code)]
 
+mod capture;
 mod classified;
+mod events;
 mod hosts;
 mod link;
 mod meter;
@@ -16,13 +18,16 @@ mod segment;
 mod share;
 pub mod tcp;
 pub mod tfrc;
+mod traces;
 mod traffic;
 mod wakes;
 mod wire;
 mod world;
 
 pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
-pub use outcome::{EventRow, FlowRow, Happening, IntervalRow, LinkRow, Outcome, RunError, Watch};
+pub use outcome::{
+    EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, TraceRow, Watch,
+};
 pub use run::run;
 pub use segment::{Block, Blocks};
 pub use share::{Demand, max_min};

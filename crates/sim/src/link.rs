@@ -53,8 +53,10 @@ impl Link {
     /// A packet arrives.
     #[inline(always)]
     pub fn arrive(&mut self, packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+        hosts.at(self.number);
         self.settle(now, hosts);
         self.port.enqueue(packet, now, hosts);
+        self.explain();
         if self.wake != Time::NEVER {
             self.occupancy.set(self.port.backlog(), now);
         } else if now < self.free_at {
@@ -68,6 +70,7 @@ impl Link {
     /// The transmitter is free, or the discipline ready.
     #[inline(always)]
     pub fn free(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+        hosts.at(self.number);
         self.wake = Time::NEVER;
         self.pull(now, hosts, queue);
     }
@@ -92,6 +95,7 @@ impl Link {
     #[inline]
     fn pull(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
         let packet = self.port.dequeue(now, hosts);
+        self.explain();
         let backlog = self.port.backlog();
         self.occupancy.set(backlog, now);
         self.idle = packet.is_none();
@@ -99,6 +103,7 @@ impl Link {
             let transmit = self.transmit(packet.bytes);
             self.free_at = now + transmit;
             self.occupancy.busy(transmit);
+            hosts.sent(&packet, now);
             hosts.leave(self.number, packet, self.free_at + self.delay, queue);
             if backlog.packets > 0 {
                 self.wake = self.free_at;
@@ -108,6 +113,17 @@ impl Link {
         {
             // A shaper holds packets that may not leave yet. A nanosecond on at the least, so that time moves.
             self.wake = ready.max(now + Span::from_nanos(1));
+        }
+    }
+
+    /// Asks the discipline for its gauges, if it has just dropped or marked a packet and they are wanted.
+    #[inline]
+    fn explain(&mut self) {
+        let (discipline, ledger) = self.port.parts();
+        if let Some(log) = ledger.events()
+            && log.waits()
+        {
+            log.explain(discipline);
         }
     }
 

@@ -1,10 +1,11 @@
 //! What is measured while a run goes: counts by flow, the queue over time, events.
 
 use headgate_core::{Backlog, Counts, Ledger, Packet, Span, Time, Why};
-use headgate_scenario::{Events, Kind, Scenario};
+use headgate_scenario::{Kind, Scenario};
 
+use crate::events::EventLog;
 use crate::metrics::{Fate, LossPattern, PortMetrics};
-use crate::outcome::{EventRow, Happening};
+use crate::outcome::Happening;
 use crate::segment::Segment;
 use crate::wire::mean_base_rtt;
 
@@ -91,36 +92,6 @@ pub struct FlowLedger {
     events: Option<EventLog>,
 }
 
-/// Events in the order in which they happened, until the watcher takes them.
-pub struct EventLog {
-    /// The number of the port's link.
-    link: u16,
-    /// Arrivals and departures are wanted too, not only drops and marks.
-    passages: bool,
-    held: u32,
-    rows: Vec<EventRow>,
-}
-
-impl EventLog {
-    /// The log of `link` that `wanted` asks for, if any.
-    pub fn new(link: u16, wanted: Events) -> Option<EventLog> {
-        let log = EventLog { link, passages: wanted == Events::All, held: 0, rows: Vec::new() };
-        (wanted != Events::Off).then_some(log)
-    }
-
-    fn note(&mut self, packet: &Packet<Segment>, happening: Happening, time: Time) {
-        match happening {
-            Happening::Arrived => self.held += 1,
-            Happening::Sent | Happening::Dropped(_) => self.held -= 1,
-            Happening::Marked(_) => {}
-        }
-        if self.passages || matches!(happening, Happening::Dropped(_) | Happening::Marked(_)) {
-            let (flow, queue_packets) = (packet.flow.0 as u32, self.held);
-            self.rows.push(EventRow { time, link: self.link, happening, flow, bytes: packet.bytes, queue_packets });
-        }
-    }
-}
-
 impl FlowLedger {
     /// Nothing counted yet, of the flows of `scenario`, or of none where only replies come.
     pub fn new(scenario: &Scenario, carries_data: bool, events: Option<EventLog>) -> FlowLedger {
@@ -188,9 +159,10 @@ impl FlowLedger {
         self.metrics.loss_patterns(|flow| self.passed[flow].group.into())
     }
 
-    /// The events since they were last taken, if any were wanted.
-    pub fn events(&mut self) -> Option<&mut Vec<EventRow>> {
-        self.events.as_mut().map(|log| &mut log.rows)
+    /// The log of events, if one is wanted.
+    #[inline]
+    pub fn events(&mut self) -> Option<&mut EventLog> {
+        self.events.as_mut()
     }
 
     #[inline]

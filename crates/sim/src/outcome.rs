@@ -3,10 +3,11 @@
 use core::fmt;
 
 use headgate_core::parts::Histogram;
-use headgate_core::{BuildError, Counts, Span, Time, Why};
+use headgate_core::{Backlog, BuildError, Counts, Span, Time, Why};
 use headgate_scenario::Direction;
 
 use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
+use crate::tcp::State;
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -138,8 +139,41 @@ pub struct EventRow {
     pub flow: u32,
     /// The packet's size in bytes.
     pub bytes: u32,
-    /// Packets in the queue just after.
-    pub queue_packets: u32,
+    /// What waits in the queue just after.
+    pub queue: Backlog,
+}
+
+/// A gauge of a discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it tells of the packet's flow alone, and not of the queue.
+    pub of_flow: bool,
+}
+
+/// Events in order of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventBatch {
+    /// The events.
+    pub rows: Vec<EventRow>,
+    /// The gauges that are told with each; none unless the scenario records decisions.
+    pub gauges: Vec<Gauge>,
+    /// The gauges just after each event, one event after the other; NaN where the discipline did not tell.
+    pub values: Vec<f64>,
+}
+
+/// A traced sender, each time its state changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TraceRow {
+    /// When.
+    pub time: Time,
+    /// The flow.
+    pub flow: u32,
+    /// What the sender shows of itself.
+    pub state: State,
+    /// Bytes of data acknowledged so far.
+    pub acked_bytes: u64,
 }
 
 /// Looks on while a run goes.
@@ -147,7 +181,11 @@ pub trait Watch {
     /// Called every few thousand events with the simulated time; `false` stops the run with [`RunError::Stopped`].
     fn goes_on(&mut self, now: Time) -> bool;
     /// A batch of events, in order, if the scenario records them.
-    fn events(&mut self, batch: &[EventRow]);
+    fn events(&mut self, batch: &EventBatch);
+    /// A batch of traces, in order, if the scenario records them.
+    fn traces(&mut self, _batch: &[TraceRow]) {}
+    /// The next bytes of the pcapng file of the scenario's link number `link`, if it is captured.
+    fn captured(&mut self, _link: u16, _bytes: &[u8]) {}
 }
 
 /// Nobody looks on.
@@ -155,7 +193,7 @@ impl Watch for () {
     fn goes_on(&mut self, _: Time) -> bool {
         true
     }
-    fn events(&mut self, _: &[EventRow]) {}
+    fn events(&mut self, _: &EventBatch) {}
 }
 
 /// Why a run gave no outcome.

@@ -1,7 +1,9 @@
 //! The discipline of one direction of a link: whichever was named, behind one type.
 
 use headgate_core::disciplines::{Droptail, DroptailConfig};
-use headgate_core::{Backlog, BuildError, Class, Cx, Discipline, Params, Place, Qdisc, Rate, Rng, Time, registry};
+use headgate_core::{
+    Backlog, BuildError, Class, Cx, Discipline, FlowId, Params, Place, Qdisc, Rate, Rng, Time, registry,
+};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::classified::Classified;
@@ -79,5 +81,8 @@ impl Discipline<Segment> for Queueing {
     }
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         either!(self, it => it.observe(gauge));
+    }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        either!(self, it => it.observe_flow(flow, gauge));
     }
 }

@@ -3,9 +3,10 @@
 use headgate_core::{Port, Rate, Rng};
 use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario, UdpCc};
 
+use crate::events::EventLog;
 use crate::hosts::Hosts;
 use crate::link::Link;
-use crate::meter::{EventLog, FlowLedger};
+use crate::meter::FlowLedger;
 use crate::outcome::{Outcome, RunError, Watch};
 use crate::queue::Queue;
 use crate::queueing::Queueing;
@@ -32,7 +33,11 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64) -> Result<Vec<Link>, Run
         let label = label(scenario, hop);
         let named = simplex.qdisc.as_ref().unwrap_or(qdisc);
         let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed)?;
-        let log = if simplex.qdisc.is_none() { EventLog::new(hop.number(), scenario.record.events) } else { None };
+        let log = if simplex.qdisc.is_none() {
+            EventLog::new(hop.number(), scenario.record.events, &discipline)
+        } else {
+            None
+        };
         let carries = scenario.routes().any(|route| route.contains(&hop));
         let ledger = FlowLedger::new(scenario, carries, log);
         let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);

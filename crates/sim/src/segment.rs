@@ -179,6 +179,11 @@ impl<T: Copy> Store<T> {
         StoreId::new(self.slots.len() as u32).expect("the length after a push is not zero")
     }
 
+    /// What is kept, which stays where it is.
+    pub fn read(&self, id: StoreId) -> &T {
+        &self.slots[id.0.get() as usize - 1]
+    }
+
     /// Gives what was kept and frees its place.
     pub fn take(&mut self, id: StoreId) -> T {
         self.free.push(id);

@@ -5,7 +5,7 @@ use headgate_scenario::Scenario;
 
 use crate::hosts::Hosts;
 use crate::link::Link;
-use crate::outcome::{EventRow, Outcome, RunError, Watch};
+use crate::outcome::{EventBatch, Outcome, RunError, Watch};
 use crate::queue::Queue;
 use crate::sampler::Sampler;
 use crate::segment::{Segment, SimPacket};
@@ -128,14 +128,14 @@ pub struct World {
     net: Net,
     sampler: Sampler,
     /// Events of all links on their way to the watcher.
-    rows: Vec<EventRow>,
+    batch: EventBatch,
 }
 
 impl World {
     /// A world in which the events of `queue` are to come.
     pub fn new(queue: Queue<Event>, links: Vec<Link>, hosts: Hosts, sampler: Sampler) -> World {
         let wakes = Wakes::new(links.len());
-        World { queue, net: Net { links, wakes, hosts }, sampler, rows: Vec::new() }
+        World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
     }
 
     /// Lets everything happen up to the scenario's end.
@@ -209,17 +209,23 @@ impl World {
     /// Tells the watcher what the links saw since the last time, in order of time, and how far the run is.
     fn report(&mut self, now: Time, watch: &mut dyn Watch) -> Result<(), RunError> {
         let mut logs = 0;
-        for events in self.net.links.iter_mut().filter_map(|link| link.ledger_mut().events()) {
-            self.rows.append(events);
+        for log in self.net.links.iter_mut().filter_map(|link| link.ledger_mut().events()) {
+            log.take(&mut self.batch);
             logs += 1;
         }
         if logs > 1 {
-            // Stable: of one moment, the events of a link stay together and in order.
-            self.rows.sort_by_key(|row| row.time);
+            self.batch.sort();
         }
         if logs > 0 {
-            watch.events(&self.rows);
-            self.rows.clear();
+            watch.events(&self.batch);
+            self.batch.clear();
+        }
+        if let Some(traces) = self.net.hosts.traces() {
+            watch.traces(traces);
+            traces.clear();
+        }
+        if let Some(captures) = self.net.hosts.captures() {
+            captures.take(|link, bytes| watch.captured(link, bytes));
         }
         if watch.goes_on(now) { Ok(()) } else { Err(RunError::Stopped) }
     }

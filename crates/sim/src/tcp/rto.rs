@@ -24,6 +24,11 @@ impl Rto {
         (self.srtt != Span::ZERO).then_some(self.srtt)
     }
 
+    /// The variation of the round-trip time, zero before the first sample.
+    pub fn rttvar(&self) -> Span {
+        self.rttvar
+    }
+
     /// The timeout, backoff included.
     #[inline]
     pub fn timeout(&self) -> Span {

@@ -5,8 +5,11 @@
 //! the window in which the last loss or mark was acted upon (RFC 6582's recover + 1, RFC 6675's RecoveryPoint + 1).
 
 mod recovery;
+mod state;
 mod supply;
 mod tracked;
+
+pub use state::State;
 
 use headgate_core::Time;
 

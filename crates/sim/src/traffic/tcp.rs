@@ -8,7 +8,7 @@ use headgate_scenario::TcpGroup;
 use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;
 use crate::segment::{Sacks, Segment};
-use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
+use crate::tcp::{Ack, Config, Receiver, Reply, Sender, State};
 use crate::wire::{Wire, WireKind};
 use crate::world::Event;
 
@@ -210,6 +210,11 @@ impl TcpFlow {
     #[inline]
     pub fn approach_wire(&self) {
         black_box(self.back);
+    }
+
+    /// What the sender shows of itself.
+    pub fn state(&self) -> State {
+        self.sender.state()
     }
 
     /// What it has done up to `now`.

@@ -45,7 +45,7 @@ fn recount(events: &[EventRow]) -> (Counts, u64) {
             }
             Happening::Marked(why) => counts.marks[why as usize] += 1,
         }
-        assert_eq!(u64::from(event.queue_packets), held);
+        assert_eq!(u64::from(event.queue.packets), held);
     }
     (counts, held)
 }

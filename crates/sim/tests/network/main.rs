@@ -2,13 +2,14 @@
 
 mod balance;
 mod classes;
+mod evidence;
 mod metrics;
 mod paths;
 mod repeat;
 mod tfrc;
 
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::{EventRow, Outcome, Watch, run};
+use headgate_sim::{EventBatch, EventRow, Outcome, Watch, run};
 
 /// A scenario of 10 Mbit/s and 10 ms with a queue of 50 packets, access links of 100 Mbit/s and 1 ms, no warm-up.
 /// `rest` begins with what belongs to `[link]` and goes on with the flows.
@@ -39,8 +40,8 @@ impl Watch for Witness {
         self.looks.push(now.as_secs_f64());
         now.as_secs_f64() < self.patience
     }
-    fn events(&mut self, batch: &[EventRow]) {
-        self.events.extend_from_slice(batch);
+    fn events(&mut self, batch: &EventBatch) {
+        self.events.extend_from_slice(&batch.rows);
     }
 }
 

@@ -1,0 +1,126 @@
+//! What to write down besides the totals: the `[record]` section.
+
+use std::fmt;
+use std::ops::{Bound, Range};
+
+use headgate_core::{Span, nearest};
+use serde::de::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use crate::check::{Section, within};
+use crate::error::Fault;
+use crate::model::{Events, Record, TcpGroup, UdpGroup};
+use crate::network::Link;
+use crate::raw::{At, RawRecord};
+use crate::values::{FromText, TextVisitor};
+
+/// More rows over time than anyone can look at.
+const MOST_INTERVALS: u64 = 1_000_000;
+
+/// Flows whose senders are traced: a group's, or one of them. Written `web`, or `web/3`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traced {
+    /// The group's name.
+    pub group: String,
+    /// The flow's number among those of the group, from 0; `None` for all of them.
+    pub flow: Option<u32>,
+}
+
+impl Traced {
+    /// Whether flow number `flow` of the group called `group` is meant.
+    pub fn means(&self, group: &str, flow: u32) -> bool {
+        self.group == group && self.flow.is_none_or(|one| one == flow)
+    }
+}
+
+impl fmt::Display for Traced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.group)?;
+        self.flow.map_or(Ok(()), |flow| write!(f, "/{flow}"))
+    }
+}
+
+impl FromText for Traced {
+    fn expecting() -> String {
+        "a group such as \"web\", or one of its flows such as \"web/3\"".to_string()
+    }
+    fn from_text(text: &str) -> Result<Traced, String> {
+        let (group, flow) = text.split_once('/').map_or((text, None), |(group, flow)| (group, Some(flow)));
+        let number =
+            flow.map(|flow| flow.parse().map_err(|_| format!("expected {}, found {text:?}", Self::expecting())));
+        Ok(Traced { group: group.to_string(), flow: number.transpose()? })
+    }
+}
+
+impl<'de> Deserialize<'de> for Traced {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor::default())
+    }
+}
+
+/// What the section says, of a scenario that has these groups and links.
+pub(crate) fn record(
+    raw: At<RawRecord>,
+    duration: Span,
+    (tcp, udp): (&[TcpGroup], &[UdpGroup]),
+    links: &[Link],
+) -> Result<Record, Fault> {
+    let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[record]" };
+    let raw = raw.map(Spanned::into_inner).unwrap_or_default();
+    // By default 100 ms, but a row or more even in the shortest of runs, and not too many in the longest.
+    let least = Span::from_nanos(duration.as_nanos().div_ceil(MOST_INTERVALS));
+    let default = Span::from_millis(100).min(duration).max(least);
+    let interval = section.quantity(raw.interval, default);
+    let interval = within(interval, (Bound::Included(least), Bound::Included(duration)))?;
+    let flows = section.or(raw.flows, Vec::new()).into_inner();
+    let capture = section.or(raw.capture, Vec::new()).into_inner();
+    Ok(Record {
+        interval,
+        events: section.or(raw.events, Events::Off).into_inner(),
+        flows: flows.into_iter().map(|flow| traced(flow, tcp, udp)).collect::<Result<_, _>>()?,
+        flow_interval: within(section.quantity(raw.flow_interval, Span::ZERO), ..=duration)?,
+        capture: captured(capture, links)?,
+    })
+}
+
+/// The links to capture, by their places among `links`, each once.
+fn captured(names: Vec<Spanned<String>>, links: &[Link]) -> Result<Vec<u16>, Fault> {
+    let mut captured = Vec::new();
+    for name in names {
+        let (span, name) = (name.span(), name.into_inner());
+        match links.iter().position(|link| link.name == name) {
+            Some(link) if captured.contains(&(link as u16)) => {
+                return Err(Fault::value(span, format!("`{name}` is named twice")));
+            }
+            Some(link) => captured.push(link as u16),
+            None => return Err(unknown(span, "link", &name, links.iter().map(|link| link.name.as_str()))),
+        }
+    }
+    Ok(captured)
+}
+
+/// Nothing of that kind goes by that name.
+fn unknown<'a>(span: Range<usize>, what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Fault {
+    let guess = nearest(name, known.clone()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let known: Vec<&str> = known.collect();
+    Fault::value(span, format!("no {what} is called `{name}`{guess}")).help(format!("known: {}", known.join(", ")))
+}
+
+/// The flows if there are such: TCP alone has a window to trace.
+fn traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<Traced, Fault> {
+    let span = value.span();
+    let traced = value.into_inner();
+    if udp.iter().any(|group| group.name == traced.group) {
+        return Err(Fault::value(span, format!("`{}` is UDP: its senders have no window to trace", traced.group)));
+    }
+    let Some(group) = tcp.iter().find(|group| group.name == traced.group) else {
+        return Err(unknown(span, "TCP group", &traced.group, tcp.iter().map(|group| group.name.as_str())));
+    };
+    match traced.flow {
+        Some(flow) if flow >= group.flows => {
+            let last = group.flows - 1;
+            Err(Fault::value(span, format!("`{}` has flows 0 to {last}, not {flow}", group.name)))
+        }
+        _ => Ok(traced),
+    }
+}

@@ -1,0 +1,64 @@
+//! What the packets of every flow look like on the wire.
+
+use headgate_core::Ecn;
+use headgate_scenario::{Header, Scenario};
+
+use super::frame::Frame;
+use super::segments::{Format, Handshake, formats};
+use crate::segment::{Carried, Sacks, SimPacket};
+
+/// What packets look like: by flow what never changes, the same for all captures of a run.
+pub struct Formats {
+    /// By flow: the group, and the header of what its sender sends.
+    flows: Vec<(u16, Header<'static>)>,
+    groups: Vec<Format>,
+}
+
+impl Formats {
+    /// Those of `scenario`.
+    pub fn new(scenario: &Scenario) -> Formats {
+        let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
+        let flows: Vec<_> = groups.zip(scenario.headers().map(unlabelled)).collect();
+        let groups = formats(scenario, flows.iter().map(|(_, header)| *header));
+        Formats { flows, groups }
+    }
+
+    /// How many flows there are.
+    pub fn flows(&self) -> usize {
+        self.flows.len()
+    }
+
+    fn of(&self, packet: &SimPacket) -> (Format, Header<'static>) {
+        let (group, header) = self.flows[packet.flow.0 as usize];
+        (self.groups[usize::from(group)], header)
+    }
+
+    /// A packet as it would stand on the wire.
+    pub fn frame(&self, packet: &SimPacket, sacks: &Sacks) -> Frame {
+        let (format, header) = self.of(packet);
+        match (format, packet.handle.carried()) {
+            (Format::Tcp(format), Carried::Data { seq, cwr }) => {
+                Frame::tcp(&header, packet.ecn, format.data(seq, cwr), format.payload)
+            }
+            (Format::Tcp(format), Carried::Ack { ack, ece, sack }) => {
+                let blocks = sack.map(|id| *sacks.read(id)).unwrap_or_default();
+                Frame::tcp(&header.reply(), packet.ecn, format.ack(ack, ece, &blocks), 0)
+            }
+            _ if packet.handle.is_reply() => Frame::udp(&header.reply(), packet.ecn, packet.bytes),
+            _ => Frame::udp(&header, packet.ecn, packet.bytes),
+        }
+    }
+
+    /// The handshake of the packet's connection: each segment, and whether it goes the sender's way. None for a datagram.
+    pub fn handshake(&self, packet: &SimPacket) -> Option<[(Frame, bool); 3]> {
+        let (Format::Tcp(format), header) = self.of(packet) else { return None };
+        let frame = |step, header| Frame::tcp(&header, Ecn::NotEct, format.handshake(step), 0);
+        let answer = frame(Handshake::SynAck, header.reply());
+        Some([(frame(Handshake::Syn, header), true), (answer, false), (frame(Handshake::Ack, header), true)])
+    }
+}
+
+fn unlabelled(header: Header<'_>) -> Header<'static> {
+    let Header { protocol, source, destination, source_port, destination_port, dscp, label: _ } = header;
+    Header { protocol, source, destination, source_port, destination_port, dscp, label: "" }
+}

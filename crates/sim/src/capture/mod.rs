@@ -1,0 +1,140 @@
+//! A link's packets as a pcapng file: what tcpdump would see at its exit, and what was dropped before it.
+//!
+//! Packets are captured as they begin to be sent, on one interface a direction; packets that were dropped, as they
+//! were, on a second one, with the reason in a comment. Only headers are kept.
+//!
+//! The simulator's connections are established when they start. A reader of captures must see how, or it could neither
+//! scale windows nor know what was agreed: before a connection's first packet comes the handshake that would have
+//! opened it, at the same moment, its comment saying that it was not simulated.
+
+mod formats;
+mod frame;
+mod pcapng;
+mod segments;
+#[cfg(test)]
+mod tests;
+
+use headgate_core::{Time, Why};
+use headgate_scenario::{Direction, Link, Scenario};
+
+use self::formats::Formats;
+use self::frame::{Frame, MOST_HEADERS};
+use self::pcapng::{Blocks, Captured};
+use crate::segment::{Sacks, SimPacket};
+
+/// The captures of a run.
+pub struct Captures {
+    formats: Formats,
+    /// By link.
+    links: Vec<Option<Capture>>,
+    /// The link at which things happen, and which way.
+    at: (usize, Direction),
+}
+
+/// The capture of one link, both directions.
+struct Capture {
+    blocks: Blocks,
+    /// By flow: the handshake was written.
+    greeted: Vec<bool>,
+}
+
+const APPLICATION: &str = concat!("Headgate ", env!("CARGO_PKG_VERSION"));
+const NOT_SIMULATED: &str = "not simulated: connections are established when they start";
+
+impl Captures {
+    /// Those that `scenario` asks for, if it asks for any.
+    pub fn new(scenario: &Scenario) -> Option<Captures> {
+        let wanted = &scenario.record.capture;
+        let formats = || Formats::new(scenario);
+        let captures = |formats: Formats| {
+            let flows = formats.flows();
+            let capture = |(number, link)| wanted.contains(&(number as u16)).then(|| Capture::new(link, flows));
+            let links = scenario.links.iter().enumerate().map(capture).collect();
+            Captures { formats, links, at: (0, Direction::Forward) }
+        };
+        (!wanted.is_empty()).then(|| captures(formats()))
+    }
+
+    /// What happens from now on happens at the direction of a link that has this number among all directions.
+    pub fn at(&mut self, number: u16) {
+        let number = usize::from(number);
+        self.at = (number / 2, Direction::BOTH[number % 2]);
+    }
+
+    /// A packet begins to be sent.
+    pub fn sent(&mut self, packet: &SimPacket, now: Time, sacks: &Sacks) {
+        let (link, direction) = self.at;
+        if let Some(capture) = &mut self.links[link] {
+            capture.greet(packet, direction, now, &self.formats);
+            capture.write(&self.formats.frame(packet, sacks), sent(direction), now, &[]);
+        }
+    }
+
+    /// A packet is dropped.
+    pub fn dropped(&mut self, packet: &SimPacket, why: Why, now: Time, sacks: &Sacks) {
+        let (link, direction) = self.at;
+        if let Some(capture) = &mut self.links[link] {
+            capture.greet(packet, direction, now, &self.formats);
+            let comment = ["dropped: ", why.name()];
+            capture.write(&self.formats.frame(packet, sacks), dropped(direction), now, &comment);
+        }
+    }
+
+    /// Hands over what was written since the last call: the number of each captured link, and bytes to be appended.
+    pub fn take(&mut self, mut hand: impl FnMut(u16, &[u8])) {
+        for (number, capture) in self.links.iter_mut().enumerate() {
+            if let Some(Capture { blocks, .. }) = capture {
+                hand(number as u16, blocks.bytes());
+                blocks.clear();
+            }
+        }
+    }
+}
+
+/// The interface of what is sent in a direction.
+fn sent(direction: Direction) -> u32 {
+    direction as u32
+}
+
+/// The interface of what is dropped.
+fn dropped(direction: Direction) -> u32 {
+    2 + direction as u32
+}
+
+impl Capture {
+    /// Nothing captured yet of `link`.
+    fn new(link: &Link, flows: usize) -> Capture {
+        let mut blocks = Blocks::default();
+        blocks.section(APPLICATION);
+        for (suffix, what) in [("", "sent"), (" drops", "dropped")] {
+            for (direction, from, to) in
+                [(Direction::Forward, &link.from, &link.to), (Direction::Reverse, &link.to, &link.from)]
+            {
+                let name = format!("{} {direction}{suffix}", link.name);
+                blocks.interface(&name, &format!("packets {what} from {from} to {to}"), MOST_HEADERS as u32);
+            }
+        }
+        Capture { blocks, greeted: vec![false; flows] }
+    }
+
+    /// The handshake, before the first packet of a connection.
+    fn greet(&mut self, packet: &SimPacket, direction: Direction, now: Time, formats: &Formats) {
+        if std::mem::replace(&mut self.greeted[packet.flow.0 as usize], true) {
+            return;
+        }
+        let forth = if packet.handle.is_reply() { back(direction) } else { direction };
+        for (frame, with_the_data) in formats.handshake(packet).into_iter().flatten() {
+            let way = if with_the_data { forth } else { back(forth) };
+            self.write(&frame, sent(way), now, &[NOT_SIMULATED]);
+        }
+    }
+
+    fn write(&mut self, frame: &Frame, interface: u32, now: Time, comment: &[&str]) {
+        let (nanos, bytes) = (now.as_nanos(), frame.bytes());
+        self.blocks.packet(&Captured { interface, nanos, length: frame.length, bytes, comment });
+    }
+}
+
+fn back(direction: Direction) -> Direction {
+    if direction == Direction::Forward { Direction::Reverse } else { Direction::Forward }
+}

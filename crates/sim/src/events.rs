@@ -1,0 +1,99 @@
+//! What happened to single packets at a queue, and for drops and marks what the discipline said of itself then.
+
+use headgate_core::{Backlog, Discipline, FlowId, Time};
+use headgate_scenario::Events;
+
+use crate::outcome::{EventBatch, EventRow, Gauge, Happening};
+use crate::segment::{Segment, SimPacket};
+
+/// The events of one queue in the order in which they happened, until the watcher takes them.
+pub struct EventLog {
+    /// The number of the port's link.
+    link: u16,
+    wanted: Events,
+    held: Backlog,
+    batch: EventBatch,
+}
+
+impl EventLog {
+    /// The log of `link` that `wanted` asks for, if any; `discipline` is the one there.
+    pub fn new(link: u16, wanted: Events, discipline: &impl Discipline<Segment>) -> Option<EventLog> {
+        let mut batch = EventBatch::default();
+        if wanted == Events::Decisions {
+            discipline.observe(&mut |name, _| batch.gauges.push(Gauge { name, of_flow: false }));
+            discipline.observe_flow(FlowId(0), &mut |name, _| batch.gauges.push(Gauge { name, of_flow: true }));
+        }
+        (wanted != Events::Off).then_some(EventLog { link, wanted, held: Backlog::default(), batch })
+    }
+
+    /// Something happened to a packet.
+    pub fn note(&mut self, packet: &SimPacket, happening: Happening, time: Time) {
+        let Backlog { packets, bytes } = &mut self.held;
+        match happening {
+            Happening::Arrived => (*packets, *bytes) = (*packets + 1, *bytes + u64::from(packet.bytes)),
+            Happening::Sent | Happening::Dropped(_) => {
+                (*packets, *bytes) = (*packets - 1, *bytes - u64::from(packet.bytes));
+            }
+            Happening::Marked(_) => {}
+        }
+        if self.wanted == Events::All || matches!(happening, Happening::Dropped(_) | Happening::Marked(_)) {
+            self.batch.rows.push(EventRow {
+                time,
+                link: self.link,
+                happening,
+                flow: packet.flow.0 as u32,
+                bytes: packet.bytes,
+                queue: self.held,
+            });
+        }
+    }
+
+    /// Whether drops and marks wait for the discipline's gauges: to be asked after every call of the discipline.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        self.batch.values.len() < self.batch.rows.len() * self.batch.gauges.len()
+    }
+
+    /// Writes the gauges of `discipline` beside what it has just dropped and marked.
+    pub fn explain(&mut self, discipline: &impl Discipline<Segment>) {
+        let EventBatch { rows, gauges, values } = &mut self.batch;
+        for row in &rows[values.len() / gauges.len()..] {
+            let start = values.len();
+            values.resize(start + gauges.len(), f64::NAN);
+            let mut write = |name, of_flow, value| {
+                let told = Gauge { name, of_flow };
+                if let Some(column) = gauges.iter().position(|gauge| *gauge == told) {
+                    values[start + column] = value;
+                }
+            };
+            discipline.observe(&mut |name, value| write(name, false, value));
+            discipline.observe_flow(FlowId(row.flow.into()), &mut |name, value| write(name, true, value));
+        }
+    }
+
+    /// Moves what was noted to the end of `batch`.
+    pub fn take(&mut self, batch: &mut EventBatch) {
+        let mine = &mut self.batch;
+        batch.gauges.clone_from(&mine.gauges);
+        batch.rows.append(&mut mine.rows);
+        batch.values.append(&mut mine.values);
+    }
+}
+
+impl EventBatch {
+    /// Forgets all rows.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.values.clear();
+    }
+
+    /// Puts the events of several queues in order of time. Those of one queue and moment stay together and in order.
+    pub(crate) fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by_key(|index| self.rows[*index].time);
+        let width = self.gauges.len();
+        self.values =
+            order.iter().flat_map(|index| &self.values[index * width..(index + 1) * width]).copied().collect();
+        self.rows = order.iter().map(|index| self.rows[*index]).collect();
+    }
+}
