@@ -15,6 +15,7 @@ __all__ = [
     "Stopped",
     "discipline",
     "disciplines",
+    "reasons",
     "run",
 ]
 
@@ -59,7 +60,11 @@ class Scenario:
     @property
     def rate_bps(self) -> float: ...
     @property
-    def records_events(self) -> bool: ...
+    def records(self) -> list[str]:
+        """The tables that are recorded on request: `events`, `traces`."""
+    @property
+    def captures(self) -> list[str]:
+        """The links that are captured, by name."""
     @property
     def seeds(self) -> list[int]: ...
     @property
@@ -98,9 +103,14 @@ def run(
     qdisc_index: int,
     seed: int,
     progress: Progress | None = None,
-    on_events: Callable[[Batch], object] | None = None,
+    on_batch: Callable[[str, Batch], object] | None = None,
+    on_capture: Callable[[str, bytes], object] | None = None,
 ) -> Outcome:
-    """Runs one discipline with one seed; other Python threads go on meanwhile."""
+    """Runs one discipline with one seed; other Python threads go on meanwhile.
+
+    `on_batch` is told the next rows of the tables `events` and `traces`, `on_capture` the next bytes of a link's pcapng
+    file, if the scenario records them.
+    """
 
 @final
 class Parameter:
@@ -167,6 +177,9 @@ class Discipline:
     def parameters(self) -> list[Parameter]: ...
     @property
     def presets(self) -> list[Preset]: ...
+
+def reasons() -> list[tuple[str, str]]:
+    """Every reason for a drop or a mark: its name, and what follows "because"."""
 
 def disciplines() -> list[Discipline]:
     """Every discipline, sorted by name."""

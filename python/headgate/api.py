@@ -5,16 +5,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from headgate import _core, store, tables
+from headgate import _core, store, streams, tables
 from headgate.errors import InterruptedRunError, RunFailedError, UsageError
 from headgate.results import Result
 from headgate.runner import Failures, Timing, Watcher, run_point, run_points
 from headgate.scenario import Point, Scenario
 from headgate.store import Store
+
+if TYPE_CHECKING:
+    from headgate.why import Explanation
 
 
 def run(
@@ -98,6 +101,25 @@ def write_report(result: Result) -> Path:
     return result.path / store.REPORT
 
 
+def write_explanation(result: Result, explanation: Explanation) -> Path:
+    """Draws the picture of an explanation into the result's folder `why`, as PNG and SVG; gives the PNG's path."""
+    from headgate.plot.flow import flow
+    from headgate.plot.picture import picture
+
+    if result.path is None:
+        raise UsageError("this result is in memory: run it with `out` to have pictures")
+    folder = result.path / store.WHY
+    drawn = picture(flow(result, explanation))
+    name = f"{store.slug(explanation.point)}-flow{explanation.facts.flow}"
+    try:
+        folder.mkdir(exist_ok=True)
+        for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
+            store.write_whole(folder / f"{name}.{kind}", lambda file, content=content: file.write_bytes(content))  # type: ignore[misc]
+    except OSError as error:
+        raise store.not_writable(folder, error) from None
+    return folder / f"{name}.png"
+
+
 def _run_missing(folder: Store, threads: int | None, watcher: Watcher) -> None:
     """Runs the points that are not finished."""
     scenario = folder.scenario
@@ -105,11 +127,8 @@ def _run_missing(folder: Store, threads: int | None, watcher: Watcher) -> None:
 
     def job(point: Point, progress: _core.Progress) -> None:
         with folder.writing(point) as path:
-            if scenario.records_events:
-                with tables.EventWriter(path / f"{store.EVENTS}.parquet") as on_events:
-                    outcome, timing = run_point(scenario, point, progress, on_events)
-            else:
-                outcome, timing = run_point(scenario, point, progress)
+            with streams.Files(path, scenario) as files:
+                outcome, timing = run_point(scenario, point, progress, files.batch, files.capture)
             for name, table in _tables(outcome).items():
                 tables.write(path / f"{name}.parquet", table)
             store.write_json(path / store.TIMING, timing._asdict())
@@ -121,15 +140,13 @@ def _run_missing(folder: Store, threads: int | None, watcher: Watcher) -> None:
 
 
 def _in_memory(scenario: Scenario, threads: int | None, watcher: Watcher) -> Result:
-    """Runs all points and keeps their tables, events too if the scenario records them."""
+    """Runs all points and keeps their tables."""
     done: dict[Point, tuple[dict[str, pa.Table], Timing]] = {}
 
     def job(point: Point, progress: _core.Progress) -> None:
-        events: list[pa.Table] = []
-        on_events = (lambda batch: events.append(tables.table(batch))) if scenario.records_events else None
-        outcome, timing = run_point(scenario, point, progress, on_events)
-        recorded = {store.EVENTS: pa.concat_tables([tables.EVENTS.empty_table(), *events])} if on_events else {}
-        done[point] = (_tables(outcome) | recorded, timing)
+        recorded = streams.Memory(scenario)
+        outcome, timing = run_point(scenario, point, progress, recorded.batch)
+        done[point] = (_tables(outcome) | recorded.tables(), timing)
 
     _supervise(scenario, scenario.points, job, lambda: len(done), None, threads, watcher)
     parts = [done[point] for point in scenario.points]
@@ -167,8 +184,7 @@ def _finish(folder: Store) -> None:
         whole = tables.concat(tables.read(folder.point(point) / f"{name}.parquet") for point in points)
         files.append(folder.path / f"{name}.parquet")
         store.write_whole(files[-1], lambda file, whole=whole: tables.write(file, whole))  # type: ignore[misc]
-    if folder.scenario.records_events:
-        files += folder.move_events()
+    files += folder.move_streams()
     timing = [_timing_row(point, store.read_json(folder.point(point) / store.TIMING)) for point in points]
     store.write_json(folder.path / store.TIMING, {"points": timing})
     folder.finish(files)

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headgate import store, tables
 from headgate.errors import ResultError
-from headgate.scenario import Scenario
+from headgate.scenario import Point, Scenario
 
 
 class Result:
@@ -63,7 +64,7 @@ class Result:
 
     @cached_property
     def delays(self) -> pa.Table:
-        """The distribution of queueing delay where disciplines are compared: a row a histogram box that is not empty."""
+        """The distribution of queueing delay where disciplines are compared: a row a box that is not empty."""
         return self._table("delays")
 
     @cached_property
@@ -72,12 +73,39 @@ class Result:
 
         This reads them all: for a long record, open the folder `events` with `pyarrow.dataset` instead.
         """
-        if not self.scenario.records_events:
+        return self._streamed("events")
+
+    @cached_property
+    def traces(self) -> pa.Table | None:
+        """One row a change of a traced TCP sender's state; None unless the scenario traces any. As `events`."""
+        return self._streamed("traces")
+
+    @property
+    def captures(self) -> list[Path]:
+        """The pcapng files, one for each point and captured link; none in memory."""
+        if self.path is None:
+            return []
+        folder, links = self.path / store.CAPTURES, self.scenario.captures
+        return [folder / store.capture(point, link) for point in self.scenario.points for link in links]
+
+    def point(self, name: str, point: Point) -> pa.Table:
+        """The rows of one point in the table called `name`; of a streamed one, its file alone is read.
+
+        `KeyError` if the scenario does not record that table.
+        """
+        if name in tables.STREAMED and name not in self.scenario.records:
+            raise KeyError(name)
+        if name in tables.STREAMED and self.path is not None:
+            return tables.read(self.path / name / f"{store.slug(point)}.parquet")
+        whole = getattr(self, name)
+        return whole.filter(pc.and_(pc.equal(whole["qdisc"], point.qdisc), pc.equal(whole["seed"], point.seed)))
+
+    def _streamed(self, name: str) -> pa.Table | None:
+        if name not in self.scenario.records:
             return None
         if self.path is None:
-            return self._kept["events"]
-        files = [self.path / store.EVENTS / f"{store.slug(point)}.parquet" for point in self.scenario.points]
-        return tables.concat(tables.read(file) for file in files)
+            return self._kept[name]
+        return tables.concat(self.point(name, point) for point in self.scenario.points)
 
     def summary(self) -> list[dict[str, Any]]:
         """What the run showed, one entry a discipline: the `results` of the JSON document (docs/reference/json.md)."""

@@ -44,11 +44,15 @@ class Failures(Exception):
 
 
 def run_point(
-    scenario: Scenario, point: Point, progress: _core.Progress, on_events: Callable[[Any], object] | None = None
+    scenario: Scenario,
+    point: Point,
+    progress: _core.Progress,
+    on_batch: Callable[[str, Any], object] | None = None,
+    on_capture: Callable[[str, bytes], object] | None = None,
 ) -> tuple[_core.Outcome, Timing]:
     """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
     wall, cpu = time.perf_counter(), time.thread_time()
-    outcome = _core.run(scenario.core, point.qdisc_index, point.seed, progress, on_events)
+    outcome = _core.run(scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture)
     return outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall)
 
 

@@ -105,9 +105,14 @@ class Scenario:
         return self._core.rate_bps
 
     @property
-    def records_events(self) -> bool:
-        """Whether events at the bottleneck are written, one row each."""
-        return self._core.records_events
+    def records(self) -> list[str]:
+        """The tables that are recorded because the scenario asks for them: `events`, `traces`."""
+        return self._core.records
+
+    @property
+    def captures(self) -> list[str]:
+        """The links whose packets are captured, by name."""
+        return self._core.captures
 
     @property
     def seeds(self) -> list[int]:

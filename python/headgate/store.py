@@ -28,7 +28,8 @@ TIMING = "timing.json"
 REPORT = "report.html"
 BUILD = ".build"
 POINTS = "points"
-EVENTS = "events"
+CAPTURES = "captures"
+WHY = "why"
 
 #: Marks what is not whole yet.
 UNFINISHED = ".unfinished-"
@@ -43,6 +44,11 @@ def slug(point: Point) -> str:
     """A file name for `point`, different for each discipline and seed."""
     name = point.qdisc.partition(":")[0]
     return f"{name}-{hashlib.sha256(point.qdisc.encode()).hexdigest()[:8]}-{point.seed}"
+
+
+def capture(point: Point, link: str) -> str:
+    """The file name of the capture of a link in `point`."""
+    return f"{slug(point)}-{link}.pcapng"
 
 
 class Store:
@@ -130,16 +136,19 @@ class Store:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
 
-    def move_events(self) -> list[Path]:
-        """Gives every point's events their final place; goes on where an interrupted call stopped."""
-        (self.path / EVENTS).mkdir(exist_ok=True)
-        files = []
+    def move_streams(self) -> list[Path]:
+        """Gives every point's streamed tables and captures their final place; goes on where it was interrupted."""
+        moves = {}
         for point in self.scenario.points:
-            files.append(self.path / EVENTS / f"{slug(point)}.parquet")
-            recorded = self.point(point) / f"{EVENTS}.parquet"
+            for name in self.scenario.records:
+                moves[self.path / name / f"{slug(point)}.parquet"] = self.point(point) / f"{name}.parquet"
+            for link in self.scenario.captures:
+                moves[self.path / CAPTURES / capture(point, link)] = self.point(point) / CAPTURES / f"{link}.pcapng"
+        for file, recorded in moves.items():
+            file.parent.mkdir(exist_ok=True)
             if recorded.exists():
-                recorded.replace(files[-1])
-        return files
+                recorded.replace(file)
+        return list(moves)
 
     def finish(self, files: list[Path]) -> dict[str, Any]:
         """Writes the manifest, with the hash of each of `files`, and forgets the single points."""

@@ -15,21 +15,43 @@ WORDS = pa.dictionary(pa.int32(), pa.string())
 #: The tables of every result, in the order in which they are documented.
 NAMES = ("flows", "intervals", "links", "delays")
 
-#: Events where disciplines are compared, one row each; they are streamed, so their columns are fixed here.
-EVENTS = pa.schema(
-    [
-        pa.field("qdisc", WORDS, nullable=False),
-        pa.field("seed", pa.uint64(), nullable=False),
-        pa.field("link", WORDS),
-        pa.field("direction", WORDS),
-        pa.field("time_ns", pa.uint64(), nullable=False),
-        pa.field("event", WORDS, nullable=False),
-        pa.field("reason", WORDS),
-        pa.field("flow", pa.uint32(), nullable=False),
-        pa.field("bytes", pa.uint32(), nullable=False),
-        pa.field("queue_packets", pa.uint32(), nullable=False),
-    ]
-)
+_POINT = [pa.field("qdisc", WORDS, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
+
+#: The tables that are there where the scenario asks for them, and their columns: they are streamed, and an empty one
+#: must have them too. `events` has a further column for each gauge where decisions are recorded.
+STREAMED = {
+    "events": pa.schema(
+        [
+            *_POINT,
+            pa.field("link", WORDS),
+            pa.field("direction", WORDS),
+            pa.field("time_ns", pa.uint64(), nullable=False),
+            pa.field("event", WORDS, nullable=False),
+            pa.field("reason", WORDS),
+            pa.field("flow", pa.uint32(), nullable=False),
+            pa.field("bytes", pa.uint32(), nullable=False),
+            pa.field("queue_packets", pa.uint32(), nullable=False),
+            pa.field("queue_bytes", pa.uint64(), nullable=False),
+        ]
+    ),
+    "traces": pa.schema(
+        [
+            *_POINT,
+            pa.field("time_ns", pa.uint64(), nullable=False),
+            pa.field("flow", pa.uint32(), nullable=False),
+            pa.field("cwnd", pa.float64(), nullable=False),
+            pa.field("ssthresh", pa.float64()),
+            pa.field("srtt_ms", pa.float64()),
+            pa.field("rttvar_ms", pa.float64()),
+            pa.field("rto_ms", pa.float64(), nullable=False),
+            pa.field("flight", pa.uint32(), nullable=False),
+            pa.field("acked_bytes", pa.uint64(), nullable=False),
+            pa.field("phase", WORDS, nullable=False),
+            pa.field("retransmits", pa.uint32(), nullable=False),
+            pa.field("timeouts", pa.uint32(), nullable=False),
+        ]
+    ),
+}
 
 PARQUET: dict[str, Any] = {"version": "2.6", "compression": "zstd", "store_schema": True}
 ROW_GROUP = 1 << 20
@@ -40,13 +62,18 @@ def table(batch: Any) -> pa.Table:
     return pa.table(pa.record_batch(batch))
 
 
+def join(parts: Iterable[pa.Table]) -> pa.Table:
+    """The rows of all `parts` in order, null where a part has not all columns; chunks stay as they are."""
+    return pa.concat_tables(list(parts), promote_options="default")
+
+
 def concat(parts: Iterable[pa.Table]) -> pa.Table:
     """The rows of all `parts` in order, as one chunk, every column of words with one dictionary.
 
     The words are numbered by first appearance in the whole table, whatever dictionaries the parts had, so that the
     bytes written do not depend on whether a part was just run or read from a file.
     """
-    whole = pa.concat_tables(list(parts)).combine_chunks()
+    whole = join(parts).combine_chunks()
     for index, field in enumerate(whole.schema):
         if pa.types.is_dictionary(field.type):
             words = pc.dictionary_encode(whole.column(index).cast(pa.string())).cast(WORDS)
@@ -60,22 +87,5 @@ def write(path: Path, whole: pa.Table) -> None:
 
 
 def read(path: Path) -> pa.Table:
-    """Reads a Parquet file that `write` or `EventWriter` wrote."""
+    """Reads a Parquet file that Headgate wrote."""
     return pq.read_table(path, memory_map=False, partitioning=None)
-
-
-class EventWriter:
-    """Streams batches of events to a Parquet file; use it as a context manager and as the callback of a run."""
-
-    def __init__(self, path: Path) -> None:
-        self._writer = pq.ParquetWriter(path, EVENTS, **PARQUET)
-
-    def __enter__(self) -> EventWriter:
-        return self
-
-    def __call__(self, batch: Any) -> None:
-        """Appends one batch from `_core`."""
-        self._writer.write_table(table(batch))
-
-    def __exit__(self, *_: object) -> None:
-        self._writer.close()

@@ -148,7 +148,7 @@ def test_events_are_recorded_even_if_there_are_none(tmp_path: Path):
     calm = headgate.Scenario.parse(SMALL, set=["record.events=drops", "link.limit=10000p", "cbr.rate=1kbit/s"], seeds=1)
     result = headgate.run(calm, out=tmp_path, qdiscs=["droptail"], report=False)
     assert result.events.num_rows == 0
-    assert result.events.column_names == tables.EVENTS.names
+    assert result.events.column_names == tables.STREAMED["events"].names
 
 
 def test_other_threads_go_on_while_a_point_runs():
@@ -175,8 +175,8 @@ def test_a_stopped_point_raises_stopped():
 def test_an_error_in_the_callback_ends_the_run():
     scenario = headgate.Scenario.parse(SMALL, set=["record.events=all"])
 
-    def refuse(batch: object) -> None:
-        raise ZeroDivisionError(batch)
+    def refuse(name: str, batch: object) -> None:
+        raise ZeroDivisionError(name, batch)
 
     with pytest.raises(ZeroDivisionError):
         headgate._core.run(scenario.core, 0, 1, None, refuse)

@@ -13,7 +13,7 @@ def test_a_scenario_says_what_its_file_says():
     assert (scenario.name, scenario.duration_s, scenario.warmup_s, scenario.rate_bps) == ("small", 4.0, 1.0, 2e6)
     assert (scenario.seeds, scenario.qdiscs) == ([1, 2], ["droptail", "faba"])
     assert scenario.groups == [("tcp", "tcp", 3, None), ("cbr", "udp", 1, 2e6)]
-    assert scenario.records_events is False
+    assert (scenario.records, scenario.captures) == ([], [])
 
 
 def test_changes_replace_what_the_file_says(small: Path):

@@ -3,6 +3,7 @@
 
 mod columns;
 mod errors;
+mod evidence;
 mod outcome;
 mod registry;
 mod run;
@@ -16,7 +17,7 @@ mod _core {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::registry::{Discipline, NamedValues, Parameter, discipline, disciplines};
+    use crate::registry::{Discipline, NamedValues, Parameter, discipline, disciplines, reasons};
     #[pymodule_export]
     use crate::run::{Progress, run};
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_scenario::{Hop, Scenario};
-use headgate_sim::{EventRow, FlowRow, Happening, IntervalRow, LinkRow};
+use headgate_sim::{FlowRow, IntervalRow, LinkRow};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
@@ -31,40 +31,21 @@ impl Run {
         Run { qdisc: scenario.qdiscs[index].to_string(), seed, groups, links: scenario.hops().map(link).collect() }
     }
 
-    fn columns(&self, rows: usize) -> Columns {
+    /// A table of `rows` rows of this run.
+    pub fn columns(&self, rows: usize) -> Columns {
         Columns::of_run(rows, &self.qdisc, self.seed)
     }
 
     /// Name and direction of each row's link, if it has one.
-    fn link_columns(&self, columns: &mut Columns, rows: impl Iterator<Item = Option<u16>> + Clone) {
+    pub fn link_columns(&self, columns: &mut Columns, rows: impl Iterator<Item = Option<u16>> + Clone) {
         let link = |number: Option<u16>| number.map(|number| &self.links[usize::from(number)]);
         columns.text_or_null("link", rows.clone().map(|number| link(number).map(|(name, _)| name)));
         columns.text_or_null("direction", rows.map(|number| link(number).map(|(_, direction)| direction)));
     }
 
-    /// A batch of events where disciplines are compared.
-    ///
-    /// # Errors
-    /// None that a correct conversion gives.
-    pub fn events(&self, rows: &[EventRow]) -> Result<RecordBatch, ArrowError> {
-        let mut columns = self.columns(rows.len());
-        self.link_columns(&mut columns, rows.iter().map(|row| Some(row.link)));
-        columns.u64("time_ns", rows.iter().map(|row| row.time.as_nanos()));
-        columns.text("event", rows.iter().map(|row| happening(row.happening).0));
-        columns.text_or_null("reason", rows.iter().map(|row| happening(row.happening).1));
-        columns.u32("flow", rows.iter().map(|row| row.flow));
-        columns.u32("bytes", rows.iter().map(|row| row.bytes));
-        columns.u32("queue_packets", rows.iter().map(|row| row.queue_packets));
-        columns.finish()
-    }
-}
-
-fn happening(what: Happening) -> (&'static str, Option<&'static str>) {
-    match what {
-        Happening::Arrived => ("arrived", None),
-        Happening::Sent => ("sent", None),
-        Happening::Dropped(why) => ("dropped", Some(why.name())),
-        Happening::Marked(why) => ("marked", Some(why.name())),
+    /// What the link number `link` of the scenario is called.
+    pub fn link_name(&self, link: u16) -> &str {
+        &self.links[usize::from(link) * 2].0
     }
 }
 

@@ -1,7 +1,7 @@
 //! The registry of disciplines as Python sees it.
 
 use headgate_core::registry::{self, Entry};
-use headgate_core::{Field, Preset};
+use headgate_core::{Field, Preset, Why};
 use pyo3::exceptions::PyLookupError;
 use pyo3::prelude::*;
 
@@ -111,6 +111,12 @@ impl Discipline {
     fn __repr__(&self) -> String {
         format!("Discipline({:?})", self.0.name)
     }
+}
+
+/// Every reason for a drop or a mark: its name, and what follows "because".
+#[pyfunction]
+pub fn reasons() -> Vec<(&'static str, &'static str)> {
+    Why::ALL.iter().map(|why| (why.name(), why.about())).collect()
 }
 
 /// Every discipline, sorted by name.

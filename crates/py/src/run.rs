@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 use headgate_core::Time;
-use headgate_sim::{EventRow, RunError, Watch};
+use headgate_sim::{EventBatch, RunError, TraceRow, Watch};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::errors::Stopped;
 use crate::outcome::{Outcome, Run, to_python};
 use crate::scenario::Scenario;
 
-/// Events are handed to Python in batches of about this many rows.
+/// Rows are handed to Python in batches of about this many.
 const BATCH: usize = 1 << 16;
 
 #[derive(Default)]
@@ -51,32 +54,60 @@ impl Progress {
     }
 }
 
-/// Adds up simulated time, hands events on, and says when to stop.
+/// Whom a run tells of what it records while it goes.
+struct Told {
+    /// Called with a table's name and an Arrow record batch of its next rows.
+    on_batch: Option<Py<PyAny>>,
+    /// Called with a link's name and the next bytes of its pcapng file.
+    on_capture: Option<Py<PyAny>>,
+}
+
+/// Adds up simulated time, hands on what is recorded, and says when to stop.
 struct Watcher {
     shared: Arc<Shared>,
     seen: u64,
     run: Run,
-    on_events: Option<Py<PyAny>>,
-    batch: Vec<EventRow>,
+    told: Told,
+    events: EventBatch,
+    traces: Vec<TraceRow>,
     failed: Option<PyErr>,
 }
 
 impl Watcher {
+    fn new(shared: Arc<Shared>, run: Run, told: Told) -> Watcher {
+        Watcher { shared, seen: 0, run, told, events: EventBatch::default(), traces: Vec::new(), failed: None }
+    }
+
     /// Tells of simulated time up to `now`.
     fn advance(&mut self, now: u64) {
         self.shared.nanos.fetch_add(now.saturating_sub(self.seen), Ordering::Relaxed);
         self.seen = now;
     }
 
-    /// Hands the batch to Python; an exception there ends the run.
-    fn flush(&mut self) {
-        let Some(callback) = &self.on_events else { return };
-        if self.batch.is_empty() || self.failed.is_some() {
-            return;
+    /// Hands a batch to Python; an exception there ends the run.
+    fn hand(&mut self, name: &str, table: Result<RecordBatch, ArrowError>) {
+        if let (Some(callback), None) = (&self.told.on_batch, &self.failed) {
+            self.failed = Python::attach(|py| callback.call1(py, (name, to_python(table)?))).err();
         }
-        let table = self.run.events(&self.batch);
-        self.failed = Python::attach(|py| callback.call1(py, (to_python(table)?,))).err();
-        self.batch.clear();
+    }
+
+    /// Hands on the events, if there are at least so many.
+    fn hand_events(&mut self, least: usize) {
+        if self.events.rows.len() >= least {
+            let EventBatch { rows, values, .. } = &self.events;
+            debug_assert_eq!(values.len(), rows.len() * self.events.gauges.len(), "gauges beside every event");
+            self.hand("events", self.run.events(&self.events));
+            self.events.rows.clear();
+            self.events.values.clear();
+        }
+    }
+
+    /// The same for the traces.
+    fn hand_traces(&mut self, least: usize) {
+        if self.traces.len() >= least {
+            self.hand("traces", self.run.traces(&self.traces));
+            self.traces.clear();
+        }
     }
 }
 
@@ -86,28 +117,46 @@ impl Watch for Watcher {
         self.failed.is_none() && !self.shared.stop.load(Ordering::Relaxed)
     }
 
-    fn events(&mut self, batch: &[EventRow]) {
-        if self.on_events.is_some() {
-            self.batch.extend_from_slice(batch);
-            if self.batch.len() >= BATCH {
-                self.flush();
-            }
+    fn events(&mut self, batch: &EventBatch) {
+        if self.told.on_batch.is_none() {
+            return;
+        }
+        self.events.gauges.clone_from(&batch.gauges);
+        self.events.rows.extend_from_slice(&batch.rows);
+        self.events.values.extend_from_slice(&batch.values);
+        self.hand_events(BATCH);
+    }
+
+    fn traces(&mut self, batch: &[TraceRow]) {
+        if self.told.on_batch.is_none() {
+            return;
+        }
+        self.traces.extend_from_slice(batch);
+        self.hand_traces(BATCH);
+    }
+
+    fn captured(&mut self, link: u16, bytes: &[u8]) {
+        if let (Some(callback), None, false) = (&self.told.on_capture, &self.failed, bytes.is_empty()) {
+            let name = self.run.link_name(link);
+            self.failed = Python::attach(|py| callback.call1(py, (name, PyBytes::new(py, bytes)))).err();
         }
     }
 }
 
 /// Runs `scenario` with its discipline number `qdisc_index` and `seed`. Other Python threads go on meanwhile.
 ///
-/// `on_events` is called with an Arrow record batch of events at the bottleneck, if the scenario records them.
+/// `on_batch` is called with a table's name, `events` or `traces`, and an Arrow record batch of its next rows, and
+/// `on_capture` with a link's name and the next bytes of its pcapng file, if the scenario records them.
 #[pyfunction]
-#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_events=None))]
+#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_capture=None))]
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
     qdisc_index: usize,
     seed: u64,
     progress: Option<&Progress>,
-    on_events: Option<Py<PyAny>>,
+    on_batch: Option<Py<PyAny>>,
+    on_capture: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let scenario = &scenario.0;
     let qdisc = scenario.qdiscs.get(qdisc_index).ok_or_else(|| {
@@ -115,10 +164,11 @@ pub fn run(
     })?;
     let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.0));
     let run = Run::new(scenario, qdisc_index, seed);
-    let mut watcher = Watcher { shared, seen: 0, run: run.clone(), on_events, batch: Vec::new(), failed: None };
+    let mut watcher = Watcher::new(shared, run.clone(), Told { on_batch, on_capture });
     let outcome = py.detach(|| {
         let outcome = headgate_sim::run(scenario, qdisc, seed, &mut watcher);
-        watcher.flush();
+        watcher.hand_events(1);
+        watcher.hand_traces(1);
         outcome
     });
     match (watcher.failed.take(), outcome) {

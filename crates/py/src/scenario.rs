@@ -61,8 +61,15 @@ impl Scenario {
     }
 
     #[getter]
-    fn records_events(&self) -> bool {
-        self.0.record.events != Events::Off
+    fn records(&self) -> Vec<&'static str> {
+        let record = &self.0.record;
+        let tables = [("events", record.events != Events::Off), ("traces", !record.flows.is_empty())];
+        tables.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect()
+    }
+
+    #[getter]
+    fn captures(&self) -> Vec<&str> {
+        self.0.record.capture.iter().map(|link| self.0.links[usize::from(*link)].name.as_str()).collect()
     }
 
     #[getter]

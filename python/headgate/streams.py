@@ -1,0 +1,75 @@
+"""What a run tells while it goes: events, traces and captures, written to files or kept in memory."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headgate import tables
+from headgate.store import CAPTURES
+
+if TYPE_CHECKING:
+    from headgate.scenario import Scenario
+
+
+class Files:
+    """Streams what a run records into a folder: a Parquet file a table, a pcapng file a captured link.
+
+    Every file that the scenario asks for is there in the end, whether anything happened or not.
+    """
+
+    def __init__(self, folder: Path, scenario: Scenario) -> None:
+        self._folder = folder
+        self._tables = {name: folder / f"{name}.parquet" for name in scenario.records}
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._captures: dict[str, IO[bytes]] = {}
+        self._links = scenario.captures
+        self._open = ExitStack()
+
+    def __enter__(self) -> Files:
+        if self._links:
+            (self._folder / CAPTURES).mkdir()
+        for link in self._links:
+            file = (self._folder / CAPTURES / f"{link}.pcapng").open("wb")
+            self._captures[link] = self._open.enter_context(file)
+        return self
+
+    def batch(self, name: str, batch: Any) -> None:
+        """Appends the next rows of a table; the first ones say which columns it has."""
+        rows = tables.table(batch)
+        if name not in self._writers:
+            self._start(name, rows.schema)
+        self._writers[name].write_table(rows)
+
+    def capture(self, link: str, data: bytes) -> None:
+        """Appends to the capture of a link."""
+        self._captures[link].write(data)
+
+    def __exit__(self, *_: object) -> None:
+        for name in self._tables.keys() - self._writers.keys():
+            self._start(name, tables.STREAMED[name])
+        self._open.close()
+
+    def _start(self, name: str, schema: pa.Schema) -> None:
+        writer = pq.ParquetWriter(self._tables[name], schema, **tables.PARQUET)
+        self._writers[name] = self._open.enter_context(writer)
+
+
+class Memory:
+    """Keeps the tables that a run records. Captures are files, and nothing keeps them here."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._batches: dict[str, list[pa.Table]] = {name: [] for name in scenario.records}
+
+    def batch(self, name: str, batch: Any) -> None:
+        """Appends the next rows of a table."""
+        self._batches[name].append(tables.table(batch))
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Every table that was recorded, by name."""
+        empty = {name: tables.STREAMED[name].empty_table() for name in self._batches}
+        return {name: tables.join([empty[name], *batches]) for name, batches in self._batches.items()}

@@ -1,0 +1,26 @@
+"""The small scenario with all the evidence there is."""
+
+import pytest
+
+import headgate
+from tests.conftest import SMALL
+
+RECORD = """
+[record]
+events = "decisions"
+flows = ["tcp"]
+capture = ["bottleneck"]
+"""
+
+
+@pytest.fixture(scope="session")
+def scenario() -> headgate.Scenario:
+    """RED marks one TCP group and drops the other's packets; six seconds are enough for a timeout."""
+    text = SMALL.replace('"droptail", "faba"', '"red:maxp=0.1", "faba"').replace("flows = 3", "flows = 3\necn = true")
+    return headgate.Scenario.parse(text + RECORD)
+
+
+@pytest.fixture(scope="session")
+def recorded(scenario: headgate.Scenario, tmp_path_factory: pytest.TempPathFactory) -> headgate.Result:
+    """Its result in a folder."""
+    return headgate.run(scenario, out=tmp_path_factory.mktemp("recorded"), report=False)
