@@ -152,6 +152,36 @@ def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
     typer.echo(f"report  {page}")
 
 
+@app.command()
+@explained
+def why(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
+    flow: Annotated[int, typer.Option(min=0, metavar="N", help="The flow's number, from 0, as in the table of flows.")],
+    qdisc: Annotated[
+        str | None, typer.Option(metavar="SPEC", help="Under this discipline (default: the result's first).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="With this seed (default: the result's first).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print numbers and sentences as one JSON document.")] = False,
+    picture: Annotated[bool, typer.Option("--picture/--no-picture", help="Draw the flow over time.")] = True,
+) -> None:
+    """Explain what happened to a flow, and why.
+
+    The more the scenario records, the more there is to tell; what is missing is said, and how to record it.
+    """
+    from headgate.api import load
+    from headgate.why import explain
+
+    found = load(result)
+    explanation = explain(found, flow, qdisc=qdisc, seed=seed)
+    typer.echo(json.dumps(explanation.document(), indent=1, allow_nan=False) if as_json else explanation.text)
+    if picture:
+        from headgate.api import write_explanation
+
+        path = write_explanation(found, explanation)
+        if not as_json:
+            typer.echo(f"\npicture  {path}")
+
+
 def _show(result: Result) -> None:
     """The table, the answer, and where the rest is."""
     from headgate import table, verdict

@@ -49,6 +49,6 @@ def _differences(old: Result, old_path: Path, path: Path) -> list[str]:
 
 
 def _files(path: Path) -> set[str]:
-    """All files below `path` but the timing, which is never the same twice, and the mark of the build."""
-    files = (str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
-    return {file for file in files if file not in (store.TIMING, store.BUILD)}
+    """All files below `path` but the timing, which is never the same twice, the mark of the build, and explanations."""
+    files = {file.relative_to(path) for file in path.rglob("*") if file.is_file()}
+    return {str(file) for file in files if file.parts[0] not in (store.TIMING, store.BUILD, store.WHY)}

@@ -148,6 +148,12 @@ def rate(bps: float) -> str:
     return f"{plain(bps / scale)} {unit}"
 
 
+def measured(bps: float) -> str:
+    """A measured rate with its unit, to three digits: `1.21 Mbit/s`."""
+    unit, scale = unit_of(bps)
+    return f"{number(bps / scale)} {unit}"
+
+
 def plain(value: float) -> str:
     """A setting as it was meant: `10`, `2.5`, without zeros at the end."""
     return f"{value:.6g}"

@@ -14,7 +14,7 @@ from tests.conftest import Command
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("words", ["", "run", "list", "show", "rerun", "report"])
+@pytest.mark.parametrize("words", ["", "run", "list", "show", "rerun", "report", "why"])
 def test_help_is_as_it_was(command: Command, words: str):
     """`BLESS=1 pytest tests/cli/test_help.py` accepts what it is now."""
     done = command(*words.split(), "--help")

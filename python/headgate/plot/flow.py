@@ -1,0 +1,177 @@
+"""One flow over time: what it got, its window, its drops and marks by reason, and what the discipline watched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow.compute as pc
+
+from headgate import style
+from headgate.plot import data
+from headgate.plot.overtime import gauge_title, gauge_unit
+from headgate.plot.panels import heading, new_figure, shade_warmup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from headgate.results import Result
+    from headgate.scenario import Point
+    from headgate.why import Explanation
+
+_BINS = 120
+_TICKS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+
+class Goodput(NamedTuple):
+    """Goodput in bit/s over stretches of time that end at `time_s`, and whose it is."""
+
+    time_s: data.Array
+    bps: data.Array
+    whose: str
+
+
+def flow(result: Result, explanation: Explanation) -> Figure:
+    """The picture of an explanation: as many panels as there is evidence for."""
+    point, facts = explanation.point, explanation.facts
+    trace, signals = _trace(result, point, facts.flow), _signals(result, point)
+    gauge = _gauge(result, point)
+    panels: list[Callable[[Axes], None]] = [lambda axes: _goodput(axes, result, explanation, trace)]
+    if trace is not None:
+        panels.append(lambda axes: _window(axes, trace))
+    if signals is not None:
+        panels.append(lambda axes: _ticks(axes, signals, facts.flow))
+    panels.append(lambda axes: _queue(axes, result, point))
+    if gauge is not None:
+        panels.append(lambda axes: _line(axes, *gauge))
+    with style.applied():
+        figure = new_figure(1.6 * len(panels) + 1.2)
+        shared: Axes | None = None
+        for place, panel in enumerate(panels):
+            axes = figure.add_subplot(len(panels), 1, place + 1, sharex=shared)
+            shared = shared or axes
+            shade_warmup(axes, result.scenario.warmup_s)
+            panel(axes)
+            axes.set_xlim(0, result.scenario.duration_s)
+            axes.tick_params(labelbottom=place == len(panels) - 1)
+        axes.set_xlabel("Time (s)")
+        look = style.looks([point.qdisc])[point.qdisc].label
+        title = f"Flow {facts.flow} ({facts.group}) under {look}: {explanation.answer.removesuffix('.')}"
+        warm = "Grey: the warm-up, which no figure counts." if result.scenario.warmup_s > 0 else ""
+        heading(figure, title, f"{point.qdisc}, seed {point.seed}. {warm}")
+        return figure
+
+
+def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Table | None) -> None:
+    facts = explanation.facts
+    found = _own_goodput(result, trace) or _group_goodput(result, explanation)
+    unit, scale = style.unit_of(max(facts.mine.fair_share_bps, float(np.nanmax(found.bps, initial=0.0))))
+    colour = style.TCP if facts.kind == "tcp" else style.UNRESPONSIVE
+    axes.plot(found.time_s, found.bps / scale, color=colour, linewidth=1.2, label=found.whose, drawstyle="steps-pre")
+    fair = facts.mine.fair_share_bps / scale
+    axes.axhline(fair, color=style.FAIR, linestyle=(0, (4, 2)), linewidth=1, label="fair share")
+    # What fills a hole acknowledges much at once: such moments may leave the panel, or they would flatten all others.
+    most = float(np.percentile(found.bps, 97)) if len(found.bps) else 0.0
+    axes.set_ylim(0, 1.25 * max(facts.mine.fair_share_bps, most) / scale)
+    axes.set_ylabel(f"Goodput\n({unit})")
+    axes.legend(loc="upper right", ncols=2)
+
+
+def _own_goodput(result: Result, trace: pa.Table | None) -> Goodput | None:
+    """What was acknowledged to the sender, if it was traced."""
+    if trace is None:
+        return None
+    edges = np.linspace(0, result.scenario.duration_s, _BINS + 1)
+    times, acked = trace["time_ns"].to_numpy() / 1e9, trace["acked_bytes"].to_numpy().astype(np.float64)
+    places = np.searchsorted(times, edges, side="right") - 1
+    total = np.where(places >= 0, acked[np.maximum(places, 0)], 0.0)
+    return Goodput(edges[1:], np.diff(total) * 8 / np.diff(edges), "acknowledged to it")
+
+
+def _group_goodput(result: Result, explanation: Explanation) -> Goodput:
+    """The mean over the flows of the group, which is what the tables have of a flow that is not traced."""
+    facts = explanation.facts
+    rows = result.point("intervals", explanation.point)
+    rows = data.rows(rows, metric="goodput_bps").filter(pc.equal(pc.field("group"), facts.group))
+    line = data.series(rows, _BINS)
+    flows = facts.peers.flows + 1
+    whose = "its goodput" if flows == 1 else f"mean of the {flows} flows of {facts.group}"
+    if line is None:
+        return Goodput(np.zeros(0), np.zeros(0), whose)
+    return Goodput(line.time_s, line.first / flows, whose)
+
+
+def _window(axes: Axes, trace: pa.Table) -> None:
+    times = trace["time_ns"].to_numpy() / 1e9
+    cwnd, ssthresh = trace["cwnd"].to_numpy(), trace["ssthresh"].to_numpy(zero_copy_only=False)
+    dots = (0, (1, 1))
+    axes.plot(times, ssthresh, color=style.QUIET, lw=0.9, linestyle=dots, drawstyle="steps-post", label="ssthresh")
+    axes.plot(times, cwnd, color=style.TCP, lw=1.1, drawstyle="steps-post", label="cwnd")
+    stops = times[np.flatnonzero(np.diff(trace["timeouts"].to_numpy().astype(np.int64)) > 0) + 1]
+    none = np.zeros(len(stops))
+    axes.plot(stops, none, "v", color=style.UNRESPONSIVE, markersize=5, clip_on=False, label="timeout")
+    axes.set_ylim(0, 1.15 * float(cwnd.max()))
+    axes.set_ylabel("Window\n(packets)")
+    axes.legend(loc="upper right", ncols=3)
+
+
+def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
+    """A row of ticks for each reason, the flow's own; above them those of all other flows."""
+    mine = pc.equal(signals["flow"], flow)
+    own, others = signals.filter(mine), signals.filter(pc.invert(mine))
+    kinds = sorted(set(zip(own["event"].to_pylist(), own["reason"].to_pylist(), strict=True)))
+    rows = [(f"{event}, {reason}", _moments(own, event, reason)) for event, reason in kinds]
+    rows.append(("other flows", others["time_ns"].to_numpy() / 1e9))
+    for place, (_, times) in enumerate(rows):
+        colour = style.QUIET if place == len(rows) - 1 else _TICKS[place % len(_TICKS)]
+        axes.plot(times, np.full(len(times), place), "|", color=colour, markersize=9, alpha=0.7, markeredgewidth=0.8)
+    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    axes.set_ylim(-0.7, len(rows) - 0.3)
+    axes.grid(visible=False, axis="y")
+
+
+def _moments(signals: pa.Table, event: str, reason: str) -> data.Array:
+    wanted = signals.filter(pc.and_(pc.equal(signals["event"], event), pc.equal(signals["reason"], reason)))
+    return np.asarray(wanted["time_ns"].to_numpy() / 1e9)
+
+
+def _queue(axes: Axes, result: Result, point: Point) -> None:
+    line = data.series(data.rows(result.point("intervals", point), metric="queue_packets"), 4 * _BINS)
+    if line is not None:
+        axes.plot(line.time_s, line.first, color=style.FAIR, linewidth=0.9)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("Queue\n(packets)")
+
+
+def _line(axes: Axes, name: str, line: data.Series) -> None:
+    axes.plot(line.time_s, line.first, color=style.FAIR, linewidth=0.9)
+    axes.set_ylim(bottom=min(0.0, float(np.nanmin(line.first))))
+    title, unit = gauge_title(name)[:18].capitalize(), gauge_unit(name)
+    axes.set_ylabel(title if title == unit else f"{title}\n({unit.lower()})")
+
+
+def _gauge(result: Result, point: Point) -> tuple[str, data.Series] | None:
+    """The gauge that tells most of a drop: a probability if there is one, else the first."""
+    rows = result.point("intervals", point)
+    names = [name for name in pc.unique(rows["metric"]).to_pylist() if name.startswith(data.GAUGE)]
+    names.sort(key=lambda name: "probability" not in name)
+    line = data.series(data.rows(rows, metric=names[0]), 4 * _BINS) if names else None
+    return (names[0].removeprefix(data.GAUGE), line) if line is not None else None
+
+
+def _trace(result: Result, point: Point, flow: int) -> pa.Table | None:
+    if "traces" not in result.scenario.records:
+        return None
+    rows = result.point("traces", point).filter(pc.equal(pc.field("flow"), flow))
+    return rows if rows.num_rows else None
+
+
+def _signals(result: Result, point: Point) -> pa.Table | None:
+    if "events" not in result.scenario.records:
+        return None
+    rows = result.point("events", point)
+    return rows.filter(pc.is_valid(rows["reason"]))

@@ -1,0 +1,289 @@
+"""What the tables say of one flow under one discipline and seed: numbers only, nothing told yet.
+
+Counts and times are those after the warm-up, as everywhere in a result's figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headgate import _core
+from headgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+    from headgate.scenario import Point
+
+#: Drops and marks closer together than this, in seconds, are one burst.
+BURST_S = 0.1
+
+REASONS = [name for name, _ in _core.reasons()]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What became of the packets of some flows: totals over all of them, rates in bit/s."""
+
+    flows: int
+    arrived: int
+    sent_bytes: int
+    dropped: int
+    marked: int
+    goodput_bps: float
+    fair_share_bps: float
+    timeouts: int
+
+    @property
+    def loss(self) -> float:
+        """The share of packets that were dropped, 0 to 1."""
+        return self.dropped / self.arrived if self.arrived else 0.0
+
+    @property
+    def marks(self) -> float:
+        """The share of packets that were marked, 0 to 1."""
+        return self.marked / self.arrived if self.arrived else 0.0
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Packets of the flow dropped or marked for one reason, and those of all other flows."""
+
+    reason: str
+    dropped: int
+    marked: int
+    others_dropped: int
+    others_marked: int
+
+    @property
+    def mine(self) -> int:
+        """The flow's packets."""
+        return self.dropped + self.marked
+
+    @property
+    def everyone(self) -> int:
+        """The packets of all flows."""
+        return self.mine + self.others_dropped + self.others_marked
+
+
+@dataclass(frozen=True)
+class Times:
+    """When the flow's packets were dropped or marked, in seconds from the start of the run."""
+
+    count: int
+    first_s: float
+    last_s: float
+    quiet_from_s: float
+    quiet_to_s: float
+    bursts: int
+    in_bursts: int
+    worst_s: float
+    worst_count: int
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A gauge at the flow's drops and marks, and at those of all others: means; None where there were none."""
+
+    name: str
+    of_flow: bool
+    mine: float | None
+    others: float | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the flow's packets were dropped or marked: a direction of a link, and how many."""
+
+    link: str
+    direction: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The sender as traced: shares of time by phase, windows in packets, times in seconds and milliseconds."""
+
+    phases: dict[str, float]
+    cwnd_mean: float
+    cwnd_max: float
+    srtt_ms_mean: float | None
+    srtt_ms_min: float | None
+    timeouts_s: list[float]
+    silence_s: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that is known of one flow; `None` where the scenario does not record it."""
+
+    flow: int
+    group: str
+    index: int
+    kind: str
+    qdisc: str
+    seed: int
+    span_s: float
+    mine: Share
+    peers: Share
+    others: Share
+    retransmits: int
+    delay_ms: float | None
+    others_delay_ms: float | None
+    reasons: list[Reason]
+    times: Times | None
+    places: list[Place] | None
+    gauges: list[Gauge] | None
+    trace: Trace | None
+
+
+def facts(result: Result, point: Point, flow: int) -> Facts:
+    """The facts of flow number `flow` at `point`; `UsageError` if there is no such flow."""
+    flows = result.point("flows", point)
+    if not 0 <= flow < flows.num_rows:
+        last = flows.num_rows - 1
+        raise UsageError(
+            f"there is no flow {flow}: this result has flow{'s 0 to ' + str(last) if last else ' 0 alone'}"
+        )
+    me = pc.equal(flows["flow"], flow)
+    mine, others = flows.filter(me), flows.filter(pc.invert(me))
+    row: dict[str, Any] = mine.to_pylist()[0]
+    peers = others.filter(pc.equal(others["group"], row["group"]))
+    signals = _signals(result, point)
+    first = pc.min(flows.filter(pc.equal(flows["group"], row["group"]))["flow"]).as_py()
+    return Facts(
+        flow=flow,
+        group=row["group"],
+        index=flow - first,
+        kind=row["kind"],
+        qdisc=point.qdisc,
+        seed=point.seed,
+        span_s=result.scenario.duration_s - result.scenario.warmup_s,
+        mine=_share(mine),
+        peers=_share(peers),
+        others=_share(others),
+        retransmits=row["retransmits"],
+        delay_ms=row["delay_ms_mean"],
+        others_delay_ms=pc.mean(others["delay_ms_mean"]).as_py(),
+        reasons=_reasons(row, others),
+        times=None if signals is None else _times(signals, flow),
+        places=None if signals is None else _places(signals, flow),
+        gauges=None if signals is None else _gauges(signals, flow),
+        trace=_trace(result, point, flow),
+    )
+
+
+def _share(rows: pa.Table) -> Share:
+    def total(name: str) -> Any:
+        return pc.sum(rows[name]).as_py() or 0
+
+    return Share(
+        flows=rows.num_rows,
+        arrived=total("arrived"),
+        sent_bytes=total("sent_bytes"),
+        dropped=total("dropped"),
+        marked=total("marked"),
+        goodput_bps=total("goodput_bps"),
+        fair_share_bps=total("fair_share_bps"),
+        timeouts=total("timeouts"),
+    )
+
+
+def _reasons(row: dict[str, Any], others: pa.Table) -> list[Reason]:
+    """The reasons that occurred, the flow's most frequent first."""
+
+    def total(name: str) -> int:
+        return int(pc.sum(others[name]).as_py() or 0)
+
+    found = [
+        Reason(name, row[f"dropped_{name}"], row[f"marked_{name}"], total(f"dropped_{name}"), total(f"marked_{name}"))
+        for name in REASONS
+    ]
+    return sorted((each for each in found if each.everyone), key=lambda each: -each.mine)
+
+
+def _signals(result: Result, point: Point) -> pa.Table | None:
+    """Drops and marks after the warm-up, if they are recorded."""
+    if "events" not in result.scenario.records:
+        return None
+    events = result.point("events", point)
+    signal = pc.is_in(events["event"].cast(pa.string()), pa.array(["dropped", "marked"]))
+    return events.filter(pc.and_(signal, pc.greater_equal(events["time_ns"], round(result.scenario.warmup_s * 1e9))))
+
+
+def _times(signals: pa.Table, flow: int) -> Times | None:
+    times = signals.filter(pc.equal(signals["flow"], flow))["time_ns"].to_numpy() / 1e9
+    if len(times) == 0:
+        return None
+    gaps = np.diff(times)
+    quiet = int(np.argmax(gaps)) if len(gaps) else 0
+    sizes = np.diff(np.concatenate([[0], np.flatnonzero(gaps > BURST_S) + 1, [len(times)]]))
+    seconds, counts = np.unique(np.floor(times), return_counts=True)
+    worst = int(np.argmax(counts))
+    return Times(
+        count=len(times),
+        first_s=float(times[0]),
+        last_s=float(times[-1]),
+        quiet_from_s=float(times[quiet]),
+        quiet_to_s=float(times[min(quiet + 1, len(times) - 1)]),
+        bursts=int((sizes > 1).sum()),
+        in_bursts=int(sizes[sizes > 1].sum()),
+        worst_s=float(seconds[worst]),
+        worst_count=int(counts[worst]),
+    )
+
+
+def _places(signals: pa.Table, flow: int) -> list[Place]:
+    rows = (
+        signals.filter(pc.equal(signals["flow"], flow)).group_by(["link", "direction"]).aggregate([([], "count_all")])
+    )
+    found = [Place(row["link"], row["direction"], row["count_all"]) for row in rows.to_pylist()]
+    return sorted(found, key=lambda place: (-place.count, place.link, place.direction))
+
+
+def _gauges(signals: pa.Table, flow: int) -> list[Gauge] | None:
+    """The gauges of the discipline; None unless decisions are recorded."""
+    me = pc.equal(signals["flow"], flow)
+    mine, others = signals.filter(me), signals.filter(pc.invert(me))
+    told = [name for name in signals.column_names if name.startswith(("gauge:", "flow:"))]
+
+    def gauge(column: str) -> Gauge:
+        of, _, name = column.partition(":")
+        return Gauge(name, of == "flow", pc.mean(mine[column]).as_py(), pc.mean(others[column]).as_py())
+
+    return [gauge(column) for column in told] or None
+
+
+def _trace(result: Result, point: Point, flow: int) -> Trace | None:
+    if "traces" not in result.scenario.records:
+        return None
+    rows = result.point("traces", point)
+    rows = rows.filter(pc.equal(rows["flow"], flow))
+    if rows.num_rows == 0:
+        return None
+    start, end = result.scenario.warmup_s, result.scenario.duration_s
+    times = rows["time_ns"].to_numpy() / 1e9
+    # Each state lasts until the next row; what lies in the warm-up does not count.
+    lasts = np.clip(np.append(times[1:], end), start, end) - np.clip(times, start, end)
+    total = float(lasts.sum()) or 1.0
+    phase = np.asarray(rows["phase"].to_pylist(), dtype=object)
+    cwnd = rows["cwnd"].to_numpy()
+    counted = lasts > 0
+    srtt = rows["srtt_ms"].to_numpy(zero_copy_only=False)[counted]
+    known = srtt[~np.isnan(srtt)]
+    stops = np.flatnonzero(np.diff(rows["timeouts"].to_numpy().astype(np.int64)) > 0) + 1
+    acked = np.flatnonzero(np.diff(rows["acked_bytes"].to_numpy().astype(np.int64)) > 0) + 1
+    moments = np.clip(np.concatenate([[start], times[acked], [end]]), start, end)
+    return Trace(
+        phases={name: float(lasts[phase == name].sum()) / total for name in sorted(set(phase[counted]))},
+        cwnd_mean=float((cwnd * lasts).sum()) / total,
+        cwnd_max=float(cwnd[counted].max()) if counted.any() else float(cwnd[-1]),
+        srtt_ms_mean=float(known.mean()) if len(known) else None,
+        srtt_ms_min=float(known.min()) if len(known) else None,
+        timeouts_s=[float(time) for time in times[stops] if time >= start],
+        silence_s=float(np.diff(moments).max()),
+    )

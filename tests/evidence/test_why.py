@@ -1,0 +1,204 @@
+"""What is told of a flow follows from the tables: these are written by hand, so that each number can be checked."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import headgate
+from headgate import store, why
+from headgate.errors import UsageError
+from headgate.results import Result
+from headgate.why.facts import REASONS
+from tests.conftest import Command
+
+SCENARIO = """\
+name = "told"
+duration = "12s"
+warmup = "2s"
+qdiscs = ["red"]
+link = { rate = "3Mbit/s", delay = "5ms", limit = "50p" }
+tcp = [{ name = "web", flows = 2 }]
+udp = [{ name = "cbr", rate = "2Mbit/s" }]
+"""
+
+#: flow, group, kind, arrived, dropped by reason, marked early, goodput, timeouts, retransmits, delay.
+FLOWS = [
+    (0, "web", "tcp", 1000, {"early": 60, "overflow": 20}, 20, 0.6e6, 4, 90, 12.5),
+    (1, "web", "tcp", 1000, {"early": 10}, 10, 1.2e6, 1, 12, 10.0),
+    (2, "cbr", "udp", 2000, {"early": 30}, 0, 1.2e6, 0, 0, 10.0),
+]
+
+
+def flow_row(flow: int, group: str, kind: str, arrived: int, drops: dict[str, int], marks: int, *rest: float) -> dict:
+    goodput, timeouts, retransmits, delay = rest
+    dropped = sum(drops.values())
+    row = {"qdisc": "red", "seed": 1, "flow": flow, "group": group, "kind": kind, "arrived": arrived}
+    row |= {"sent": arrived - dropped, "sent_bytes": 1000 * (arrived - dropped), "dropped": dropped, "marked": marks}
+    row |= {f"dropped_{reason}": drops.get(reason, 0) for reason in REASONS}
+    row |= {f"marked_{reason}": marks if reason == "early" else 0 for reason in REASONS}
+    return row | {
+        "goodput_bps": goodput, "fair_share_bps": 1e6, "timeouts": timeouts, "retransmits": retransmits,
+        "delay_ms_mean": delay,
+    }  # fmt: skip
+
+
+def event_row(seconds: float, flow: int, event: str, reason: str, average: float) -> dict:
+    row = {"qdisc": "red", "seed": 1, "link": "bottleneck", "direction": "forward", "time_ns": round(seconds * 1e9)}
+    return row | {"event": event, "reason": reason, "flow": flow, "bytes": 1000, "gauge:average": average}
+
+
+#: Flow 0: one in the warm-up, then two bursts of two and one alone, quiet from 4.05 to 9 s.
+EVENTS = [
+    event_row(1.0, 0, "dropped", "overflow", 99),
+    event_row(3.0, 0, "dropped", "early", 10),
+    event_row(3.05, 0, "marked", "early", 20),
+    event_row(4.0, 0, "dropped", "early", 30),
+    event_row(4.05, 0, "dropped", "overflow", 40),
+    event_row(5.0, 1, "dropped", "early", 5),
+    event_row(9.0, 0, "dropped", "early", 50),
+]
+
+TRACES = [
+    {"time_ns": 0, "cwnd": 10.0, "phase": "slow_start", "timeouts": 0, "acked_bytes": 0, "srtt_ms": None},
+    {"time_ns": 4_000_000_000, "cwnd": 20.0, "phase": "avoidance", "timeouts": 0, "acked_bytes": 9, "srtt_ms": 30.0},
+    {"time_ns": 7_000_000_000, "cwnd": 1.0, "phase": "slow_start", "timeouts": 1, "acked_bytes": 9, "srtt_ms": 30.0},
+    {"time_ns": 10_000_000_000, "cwnd": 4.0, "phase": "slow_start", "timeouts": 1, "acked_bytes": 18, "srtt_ms": 50.0},
+]
+
+
+def told(*, events: bool, traces: bool) -> Result:
+    """The result, with as much evidence."""
+    record = [*(["record.events=decisions"] if events else []), *(['record.flows=["web/0"]'] if traces else [])]
+    scenario = headgate.Scenario.parse(SCENARIO, set=record)
+    rows = [{"qdisc": "red", "seed": 1, "flow": 0, **row} for row in TRACES]
+    kept = {
+        "flows": pa.Table.from_pylist([flow_row(*row) for row in FLOWS]),
+        "events": pa.Table.from_pylist(EVENTS),
+        "traces": pa.Table.from_pylist(rows),
+    }
+    return Result(scenario, {}, [], kept)
+
+
+def sentences(result: Result, flow: int) -> dict[str, list[str]]:
+    found = why.explain(result, flow)
+    return {section.title: [text.replace("\u202f", " ") for text in section.sentences] for section in found.sections}
+
+
+def test_the_answer_comes_first():
+    said = sentences(told(events=True, traces=True), 0)[""]
+    assert said[0].startswith("Flow 0 is number 0 of the 2 of `web` (TCP), under red (")
+    assert said[0].endswith("with seed 1, in the 10 s after the warm-up.")
+    # 100 of 1000 packets against 50 of 3000: six times as often.
+    assert said[1] == (
+        "In short: it got less than its fair share (0.600 times); its packets were dropped or marked 6.00 times as "
+        "often as those of all others; mostly because chance chose it, as early notice of congestion; it stood still in "
+        "4 timeouts."
+    )
+
+
+def test_every_number_is_that_of_the_tables():
+    said = sentences(told(events=True, traces=False), 0)
+    assert said["What it got"] == [
+        "Its goodput was 600 kbit/s; its fair share is 1.00 Mbit/s.",
+        "The other flows of its group got 1.20 Mbit/s each on average.",
+        "The flows of other groups got 1.20 Mbit/s each on average.",
+    ]
+    assert said["What became of its packets"] == [
+        "Of its 1 000 packets, 80 (8.00 %) were dropped and 20 (2.00 %) were marked.",
+        "Of the packets of the other 2 flows, 1.33 % were dropped and 0.333 % marked.",
+        "It sent 25.0 % of all packets and had 66.7 % of all drops.",
+        "It sent 25.0 % of all packets and had 66.7 % of all marks.",
+        "Of the packets of the other flows of its group, 1.00 % were dropped and 1.00 % marked.",
+        "Its packets waited 12.5 ms on average; those of other flows 10.0 ms.",
+    ]
+    assert said["Why"] == [
+        "60 dropped and 20 marked because chance chose it, as early notice of congestion (early): "
+        "61.5 % of all packets that this befell.",
+        "20 dropped because there was no room in the queue (overflow): 100 % of all packets that this befell.",
+    ]
+
+
+def test_times_leave_the_warm_up_out():
+    said = sentences(told(events=True, traces=False), 0)
+    assert said["When"] == [
+        "The first of 5 drops and marks at 3.00 s, the last at 9.00 s.",
+        "The longest time without lasted 4.95 s, from 4.05 s to 9.00 s.",
+        "The worst second began at 3 s and had 2.",
+        "80.0 % came in 2 bursts, less than 100 ms after one another.",
+    ]
+    assert said["What the discipline saw"] == [
+        "Of the queue, when a packet was dropped or marked: `average` 30.0 (5.00).",
+        "These are means over its own packets; in brackets, over those of all other flows.",
+    ]
+
+
+def test_a_trace_tells_how_the_sender_took_it():
+    said = sentences(told(events=True, traces=True), 0)
+    assert said["How the sender took it"] == [
+        "It sent 90 packets again and had 4 timeouts.",
+        "The other flows of its group had 1.00 timeouts each on average.",
+        # From 2 s to 12 s: 2 s and 3 s and 2 s of slow start, 3 s of avoidance.
+        "It spent 70.0 % of the time in slow start and 30.0 % of the time in congestion avoidance.",
+        # (2 s x 10 + 3 s x 20 + 3 s x 1 + 2 s x 4) / 10 s.
+        "Its window was 9.10 packets on average and 20.0 at most.",
+        "Its smoothed round-trip time was 36.7 ms on average, 30.0 ms at least.",
+        "The longest time in which nothing new was acknowledged lasted 6.00 s.",
+        "Timeouts at 7.00 s.",
+    ]
+    assert "What is not recorded" not in said
+
+
+def test_what_is_missing_is_said_with_the_command_that_records_it():
+    said = sentences(told(events=False, traces=False), 1)
+    assert "When" not in said
+    assert said["What is not recorded"] == [
+        "When packets were dropped or marked, and what the discipline saw then; the sender's window and timer over "
+        "time. To record it, run again:",
+        "  headgate run scenario.toml --qdisc red --set 'seeds=[1]' --set record.events=decisions "
+        "--set 'record.flows=[\"web/1\"]'",
+    ]
+
+
+def test_a_flow_that_does_not_slow_down_is_told_by_what_it_offered():
+    said = sentences(told(events=False, traces=False), 2)
+    # 2000 packets of 1000 bytes in 10 s.
+    assert "It offered 1.60 Mbit/s to the link, and does not slow down." in said["What it got"]
+    assert "How the sender took it" not in said
+
+
+@pytest.mark.parametrize(
+    ("flow", "chosen", "says"),
+    [
+        (3, {}, "there is no flow 3: this result has flows 0 to 2"),
+        (0, {"qdisc": "blue"}, "no discipline of this result is blue: it has red"),
+        (0, {"seed": 9}, "this result has no seed 9, but 1"),
+    ],
+)
+def test_what_is_not_there_is_refused(flow: int, chosen: dict, says: str):
+    with pytest.raises(UsageError, match=f"^{says}$"):
+        why.explain(told(events=True, traces=True), flow, **chosen)
+
+
+def test_the_command_tells_and_draws(command: Command, recorded: headgate.Result):
+    done = command("why", recorded.path, "--flow", 3, "--qdisc", "faba", "--seed", 2)
+    assert done.returncode == 0
+    assert "because its flow's token bucket was low" in done.stdout
+    picture = Path(done.stdout.splitlines()[-1].removeprefix("picture  "))
+    assert picture.name == f"{store.slug(recorded.scenario.points[3])}-flow3.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_gives_json(command: Command, recorded: headgate.Result):
+    done = command("why", recorded.path, "--flow", 0, "--json", "--no-picture")
+    document = json.loads(done.stdout)
+    row = recorded.point("flows", recorded.scenario.points[0]).to_pylist()[0]
+    assert document["mine"]["dropped"] == row["dropped"]
+    assert document["sections"][0]["sentences"]
+
+
+def test_the_command_refuses_what_is_no_result(command: Command, tmp_path: Path):
+    done = command("why", tmp_path, "--flow", 0)
+    assert done.returncode == 3
+    assert "is not a result" in done.stderr
