@@ -93,8 +93,8 @@ def test_the_answer_comes_first():
     # 100 of 1000 packets against 50 of 3000: six times as often.
     assert said[1] == (
         "In short: it got less than its fair share (0.600 times); its packets were dropped or marked 6.00 times as "
-        "often as those of all others; mostly because chance chose it, as early notice of congestion; it stood still in "
-        "4 timeouts."
+        "often as those of all others; mostly because chance chose it, as early notice of congestion; it stood still "
+        "in 4 timeouts."
     )
 
 
