@@ -102,6 +102,8 @@ const FAULTS: &[Case] = &[
         (15, 6), "tcp[0].cc", "`tcp[0].cc`: unknown congestion control `newrenno`; did you mean `newreno`? (known: tahoe, reno, newreno, sack, cubic)"),
     ("RACK without selective ACKs", r#"cc = "newreno""#, "cc = \"newreno\"\nrack = true",
         (16, 8), "tcp[0].rack", "`tcp[0].rack`: `rack` needs selective acknowledgements, which `newreno` does without"),
+    ("a congestion control that UDP does not have", "jitter = 0.1", "cc = \"tfr\"",
+        (21, 6), "udp[0].cc", "`udp[0].cc`: unknown congestion control of UDP `tfr`; did you mean `tfrc`? (known: off, tfrc)"),
     ("jitter beyond one", "jitter = 0.1", "jitter = 1.5",
         (21, 10), "udp[0].jitter", "`udp[0].jitter`: must be 0 to 1, not 1.5"),
     ("jitter that is no number", "jitter = 0.1", "jitter = nan",
