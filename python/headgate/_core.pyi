@@ -60,6 +60,8 @@ class Scenario:
     @property
     def rate_bps(self) -> float: ...
     @property
+    def bottleneck(self) -> tuple[str, str]: ...
+    @property
     def records(self) -> list[str]:
         """The tables that are recorded on request: `events`, `traces`."""
     @property

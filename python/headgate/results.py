@@ -64,7 +64,7 @@ class Result:
 
     @cached_property
     def delays(self) -> pa.Table:
-        """The distribution of queueing delay where disciplines are compared: a row a box that is not empty."""
+        """Queueing delay where disciplines are compared: one row a histogram box that is not empty."""
         return self._table("delays")
 
     @cached_property

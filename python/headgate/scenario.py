@@ -101,8 +101,16 @@ class Scenario:
 
     @property
     def rate_bps(self) -> float:
-        """Rate of the bottleneck from senders to receivers, in bits per second."""
+        """Rate of the bottleneck, in bits per second."""
         return self._core.rate_bps
+
+    @property
+    def bottleneck(self) -> tuple[str, str]:
+        """Name and direction (`forward`, `reverse`) of the first link at which disciplines are compared.
+
+        In a dumbbell the only one. Figures that are of one link are of this.
+        """
+        return self._core.bottleneck
 
     @property
     def records(self) -> list[str]:

@@ -70,7 +70,9 @@ class Grid:
 def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
     scenario = result.scenario
     flows = _flows(result, qdisc)
-    link = Grid(_rows(_rows(result.links, "qdisc", qdisc), "direction", "forward"), len(scenario.seeds))
+    name, direction = scenario.bottleneck
+    rows = _rows(_rows(result.links, "link", name), "direction", direction)
+    link = Grid(_rows(rows, "qdisc", qdisc), len(scenario.seeds))
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = link["packets"][:, 0]
     return {

@@ -26,13 +26,16 @@ def test_tables_have_their_documented_columns(in_memory: headgate.Result):
         *["qdisc", "seed", "flow", "group", "kind", *counts, "goodput_bps", "fair_share_bps", "share_of_fair"],
         *["retransmits", "timeouts", "cwnd_mean", "delay_ms_mean"],
     ]
-    assert in_memory.intervals.column_names == ["qdisc", "seed", "time_s", "metric", "group", "value"]
+    assert in_memory.intervals.column_names == [
+        *["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"]
+    ]
     assert in_memory.links.column_names == [
-        *["qdisc", "seed", "direction", *counts, "utilisation", "queue_packets_mean", "queue_bytes_mean"],
+        *["qdisc", "seed", "link", "direction", "compared", *counts],
+        *["utilisation", "queue_packets_mean", "queue_bytes_mean"],
         *[f"delay_ms_{part}" for part in ("mean", "p50", "p95", "p99")],
         *["packets", "events"],
     ]
-    assert in_memory.delays.column_names == ["qdisc", "seed", "delay_ms", "count"]
+    assert in_memory.delays.column_names == ["qdisc", "seed", "link", "direction", "delay_ms", "count"]
     assert in_memory.events is None
 
 

@@ -22,6 +22,7 @@ REASONS = (
 )  # fmt: skip
 TEXT = pa.dictionary(pa.int32(), pa.string())
 PACKET = 512
+PLACE = {"link": "bottleneck", "direction": "forward"}
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Scenario:
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3])
     qdiscs: list[str] = field(default_factory=lambda: ["droptail", "red", "sfb:bins=46,levels=1", "faba"])
     rate_bps: float = 10e6
+    bottleneck: tuple[str, str] = ("bottleneck", "forward")
     groups: list[Group] = field(default_factory=lambda: [Group("tcp", "tcp", 9, None), Group("cbr", "udp", 1, 5e6)])
 
     def to_toml(self) -> str:
@@ -107,6 +109,7 @@ class Result:
                     {
                         "qdisc": qdisc,
                         "seed": seed,
+                        "link": "bottleneck",
                         "direction": direction,
                         "arrived": 0,
                         "sent": 0,
@@ -132,17 +135,20 @@ class Result:
             waits = np.clip(rng.normal(180 / (1 + 2 * place), 40 / (1 + place), 4000), 0.0, None)
             count, edges = np.histogram(waits, bins=80)
             rows += [
-                {"qdisc": qdisc, "seed": seed, "delay_ms": (low + high) / 2, "count": int(number)}
+                {"qdisc": qdisc, "seed": seed, **PLACE, "delay_ms": (low + high) / 2, "count": int(number)}
                 for low, high, number in zip(edges, edges[1:], count, strict=False)
                 if number
             ]
-        schema = pa.schema([("qdisc", TEXT), ("seed", pa.uint64()), ("delay_ms", pa.float64()), ("count", pa.uint64())])
+        schema = pa.schema(
+            [("qdisc", TEXT), ("seed", pa.uint64()), ("link", TEXT), ("direction", TEXT), ("delay_ms", pa.float64()),
+             ("count", pa.uint64())]
+        )  # fmt: skip
         return pa.Table.from_pylist(rows, schema=schema)
 
     def _intervals(self) -> pa.Table:
         schema = pa.schema(
-            [("qdisc", TEXT), ("seed", pa.uint64()), ("time_s", pa.float64()), ("metric", TEXT), ("group", TEXT),
-             ("value", pa.float64())]
+            [("qdisc", TEXT), ("seed", pa.uint64()), ("time_s", pa.float64()), ("metric", TEXT), ("link", TEXT),
+             ("direction", TEXT), ("group", TEXT), ("value", pa.float64())]
         )  # fmt: skip
         parts = []
         time = np.arange(1, int(self.scenario.duration_s / self.interval_s) + 1) * self.interval_s
@@ -159,6 +165,7 @@ class Result:
                     [seed] * len(time),
                     time,
                     [metric] * len(time),
+                    *([word] * len(time) for word in PLACE.values()),
                     [None] * len(time),
                     value,
                 ]
@@ -172,6 +179,7 @@ class Result:
             "qdisc": TEXT,
             "group": TEXT,
             "kind": TEXT,
+            "link": TEXT,
             "direction": TEXT,
             "seed": pa.uint64(),
             "flow": pa.uint32(),

@@ -60,6 +60,13 @@ impl Scenario {
         self.0.simplex(self.0.bottleneck()).rate.as_bits() as f64
     }
 
+    /// Name and direction of the first link at which disciplines are compared.
+    #[getter]
+    fn bottleneck(&self) -> (&str, &str) {
+        let hop = self.0.bottleneck();
+        (&self.0.links[usize::from(hop.link)].name, hop.direction.name())
+    }
+
     #[getter]
     fn records(&self) -> Vec<&'static str> {
         let record = &self.0.record;

@@ -11,12 +11,13 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::error::{Fault, Source};
 use crate::groups::{Kind, default_name};
+use crate::network::DUMBBELL;
 
 /// What to change in a scenario file while reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// `PATH=VALUE` each, applied in order: `link.rate=20Mbit/s`, `tcp.cc=sack` (all TCP groups), `NAME.rate=8Mbit/s`
-    /// (the group called so), `class.NAME.weight=3` (the class called so; `class.weight=1` for all). The value is read as
+    /// (the group called so), `link.NAME.rate=..` (the link called so), `class.NAME.weight=3` (the class called so; `class.weight=1` for all). The value is read as
     /// TOML if it is TOML, else as text.
     pub set: Vec<String>,
     /// Disciplines in place of the file's; none to leave those.
@@ -87,7 +88,7 @@ fn text(text: &str) -> DeValue<'_> {
 }
 
 /// The names in the longest path there is. A bound keeps the tree shallow, as the parser does for a file's text.
-const DEEPEST: usize = 3;
+const DEEPEST: usize = 4;
 
 /// Makes one `PATH=VALUE` change, which stands at `span`.
 fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Result<(), Fault> {
@@ -100,12 +101,13 @@ fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Resu
     if steps.len() > DEEPEST {
         return Err(Fault::plain(
             span.clone(),
-            format!("no key lies deeper than {DEEPEST} names, as in `web.access.rate`"),
+            format!("no key lies deeper than {DEEPEST} names, as in `link.core.reverse.rate`"),
         ));
     }
     let value = moved(self::value(value.trim()), span);
     match steps.as_slice() {
-        [_] | ["link" | "classify" | "record", ..] => put(tree, &steps, &value),
+        ["link", inner @ ..] if !inner.is_empty() => put_in_links(tree, inner, &value),
+        [_] | ["classify" | "record", ..] => put(tree, &steps, &value),
         [kind @ ("tcp" | "udp" | "class"), key] => put_in_all(tree, kind, &[key], &value),
         ["class", name, key] => put_in_class(tree, name, key, &value),
         [kind @ ("tcp" | "udp"), inner @ ..] => put_in_all(tree, kind, inner, &value),
@@ -152,11 +154,14 @@ fn put<'c>(table: &mut DeTable<'c>, steps: &[&str], value: &Spanned<DeValue<'c>>
 /// The tables of the groups of one kind, or of the classes.
 fn groups<'t, 'c>(tree: &'t mut DeTable<'c>, kind: &str) -> Vec<&'t mut DeTable<'c>> {
     let Some(DeValue::Array(groups)) = tree.get_mut(kind).map(Spanned::get_mut) else { return Vec::new() };
-    let tables = groups.iter_mut().map(|group| match group.get_mut() {
+    groups.iter_mut().filter_map(|group| as_table(group.get_mut())).collect()
+}
+
+fn as_table<'t, 'c>(value: &'t mut DeValue<'c>) -> Option<&'t mut DeTable<'c>> {
+    match value {
         DeValue::Table(table) => Some(table),
         _ => None,
-    });
-    tables.flatten().collect()
+    }
 }
 
 fn put_in_all<'c>(
@@ -170,6 +175,28 @@ fn put_in_all<'c>(
         return Err(Fault::plain(value.span(), format!("there is no [[{kind}]] to set anything in")));
     }
     groups.into_iter().try_for_each(|group| put(group, inner, value))
+}
+
+/// In every link, or in the one whose name comes first in the path.
+fn put_in_links<'c>(tree: &mut DeTable<'c>, inner: &[&str], value: &Spanned<DeValue<'c>>) -> Result<(), Fault> {
+    let several = matches!(tree.get("link").map(Spanned::get_ref), Some(DeValue::Array(_)));
+    let (wanted, rest) = match inner {
+        [wanted, rest @ ..] if !rest.is_empty() && *wanted != "reverse" => (*wanted, rest),
+        _ if several => return put_in_all(tree, "link", inner, value),
+        _ => return put(tree, &[&["link"], inner].concat(), value),
+    };
+    let mut known = Vec::new();
+    let links = match several {
+        true => groups(tree, "link"),
+        false => tree.get_mut("link").and_then(|link| as_table(link.get_mut())).into_iter().collect(),
+    };
+    for link in links {
+        match link_name(link, several) {
+            name if name == wanted => return put(link, rest, value),
+            name => known.push(name),
+        }
+    }
+    Err(unknown("link", wanted, &known, value.span()))
 }
 
 fn put_in_group<'c>(
@@ -212,6 +239,16 @@ fn put_in_class<'c>(
         }
     }
     Err(unknown("class", wanted, &known, value.span()))
+}
+
+/// What a link goes by: its name, or what it has where the file gives none.
+fn link_name(link: &DeTable<'_>, of_several: bool) -> String {
+    let text = |key: &str| link.get(key).and_then(|value| value.get_ref().as_str());
+    match (text("name"), text("from"), text("to")) {
+        (Some(name), ..) => name.to_string(),
+        (None, Some(from), Some(to)) if of_several => format!("{from}-{to}"),
+        _ => DUMBBELL.to_string(),
+    }
 }
 
 /// What the file calls a group or a class.

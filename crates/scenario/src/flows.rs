@@ -10,10 +10,11 @@ use crate::fields::{Dscp, One, OrOwn, Ports};
 use crate::header::Headers;
 use crate::model::{Access, Start, TcpGroup, UdpCc, UdpGroup};
 use crate::raw::{At, RawAccess, RawTcp, RawUdp};
+use crate::routes::{Graph, Way};
 use crate::values::{OrOff, Profile};
 
 /// A group of TCP flows called `name`, in a run of `duration`.
-pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<TcpGroup, Fault> {
+pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, graph: &Graph<'_>, duration: Span) -> Result<TcpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[tcp]]" };
     let raw = raw.into_inner();
     let profile = section.or(raw.profile, Profile::Rfc).into_inner();
@@ -29,6 +30,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
     let group = TcpGroup {
         name,
         flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
+        route: graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?,
         cc,
         header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
         packet: packet.into_inner(),
@@ -68,7 +70,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, duration: Span) -> Result<
 }
 
 /// A group of UDP flows called `name`, in a run of `duration`.
-pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<UdpGroup, Fault> {
+pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, graph: &Graph<'_>, duration: Span) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
     let cc = section.or(raw.cc, UdpCc::Off).into_inner();
@@ -87,7 +89,7 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, duration: Span) -> Result<
     Ok(UdpGroup {
         name,
         flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
-        route: defaults.route,
+        route: graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?,
         cc,
         rate: rate(pace)?,
         header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,

@@ -41,6 +41,7 @@ mod raw;
 mod read;
 mod record;
 mod resolve;
+mod routes;
 mod values;
 mod write;
 

@@ -7,30 +7,57 @@ use toml::Spanned;
 
 use crate::check::{self, LONGEST_DELAY, Section, limit, rate, within};
 use crate::error::Fault;
-use crate::network::{COMPARED, DUMBBELL, Direction, Hop, Link, Simplex};
+use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
 use crate::qdisc::{Written, build};
-use crate::raw::{At, RawLink, RawReverse};
+use crate::raw::{At, RawLink, RawLinks, RawReverse};
 
-/// The nodes at either end of the dumbbell's link.
-pub(crate) const ENDS: [&str; 2] = ["left", "right"];
+/// More links than anyone can look at.
+const MOST_LINKS: usize = 1000;
+
+/// Where a link has keys of its own, or a path in a change has a meaning of its own.
+const RESERVED: [&str; 5] = ["rate", "delay", "limit", "qdisc", "reverse"];
 
 /// The links, and where the disciplines of their directions are written, by the directions' numbers.
+#[derive(Default)]
 pub(crate) struct Links {
     pub(crate) links: Vec<Link>,
     places: Vec<Range<usize>>,
 }
 
 impl Links {
-    /// The dumbbell that `[link]` says.
-    pub(crate) fn dumbbell(raw: Spanned<RawLink>) -> Result<Links, Fault> {
-        let mut links = Links { links: Vec::new(), places: Vec::new() };
-        let section = Section { span: raw.span(), heading: "[link]" };
-        links.add([DUMBBELL, ENDS[0], ENDS[1]].map(str::to_string), &section, raw.into_inner())?;
+    /// The links that the file says.
+    pub(crate) fn new(raw: Spanned<RawLinks>) -> Result<Links, Fault> {
+        let span = raw.span();
+        let mut links = Links::default();
+        match raw.into_inner() {
+            RawLinks::One(raw) => {
+                let section = Section { span, heading: "[link]" };
+                let name = |raw: &At<String>, default| named(raw, &section, default);
+                let (from, to) = (name(&raw.from, "left")?, name(&raw.to, "right")?);
+                links.add([name(&raw.name, DUMBBELL)?, from, to], &section, *raw)?;
+            }
+            RawLinks::Several(several) if several.is_empty() => {
+                return Err(Fault::plain(span, "no links: a network has one at the least"));
+            }
+            RawLinks::Several(several) => several.into_iter().try_for_each(|raw| links.one_of_several(raw))?,
+        }
         Ok(links)
     }
 
+    fn one_of_several(&mut self, raw: Spanned<RawLink>) -> Result<(), Fault> {
+        let section = Section { span: raw.span(), heading: "[[link]]" };
+        let mut raw = raw.into_inner();
+        if self.links.len() == MOST_LINKS {
+            return Err(Fault::plain(section.span, format!("more than {MOST_LINKS} links")));
+        }
+        let from = check::name(&section.need("from", raw.from.take())?)?;
+        let to = check::name(&section.need("to", raw.to.take())?)?;
+        let name = named(&raw.name, &section, &format!("{from}-{to}"))?;
+        self.add([name, from, to], &section, raw)
+    }
+
     fn add(&mut self, names: [String; 3], section: &Section, raw: RawLink) -> Result<(), Fault> {
-        let [name, from, to] = names;
+        self.distinct(&names, raw.name.as_ref().map_or(section.span.clone(), Spanned::span))?;
         let forward = Simplex {
             rate: rate(check::plain(section.need("rate", raw.rate)?))?,
             limit: limit(check::plain(section.need("limit", raw.limit)?))?,
@@ -45,8 +72,26 @@ impl Links {
             limit: limit(section.quantity(back.limit, Limit::Packets(1000)))?,
             qdisc: self.qdisc(&section, back.qdisc, "droptail"),
         };
+        let [name, from, to] = names;
         self.links.push(Link { name, from, to, delay, forward, reverse });
         Ok(())
+    }
+
+    /// Names tell links apart, and so do the nodes they join: a route says the nodes alone.
+    fn distinct(&self, [name, from, to]: &[String; 3], span: Range<usize>) -> Result<(), Fault> {
+        if from == to {
+            return Err(Fault::plain(span, format!("link `{name}` leads from `{from}` to itself")));
+        }
+        if RESERVED.contains(&name.as_str()) {
+            return Err(Fault::plain(span, format!("a link cannot be called `{name}`: the word has a meaning")));
+        }
+        if self.links.iter().any(|link| link.name == *name) {
+            return Err(Fault::plain(span, format!("two links are called `{name}`")));
+        }
+        let joins = |link: &&Link| [&link.from, &link.to] == [from, to] || [&link.to, &link.from] == [from, to];
+        let Some(other) = self.links.iter().find(joins) else { return Ok(()) };
+        let message = format!("`{}` joins `{from}` and `{to}` already, both ways: put a node between", other.name);
+        Err(Fault::plain(span, message))
     }
 
     /// The discipline of the direction that is next, unless it is one that is compared.
@@ -69,7 +114,10 @@ impl Links {
     }
 }
 
-/// From the left to the right of the dumbbell.
-pub(crate) fn across() -> Vec<Hop> {
-    vec![Hop { link: 0, direction: Direction::Forward }]
+/// A name as given, or the default; the section is to blame for a default that is none.
+fn named(raw: &At<String>, section: &Section, default: &str) -> Result<String, Fault> {
+    match raw {
+        Some(name) => check::name(name),
+        None => check::name(&Spanned::new(section.span.clone(), default.to_string())),
+    }
 }

@@ -122,6 +122,19 @@ impl Scenario {
         self.hops().find(compared).expect("a scenario that was read compares its disciplines somewhere")
     }
 
+    /// The nodes on a route, both ends included.
+    pub fn nodes<'a>(&'a self, route: &[Hop]) -> Vec<&'a str> {
+        let ends = |hop: &Hop| {
+            let link = &self.links[usize::from(hop.link)];
+            match hop.direction {
+                Direction::Forward => [link.from.as_str(), link.to.as_str()],
+                Direction::Reverse => [link.to.as_str(), link.from.as_str()],
+            }
+        };
+        let first = route.first().map(|hop| ends(hop)[0]);
+        first.into_iter().chain(route.iter().map(|hop| ends(hop)[1])).collect()
+    }
+
     /// The routes of all groups, TCP before UDP, on which their data goes; what comes back goes the same way back.
     pub fn routes(&self) -> impl Iterator<Item = &[Hop]> {
         let tcp = self.tcp.iter().map(|group| group.route.as_slice());

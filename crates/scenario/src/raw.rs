@@ -1,10 +1,14 @@
 //! A scenario file as written: every key that exists, none filled in. [`resolve`](crate::resolve) makes a scenario of
 //! it.
 
+use std::fmt;
+
 use headgate_core::params::Bytes;
 use headgate_core::{Limit, Rate, Span};
 use ipnet::IpNet;
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::cc::Cc;
@@ -27,7 +31,7 @@ pub(crate) struct RawScenario {
     pub(crate) warmup: At<Quantity<Span>>,
     pub(crate) seeds: At<Seeds>,
     pub(crate) qdiscs: At<Vec<Spanned<Written>>>,
-    pub(crate) link: At<RawLink>,
+    pub(crate) link: At<RawLinks>,
     #[serde(default)]
     pub(crate) tcp: Vec<Spanned<RawTcp>>,
     #[serde(default)]
@@ -38,9 +42,41 @@ pub(crate) struct RawScenario {
     pub(crate) record: At<RawRecord>,
 }
 
+/// `[link]`, or links headed `[[link]]`.
+#[derive(Debug)]
+pub(crate) enum RawLinks {
+    One(Box<RawLink>),
+    Several(Vec<Spanned<RawLink>>),
+}
+
+struct LinksVisitor;
+
+impl<'de> Visitor<'de> for LinksVisitor {
+    type Value = RawLinks;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a section headed [link], or links headed [[link]]")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<RawLinks, A::Error> {
+        RawLink::deserialize(MapAccessDeserializer::new(table)).map(|link| RawLinks::One(Box::new(link)))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<RawLinks, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(RawLinks::Several)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawLinks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LinksVisitor)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RawLink {
+    pub(crate) name: At<String>,
+    pub(crate) from: At<String>,
+    pub(crate) to: At<String>,
     pub(crate) rate: At<Quantity<Rate>>,
     pub(crate) delay: At<Quantity<Span>>,
     pub(crate) limit: At<Quantity<Limit>>,
@@ -69,6 +105,9 @@ pub(crate) struct RawTcp {
     pub(crate) name: At<String>,
     pub(crate) profile: At<Profile>,
     pub(crate) flows: At<u32>,
+    pub(crate) from: At<String>,
+    pub(crate) to: At<String>,
+    pub(crate) route: At<Vec<Spanned<String>>>,
     pub(crate) cc: At<Cc>,
     pub(crate) packet: At<Quantity<Bytes>>,
     pub(crate) header: At<Quantity<Bytes>>,
@@ -109,6 +148,9 @@ pub(crate) struct RawUdp {
     pub(crate) name: At<String>,
     pub(crate) profile: At<Profile>,
     pub(crate) flows: At<u32>,
+    pub(crate) from: At<String>,
+    pub(crate) to: At<String>,
+    pub(crate) route: At<Vec<Spanned<String>>>,
     pub(crate) cc: At<UdpCc>,
     pub(crate) rate: At<Quantity<Rate>>,
     pub(crate) packet: At<Quantity<Bytes>>,

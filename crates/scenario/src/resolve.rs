@@ -11,12 +11,13 @@ use crate::error::Fault;
 use crate::flows;
 use crate::groups::{Kind, default_name};
 use crate::header::Header;
-use crate::links::{Links, across};
+use crate::links::Links;
 use crate::model::{Scenario, TcpGroup, UdpCc, UdpGroup};
 use crate::network::{Hop, Link, Simplex};
 use crate::qdisc::{Written, build};
 use crate::raw::{At, RawScenario, RawTcp, RawUdp};
 use crate::record;
+use crate::routes::Graph;
 use crate::values::Seeds;
 
 /// More rows in a table than anyone can look at.
@@ -28,11 +29,10 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     let name = check::name(&top.need("name", raw.name)?)?;
     let duration = some_time(check::plain(top.need("duration", raw.duration)?), LONGEST_RUN)?;
     let warmup = warmup(top.quantity(raw.warmup, Span::ZERO), duration)?;
-    let links = Links::dumbbell(top.need("link", raw.link)?)?;
+    let links = Links::new(top.need("link", raw.link)?)?;
+    let graph = Graph::new(&links.links);
     let heads: Vec<Range<usize>> = raw.tcp.iter().map(Spanned::span).chain(raw.udp.iter().map(Spanned::span)).collect();
-    let (mut tcp, mut udp) = groups(raw.tcp, raw.udp, duration)?;
-    tcp.iter_mut().for_each(|group| group.route = across());
-    udp.iter_mut().for_each(|group| group.route = across());
+    let (tcp, udp) = groups(raw.tcp, raw.udp, &graph, duration)?;
     countable(&tcp, &udp, &links.links, duration)?;
     let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
     let labels: Vec<&str> = headers.map(|headers| headers.label.as_str()).collect();
@@ -72,6 +72,7 @@ fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {
 fn groups(
     tcp: Vec<Spanned<RawTcp>>,
     udp: Vec<Spanned<RawUdp>>,
+    graph: &Graph<'_>,
     duration: Span,
 ) -> Result<(Vec<TcpGroup>, Vec<UdpGroup>), Fault> {
     if tcp.is_empty() && udp.is_empty() {
@@ -91,12 +92,12 @@ fn groups(
     };
     let tcp = tcp.into_iter().enumerate().map(|(index, raw)| {
         let name = group(Kind::Tcp, index, &raw.get_ref().name, raw.span(), &raw.get_ref().flows)?;
-        flows::tcp(raw, name, duration)
+        flows::tcp(raw, name, graph, duration)
     });
     let tcp = tcp.collect::<Result<_, Fault>>()?;
     let udp = udp.into_iter().enumerate().map(|(index, raw)| {
         let name = group(Kind::Udp, index, &raw.get_ref().name, raw.span(), &raw.get_ref().flows)?;
-        flows::udp(raw, name, duration)
+        flows::udp(raw, name, graph, duration)
     });
     Ok((tcp, udp.collect::<Result<_, Fault>>()?))
 }

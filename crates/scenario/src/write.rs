@@ -24,9 +24,10 @@ impl Scenario {
         page.plain("seeds", self.seeds_as_written());
         let qdiscs: Vec<String> = self.qdiscs.iter().map(|qdisc| quote(&qdisc.to_string())).collect();
         page.plain("qdiscs", format!("[{}]", qdiscs.join(", ")));
-        self.links.iter().for_each(|link| page.link(link));
-        self.tcp.iter().for_each(|group| page.tcp(group));
-        self.udp.iter().for_each(|group| page.udp(group));
+        let heading = if self.links.len() == 1 { "[link]" } else { "[[link]]" };
+        self.links.iter().for_each(|link| page.link(heading, link));
+        self.tcp.iter().for_each(|group| page.tcp(group, self.nodes(&group.route)));
+        self.udp.iter().for_each(|group| page.udp(group, self.nodes(&group.route)));
         page.head("[classify]");
         page.quoted("flow", self.flow_key);
         self.classes.iter().for_each(|class| page.class(class, &self.classes));
@@ -84,8 +85,11 @@ impl Page {
         }
     }
 
-    fn link(&mut self, link: &Link) {
-        self.head("[link]");
+    fn link(&mut self, heading: &str, link: &Link) {
+        self.head(heading);
+        self.quoted("name", &link.name);
+        self.quoted("from", &link.from);
+        self.quoted("to", &link.to);
         self.quoted("delay", link.delay);
         self.simplex(&link.forward);
         self.head("[link.reverse]");
@@ -101,10 +105,11 @@ impl Page {
         }
     }
 
-    fn tcp(&mut self, group: &TcpGroup) {
+    fn tcp(&mut self, group: &TcpGroup, nodes: Vec<&str>) {
         self.head("[[tcp]]");
         self.text("name", &group.name);
         self.plain("flows", group.flows);
+        self.plain("route", format_args!("{nodes:?}"));
         self.quoted("cc", group.cc);
         self.bytes("packet", group.packet);
         self.bytes("header", group.header);
@@ -136,10 +141,11 @@ impl Page {
         self.headers(&group.headers);
     }
 
-    fn udp(&mut self, group: &UdpGroup) {
+    fn udp(&mut self, group: &UdpGroup, nodes: Vec<&str>) {
         self.head("[[udp]]");
         self.text("name", &group.name);
         self.plain("flows", group.flows);
+        self.plain("route", format_args!("{nodes:?}"));
         self.quoted("cc", group.cc);
         self.quoted("rate", group.rate);
         self.bytes("packet", group.packet);

@@ -263,7 +263,7 @@ fn an_error_is_shown_with_its_line_and_a_caret_under_the_fault() {
  --> base.toml:9:1
   |
 9 | dealy = "14ms"
-  | ^^^^^ known keys: rate, delay, limit, qdisc, reverse"#
+  | ^^^^^ known keys: name, from, to, rate, delay, limit, qdisc, reverse"#
     );
     let unknown = BASE.replace("droptail\", ", "quicksilver\", ");
     assert!(error(&unknown, &Changes::default()).to_string().starts_with(
@@ -312,11 +312,11 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("wbe.flows=3", "no section or group is called `wbe`; did you mean `web`?"),
     ("web.access.dely=1ms", "unknown key `dely` in [tcp.access]; did you mean `delay`?"),
     ("web.name.first=3", "`name` is not a table: nothing can be set in it"),
-    ("link.reverse.rate.unit=5", "no key lies deeper than 3 names, as in `web.access.rate`"),
+    ("link.core.reverse.rate.unit=5", "no key lies deeper than 4 names, as in `link.core.reverse.rate`"),
     ("tcp.cc=westwood", "`tcp[0].cc`: unknown congestion control `westwood` (known: tahoe, reno, newreno, sack, cubic)"),
     ("class.weight=2", "there is no [[class]] to set anything in"),
     ("class.voice.weight=2", "no class is called `voice`"),
-    ("class.voice.weight.x=2", "no key lies deeper than 3 names, as in `web.access.rate`"),
+    ("link.core.rate=2Mbit/s", "no link is called `core`"),
     ("classify.flw=source", "unknown key `flw` in [classify]; did you mean `flow`?"),
     ("web.dscp=AF2", "`tcp[0].dscp`: `AF2` is not a DSCP; did you mean `AF21`? (known: CS0, DF, LE, CS1, AF11, AF12, AF13, CS2, AF21, AF22, AF23, CS3, AF31, AF32, AF33, CS4, AF41, AF42, AF43, CS5, VOICE-ADMIT, EF, CS6, CS7, or 0 to 63)"),
     ("record.events=al", "`record.events`: unknown choice of events `al`; did you mean `all`? (known: off, drops, decisions, all)"),

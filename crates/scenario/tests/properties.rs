@@ -157,7 +157,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
             TcpGroup {
                 name: String::new(),
                 flows: flows + 1,
-                route: across(),
+                route: Vec::new(),
                 cc,
                 packet,
                 header,
@@ -197,7 +197,7 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
             UdpGroup {
                 name: String::new(),
                 flows,
-                route: across(),
+                route: Vec::new(),
                 cc,
                 rate,
                 packet,
@@ -229,17 +229,30 @@ fn simplex() -> impl Strategy<Value = Simplex> {
     (rate(), limit(), qdisc).prop_map(|(rate, limit, qdisc)| Simplex { rate, limit, qdisc })
 }
 
-/// The dumbbell, whose disciplines are compared one way at the least.
-fn link() -> impl Strategy<Value = Link> {
-    (span(0..3_600_000), simplex(), simplex(), any::<bool>()).prop_map(|(delay, mut forward, mut reverse, first)| {
-        *(if first { &mut forward.qdisc } else { &mut reverse.qdisc }) = None;
-        let [name, from, to] = ["bottleneck", "left", "right"].map(str::to_string);
-        Link { name, from, to, delay, forward, reverse }
+/// A chain of one to four links, some of which are written from right to left; disciplines are compared on the first.
+fn links() -> impl Strategy<Value = Vec<Link>> {
+    vec((span(0..3_600_000), simplex(), simplex(), any::<bool>()), 1..5).prop_map(|links| {
+        let link = |(index, (delay, forward, reverse, turned)): (usize, (Span, Simplex, Simplex, bool))| {
+            let (near, far) = (format!("node-{index}"), format!("node-{}", index + 1));
+            let (from, to) = if turned { (far, near) } else { (near, far) };
+            let qdisc = forward.qdisc.clone().filter(|_| index > 0);
+            Link { name: format!("link-{index}"), from, to, delay, forward: Simplex { qdisc, ..forward }, reverse }
+        };
+        links.into_iter().enumerate().map(link).collect()
     })
 }
 
-fn across() -> Vec<Hop> {
-    vec![Hop { link: 0, direction: Direction::Forward }]
+/// Some stretch of the chain, one way or the other.
+fn stretch(links: &[Link], draw: u32) -> Vec<Hop> {
+    let draw = draw as usize;
+    let first = draw % links.len();
+    let count = 1 + draw / 7 % (links.len() - first);
+    let hop = |index: usize| {
+        let turned = links[index].from > links[index].to;
+        Hop { link: index as u16, direction: if turned { Direction::Reverse } else { Direction::Forward } }
+    };
+    let there: Vec<Hop> = (first..first + count).map(hop).collect();
+    if (draw / 49).is_multiple_of(2) { there } else { there.into_iter().rev().map(Hop::back).collect() }
 }
 
 fn groups_and_classes() -> impl Strategy<Value = ((Vec<TcpGroup>, Vec<UdpGroup>), Vec<ClassRule>, FlowKey)> {
@@ -264,7 +277,8 @@ prop_compose! {
         (duration, warmup) in (span(6_000..80_000_000), span(0..6_000)),
         seeds in prop_oneof![(1..20_u64).prop_map(|n| (1..=n).collect()), btree_set(0..i64::MAX as u64, 1..9)],
         qdiscs in qdiscs(),
-        link in link(),
+        links in links(),
+        ways in vec(any::<u32>(), 7),
         ((mut tcp, mut udp), classes, flow_key) in groups_and_classes(),
         (interval, events) in (span(1..6_000), proptest::sample::select(EVENTS.to_vec())),
         (traced, flow_interval, captured) in
@@ -272,6 +286,8 @@ prop_compose! {
     ) -> Scenario {
         tcp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("fast-{index}"));
         udp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("slow_{index}"));
+        tcp.iter_mut().zip(&ways).for_each(|(group, way)| group.route = stretch(&links, *way));
+        udp.iter_mut().zip(&ways).for_each(|(group, way)| group.route = stretch(&links, way / 3));
         // No flow may send more packets than are counted: 2^32.
         let most = |packet: u32| Rate::from_bits((4e9 * 8.0 * f64::from(packet) / duration.as_secs_f64()) as u64);
         tcp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
@@ -286,7 +302,7 @@ prop_compose! {
         });
         let record = Record { interval, events, flows: flows.collect(), flow_interval, capture: captured.then_some(0).into_iter().collect() };
         Scenario {
-            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, links: vec![link], tcp, udp, flow_key, classes,
+            name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, links, tcp, udp, flow_key, classes,
             record,
         }
     }

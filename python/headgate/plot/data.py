@@ -54,11 +54,6 @@ def qdiscs(result: Result) -> list[str]:
     return [qdisc for qdisc in result.scenario.qdiscs if qdisc in have]
 
 
-def text(table: pa.Table, name: str) -> npt.NDArray[np.object_]:
-    """A column of text."""
-    return np.asarray(table.column(name).to_pylist(), dtype=object)
-
-
 def values(table: pa.Table, name: str) -> Array:
     """A column of numbers; null becomes NaN."""
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
@@ -119,13 +114,19 @@ def _hole(bound: Array) -> Array:
 
 
 def metric(result: Result, qdisc: str, name: str, points: int) -> Series | None:
-    """A metric of the whole link over time, warm-up included."""
-    return series(rows(result.intervals, qdisc=qdisc, metric=name), points)
+    """A metric of the bottleneck over time, warm-up included."""
+    return series(rows(bottleneck(result, result.intervals), qdisc=qdisc, metric=name), points)
+
+
+def bottleneck(result: Result, table: pa.Table) -> pa.Table:
+    """The rows of a table by link that are of the bottleneck."""
+    link, direction = result.scenario.bottleneck
+    return rows(table, link=link, direction=direction)
 
 
 def gauges(result: Result, qdisc: str, points: int) -> dict[str, Series]:
     """The discipline's own gauges over time, by name."""
-    table = rows(result.intervals, qdisc=qdisc)
+    table = rows(bottleneck(result, result.intervals), qdisc=qdisc)
     names = sorted(name for name in pc.unique(table.column("metric")).to_pylist() if name.startswith(GAUGE))
     drawn = {name.removeprefix(GAUGE): series(rows(table, metric=name), points) for name in names}
     return {name: line for name, line in drawn.items() if line is not None}
@@ -133,7 +134,7 @@ def gauges(result: Result, qdisc: str, points: int) -> dict[str, Series]:
 
 def delay(result: Result, qdisc: str) -> Cdf | None:
     """How long packets waited in the queue, or nothing if none was sent."""
-    table = rows(result.delays, qdisc=qdisc)
+    table = rows(bottleneck(result, result.delays), qdisc=qdisc)
     delays, count = values(table, "delay_ms"), values(table, "count")
     if count.sum() == 0:
         return None
@@ -144,7 +145,7 @@ def delay(result: Result, qdisc: str) -> Cdf | None:
 
 def packet_ms(result: Result) -> float | None:
     """How long the link needs for a packet of mean size, in milliseconds; nothing if no packet ever waited."""
-    packets, octets = values(result.links, "queue_packets_mean"), values(result.links, "queue_bytes_mean")
-    forward = text(result.links, "direction") == "forward"
-    waiting = float(packets[forward].sum())
-    return 8000 * float(octets[forward].sum()) / waiting / result.scenario.rate_bps if waiting > 0 else None
+    table = bottleneck(result, result.links)
+    packets, octets = values(table, "queue_packets_mean"), values(table, "queue_bytes_mean")
+    waiting = float(packets.sum())
+    return 8000 * float(octets.sum()) / waiting / result.scenario.rate_bps if waiting > 0 else None

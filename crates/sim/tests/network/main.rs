@@ -3,6 +3,7 @@
 mod balance;
 mod classes;
 mod evidence;
+mod links;
 mod metrics;
 mod paths;
 mod repeat;

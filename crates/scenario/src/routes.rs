@@ -1,0 +1,172 @@
+//! Routes: from the nodes that a group of flows names to the links it goes over.
+
+use std::collections::BTreeMap;
+
+use headgate_core::{Span, nearest};
+use toml::Spanned;
+
+use crate::check::Section;
+use crate::error::Fault;
+use crate::network::{Direction, Hop, Link};
+use crate::raw::At;
+
+/// The nodes and what leads from each to which other.
+pub(crate) struct Graph<'a> {
+    links: &'a [Link],
+    /// In the order in which the file first names them.
+    nodes: Vec<&'a str>,
+    numbers: BTreeMap<&'a str, usize>,
+    /// By node: the directions of links that lead from it, in the file's order, and the nodes they lead to.
+    ways: Vec<Vec<(Hop, usize)>>,
+}
+
+/// What a group says of its way: its ends, or all nodes on it.
+pub(crate) struct Way {
+    pub(crate) from: At<String>,
+    pub(crate) to: At<String>,
+    pub(crate) route: At<Vec<Spanned<String>>>,
+}
+
+/// The best way found so far to a node.
+#[derive(Clone, Copy)]
+struct Best {
+    links: u32,
+    delay: Span,
+    /// The last hop and the node it leads from; none at the start.
+    last: Option<(Hop, usize)>,
+}
+
+impl<'a> Graph<'a> {
+    /// The graph of `links`.
+    pub(crate) fn new(links: &'a [Link]) -> Graph<'a> {
+        let mut graph = Graph { links, nodes: Vec::new(), numbers: BTreeMap::new(), ways: Vec::new() };
+        for (number, link) in (0..).zip(links) {
+            let (from, to) = (graph.node(&link.from), graph.node(&link.to));
+            graph.ways[from].push((Hop { link: number, direction: Direction::Forward }, to));
+            graph.ways[to].push((Hop { link: number, direction: Direction::Reverse }, from));
+        }
+        graph
+    }
+
+    fn node(&mut self, name: &'a str) -> usize {
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.nodes.push(name);
+            self.ways.push(Vec::new());
+            self.nodes.len() - 1
+        })
+    }
+
+    /// The route that a group says. Where there is a single link, a group that says nothing goes over it.
+    pub(crate) fn route(&self, section: &Section, way: Way) -> Result<Vec<Hop>, Fault> {
+        match (way.route, self.links) {
+            (Some(route), _) => match way.from.or(way.to) {
+                Some(end) => Err(Fault::plain(end.span(), "`route` names both ends: leave out `from` and `to`")),
+                None => self.along(&route),
+            },
+            (None, [_]) if way.from.is_none() && way.to.is_none() => {
+                Ok(vec![Hop { link: 0, direction: Direction::Forward }])
+            }
+            (None, _) => self.shortest(&section.need("from", way.from)?, &section.need("to", way.to)?),
+        }
+    }
+
+    fn find(&self, name: &Spanned<String>) -> Result<usize, Fault> {
+        let known = || self.nodes.iter().copied();
+        self.numbers.get(name.get_ref().as_str()).copied().ok_or_else(|| {
+            let guess = nearest(name.get_ref(), known()).map(|name| format!("; did you mean `{name}`?"));
+            let message = format!("no link ends at a node called `{}`{}", name.get_ref(), guess.unwrap_or_default());
+            Fault::plain(name.span(), message).help(format!("nodes: {}", known().collect::<Vec<_>>().join(", ")))
+        })
+    }
+
+    /// The route over `nodes`, each of which a link joins to the next.
+    fn along(&self, nodes: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<Hop>, Fault> {
+        let mut seen: Vec<usize> = Vec::new();
+        let mut route = Vec::new();
+        for name in nodes.get_ref() {
+            let node = self.find(name)?;
+            if seen.contains(&node) {
+                let message =
+                    format!("the route comes to `{}` a second time: packets would go in a circle", self.nodes[node]);
+                return Err(Fault::plain(name.span(), message));
+            }
+            if let Some(&before) = seen.last() {
+                route.push(self.between(before, node).ok_or_else(|| self.unjoined(before, name))?);
+            }
+            seen.push(node);
+        }
+        if route.is_empty() {
+            return Err(Fault::plain(nodes.span(), "a route names two nodes at the least, in the order of the way"));
+        }
+        Ok(route)
+    }
+
+    fn between(&self, from: usize, to: usize) -> Option<Hop> {
+        self.ways[from].iter().find(|(_, other)| *other == to).map(|(hop, _)| *hop)
+    }
+
+    fn unjoined(&self, from: usize, to: &Spanned<String>) -> Fault {
+        let near: Vec<&str> = self.ways[from].iter().map(|(_, other)| self.nodes[*other]).collect();
+        let from = self.nodes[from];
+        Fault::plain(to.span(), format!("no link joins `{from}` and `{}`", to.get_ref()))
+            .help(format!("links lead from `{from}` to: {}", near.join(", ")))
+    }
+
+    /// The route of the fewest links; of those the one of the least propagation delay; of those the one whose links, from
+    /// the end backwards, stand first in the file.
+    fn shortest(&self, from: &Spanned<String>, to: &Spanned<String>) -> Result<Vec<Hop>, Fault> {
+        let (start, end) = (self.find(from)?, self.find(to)?);
+        if start == end {
+            return Err(Fault::plain(
+                to.span(),
+                format!("flows go from one node to another, not from `{0}` to `{0}`", to.get_ref()),
+            ));
+        }
+        let best = self.spread(start);
+        let mut route = Vec::new();
+        let mut at = end;
+        while let Some((hop, before)) = best[at].and_then(|best| best.last) {
+            route.push(hop);
+            at = before;
+        }
+        if route.is_empty() {
+            return Err(Fault::plain(
+                to.span(),
+                format!("no links lead from `{}` to `{}`", from.get_ref(), to.get_ref()),
+            ));
+        }
+        route.reverse();
+        Ok(route)
+    }
+
+    /// The best way from `start` to every node that can be reached: a search by breadth.
+    fn spread(&self, start: usize) -> Vec<Option<Best>> {
+        let mut best: Vec<Option<Best>> = vec![None; self.nodes.len()];
+        best[start] = Some(Best { links: 0, delay: Span::ZERO, last: None });
+        let mut reached = vec![start];
+        let mut done = 0;
+        while let Some(&from) = reached.get(done) {
+            done += 1;
+            let Some(here) = best[from] else { continue };
+            for &(hop, to) in &self.ways[from] {
+                let delay = here.delay + self.links[usize::from(hop.link)].delay;
+                let way = Best { links: here.links + 1, delay, last: Some((hop, from)) };
+                match &mut best[to] {
+                    found @ None => {
+                        *found = Some(way);
+                        reached.push(to);
+                    }
+                    Some(other) if better(&way, other) => *other = way,
+                    Some(_) => {}
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Of two ways to one node: nodes are left in the order of their distance in links, so none is improved after it was left.
+fn better(way: &Best, other: &Best) -> bool {
+    let rank = |best: &Best| (best.links, best.delay, best.last.map(|(hop, _)| hop));
+    rank(way) < rank(other)
+}
