@@ -51,6 +51,8 @@ pub struct Outstanding {
     lost: u32,
     /// No segment below it is lost.
     lost_from: u32,
+    /// None at or beyond it has arrived.
+    top: u32,
     /// Below it the count of those that arrived above was taken into account.
     judged: u32,
     /// The ends of the list of those in flight.
@@ -68,6 +70,7 @@ impl Default for Outstanding {
             arrived: 0,
             lost: 0,
             lost_from: 0,
+            top: 0,
             judged: 0,
             oldest: NONE,
             newest: NONE,
@@ -164,8 +167,8 @@ impl Outstanding {
         if self.arrived < DUP_THRESH {
             return;
         }
-        let from_the_top = (self.base..self.end()).rev().filter(|&seq| self.has(seq));
-        let edge = from_the_top.clone().nth(DUP_THRESH as usize - 1).unwrap_or(self.base);
+        let mut from_the_top = (self.base..self.top).rev().filter(|&seq| self.has(seq));
+        let edge = from_the_top.nth(DUP_THRESH as usize - 1).unwrap_or(self.base);
         for seq in self.judged.max(self.base)..edge {
             if let Some(record) = self.get(seq).filter(|record| record.state == State::InFlight && !record.again) {
                 lost(record);
@@ -217,6 +220,7 @@ impl Outstanding {
         }
         delivered(seq, &record);
         self.arrived += 1;
+        self.top = self.top.max(seq + 1);
         self.at(seq).state = State::Arrived;
     }
 

@@ -57,7 +57,9 @@ impl Rack {
             self.reordering_seen |= seq + 1 < self.fack;
         }
         self.fack = self.fack.max(seq + 1);
-        // An acknowledgement of a retransmission that comes too soon is of the first transmission.
+        // An acknowledgement of a retransmission that comes too soon is of the first transmission. A segment that was sent
+        // before the latest and arrives after it does not set the round-trip time, as in Linux (`tcp_rack_advance`); step
+        // 2 is not plain there.
         if record.order > self.order && !(record.again && rtt < self.min_rtt()) {
             (self.order, self.rtt) = (record.order, rtt);
         }

@@ -9,7 +9,7 @@ use super::rack::Rack;
 use super::rate_sample::Rate;
 use super::tlp::Tlp;
 
-/// Some 300 bytes of a flow, and 64 for each segment outstanding.
+/// Less than 320 bytes of a flow, and 56 for each segment outstanding.
 #[derive(Clone, Debug)]
 pub struct Tracker {
     /// The segments outstanding.
@@ -90,5 +90,16 @@ impl Tracker {
             out.file(block, &mut delivered);
         }
         rate.delivered() - before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tracker_and_its_records_are_no_larger_than_said() {
+        assert!(size_of::<Tracker>() < 320, "{}", size_of::<Tracker>());
+        assert_eq!(size_of::<Record>(), 56);
     }
 }

@@ -19,6 +19,10 @@ profile = "ns2"
 flows = 2
 window = 100
 overhead = "500us"
+[[tcp]]
+name = "new"
+cc = "cubic"
+flows = 2
 [[udp]]
 rate = "3Mbit/s"
 jitter = 0.5

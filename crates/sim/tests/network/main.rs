@@ -6,6 +6,7 @@ mod evidence;
 mod links;
 mod metrics;
 mod paths;
+mod recovery;
 mod repeat;
 mod tfrc;
 

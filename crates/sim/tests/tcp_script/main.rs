@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod any_path;
 mod cubic;
 mod ecn;
 mod pacing;

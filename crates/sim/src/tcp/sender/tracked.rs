@@ -178,7 +178,8 @@ impl Sender {
     /// acknowledged nor known to have arrived before the losses were found.
     fn react(&mut self, t: &mut Tracker, found: Found, in_flight: u32, config: &Config, now: Time) {
         let anew = found.any && !self.recovering();
-        if !anew && !(found.again && self.phase != Phase::Open) {
+        let once_more = found.again && self.phase != Phase::Open;
+        if !(anew || once_more) {
             return;
         }
         // What limited transmit sent beyond the window does not count.
