@@ -44,6 +44,16 @@ controllers! {
     NewReno "newreno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
     Sack "sack", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
     Cubic "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
+    Dctcp "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
+    Prague "prague", "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
+}
+
+impl Cc {
+    /// Whether it is made for marks (a Scalable control in the words of RFC 9330): its flows have `ecn` unless told
+    /// otherwise.
+    pub const fn is_scalable(self) -> bool {
+        matches!(self, Cc::Dctcp | Cc::Prague)
+    }
 }
 
 impl Cc {

@@ -90,6 +90,7 @@ fn rfc() -> TcpGroup {
         prr: false,
         ecn_timeout: true,
         idle_restart: true,
+        accecn: false,
         abe: false,
         overhead: Span::ZERO,
         headers: Headers::of_group(""),

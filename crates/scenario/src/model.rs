@@ -110,6 +110,8 @@ pub struct TcpGroup {
     pub ecn_timeout: bool,
     /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, 4.1).
     pub idle_restart: bool,
+    /// The receiver counts marks for the sender (RFC 9768).
+    pub accecn: bool,
     /// A mark lowers the window by less than a loss does (RFC 8511).
     pub abe: bool,
     /// A random delay in [0, `overhead`) before each transmission, which breaks phase effects (ns-2's `overhead_`).

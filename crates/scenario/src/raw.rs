@@ -132,6 +132,7 @@ pub(crate) struct RawTcp {
     pub(crate) prr: At<bool>,
     pub(crate) ecn_timeout: At<bool>,
     pub(crate) idle_restart: At<bool>,
+    pub(crate) accecn: At<bool>,
     pub(crate) abe: At<bool>,
     pub(crate) overhead: At<Quantity<Span>>,
     pub(crate) source: At<One<OrOwn>>,

@@ -136,6 +136,7 @@ impl Page {
         self.plain("prr", group.prr);
         self.plain("ecn_timeout", group.ecn_timeout);
         self.plain("idle_restart", group.idle_restart);
+        self.plain("accecn", group.accecn);
         self.plain("abe", group.abe);
         self.quoted("overhead", group.overhead);
         self.headers(&group.headers);

@@ -148,10 +148,11 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
     let windows = (window(), window(), option::of(window()));
     let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
     let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
-    let rest = (any::<[bool; 8]>(), span(0..3_600_000), headers());
+    let rest = (any::<[bool; 9]>(), span(0..3_600_000), headers());
     (0..1000_u32, cc, sizes(), ack, (access(), access()), times(), windows, timer, rest).prop_map(
         |(flows, cc, (packet, header), (ack, delayed_ack), (sender, receiver), (start, stop), windows, timer, rest)| {
-            let ([limited_transmit, pacing, ecn, ecn_timeout, idle_restart, abe, rack, prr], overhead, headers) = rest;
+            let (flags, overhead, headers) = rest;
+            let [limited_transmit, pacing, ecn, ecn_timeout, idle_restart, accecn, abe, rack, prr] = flags;
             let (window, initial_window, initial_ssthresh) = windows;
             let (initial_rto, min_rto, max_rto, rto_granularity) = timer;
             TcpGroup {
@@ -181,6 +182,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 prr: prr && cc.selective(),
                 ecn_timeout,
                 idle_restart,
+                accecn,
                 abe,
                 overhead,
                 headers,

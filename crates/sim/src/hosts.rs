@@ -213,14 +213,14 @@ impl Hosts {
     #[inline]
     pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
         let id = packet.flow.0 as u32;
-        let (ack, ece, sack) = match packet.handle.carried() {
-            Carried::Ack { ack, ece, sack } => (ack, ece, sack),
+        let (ack, ece, ace, sack) = match packet.handle.carried() {
+            Carried::Ack { ack, ece, ace, sack } => (ack, ece, ace, sack),
             Carried::Report(report) => return self.tfrc.on_report(id, report, now, queue),
             _ => return,
         };
         let blocks = sack.map(|id| self.sacks.take(id));
         let flow = &mut self.tcp[id as usize];
-        flow.on_ack(id, Ack { ack, ece, blocks }, &self.tcp_kinds[flow.group as usize], now, queue);
+        flow.on_ack(id, Ack { ack, ece, ace, blocks }, &self.tcp_kinds[flow.group as usize], now, queue);
         self.trace(id, now);
     }
 

@@ -29,6 +29,8 @@ pub enum Carried {
         ack: u32,
         /// ECN echo (RFC 3168, section 6.1.3).
         ece: bool,
+        /// The flags AE, CWR and ECE as accurate ECN feedback reads them (RFC 9768's ACE field).
+        ace: u8,
         /// Its blocks in [`Sacks`], if it has any.
         sack: Option<StoreId>,
     },
@@ -44,11 +46,11 @@ pub enum Carried {
 }
 
 // From the low end: 32 bits of sequence number (of a report: of its place), two of kind, one flag, which tells TFRC's
-// reports from its data; then, of an acknowledgement, 29 of its blocks' place (0 for none), of data, 29 of the time at
-// which it was sent.
+// reports from its data; then, of an acknowledgement, two more flags and 27 of its blocks' place (0 for none), of data,
+// 29 of the time at which it was sent.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
-const SACK: u32 = 35;
+const SACK: u32 = 37;
 const STAMP: u32 = 35;
 
 // The kinds.
@@ -72,9 +74,9 @@ impl Segment {
 
     /// An acknowledgement.
     #[inline]
-    pub fn ack(ack: u32, ece: bool, sack: Option<StoreId>) -> Segment {
+    pub fn ack(ack: u32, ece: bool, ace: u8, sack: Option<StoreId>) -> Segment {
         let sack = sack.map_or(0, |id| u64::from(id.0.get()));
-        Segment(u64::from(ack) | ACK << KIND | u64::from(ece) << FLAG | sack << SACK)
+        Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | sack << SACK)
     }
 
     /// A datagram of TFRC's.
@@ -124,7 +126,10 @@ impl Segment {
         let (number, flag) = (self.0 as u32, self.0 >> FLAG & 1 == 1);
         match self.0 >> KIND & 3 {
             DATA => Carried::Data { seq: number, cwr: flag },
-            ACK => Carried::Ack { ack: number, ece: flag, sack: StoreId::new((self.0 >> SACK) as u32) },
+            ACK => {
+                let (ace, sack) = ((self.0 >> FLAG & 7) as u8, StoreId::new((self.0 >> SACK) as u32));
+                Carried::Ack { ack: number, ece: flag, ace, sack }
+            }
             TFRC if flag => StoreId::new(number).map_or(Carried::Datagram, Carried::Report),
             TFRC => Carried::Tfrc { seq: number },
             _ => Carried::Datagram,
@@ -175,7 +180,8 @@ impl<T: Copy> Store<T> {
             return id;
         }
         self.slots.push(value);
-        // 2^29 acknowledgements with blocks under way would take 13 GB: the store ends before its numbers do.
+        // 2^27 acknowledgements with blocks under way would take 13 GB with their events: memory ends before the
+        // numbers do.
         StoreId::new(self.slots.len() as u32).expect("the length after a push is not zero")
     }
 
@@ -201,11 +207,14 @@ mod tests {
         let id = sacks.keep([(1, 2); 3]);
         let sack = Some(id);
         for flag in [false, true] {
-            assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, sack).is_reply());
+            assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, 0, sack).is_reply());
             assert_eq!(Segment::data(u32::MAX, flag).carried(), Carried::Data { seq: u32::MAX, cwr: flag });
-            let expected = Carried::Ack { ack: u32::MAX, ece: flag, sack };
-            assert_eq!(Segment::ack(u32::MAX, flag, sack).carried(), expected);
-            assert_eq!(Segment::ack(0, flag, None).carried(), Carried::Ack { ack: 0, ece: flag, sack: None });
+            let expected = Carried::Ack { ack: u32::MAX, ece: flag, ace: u8::from(flag), sack };
+            assert_eq!(Segment::ack(u32::MAX, flag, 0, sack).carried(), expected);
+            assert_eq!(
+                Segment::ack(0, false, 6, None).carried(),
+                Carried::Ack { ack: 0, ece: false, ace: 6, sack: None }
+            );
         }
         let sent = Segment::tfrc(u32::MAX).sent_at(Time::from_nanos(1 << 30));
         assert!(!sent.is_reply() && !sent.is_datagram());

@@ -38,6 +38,8 @@ pub struct Config {
     pub ecn_timeout: bool,
     /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, section 4.1).
     pub idle_restart: bool,
+    /// The receiver counts marks for the sender (accurate ECN feedback, RFC 9768).
+    pub accecn: bool,
     /// A mark lowers the window by less than a loss does (Alternative Backoff with ECN, RFC 8511).
     pub abe: bool,
 }
@@ -75,6 +77,7 @@ impl From<&TcpGroup> for Config {
             prr: group.prr,
             ecn_timeout: group.ecn_timeout,
             idle_restart: group.idle_restart,
+            accecn: group.accecn,
             abe: group.abe,
         }
     }

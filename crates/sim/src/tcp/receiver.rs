@@ -3,7 +3,8 @@
 use headgate_core::Time;
 
 use super::Config;
-use super::cc::Recovery;
+use super::accecn;
+use super::cc::{Feedback, Recovery};
 use crate::segment::{Block, Blocks};
 
 /// An acknowledgement to send.
@@ -13,6 +14,8 @@ pub struct Reply {
     pub ack: u32,
     /// ECN echo.
     pub ece: bool,
+    /// The ACE field of accurate ECN feedback (RFC 9768), which stands in the echo's place; else 0.
+    pub ace: u8,
     /// Selective acknowledgements, if anything beyond `ack` has arrived; with RACK, first of all what arrived twice.
     pub blocks: Option<Blocks>,
 }
@@ -21,12 +24,15 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     expected: u32,
-    /// A mark was seen and the sender has not yet said that it slowed down (RFC 3168, section 6.1.3).
+    /// A mark was seen and the sender has not yet said that it slowed down (RFC 3168, section 6.1.3); with mirrored
+    /// feedback, the last segment was marked (RFC 8257's DCTCP.CE).
     echo: bool,
     /// The segment whose acknowledgement waits was marked.
     withheld: bool,
     /// Something has arrived beyond `expected`.
     gap: bool,
+    /// Marks counted, as the ACE field has them (RFC 9768's r.cep).
+    ace: u8,
     /// An acknowledgement waits until then for a second segment; [`Time::NEVER`] if none does.
     due: Time,
     beyond: Option<Box<Beyond>>,
@@ -43,7 +49,15 @@ struct Beyond {
 impl Default for Receiver {
     /// Nothing has arrived.
     fn default() -> Receiver {
-        Receiver { expected: 0, echo: false, withheld: false, gap: false, due: Time::NEVER, beyond: None }
+        Receiver {
+            expected: 0,
+            echo: false,
+            withheld: false,
+            gap: false,
+            ace: accecn::FIRST,
+            due: Time::NEVER,
+            beyond: None,
+        }
     }
 }
 
@@ -60,17 +74,31 @@ impl Receiver {
         (self.due != Time::NEVER).then_some(self.due)
     }
 
-    /// Takes a segment; gives the acknowledgement to send, if it is not to wait (RFC 5681, section 4.2).
+    /// Takes a segment; gives the acknowledgement to send, if it is not to wait (RFC 5681, section 4.2). Another may be
+    /// due at the same moment: ask [`on_timer`](Receiver::on_timer).
     #[inline]
     pub fn on_data(&mut self, seq: u32, marked: bool, cwr: bool, config: &Config, now: Time) -> Option<Reply> {
-        // CWR first: a segment that is marked itself asks for a new echo.
-        self.echo = (self.echo && !cwr) || marked;
+        let mut at_once = None;
+        match Feedback::of(config) {
+            // CWR first: a segment that is marked itself asks for a new echo.
+            Feedback::Classic => self.echo = (self.echo && !cwr) || marked,
+            Feedback::Mirrored => at_once = self.mirror(marked, config),
+            Feedback::Accurate => self.ace = accecn::counted(self.ace, marked),
+        }
         let in_order = seq == self.expected && !self.gap;
         let twice = (!in_order && config.rack && self.has(seq)).then_some((seq, seq + 1));
         if in_order {
             self.expected += 1;
         } else if seq >= self.expected {
             self.file(seq);
+        }
+        match at_once {
+            Some(None) => return Some(self.reply(config, twice)),
+            Some(before) => {
+                self.due = now; // the caller asks again
+                return before;
+            }
+            None => {}
         }
         match config.delayed_ack {
             // The first of two segments in order may wait; the second, a gap, a duplicate or a filled gap may not.
@@ -81,6 +109,18 @@ impl Receiver {
             }
             _ => Some(self.reply(config, twice)),
         }
+    }
+
+    /// RFC 8257, section 3.2: when marks begin or end, what was received before is acknowledged with the echo it had (the
+    /// choice of two ACKs there, and what the DCTCP paper and Linux do), and the segment that is different at once. Gives
+    /// the first of the two, if marks begin or end and there is something to acknowledge.
+    fn mirror(&mut self, marked: bool, config: &Config) -> Option<Option<Reply>> {
+        if self.echo == marked {
+            return None;
+        }
+        let before = (self.due != Time::NEVER).then(|| self.reply(config, None));
+        self.echo = marked;
+        Some(before)
     }
 
     /// The acknowledgement that waited, if its time has come.
@@ -97,7 +137,10 @@ impl Receiver {
     #[inline]
     fn reply(&mut self, config: &Config, twice: Option<Block>) -> Reply {
         // RFC 3168, section 6.1.3: if any of the segments acknowledged is marked, CWR on the other or not.
-        let ece = self.echo | std::mem::take(&mut self.withheld);
+        let (ece, ace) = match Feedback::of(config) {
+            Feedback::Accurate => (false, self.ace),
+            _ => (self.echo | std::mem::take(&mut self.withheld), 0),
+        };
         self.due = Time::NEVER;
         let wanted = self.gap && Recovery::of(config.cc) == Recovery::Sack;
         let beyond = if wanted { self.beyond.as_deref() } else { None };
@@ -106,7 +149,7 @@ impl Receiver {
             let [first, second, _] = blocks.unwrap_or_default();
             blocks = Some([twice, first, second]);
         }
-        Reply { ack: self.expected, ece, blocks }
+        Reply { ack: self.expected, ece, ace, blocks }
     }
 
     /// Files a segment that is out of order, or that fills a gap.
@@ -209,7 +252,7 @@ mod tests {
         assert_eq!(receiver.on_data(0, false, false, &config, at(5)), None);
         assert_eq!(receiver.deadline(), Some(at(105)));
         assert_eq!(receiver.on_timer(&config, at(104)), None);
-        assert_eq!(receiver.on_timer(&config, at(105)), Some(Reply { ack: 1, ece: false, blocks: None }));
+        assert_eq!(receiver.on_timer(&config, at(105)), Some(Reply { ack: 1, ece: false, ace: 0, blocks: None }));
         assert_eq!(receiver.on_timer(&config, at(300)), None);
     }
 

@@ -14,7 +14,8 @@ pub use state::State;
 use headgate_core::Time;
 
 use super::Config;
-use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
+use super::accecn;
+use super::cc::{Acked, Control, Controller, Feedback, Loss, Recovery, Window};
 use super::pacing::{Pacer, window_rate};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
@@ -28,6 +29,8 @@ pub struct Ack {
     pub ack: u32,
     /// ECN echo.
     pub ece: bool,
+    /// The ACE field of accurate ECN feedback.
+    pub ace: u8,
     /// Selective acknowledgements.
     pub blocks: Option<Blocks>,
 }
@@ -107,6 +110,8 @@ pub struct Sender {
     ecn_recover: u32,
     // The third line.
     cc: Control,
+    /// The ACE field last heard.
+    ace: u8,
     /// When a segment was last sent, if data is limited.
     last_sent: Time,
     /// The most outstanding since the window was last reduced, if data is limited.
@@ -148,6 +153,7 @@ impl Sender {
             timed_out: NONE,
             ecn_recover: 0,
             cc: Control::new(config),
+            ace: accecn::FIRST,
             last_sent: Time::ZERO,
             max_flight: config.initial_window,
             pacer: Pacer::default(),
@@ -208,13 +214,19 @@ impl Sender {
         }
         let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
         let news = self.board.is_some() && self.file(&ack);
-        let told = self.told(&ack, sacked, now);
+        let mut told = self.told(&ack, sacked, now);
+        if config.accecn {
+            told.marked = accecn::marks(self.ace, ack.ace, told.delivered);
+            told.ece = told.marked > 0;
+            told.grows &= !told.ece;
+            self.ace = if told.delivered > 0 { ack.ace } else { self.ace };
+        }
         let before = self.window.cwnd();
         self.cc.on_ack(&told, &mut self.window, config);
         if self.end != ENDLESS {
             self.hold_unused(told.flight, before, now);
         }
-        if ack.ece {
+        if told.ece {
             self.on_echo(&told, config);
         }
         // With SACK an acknowledgement that tells something new is a duplicate, whether or not it acknowledges new data
@@ -253,21 +265,26 @@ impl Sender {
             self.timed_out = self.una;
         }
         self.rto.back_off(config);
-        self.go_back(now);
+        self.go_back(config, now);
         if let Some(board) = &mut self.board {
             board.clear();
         }
     }
 
     /// Slow start over from the first segment outstanding.
-    fn go_back(&mut self, now: Time) {
+    fn go_back(&mut self, config: &Config, now: Time) {
         self.window.set_cwnd(1.0, now);
-        self.cwr = true;
+        self.announce(config);
         self.phase = Phase::Open;
         self.recover = self.max;
         self.ecn_recover = self.max;
         (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, NONE);
         self.next = self.una;
+    }
+
+    /// The window was reduced: the next new segment says so, if anybody listens (RFC 9768: CWR is part of a count).
+    fn announce(&mut self, config: &Config) {
+        self.cwr = Feedback::of(config) != Feedback::Accurate;
     }
 
     /// The next segment to send now, if any.
@@ -403,6 +420,8 @@ impl Sender {
             delivered,
             flight: self.flight(),
             ece,
+            marked: if ece { delivered } else { 0 },
+            recovering: self.phase != Phase::Open,
             grows: acked > 0 && self.phase == Phase::Open && !ece,
             rtt,
             srtt: self.rto.srtt(),

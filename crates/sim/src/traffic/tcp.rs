@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use headgate_core::{Ecn, Rng, Span, Time};
-use headgate_scenario::TcpGroup;
+use headgate_scenario::{Cc, TcpGroup};
 
 use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;
@@ -74,7 +74,7 @@ impl TcpKind {
             config: Config::from(group),
             ack: group.ack,
             links: [first(&group.route), first_back(&group.route)],
-            ecn: capable(group.ecn),
+            ecn: codepoint(group),
             overhead: group.overhead,
             stop: stops(group.stop),
             data_up: WireKind::new(&group.sender, group.packet),
@@ -83,6 +83,11 @@ impl TcpKind {
             ack_down: WireKind::new(&group.sender, group.ack),
         }
     }
+}
+
+/// What new data says of marks: ECT(1) is for Scalable controls alone (RFC 9331, section 4.1), and DCTCP is older.
+fn codepoint(group: &TcpGroup) -> Ecn {
+    if group.ecn && group.cc == Cc::Prague { Ecn::Ect1 } else { capable(group.ecn) }
 }
 
 impl TcpFlow {
@@ -187,7 +192,12 @@ impl TcpFlow {
         }
         let before = self.receiver.expected();
         match self.receiver.on_data(seq, marked, cwr, &kind.config, arrives) {
-            Some(reply) => self.reply(id, reply, kind, arrives, sacks, queue),
+            Some(reply) => {
+                self.reply(id, reply, kind, arrives, sacks, queue);
+                if let Some(second) = self.receiver.on_timer(&kind.config, arrives) {
+                    self.reply(id, second, kind, arrives, sacks, queue);
+                }
+            }
             None => self.arm_receiver(id, queue),
         }
         (self.receiver.expected() - before, arrives)
@@ -240,7 +250,7 @@ impl TcpFlow {
     fn reply(&mut self, id: u32, reply: Reply, kind: &TcpKind, now: Time, sacks: &mut Sacks, queue: &mut Queue<Event>) {
         let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
-        let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, sack));
+        let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, sack));
         queue.push(self.ack_up.pass(now, &kind.ack_up), Event::from_receiver(kind.links[1], packet));
     }
 

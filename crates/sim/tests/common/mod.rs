@@ -32,6 +32,7 @@ pub fn plain(cc: Cc) -> Config {
         max_rto: ms(60_000),
         granularity: Span::from_micros(1),
         limited_transmit: false,
+        accecn: cc == Cc::Prague,
         ..Config::default()
     }
 }
@@ -53,12 +54,14 @@ pub struct Host {
     pub tcp: Sender,
     pub now: Time,
     ecn: bool,
+    /// Marks that the receiver has counted.
+    marks: u8,
 }
 
 impl Host {
     /// A sender that has sent nothing.
     pub fn new(config: Config) -> Host {
-        Host { tcp: Sender::new(&config), config, now: Time::ZERO, ecn: false }
+        Host { tcp: Sender::new(&config), config, now: Time::ZERO, ecn: false, marks: 0 }
     }
 
     /// A sender that has sent its initial window.
@@ -90,6 +93,8 @@ impl Host {
     }
 
     fn take(&mut self, ack: Ack) -> String {
+        // RFC 9768: the count begins with 5; who does not count ignores it.
+        let ack = Ack { ace: (5 + self.marks) % 8, ..ack };
         self.tcp.on_ack(ack, &self.config, self.now);
         self.poll()
     }
@@ -99,16 +104,17 @@ impl Host {
         self.take(Ack { ack, ..Ack::default() })
     }
 
-    /// An ACK with ECN echo.
+    /// An ACK with ECN echo, or with one mark more in its count.
     pub fn echo(&mut self, ack: u32) -> String {
-        self.take(Ack { ack, ece: true, blocks: None })
+        self.marks += 1;
+        self.take(Ack { ack, ece: true, ..Ack::default() })
     }
 
     /// An ACK with selective acknowledgements, newest first.
     pub fn sack(&mut self, ack: u32, told: &[Block]) -> String {
         let mut blocks = [(0, 0); 3];
         blocks[..told.len()].copy_from_slice(told);
-        self.take(Ack { ack, ece: false, blocks: Some(blocks) })
+        self.take(Ack { ack, blocks: Some(blocks), ..Ack::default() })
     }
 
     pub fn wait(&mut self, span: Span) {
@@ -204,6 +210,11 @@ impl<'a> Net<'a> {
         Net { host: self.host.with_ecn(), ..self }
     }
 
+    /// With another propagation delay each way.
+    pub fn delay(self, delay: Span) -> Net<'a> {
+        Net { delay, ..self }
+    }
+
     /// Gives each transmission its fate.
     pub fn fate(self, fate: impl FnMut(u32, u32) -> Fate + 'a) -> Net<'a> {
         Net { fate: Box::new(fate), ..self }
@@ -263,7 +274,7 @@ impl<'a> Net<'a> {
         let Some(reply) = reply else { return };
         self.acks += 1;
         if !(self.loses_ack)(self.acks) {
-            self.push(Event::Ack(Ack { ack: reply.ack, ece: reply.ece, blocks: reply.blocks }));
+            self.push(Event::Ack(Ack { ack: reply.ack, ece: reply.ece, ace: reply.ace, blocks: reply.blocks }));
         }
     }
 

@@ -68,6 +68,20 @@ fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
 }
 
 #[test]
+fn every_controller_can_wait_for_its_timer_or_go_on_at_a_window_of_one() {
+    for &cc in Cc::ALL {
+        let mut host = Host::started(avoiding(cc, 1));
+        assert_eq!(host.echo(1), "", "{cc}");
+        assert_eq!(host.expire(), "1", "{cc}");
+        assert_eq!((host.tcp.cwnd(), host.tcp.timeouts()), (1.0, 0), "{cc}");
+
+        let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(cc, 1) });
+        assert_eq!(host.echo(1), "1", "{cc}");
+        assert_eq!(host.tcp.cwnd(), 1.0, "{cc}");
+    }
+}
+
+#[test]
 fn the_receiver_echoes_until_it_sees_cwr() {
     // 2 is marked. 100 ms: ACKs 1 and 2 send 8, 9; cwnd 8 + 1/8 + 1/8.125. ACK 3 echoes and halves it, to a little
     // above 4; 3 to 7 echo too. Seven, 3 to 9, were outstanding at the echo; ACK 7 leaves 7, 8, 9: 10 goes, with CWR,
@@ -128,5 +142,18 @@ fn a_loss_in_a_window_that_was_halved_for_a_mark_does_not_halve_it_again() {
         let sent: Vec<_> = (5..8).map(duplicate).collect();
         assert_eq!(sent[2].split(' ').next(), Some("3r"));
         assert_eq!(host.windows(), (inflated, 4.0));
+    }
+}
+
+#[test]
+fn a_loss_after_a_mark_halves_the_window_where_the_mark_lowered_it_by_little() {
+    // RFC 9331, section 4.3; RFC 8257, section 3.4.
+    for cc in [Cc::Dctcp, Cc::Prague] {
+        let mut host = Host::started(avoiding(cc, 16));
+        assert_eq!(host.echo(1), "");
+        assert_eq!(host.windows(), (8.0, 8.0), "the first mark");
+        // 1 to 16 are outstanding.
+        host.sack(1, &[(2, 5)]);
+        assert_eq!(host.tcp.ssthresh(), 7.5, "{cc}");
     }
 }

@@ -13,6 +13,7 @@ mod rack;
 mod receiving;
 mod recovery;
 mod sack;
+mod scalable;
 mod supply;
 mod tahoe;
 mod timeouts;

@@ -4,6 +4,9 @@
 //! acknowledgement, a mark, a loss and a timeout do to `cwnd` and `ssthresh`. Windows count segments.
 
 mod cubic;
+mod dctcp;
+mod marking;
+mod prague;
 mod reno;
 mod window;
 
@@ -18,6 +21,8 @@ use super::Config;
 use super::outstanding::Record;
 use super::rate_sample::RateSample;
 use cubic::Cubic;
+use dctcp::Dctcp;
+use prague::Prague;
 use reno::Reno;
 
 /// What an acknowledgement tells a controller.
@@ -35,8 +40,12 @@ pub struct Acked {
     pub delivered: u32,
     /// FlightSize (RFC 5681) before it arrived.
     pub flight: u32,
-    /// ECN echo.
+    /// Marks are echoed: one at least was not acted upon before, or with [`Feedback::Classic`] perhaps was.
     pub ece: bool,
+    /// How many of the segments delivered were marked; all of them, or none, but with [`Feedback::Accurate`].
+    pub marked: u32,
+    /// The sender is in loss recovery.
+    pub recovering: bool,
     /// The window may grow: it acknowledges new data, the sender is not in loss recovery, and no mark is echoed
     /// (RFC 3168, section 6.1.2).
     pub grows: bool,
@@ -103,6 +112,29 @@ pub enum Recovery {
     Sack,
 }
 
+/// How the receiver tells of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// An echo until the sender says that it has slowed down (RFC 3168, section 6.1.3).
+    Classic,
+    /// An echo that mirrors each segment's mark (RFC 8257, section 3.2).
+    Mirrored,
+    /// A count of marks, modulo 8 (RFC 9768, section 3.2.2).
+    Accurate,
+}
+
+impl Feedback {
+    /// What the receivers of a group tell.
+    #[inline]
+    pub fn of(config: &Config) -> Feedback {
+        match config.cc {
+            _ if config.accecn => Feedback::Accurate,
+            Cc::Dctcp => Feedback::Mirrored,
+            _ => Feedback::Classic,
+        }
+    }
+}
+
 /// Declares the registry. A row: the scenario's name for it, how losses are repaired, `rates` if it needs samples of the
 /// delivery rate, the constructor; none for the controller that keeps no state.
 macro_rules! registry {
@@ -136,6 +168,8 @@ registry! {
     NewReno NewReno;
     Sack Sack;
     Cubic Sack = Cubic::new;
+    Dctcp Sack = Dctcp::new;
+    Prague Sack = Prague::new;
 }
 
 /// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.

@@ -107,7 +107,7 @@ impl Sender {
         if Recovery::of(config.cc) == Recovery::Tahoe {
             self.answer_loss(flight, config, now);
             self.deadline = Time::NEVER; // sending restarts it
-            return self.go_back(now);
+            return self.go_back(config, now);
         }
         self.begin_recovery(flight, config, now);
         match &mut self.board {
@@ -121,12 +121,14 @@ impl Sender {
 
     /// Lowers `ssthresh` for a loss with `flight` segments outstanding.
     fn answer_loss(&mut self, flight: u32, config: &Config, now: Time) {
-        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark.
-        let reduced = self.ecn_recover > self.recover && self.una < self.ecn_recover;
+        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark; but where marks lower it
+        // by little, losses do so nevertheless (RFC 9331, section 4.3; `dctcp_react_to_loss` in Linux).
+        let once = !config.cc.is_scalable();
+        let reduced = once && self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
             let loss = Loss { now, flight };
             self.lower_ssthresh(|cc, window| cc.on_loss(&loss, window, config));
-            self.cwr = true;
+            self.announce(config);
         }
     }
 
@@ -156,7 +158,7 @@ impl Sender {
             return;
         }
         self.ecn_recover = self.max;
-        self.cwr = true;
+        self.announce(config);
         if self.window.cwnd() < 2.0 && config.ecn_timeout {
             self.held = true;
             self.deadline = told.now + self.rto.timeout();

@@ -43,6 +43,7 @@ impl Sender {
             window: self.window.reset(config, now),
             board,
             tracker: self.tracker.take().map(|tracker| Box::new(tracker.renewed())),
+            ace: self.ace,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
             ..Sender::new(config)

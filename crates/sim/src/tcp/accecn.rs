@@ -1,0 +1,53 @@
+//! Accurate ECN feedback (B. Briscoe, M. Kuehlewind, R. Scheffenegger, RFC 9768): the ACE field, three bits of each
+//! acknowledgement that count the segments that were marked.
+//!
+//! Of the RFC this is the part that every connection has: the field, in each acknowledgement. The TCP option with counts
+//! of bytes, the handshake and its tests of the path are left out. The receiver acknowledges at least every second
+//! segment, so that it never leaves more marks unsaid than it may (section 3.2.2.5.1).
+
+/// Values of the field.
+const MODULUS: u32 = 8;
+
+/// Section 3.2.1: what the count begins with.
+pub const FIRST: u8 = 5;
+
+/// The receiver's count after a segment.
+#[inline]
+pub fn counted(ace: u8, marked: bool) -> u8 {
+    (ace + u8::from(marked)) % MODULUS as u8
+}
+
+/// How many segments were marked, of `delivered` that an acknowledgement newly tells of, when the field has moved from
+/// `before` to `ace`. Where so many were delivered that it may have gone round, as many as there can be (appendix A.2.1:
+/// the safest likely case).
+pub fn marks(before: u8, ace: u8, delivered: u32) -> u32 {
+    let least = (u32::from(ace) + MODULUS - u32::from(before)) % MODULUS;
+    match delivered {
+        0 => 0,
+        1..MODULUS => least.min(delivered),
+        _ => delivered - (delivered - least) % MODULUS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_field_counts_from_five_and_goes_round() {
+        let after = |marks| (0..marks).fold(FIRST, |ace, _| counted(ace, true));
+        assert_eq!([0, 1, 2, 3, 8].map(after), [5, 6, 7, 0, 5]);
+        assert_eq!(counted(7, false), 7);
+    }
+
+    #[test]
+    fn an_acknowledgement_of_few_segments_is_clear_and_one_of_many_is_taken_at_its_worst() {
+        assert_eq!(marks(5, 5, 2), 0);
+        assert_eq!(marks(5, 7, 2), 2);
+        assert_eq!(marks(7, 2, 7), 3, "7, 0, 1, 2");
+        // Appendix A.2.1: of 9 segments with the field 1 further, 9 were marked, or 1; of 14 with it as before, 8 or 0.
+        assert_eq!(marks(5, 6, 9), 9);
+        assert_eq!(marks(5, 5, 14), 8);
+        assert_eq!(marks(5, 5, 0), 0, "an old or repeated acknowledgement says nothing");
+    }
+}

@@ -1,0 +1,45 @@
+//! DCTCP: the window falls by as much as is marked.
+//!
+//! S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, *Data Center TCP (DCTCP)*, RFC 8257, 2017;
+//! M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010.
+//!
+//! The receiver's part, an echo that mirrors the marks (section 3.2), is the receiver's. Windows grow as Reno's, and a
+//! loss is acted upon as Reno does (section 3.4).
+
+use super::marking::Marking;
+use super::reno::Reno;
+use super::{Acked, Controller, Loss, Window};
+use crate::tcp::Config;
+
+/// The state of one flow.
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    marking: Marking,
+}
+
+impl Dctcp {
+    /// A flow that has sent nothing. Section 3.3: alpha is 1 at first, so that the first mark halves the window.
+    pub fn new(_: &Config) -> Dctcp {
+        Dctcp { marking: Marking::new(1.0) }
+    }
+}
+
+impl Controller for Dctcp {
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        if self.marking.count(ack) {
+            self.marking.close(ack);
+        }
+        Reno.on_ack(ack, window, config);
+    }
+
+    /// Section 3.3, step 9.
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+        let less = window.cwnd() * (1.0 - self.marking.alpha() / 2.0);
+        window.ssthresh = less.max(2.0);
+        window.set_cwnd(less.max(1.0), ack.now);
+    }
+
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        Reno.on_loss(loss, window, config);
+    }
+}

@@ -1,0 +1,43 @@
+//! The part of a flow's segments that was marked, averaged over windows of data (RFC 8257, section 3.3).
+
+use super::Acked;
+
+/// RFC 8257, section 4.1: the weight g of a new window in the average.
+pub const GAIN: f64 = 1.0 / 16.0;
+
+/// DCTCP's alpha and the window of data that is being counted.
+#[derive(Clone, Debug)]
+pub struct Marking {
+    alpha: f64,
+    /// DCTCP.BytesAcked and DCTCP.BytesMarked, in segments.
+    delivered: u32,
+    marked: u32,
+    /// DCTCP.WindowEnd: the window ends when this segment is acknowledged.
+    end: u32,
+}
+
+impl Marking {
+    /// Nothing has been counted; the average begins at `alpha`.
+    pub fn new(alpha: f64) -> Marking {
+        Marking { alpha, delivered: 0, marked: 0, end: 0 }
+    }
+
+    /// The average.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// Counts what `ack` tells of (steps 1 to 3); says whether a window of data has ended.
+    pub fn count(&mut self, ack: &Acked) -> bool {
+        self.delivered += ack.delivered;
+        self.marked += ack.marked;
+        ack.ack > self.end && self.delivered > 0
+    }
+
+    /// Takes the window into the average and begins the next one (steps 4 to 8).
+    pub fn close(&mut self, ack: &Acked) {
+        let part = f64::from(self.marked) / f64::from(self.delivered);
+        self.alpha += GAIN * (part.min(1.0) - self.alpha);
+        (self.delivered, self.marked, self.end) = (0, 0, ack.max);
+    }
+}

@@ -1,0 +1,111 @@
+//! Prague: DCTCP made fit for the Internet, for the L queue of a dual queue (RFC 9330 to 9332).
+//!
+//! K. De Schepper, O. Tilmans, B. Briscoe, *Prague Congestion Control*, draft-briscoe-iccrg-prague-congestion-control;
+//! RFC 9331, section 4, says what such a control must do. Where the draft leaves room, the values are those of
+//! `tcp_prague.c` 0.7 (L4STeam's Linux): flows below a round trip of 25 ms act as though theirs were that long, from
+//! the fourth round trip after slow start on; the average of marks begins at 0, and the first mark halves the window.
+//!
+//! It sends ECT(1) and counts marks by accurate ECN feedback (RFC 9768). Departures: the window is reduced at once
+//! rather than by a segment an ACK; its least is one segment, with no pacing or smaller packets below that; the pacing
+//! rate does not swing by 3 %; the sender does not fall back to Reno where it suspects a classic AQM, which RFC 9331
+//! asks for.
+
+use headgate_core::{Span, Time};
+
+use super::marking::Marking;
+use super::reno::Reno;
+use super::{Acked, Controller, Loss, Window};
+use crate::tcp::Config;
+
+/// The round-trip time below which flows act as though theirs were this one.
+const TARGET: Span = Span::from_millis(25);
+/// Round trips after slow start before they do.
+const ROUNDS: u32 = 4;
+
+/// The state of one flow.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    marking: Marking,
+    /// A mark was acted upon.
+    marked: bool,
+    /// Round trips since slow start.
+    rounds: u32,
+    /// When the average was last updated, and the window last reduced.
+    updated: Time,
+    reduced: Time,
+    /// Segments a second at which to send, once there is a round trip to go by.
+    rate: Option<f64>,
+}
+
+impl Prague {
+    /// A flow that has sent nothing.
+    pub fn new(_: &Config) -> Prague {
+        Prague {
+            marking: Marking::new(0.0),
+            marked: false,
+            rounds: 0,
+            updated: Time::ZERO,
+            reduced: Time::ZERO,
+            rate: None,
+        }
+    }
+
+    /// Less than a target round trip has passed since `then`, and the flow acts as though its own were that long.
+    fn too_early(&self, then: Time, now: Time) -> bool {
+        self.rounds >= ROUNDS && now - then < TARGET
+    }
+
+    /// By how many segments the window grows in a round trip. The rate grows by a segment a target round trip in each:
+    /// that is the square, since a shorter round trip also makes more rate of a segment.
+    fn increase(&self, srtt: Option<Span>) -> f64 {
+        match srtt {
+            Some(srtt) if self.rounds >= ROUNDS && srtt < TARGET => {
+                let part = srtt.as_secs_f64() / TARGET.as_secs_f64();
+                part * part
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+impl Controller for Prague {
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        // Growth is for what was not marked, also in a round trip in which the window is reduced for marks.
+        let clean = f64::from(ack.acked.saturating_sub(ack.marked));
+        if window.in_slow_start() {
+            Reno.on_ack(ack, window, config);
+        } else if !ack.recovering && clean > 0.0 {
+            let by = clean * self.increase(ack.srtt) / window.cwnd();
+            window.grow(by, config, ack.now);
+        }
+        if self.marking.count(ack) && !self.too_early(self.updated, ack.now) {
+            self.marking.close(ack);
+            self.updated = ack.now;
+            self.rounds = if window.in_slow_start() { 0 } else { self.rounds + 1 };
+        }
+        // Linux: twice the rate in the first half of slow start.
+        let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
+        let srtt = ack.srtt.or(ack.rtt);
+        self.rate = srtt.map(|srtt| ratio * window.cwnd().max(f64::from(ack.flight)) / srtt.as_secs_f64());
+    }
+
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+        if self.too_early(self.reduced, ack.now) {
+            return;
+        }
+        let part = if self.marked { self.marking.alpha() / 2.0 } else { 0.5 };
+        let less = window.cwnd() * (1.0 - part);
+        window.ssthresh = less.max(2.0);
+        window.set_cwnd(less.max(1.0), ack.now);
+        self.marked = true;
+        self.reduced = ack.now;
+    }
+
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        Reno.on_loss(loss, window, config);
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.rate
+    }
+}
