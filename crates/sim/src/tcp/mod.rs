@@ -7,8 +7,8 @@
 mod accecn;
 pub mod cc;
 mod config;
-mod pacing;
 mod outstanding;
+mod pacing;
 mod prr;
 mod rack;
 mod rate_sample;

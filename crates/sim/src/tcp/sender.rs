@@ -4,6 +4,7 @@
 //! Symbols: `una` is SND.UNA, `next` SND.NXT, `max` the highest SND.NXT so far (HighData + 1), `recover` the end of
 //! the window in which the last loss or mark was acted upon (RFC 6582's recover + 1, RFC 6675's RecoveryPoint + 1).
 
+mod marks;
 mod recovery;
 mod state;
 mod supply;
@@ -15,7 +16,7 @@ use headgate_core::Time;
 
 use super::Config;
 use super::accecn;
-use super::cc::{Acked, Control, Controller, Feedback, Loss, Recovery, Window};
+use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
 use super::pacing::{Pacer, window_rate};
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
@@ -215,12 +216,7 @@ impl Sender {
         let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
         let news = self.board.is_some() && self.file(&ack);
         let mut told = self.told(&ack, sacked, now);
-        if config.accecn {
-            told.marked = accecn::marks(self.ace, ack.ace, told.delivered);
-            told.ece = told.marked > 0;
-            told.grows &= !told.ece;
-            self.ace = if told.delivered > 0 { ack.ace } else { self.ace };
-        }
+        self.count_marks(&mut told, ack.ace, config);
         let before = self.window.cwnd();
         self.cc.on_ack(&told, &mut self.window, config);
         if self.end != ENDLESS {
@@ -280,11 +276,6 @@ impl Sender {
         self.ecn_recover = self.max;
         (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, NONE);
         self.next = self.una;
-    }
-
-    /// The window was reduced: the next new segment says so, if anybody listens (RFC 9768: CWR is part of a count).
-    fn announce(&mut self, config: &Config) {
-        self.cwr = Feedback::of(config) != Feedback::Accurate;
     }
 
     /// The next segment to send now, if any.

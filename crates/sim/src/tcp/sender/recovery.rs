@@ -3,7 +3,7 @@
 
 use headgate_core::Time;
 
-use super::{Ack, Acked, Config, Control, Controller, Data, Loss, Phase, Recovery, Sender, Window};
+use super::{Ack, Config, Control, Controller, Data, Loss, Phase, Recovery, Sender, Window};
 use crate::tcp::scoreboard::DUP_THRESH;
 
 impl Sender {
@@ -149,21 +149,6 @@ impl Sender {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);
         self.window.ssthresh = self.window.ssthresh.min(most);
-        self.max_flight = 0;
-    }
-
-    /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.
-    pub(super) fn on_echo(&mut self, told: &Acked, config: &Config) {
-        if self.phase != Phase::Open || told.ack <= self.ecn_recover {
-            return;
-        }
-        self.ecn_recover = self.max;
-        self.announce(config);
-        if self.window.cwnd() < 2.0 && config.ecn_timeout {
-            self.held = true;
-            self.deadline = told.now + self.rto.timeout();
-        }
-        self.cc.on_echo(told, &mut self.window, config);
         self.max_flight = 0;
     }
 

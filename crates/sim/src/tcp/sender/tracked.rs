@@ -20,7 +20,7 @@ impl Sender {
         self.una = ack.ack;
         t.rack.on_ack(ack.duplicate().is_some(), self.una, self.max);
         let found = self.find_lost(t, config, now);
-        let told = Acked {
+        let mut told = Acked {
             now,
             ack: ack.ack,
             max: self.max,
@@ -28,17 +28,20 @@ impl Sender {
             delivered,
             flight,
             ece: ack.ece,
+            marked: if ack.ece { delivered } else { 0 },
+            recovering: phase != Phase::Open || found.any,
             grows: acked > 0 && phase == Phase::Open && !ack.ece && !found.any,
             rtt,
             srtt,
             rate: t.rate.sample((in_flight, t.out.in_flight()), t.rack.min_rtt(), now),
         };
+        self.count_marks(&mut told, ack.ace, config);
         let before = self.window.cwnd();
         self.cc.on_ack(&told, &mut self.window, config);
         if self.end != ENDLESS {
             self.hold_unused(flight, before, now);
         }
-        if ack.ece {
+        if told.ece {
             self.on_echo(&told, config);
         }
         if recovered {
