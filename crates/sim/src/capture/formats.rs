@@ -40,9 +40,9 @@ impl Formats {
             (Format::Tcp(format), Carried::Data { seq, cwr }) => {
                 Frame::tcp(&header, packet.ecn, format.data(seq, cwr), format.payload)
             }
-            (Format::Tcp(format), Carried::Ack { ack, ece, sack }) => {
+            (Format::Tcp(format), Carried::Ack { ack, ace, sack, .. }) => {
                 let blocks = sack.map(|id| *sacks.read(id)).unwrap_or_default();
-                Frame::tcp(&header.reply(), packet.ecn, format.ack(ack, ece, &blocks), 0)
+                Frame::tcp(&header.reply(), packet.ecn, format.ack(ack, ace, &blocks), 0)
             }
             _ if packet.handle.is_reply() => Frame::udp(&header.reply(), packet.ecn, packet.bytes),
             _ => Frame::udp(&header, packet.ecn, packet.bytes),

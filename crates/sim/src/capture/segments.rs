@@ -90,9 +90,11 @@ impl TcpFormat {
         TcpHeader { cwr, ..self.established(self.byte(seq), 1, self.data_header) }
     }
 
-    /// An acknowledgement of all segments before `ack`, and of those in `blocks`.
-    pub fn ack(&self, ack: u32, ece: bool, blocks: &[Block]) -> TcpHeader {
-        let mut tcp = TcpHeader { ece, ..self.established(1, self.byte(ack), self.ack_header) };
+    /// An acknowledgement of all segments before `ack`, and of those in `blocks`; its three ECN flags are `ace`.
+    pub fn ack(&self, ack: u32, ace: u8, blocks: &[Block]) -> TcpHeader {
+        // AE (once NS), CWR and ECE: the ACE field of accurate ECN feedback; of any other the last is the echo.
+        let (ns, cwr, ece) = (ace & 4 != 0, ace & 2 != 0, ace & 1 != 0);
+        let mut tcp = TcpHeader { ns, cwr, ece, ..self.established(1, self.byte(ack), self.ack_header) };
         let told = || blocks.iter().filter(|(start, end)| start < end);
         let length = 2 + 8 * told().count();
         if length > 2 {
