@@ -93,7 +93,7 @@ impl Scenario {
     fn groups(&self) -> Vec<GroupRow> {
         let udp = |index: usize| index.checked_sub(self.0.tcp.len()).map(|index| &self.0.udp[index]);
         let constant = |index| udp(index).filter(|group| group.cc == UdpCc::Off);
-        let rate = |index| constant(index).map(|group| group.rate.as_bits() as f64);
+        let rate = |index| constant(index)?.rate.map(|rate| rate.as_bits() as f64);
         self.0.groups().map(|g| (g.name.to_string(), g.kind.name(), g.flows, rate(g.index))).collect()
     }
 }

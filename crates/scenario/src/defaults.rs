@@ -1,14 +1,15 @@
 //! What a group of flows has where its file says nothing.
 
 use headgate_core::{Rate, Span};
+use headgate_traffic::{Plan, Sender, Traffic};
 
 use crate::cc::Cc;
 use crate::header::Headers;
-use crate::model::{Access, Start, TcpGroup, UdpCc, UdpGroup};
+use crate::model::{Access, TcpGroup, UdpCc, UdpGroup};
+use crate::start::Start;
 use crate::values::Profile;
 
 const ACCESS: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span::from_millis(1) };
-const AT_ONCE: Start = Start { from: Span::ZERO, to: Span::ZERO };
 
 impl Profile {
     /// One TCP flow of this profile. A route has no default.
@@ -19,7 +20,7 @@ impl Profile {
         }
     }
 
-    /// One UDP flow of this profile, with congestion control `cc`. `rate` has no default: 0 stands for that.
+    /// One UDP flow of this profile, with congestion control `cc`.
     pub(crate) fn udp(self, cc: UdpCc) -> UdpGroup {
         // IPv4 and UDP; TFRC's packets bear a sequence number, a timestamp and a round-trip time as well, and its reports
         // two times and two rates (RFC 5348, section 3.2). The papers count whole packets; ns-2's reports have 40 bytes.
@@ -33,14 +34,16 @@ impl Profile {
             flows: 1,
             route: Vec::new(),
             cc,
-            rate: Rate::from_bits(0),
+            traffic: Traffic::named("cbr"),
+            plan: plan("cbr", &Sender::udp(1000, 1000 - header, ACCESS.rate)),
+            rate: None,
             packet: 1000,
             header,
             feedback,
             jitter: 0.0,
             sender: ACCESS,
             receiver: ACCESS,
-            start: AT_ONCE,
+            start: Start::AT_ONCE,
             stop: None,
             ecn: false,
             headers: Headers::of_group(""),
@@ -55,12 +58,20 @@ impl Default for TcpGroup {
     }
 }
 
+/// A source by its name, with its defaults, that needs no file.
+fn plan(name: &str, sender: &Sender) -> Plan {
+    let no_files = &mut |name: &str| Err(format!("no source asks for {name} by default"));
+    Traffic::named(name).plan(sender, no_files).expect("its defaults fit each other")
+}
+
 /// Today's TCP as the RFCs have it.
 fn rfc() -> TcpGroup {
     TcpGroup {
         name: String::new(),
         flows: 1,
         route: Vec::new(),
+        traffic: Traffic::named("ftp"),
+        plan: plan("ftp", &Sender::tcp(1500, 1460)),
         cc: Cc::Sack,
         packet: 1500,
         // IPv4 and TCP without options.
@@ -68,7 +79,7 @@ fn rfc() -> TcpGroup {
         ack: 40,
         sender: ACCESS,
         receiver: ACCESS,
-        start: AT_ONCE,
+        start: Start::AT_ONCE,
         stop: None,
         window: 10_000,
         // RFC 6928.

@@ -1,20 +1,23 @@
 //! Groups of flows: from what the file says to what each flow does.
 
-use headgate_core::Span;
+use headgate_core::{Rate, Span};
+use headgate_traffic::{Protocol, Sender, Traffic};
 use toml::Spanned;
 
 use crate::cc::Cc;
-use crate::check::{self, LARGEST_WINDOW, MOST_FLOWS, Section, rate, some_time, within};
+use crate::check::{self, LARGEST_WINDOW, Section, rate, some_time, within};
+use crate::demand::{self, Surroundings, demand};
 use crate::error::Fault;
 use crate::fields::{Dscp, One, OrOwn, Ports};
 use crate::header::Headers;
-use crate::model::{Access, Start, TcpGroup, UdpCc, UdpGroup};
+use crate::model::{Access, TcpGroup, UdpCc, UdpGroup};
 use crate::raw::{At, RawAccess, RawTcp, RawUdp};
-use crate::routes::{Graph, Way};
+use crate::routes::Way;
+use crate::traffic::Written;
 use crate::values::{OrOff, Profile};
 
-/// A group of TCP flows called `name`, in a run of `duration`.
-pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, graph: &Graph<'_>, duration: Span) -> Result<TcpGroup, Fault> {
+/// A group of TCP flows called `name`.
+pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &mut Surroundings<'_>) -> Result<TcpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[tcp]]" };
     let raw = raw.into_inner();
     let profile = section.or(raw.profile, Profile::Rfc).into_inner();
@@ -22,23 +25,31 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, graph: &Graph<'_>, duratio
     let packet = section.bytes(raw.packet, defaults.packet, 1)?;
     let window = within(section.or(raw.window, defaults.window), 1..=LARGEST_WINDOW)?;
     let access = side(&section, raw.access, &defaults.sender)?;
-    let start = start(section.or(raw.start, defaults.start), duration)?;
+    let header = header(section.bytes(raw.header, defaults.header, 0)?, &packet)?;
+    let packet = packet.into_inner();
+    let route = around.graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?;
+    let link = around.graph.rate(&route);
+    let sends = demand::Raw { flows: raw.flows, traffic: raw.traffic, start: raw.start, stop: raw.stop };
+    let demand =
+        demand(&section, sends, defaults.traffic.clone(), &Sender::tcp(packet, packet - header), link, around)?;
     let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];
     let headers = headers(&section, ends, raw.dscp, raw.label, &name)?;
     let ssthresh = if profile == Profile::Ns2 { Some(window) } else { defaults.initial_ssthresh };
     let cc = section.or(raw.cc, defaults.cc).into_inner();
     let group = TcpGroup {
         name,
-        flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
-        route: graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?,
+        flows: demand.flows,
+        route,
+        traffic: demand.traffic,
+        plan: demand.plan,
         cc,
-        header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
-        packet: packet.into_inner(),
+        header,
+        packet,
         ack: section.bytes(raw.ack, defaults.ack, 1)?.into_inner(),
         sender: side(&section, raw.sender, &access)?,
         receiver: side(&section, raw.receiver, &access)?,
-        start,
-        stop: stop(raw.stop, start)?,
+        start: demand.start,
+        stop: demand.stop,
         window,
         initial_window: within(section.or(raw.initial_window, defaults.initial_window), 1..=LARGEST_WINDOW)?,
         initial_ssthresh: initial_ssthresh(section.or(raw.initial_ssthresh, OrOff(ssthresh)))?,
@@ -70,40 +81,70 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, graph: &Graph<'_>, duratio
     })
 }
 
-/// A group of UDP flows called `name`, in a run of `duration`.
-pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, graph: &Graph<'_>, duration: Span) -> Result<UdpGroup, Fault> {
+/// A group of UDP flows called `name`.
+pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &mut Surroundings<'_>) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
     let cc = section.or(raw.cc, UdpCc::Off).into_inner();
     let defaults = section.or(raw.profile, Profile::Rfc).into_inner().udp(cc);
     let packet = section.bytes(raw.packet, defaults.packet, 1)?;
     let access = side(&section, raw.access, &defaults.sender)?;
-    let sender = side(&section, raw.sender, &access)?;
-    // A sender with congestion control finds its rate; its own link is the most that it could be.
-    let pace = match cc {
-        UdpCc::Off => check::plain(section.need("rate", raw.rate)?),
-        UdpCc::Tfrc => section.quantity(raw.rate, sender.rate),
+    let link = side(&section, raw.sender, &access)?;
+    let header = header(section.bytes(raw.header, defaults.header, 0)?, &packet)?;
+    let packet = packet.into_inner();
+    let jitter = within(section.or(raw.jitter, defaults.jitter), 0.0..=1.0)?;
+    let given = match cc {
+        // A source may have a rate of its own; the default one has none.
+        UdpCc::Off if raw.traffic.is_none() => section.need("rate", raw.rate)?,
+        UdpCc::Off => section.or(raw.rate, OrOff(None)),
+        // A sender with congestion control finds its rate; its own link is the most that it could be.
+        UdpCc::Tfrc => section.or(raw.rate, OrOff(Some(link.rate))),
     };
-    let start = start(section.or(raw.start, defaults.start), duration)?;
+    let rate = own_rate(given)?;
+    let sender = Sender { protocol: Protocol::Udp, packet, payload: packet - header, rate, jitter };
+    greedy(cc, &raw.traffic, &defaults.traffic)?;
+    let route = around.graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?;
+    let first = around.graph.rate(&route);
+    let sends = demand::Raw { flows: raw.flows, traffic: raw.traffic, start: raw.start, stop: raw.stop };
+    let demand = demand(&section, sends, defaults.traffic.clone(), &sender, first, around)?;
     let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];
     let headers = headers(&section, ends, raw.dscp, raw.label, &name)?;
     Ok(UdpGroup {
         name,
-        flows: within(section.or(raw.flows, defaults.flows), 1..=MOST_FLOWS)?,
-        route: graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?,
+        flows: demand.flows,
+        route,
+        traffic: demand.traffic,
+        plan: demand.plan,
         cc,
-        rate: rate(pace)?,
-        header: header(section.bytes(raw.header, defaults.header, 0)?, &packet)?,
-        packet: packet.into_inner(),
+        rate,
+        header,
+        packet,
         feedback: section.bytes(raw.feedback, defaults.feedback, 1)?.into_inner(),
-        jitter: within(section.or(raw.jitter, defaults.jitter), 0.0..=1.0)?,
-        sender,
+        jitter,
+        sender: link,
         receiver: side(&section, raw.receiver, &access)?,
-        start,
-        stop: stop(raw.stop, start)?,
+        start: demand.start,
+        stop: demand.stop,
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
         headers,
     })
+}
+
+/// Congestion control finds the rate at which a flow always has more to send: no source tells it otherwise.
+fn greedy(cc: UdpCc, traffic: &At<Written>, default: &Traffic) -> Result<(), Fault> {
+    match traffic {
+        Some(traffic) if cc != UdpCc::Off && traffic.get_ref().0 != *default => {
+            let message = format!("with `cc = \"{cc}\"` flows always have more to send, and take no source");
+            Err(Fault::value(traffic.span(), message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A rate, if there is one.
+fn own_rate(given: Spanned<OrOff<Rate>>) -> Result<Option<Rate>, Fault> {
+    let span = given.span();
+    given.into_inner().0.map(|given| rate(Spanned::new(span, given))).transpose()
 }
 
 /// An access link: what `raw` does not say is as `both` sides have it, or as the profile has it.
@@ -152,24 +193,6 @@ fn headers(
         return Err(Fault::value(blamed, "`source` and `destination` must both be IPv4, or both IPv6"));
     }
     Ok(headers)
-}
-
-fn start(start: Spanned<Start>, duration: Span) -> Result<Start, Fault> {
-    let latest = start.get_ref().to;
-    if latest < duration {
-        return Ok(start.into_inner());
-    }
-    Err(Fault::value(start.span(), format!("flows start as late as {latest}, but the run ends at {duration}")))
-}
-
-fn stop(stop: At<OrOff<Span>>, start: Start) -> Result<Option<Span>, Fault> {
-    let Some(stop) = stop else { return Ok(None) };
-    match stop.get_ref().0 {
-        Some(end) if end <= start.to => {
-            Err(Fault::value(stop.span(), format!("flows stop at {end}, but start as late as {}", start.to)))
-        }
-        end => Ok(end),
-    }
 }
 
 fn initial_ssthresh(value: Spanned<OrOff<u32>>) -> Result<Option<u32>, Fault> {

@@ -1,12 +1,14 @@
 //! What a scenario says, once it has been read: every default filled in, every unit resolved.
 
 use headgate_core::{Qdisc, Rate, Span};
+use headgate_traffic::{Plan, Traffic};
 
 use crate::cc::Cc;
 use crate::classify::{ClassRule, FlowKey};
 use crate::header::Headers;
 use crate::network::{Hop, Link};
 use crate::record::Traced;
+use crate::start::Start;
 
 /// One network, the flows on it, the disciplines to compare, and what to record.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,16 +48,7 @@ pub struct Access {
     pub delay: Span,
 }
 
-/// When a flow starts: uniformly drawn in `from..=to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start {
-    /// The earliest moment.
-    pub from: Span,
-    /// The latest moment.
-    pub to: Span,
-}
-
-/// Flows that send as much as TCP lets them, from `start` to `stop`.
+/// Flows that send what their source writes as fast as TCP lets them, from `start` to `stop`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpGroup {
     /// The group's name in tables.
@@ -64,6 +57,10 @@ pub struct TcpGroup {
     pub flows: u32,
     /// The directions of links its data goes over, one at least; ACKs go back over the same links.
     pub route: Vec<Hop>,
+    /// What they have to send, as written.
+    pub traffic: Traffic,
+    /// The same, ready for flows to start; it follows from the rest of the group.
+    pub plan: Plan,
     /// Congestion control.
     pub cc: Cc,
     /// A full data packet on the wire, headers included, in bytes.
@@ -76,7 +73,7 @@ pub struct TcpGroup {
     pub sender: Access,
     /// The receiver's link.
     pub receiver: Access,
-    /// When each flow starts.
+    /// When the flows start.
     pub start: Start,
     /// When all flows stop sending; `None` for the end of the run.
     pub stop: Option<Span>,
@@ -123,13 +120,13 @@ pub struct TcpGroup {
 /// Congestion control of a UDP sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UdpCc {
-    /// None: a constant rate, whatever happens to its packets.
+    /// None: what the source writes, whatever happens to its packets.
     Off,
-    /// TCP-Friendly Rate Control (RFC 5348).
+    /// TCP-Friendly Rate Control (RFC 5348), which always has more to send.
     Tfrc,
 }
 
-/// Flows of datagrams, at a constant rate or at one that TFRC allows.
+/// Flows of datagrams: what their source writes, or as much as TFRC allows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UdpGroup {
     /// The group's name in tables.
@@ -138,23 +135,29 @@ pub struct UdpGroup {
     pub flows: u32,
     /// The directions of links its packets go over, one at least.
     pub route: Vec<Hop>,
+    /// What they have to send, as written.
+    pub traffic: Traffic,
+    /// The same, ready for flows to start; it follows from the rest of the group.
+    pub plan: Plan,
     /// Congestion control.
     pub cc: UdpCc,
-    /// Rate of each on the wire, headers included; with congestion control, the most it sends at.
-    pub rate: Rate,
+    /// Rate of each on the wire, headers included, for sources that keep to one; `None` where the source has its own.
+    /// With congestion control, the most it sends at.
+    pub rate: Option<Rate>,
     /// A packet on the wire, headers included, in bytes.
     pub packet: u32,
     /// The part of it that is headers, in bytes; goodput does not count it.
     pub header: u32,
     /// A report of the receiver's on the wire, in bytes; without congestion control there are none.
     pub feedback: u32,
-    /// Each interval between packets is drawn uniformly in `1 - jitter ..= 1 + jitter` times the nominal one; 0 to 1.
+    /// Of a constant rate: each interval between packets is drawn uniformly in `1 - jitter ..= 1 + jitter` times the
+    /// nominal one; 0 to 1.
     pub jitter: f64,
     /// The sender's link.
     pub sender: Access,
     /// The receiver's link.
     pub receiver: Access,
-    /// When each flow starts.
+    /// When the flows start.
     pub start: Start,
     /// When all flows stop; `None` for the end of the run.
     pub stop: Option<Span>,
@@ -162,6 +165,13 @@ pub struct UdpGroup {
     pub ecn: bool,
     /// What the packets' headers say.
     pub headers: Headers,
+}
+
+impl UdpGroup {
+    /// The most that one of its flows can offer the network in the long run: its rate, or that of its access link.
+    pub fn most(&self) -> Rate {
+        self.rate.unwrap_or(self.sender.rate).min(self.sender.rate)
+    }
 }
 
 /// What to write down besides the totals.

@@ -14,9 +14,11 @@ use toml::Spanned;
 use crate::cc::Cc;
 use crate::classify::FlowKey;
 use crate::fields::{AnyOf, Dscp, One, OrOwn, Ports, Protocol};
-use crate::model::{Events, Start, UdpCc};
+use crate::model::{Events, UdpCc};
 use crate::qdisc::Written;
 use crate::record::Traced;
+use crate::start;
+use crate::traffic;
 use crate::values::{OrOff, Profile, Quantity, Seeds};
 
 /// A value that may be absent, with its place in the text.
@@ -108,6 +110,7 @@ pub(crate) struct RawTcp {
     pub(crate) from: At<String>,
     pub(crate) to: At<String>,
     pub(crate) route: At<Vec<Spanned<String>>>,
+    pub(crate) traffic: At<traffic::Written>,
     pub(crate) cc: At<Cc>,
     pub(crate) packet: At<Quantity<Bytes>>,
     pub(crate) header: At<Quantity<Bytes>>,
@@ -115,7 +118,7 @@ pub(crate) struct RawTcp {
     pub(crate) access: At<RawAccess>,
     pub(crate) sender: At<RawAccess>,
     pub(crate) receiver: At<RawAccess>,
-    pub(crate) start: At<Start>,
+    pub(crate) start: At<start::Written>,
     pub(crate) stop: At<OrOff<Span>>,
     pub(crate) window: At<u32>,
     pub(crate) initial_window: At<u32>,
@@ -152,8 +155,9 @@ pub(crate) struct RawUdp {
     pub(crate) from: At<String>,
     pub(crate) to: At<String>,
     pub(crate) route: At<Vec<Spanned<String>>>,
+    pub(crate) traffic: At<traffic::Written>,
     pub(crate) cc: At<UdpCc>,
-    pub(crate) rate: At<Quantity<Rate>>,
+    pub(crate) rate: At<OrOff<Rate>>,
     pub(crate) packet: At<Quantity<Bytes>>,
     pub(crate) header: At<Quantity<Bytes>>,
     pub(crate) feedback: At<Quantity<Bytes>>,
@@ -161,7 +165,7 @@ pub(crate) struct RawUdp {
     pub(crate) access: At<RawAccess>,
     pub(crate) sender: At<RawAccess>,
     pub(crate) receiver: At<RawAccess>,
-    pub(crate) start: At<Start>,
+    pub(crate) start: At<start::Written>,
     pub(crate) stop: At<OrOff<Span>>,
     pub(crate) ecn: At<bool>,
     pub(crate) source: At<One<OrOwn>>,

@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use crate::check::{self, LONGEST_RUN, MOST_FLOWS, Section, some_time};
 use crate::classes;
+use crate::demand::Surroundings;
 use crate::error::Fault;
 use crate::flows;
 use crate::groups::{Kind, default_name};
@@ -32,7 +33,10 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
     let links = Links::new(top.need("link", raw.link)?)?;
     let graph = Graph::new(&links.links);
     let heads: Vec<Range<usize>> = raw.tcp.iter().map(Spanned::span).chain(raw.udp.iter().map(Spanned::span)).collect();
-    let (tcp, udp) = groups(raw.tcp, raw.udp, &graph, duration)?;
+    let mut no_files = |name: &str| Err(format!("{name} cannot be read: nobody reads files here"));
+    let mut around = Surroundings { duration, graph: &graph, files: &mut no_files };
+    let (tcp, udp) = groups(raw.tcp, raw.udp, &mut around)?;
+    few_enough(&tcp, &udp, &heads)?;
     countable(&tcp, &udp, &links.links, duration)?;
     let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
     let labels: Vec<&str> = headers.map(|headers| headers.label.as_str()).collect();
@@ -72,34 +76,41 @@ fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {
 fn groups(
     tcp: Vec<Spanned<RawTcp>>,
     udp: Vec<Spanned<RawUdp>>,
-    graph: &Graph<'_>,
-    duration: Span,
+    around: &mut Surroundings<'_>,
 ) -> Result<(Vec<TcpGroup>, Vec<UdpGroup>), Fault> {
     if tcp.is_empty() && udp.is_empty() {
         return Err(Fault::plain(0..0, "no flows: the scenario needs a [[tcp]] or [[udp]] group"));
     }
     let mut names = Names { taken: Vec::new() };
-    let mut flows = 0;
-    let mut group = |kind, index, given: &At<String>, span: Range<usize>, count: &At<u32>| {
+    let mut group = |kind, index, given: &At<String>, span: Range<usize>| {
         if index >= MOST_GROUPS {
             return Err(Fault::plain(span, format!("more than {MOST_GROUPS} {kind} groups")));
-        }
-        flows += u64::from(count.as_ref().map_or(1, |count| *count.get_ref()));
-        if flows > u64::from(MOST_FLOWS) {
-            return Err(Fault::plain(span, format!("more than {MOST_FLOWS} flows together")));
         }
         names.take(kind, index, given, span)
     };
     let tcp = tcp.into_iter().enumerate().map(|(index, raw)| {
-        let name = group(Kind::Tcp, index, &raw.get_ref().name, raw.span(), &raw.get_ref().flows)?;
-        flows::tcp(raw, name, graph, duration)
+        let name = group(Kind::Tcp, index, &raw.get_ref().name, raw.span())?;
+        flows::tcp(raw, name, around)
     });
     let tcp = tcp.collect::<Result<_, Fault>>()?;
     let udp = udp.into_iter().enumerate().map(|(index, raw)| {
-        let name = group(Kind::Udp, index, &raw.get_ref().name, raw.span(), &raw.get_ref().flows)?;
-        flows::udp(raw, name, graph, duration)
+        let name = group(Kind::Udp, index, &raw.get_ref().name, raw.span())?;
+        flows::udp(raw, name, around)
     });
     Ok((tcp, udp.collect::<Result<_, Fault>>()?))
+}
+
+/// No more flows than a scenario may have. `heads` is where the groups are written.
+fn few_enough(tcp: &[TcpGroup], udp: &[UdpGroup], heads: &[Range<usize>]) -> Result<(), Fault> {
+    let counts = tcp.iter().map(|group| group.flows).chain(udp.iter().map(|group| group.flows));
+    let mut together = counts.scan(0, |sum, flows| {
+        *sum += u64::from(flows);
+        Some(*sum)
+    });
+    match together.position(|sum| sum > u64::from(MOST_FLOWS)) {
+        Some(group) => Err(Fault::plain(heads[group].clone(), format!("more than {MOST_FLOWS} flows together"))),
+        None => Ok(()),
+    }
 }
 
 /// Packets of a flow are counted in 32 bits. A TCP flow sends at its access link's rate at most, and in the long run at
@@ -112,7 +123,7 @@ fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span)
     };
     let tcp = tcp.iter().map(|group| (&group.name, packets(responding(&group.route, group.sender.rate), group.packet)));
     let udp = udp.iter().map(|group| {
-        let own = group.sender.rate.min(group.rate);
+        let own = group.most();
         let rate = if group.cc == UdpCc::Off { own } else { responding(&group.route, own) };
         (&group.name, packets(rate, group.packet))
     });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Span, nearest};
+use headgate_core::{Rate, Span, nearest};
 use toml::Spanned;
 
 use crate::check::Section;
@@ -68,6 +68,12 @@ impl<'a> Graph<'a> {
             }
             (None, _) => self.shortest(&section.need("from", way.from)?, &section.need("to", way.to)?),
         }
+    }
+
+    /// The rate of the first link of `route`.
+    pub(crate) fn rate(&self, route: &[Hop]) -> Rate {
+        let first = route.first().expect("a route has a link");
+        self.links[usize::from(first.link)].simplex(first.direction).rate
     }
 
     fn find(&self, name: &Spanned<String>) -> Result<usize, Fault> {

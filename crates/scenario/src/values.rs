@@ -8,7 +8,7 @@ use headgate_core::{Limit, Rate, Span, nearest};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
 use crate::cc::Cc;
-use crate::model::{Events, Start, UdpCc};
+use crate::model::{Events, UdpCc};
 
 /// A quantity with a unit.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Unit for Bytes {
 }
 
 /// Reads a quantity from the text of a TOML string.
-fn read<V: Unit>(text: &str) -> Result<V, String> {
+pub(crate) fn read<V: Unit>(text: &str) -> Result<V, String> {
     match text.trim() {
         // Not `nan` or `inf`, which are numbers to Rust alone.
         bare if bare.ends_with(|c: char| c.is_ascii_digit()) && bare.parse::<f64>().is_ok() => Err(unitless::<V>(bare)),
@@ -42,7 +42,7 @@ fn read<V: Unit>(text: &str) -> Result<V, String> {
     }
 }
 
-fn unitless<V: Unit>(number: &str) -> String {
+pub(crate) fn unitless<V: Unit>(number: &str) -> String {
     if number.starts_with('-') {
         return format!("must not be negative, found {number}");
     }
@@ -104,7 +104,7 @@ macro_rules! deserialize_from_text {
     )+};
 }
 
-deserialize_from_text!(Cc, Events, Profile, Start, UdpCc, OrOff<Span>);
+deserialize_from_text!(Cc, Events, Profile, UdpCc, OrOff<Span>, OrOff<Rate>);
 
 impl<V: Unit> FromText for Quantity<V> {
     fn expecting() -> String {
@@ -115,23 +115,6 @@ impl<V: Unit> FromText for Quantity<V> {
     }
     fn from_number(number: &str) -> String {
         unitless::<V>(number)
-    }
-}
-
-impl FromText for Start {
-    fn expecting() -> String {
-        "a moment such as \"0s\", or a stretch such as \"0s..1s\" to draw it from".to_string()
-    }
-    fn from_text(text: &str) -> Result<Self, String> {
-        let (from, to) = text.split_once("..").unwrap_or((text, text));
-        let start = Start { from: read(from)?, to: read(to)? };
-        if start.from > start.to {
-            return Err(format!("the stretch {text:?} ends before it begins"));
-        }
-        Ok(start)
-    }
-    fn from_number(number: &str) -> String {
-        unitless::<Span>(number)
     }
 }
 
@@ -213,15 +196,15 @@ impl fmt::Display for Events {
 #[derive(Debug)]
 pub(crate) struct OrOff<T>(pub(crate) Option<T>);
 
-impl FromText for OrOff<Span> {
+impl<V: Unit> FromText for OrOff<V> {
     fn expecting() -> String {
-        "a time with its unit, or \"off\"".to_string()
+        format!("a {} with its unit, or \"off\"", V::kind())
     }
     fn from_text(text: &str) -> Result<Self, String> {
-        if text == "off" { Ok(OrOff(None)) } else { read(text).map(|span| OrOff(Some(span))) }
+        if text == "off" { Ok(OrOff(None)) } else { read(text).map(|value| OrOff(Some(value))) }
     }
     fn from_number(number: &str) -> String {
-        unitless::<Span>(number)
+        unitless::<V>(number)
     }
 }
 

@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use crate::classify::{ClassRule, Conditions};
 use crate::fields::{Dscp, Ports, Protocol, prefix, written};
 use crate::header::Headers;
-use crate::model::{Access, Scenario, Start, TcpGroup, UdpGroup};
+use crate::model::{Access, Scenario, TcpGroup, UdpGroup};
 use crate::network::{COMPARED, Link, Simplex};
 
 impl Scenario {
@@ -75,9 +75,6 @@ impl Page {
     fn access(&mut self, key: &str, access: &Access) {
         self.plain(key, format_args!("{{ rate = \"{}\", delay = \"{}\" }}", access.rate, access.delay));
     }
-    fn start(&mut self, Start { from, to }: Start) {
-        if from == to { self.quoted("start", from) } else { self.quoted("start", format_args!("{from}..{to}")) }
-    }
     fn or_off(&mut self, key: &str, value: Option<impl Display>) {
         match value {
             Some(value) => self.quoted(key, value),
@@ -110,13 +107,14 @@ impl Page {
         self.text("name", &group.name);
         self.plain("flows", group.flows);
         self.plain("route", format_args!("{nodes:?}"));
+        self.text("traffic", &group.traffic.to_string());
         self.quoted("cc", group.cc);
         self.bytes("packet", group.packet);
         self.bytes("header", group.header);
         self.bytes("ack", group.ack);
         self.access("sender", &group.sender);
         self.access("receiver", &group.receiver);
-        self.start(group.start);
+        self.plain("start", group.start);
         self.or_off("stop", group.stop);
         self.plain("window", group.window);
         self.plain("initial_window", group.initial_window);
@@ -147,8 +145,9 @@ impl Page {
         self.text("name", &group.name);
         self.plain("flows", group.flows);
         self.plain("route", format_args!("{nodes:?}"));
+        self.text("traffic", &group.traffic.to_string());
         self.quoted("cc", group.cc);
-        self.quoted("rate", group.rate);
+        self.or_off("rate", group.rate);
         self.bytes("packet", group.packet);
         self.bytes("header", group.header);
         self.bytes("feedback", group.feedback);
@@ -156,7 +155,7 @@ impl Page {
         self.plain("jitter", format_args!("{:?}", group.jitter));
         self.access("sender", &group.sender);
         self.access("receiver", &group.receiver);
-        self.start(group.start);
+        self.plain("start", group.start);
         self.or_off("stop", group.stop);
         self.plain("ecn", group.ecn);
         self.headers(&group.headers);

@@ -67,11 +67,12 @@ fn one_side_overrides_what_both_sides_have() {
 fn starts_stops_seeds_and_off_are_read_in_all_their_forms() {
     let rest = "[[tcp]]\nstart = '1s..2s'\nstop = '9s'\ndelayed_ack = 'off'\ninitial_ssthresh = 12";
     let tcp = small(rest, &[]).tcp.remove(0);
-    assert_eq!(tcp.start, Start { from: Span::from_secs(1), to: Span::from_secs(2) });
+    assert_eq!(tcp.start, Start::Drawn { from: Span::from_secs(1), to: Span::from_secs(2) });
     assert_eq!((tcp.stop, tcp.delayed_ack, tcp.initial_ssthresh), (Some(Span::from_secs(9)), None, Some(12)));
     let rest = "[[tcp]]\nstart = '3s'\nstop = 'off'\ninitial_ssthresh = 'off'";
     let tcp = small(rest, &[]).tcp.remove(0);
-    assert_eq!((tcp.start.from, tcp.start.to, tcp.stop), (Span::from_secs(3), Span::from_secs(3), None));
+    let at = Span::from_secs(3);
+    assert_eq!((tcp.start, tcp.stop), (Start::Drawn { from: at, to: at }, None));
     assert_eq!(small("[[tcp]]", &["seeds=4"]).seeds, [1, 2, 3, 4]);
     assert_eq!(small("[[tcp]]", &["seeds=[9, 4]"]).seeds, [9, 4]);
 }
@@ -104,7 +105,7 @@ fn changes_reach_sections_kinds_groups_and_keys_that_were_not_written() {
     assert_eq!(scenario.links[0].forward.rate, Rate::from_bits(20_000_000));
     assert_eq!((scenario.tcp[0].cc, scenario.tcp[1].cc), (Cc::Reno, Cc::Reno));
     assert_eq!((scenario.tcp[0].flows, scenario.tcp[1].flows), (1, 3));
-    assert_eq!(scenario.udp[0].rate, Rate::from_bits(8_000_000));
+    assert_eq!(scenario.udp[0].rate, Some(Rate::from_bits(8_000_000)));
     assert_eq!((scenario.record.events, scenario.links[0].reverse.limit), (Events::All, Limit::Packets(9)));
     assert_eq!((scenario.tcp[0].sender.delay, scenario.about.as_str()), (Span::from_millis(5), "a = b"));
     let groups: Vec<_> = scenario.groups().map(|group| (group.index, group.name, group.kind, group.flows)).collect();

@@ -18,9 +18,10 @@ fn blocks(kind: &str) -> Vec<&'static str> {
 /// An example that is no whole file, in a file that has the rest.
 fn completed(fragment: &str) -> String {
     let qdiscs = if fragment.starts_with("qdiscs") { "" } else { "qdiscs = ['droptail']\n" };
-    let network = "link = { rate = '1Mbit/s', delay = '0s', limit = '9p' }\ntcp = [{ name = 'web' }]\n";
-    let network = if fragment.starts_with("[[link]]") { "" } else { network };
-    format!("name = 'fragment'\nduration = '9s'\n{network}{qdiscs}{fragment}")
+    let link =
+        if fragment.contains("[[link]]") { "" } else { "link = { rate = '1Mbit/s', delay = '0s', limit = '9p' }\n" };
+    let flows = if fragment.contains("[[tcp]]") { "" } else { "tcp = [{ name = 'web' }]\n" };
+    format!("name = 'fragment'\nduration = '9s'\n{link}{flows}{qdiscs}{fragment}")
 }
 
 #[test]
@@ -29,7 +30,8 @@ fn the_examples_are_valid() {
     let texts = texts.map(|text| if text.starts_with("name") { text.to_string() } else { completed(text) });
     let scenarios = texts.map(|text| read(&text).unwrap_or_else(|error| panic!("{error}")));
     let names: Vec<String> = scenarios.map(|scenario| scenario.name).collect();
-    assert_eq!(names, ["two", "guests", "fragment", "fragment", "fragment", "fragment"]);
+    assert_eq!(names[..2], ["two", "guests"]);
+    assert!(names[2..].iter().all(|name| name == "fragment"), "{names:?}");
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, IpNet, Link, Ports, Qdisc,
-    Record, Scenario, Simplex, Start, TcpGroup, Traced, UdpCc, UdpGroup,
+    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, IpNet, Link, Plan, Ports,
+    Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc, UdpGroup,
 };
+use headgate_traffic::Sender;
 use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -52,8 +53,32 @@ fn access() -> impl Strategy<Value = Access> {
 
 /// A start within the first five seconds and a stop after it.
 fn times() -> impl Strategy<Value = (Start, Option<Span>)> {
-    (span(0..2_000), span(0..2_000), option::of(span(5_000..50_000)))
-        .prop_map(|(from, more, stop)| (Start { from, to: from + more }, stop))
+    let drawn = (span(0..2_000), span(0..2_000)).prop_map(|(from, more)| Start::Drawn { from, to: from + more });
+    // Two steps at most, as there are no more than 1000 flows.
+    let steps = (500..2_000_u32, span(1_000..2_000), span(0..1_000));
+    let steps = steps.prop_map(|(flows, every, within)| Start::Steps { flows, every, within });
+    let poisson = (1e-6..1e6_f64).prop_map(|rate| Start::Poisson { rate, load: None });
+    (prop_oneof![drawn, steps, poisson], option::of(span(5_000..50_000)))
+}
+
+/// What these flows write, ready to start.
+fn planned(traffic: &Traffic, sender: &Sender) -> Plan {
+    traffic.plan(sender, &mut |name| Err(format!("there is no {name}"))).unwrap()
+}
+
+fn one_of(sources: &[&'static str]) -> impl Strategy<Value = Traffic> + use<> {
+    proptest::sample::select(sources.to_vec()).prop_map(|text| text.parse().unwrap())
+}
+
+/// The plan of a group, and a start at a load where its source has a mean size.
+fn tcp_demand(group: &mut TcpGroup, load: f64, link: Rate) {
+    let sender = Sender::tcp(group.packet, group.packet - group.header);
+    group.plan = planned(&group.traffic, &sender);
+    if let Some(mean) = group.plan.mean_bytes() {
+        let rate = link.as_bits() as f64 / 8.0 / (mean * f64::from(sender.packet) / f64::from(sender.payload));
+        let load = load.min(9.9e5 / rate);
+        group.start = Start::Poisson { rate: load * rate, load: Some(load) };
+    }
 }
 
 fn sizes() -> impl Strategy<Value = (u32, u32)> {
@@ -149,8 +174,21 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
     let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
     let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
     let rest = (any::<[bool; 9]>(), span(0..3_600_000), headers());
-    (0..1000_u32, cc, sizes(), ack, (access(), access()), times(), windows, timer, rest).prop_map(
-        |(flows, cc, (packet, header), (ack, delayed_ack), (sender, receiver), (start, stop), windows, timer, rest)| {
+    let sources =
+        ["ftp", "ftp:size=pareto2(100KB,1.2),count=3", "web:pages=7", "pareto:preset=blue", "telnet:gap=exp(5ms)"];
+    let flows = (0..1000_u32, one_of(&sources));
+    (flows, cc, sizes(), ack, (access(), access()), times(), windows, timer, rest).prop_map(
+        |(
+            (flows, traffic),
+            cc,
+            (packet, header),
+            (ack, delayed_ack),
+            (sender, receiver),
+            (start, stop),
+            windows,
+            timer,
+            rest,
+        )| {
             let (flags, overhead, headers) = rest;
             let [limited_transmit, pacing, ecn, ecn_timeout, idle_restart, accecn, abe, rack, prr] = flags;
             let (window, initial_window, initial_ssthresh) = windows;
@@ -159,6 +197,8 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 name: String::new(),
                 flows: flows + 1,
                 route: Vec::new(),
+                plan: planned(&traffic, &Sender::tcp(packet, packet - header)),
+                traffic,
                 cc,
                 packet,
                 header,
@@ -192,16 +232,29 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
 }
 
 fn udp() -> impl Strategy<Value = UdpGroup> {
+    let sources = one_of(&["cbr", "cbr:schedule=[0s 0bit/s; 1.5s 2Mbit/s]", "exp:preset=ns2", "voip:codec=g729"]);
     let cc = prop_oneof![Just(UdpCc::Off), Just(UdpCc::Tfrc)];
     let rest = (cc, 1..=65_535_u32, any::<bool>(), headers());
-    (1..1000_u32, rate(), sizes(), 0.0..=1.0, (access(), access()), times(), rest).prop_map(
-        |(flows, rate, (packet, header), jitter, (sender, receiver), (start, stop), (cc, feedback, ecn, headers))| {
+    (1..1000_u32, (sources, rate()), sizes(), 0.0..=1.0, (access(), access()), times(), rest).prop_map(
+        |(
+            flows,
+            (traffic, rate),
+            (packet, header),
+            jitter,
+            (sender, receiver),
+            (start, stop),
+            (cc, feedback, ecn, headers),
+        )| {
+            let traffic = if cc == UdpCc::Off { traffic } else { Traffic::named("cbr") };
             UdpGroup {
                 name: String::new(),
                 flows,
                 route: Vec::new(),
                 cc,
-                rate,
+                plan: planned(&traffic, &Sender { jitter, ..Sender::udp(packet, packet - header, rate) }),
+                // A source with a rate of its own may be given one, and may be given none.
+                rate: Some(rate).filter(|_| traffic.name != "voip"),
+                traffic,
                 packet,
                 header,
                 feedback,
@@ -282,6 +335,7 @@ prop_compose! {
         links in links(),
         ways in vec(any::<u32>(), 7),
         ((mut tcp, mut udp), classes, flow_key) in groups_and_classes(),
+        load in 1e-3..100.0_f64,
         (interval, events) in (span(1..6_000), proptest::sample::select(EVENTS.to_vec())),
         (traced, flow_interval, captured) in
             (vec((any::<u16>(), option::of(any::<u32>())), 0..4), span(0..6_000), any::<bool>()),
@@ -294,6 +348,8 @@ prop_compose! {
         let most = |packet: u32| Rate::from_bits((4e9 * 8.0 * f64::from(packet) / duration.as_secs_f64()) as u64);
         tcp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
         udp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
+        let rate = |hop: Hop| links[usize::from(hop.link)].simplex(hop.direction).rate;
+        tcp.iter_mut().for_each(|group| tcp_demand(group, load, rate(group.route[0])));
         let tcps = tcp.iter_mut().map(|group| (&mut group.flows, &mut group.headers));
         let all = tcps.chain(udp.iter_mut().map(|group| (&mut group.flows, &mut group.headers)));
         all.enumerate().for_each(|(index, (flows, headers))| told_apart(index, flows, headers));

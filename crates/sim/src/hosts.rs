@@ -1,7 +1,7 @@
 //! The hosts at both ends: every flow by its number, and what became of it.
 
 use headgate_core::{Ecn, Rng, Sink, Time, Why};
-use headgate_scenario::{Scenario, Start, UdpCc};
+use headgate_scenario::{Scenario, UdpCc};
 
 use crate::capture::Captures;
 use crate::metrics::{Ends, FairnessRow};
@@ -11,7 +11,7 @@ use crate::queue::Queue;
 use crate::segment::{Carried, Sacks, Segment, SimPacket};
 use crate::tcp::Ack;
 use crate::traces::Traces;
-use crate::traffic::{Before, TcpFlow, TcpKind, Tfrc, UdpFlow, UdpKind, draw, stream};
+use crate::traffic::{Before, Starts, TcpFlow, TcpKind, Tfrc, UdpFlow, UdpKind, stream};
 use crate::world::Event;
 
 /// Every flow, TCP before UDP, and what their packets carry besides themselves.
@@ -65,25 +65,29 @@ impl Hosts {
             captures: Captures::new(scenario).map(Box::new),
         };
         for (g, group) in scenario.tcp.iter().enumerate() {
-            (0..group.flows).for_each(|i| hosts.add_tcp(g, stream(seed, &group.name, i), group.start, queue));
+            let mut starts = Starts::new(group.start, seed, &group.name);
+            (0..group.flows).for_each(|i| hosts.add_tcp(g, i, stream(seed, &group.name, i), &mut starts, queue));
         }
         for (g, group) in scenario.udp.iter().enumerate() {
-            (0..group.flows)
-                .for_each(|i| hosts.add_udp((g, group.cc), stream(seed, &group.name, i), group.start, queue));
+            let mut starts = Starts::new(group.start, seed, &group.name);
+            for i in 0..group.flows {
+                let mut rng = stream(seed, &group.name, i);
+                let start = starts.draw(i, &mut rng);
+                hosts.add_udp((g, group.cc), rng, start, queue);
+            }
         }
         hosts
     }
 
-    fn add_tcp(&mut self, group: usize, mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
-        let (start, flow) = (draw(start, &mut rng), self.tcp.len());
+    fn add_tcp(&mut self, group: usize, i: u32, mut rng: Rng, starts: &mut Starts, queue: &mut Queue<Event>) {
+        let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
         queue.push(start, Event::start(flow as u32));
         self.ends.begins(flow, group, start);
         self.tcp.push(TcpFlow::new(&self.tcp_kinds[group], group as u16, rng));
         self.before.push(Before::default());
     }
 
-    fn add_udp(&mut self, (group, cc): (usize, UdpCc), mut rng: Rng, start: Start, queue: &mut Queue<Event>) {
-        let start = draw(start, &mut rng);
+    fn add_udp(&mut self, (group, cc): (usize, UdpCc), rng: Rng, start: Time, queue: &mut Queue<Event>) {
         let flow = self.tcp.len() + self.udp.len();
         self.tfrc.add(cc, group as u16, rng.clone());
         self.udp.push(UdpFlow::new(group as u16, start, rng));

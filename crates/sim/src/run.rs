@@ -60,6 +60,6 @@ fn typical_gap(scenario: &Scenario) -> u64 {
     let packets = |rate: Rate, bytes: u32| 1e9 / rate.transmit(bytes).as_nanos().max(1) as f64;
     let links = scenario.links.iter().map(|link| 5.0 * packets(link.forward.rate, scenario.mean_packet()));
     let constant = scenario.udp.iter().filter(|group| group.cc == UdpCc::Off);
-    let sources = constant.map(|group| f64::from(group.flows) * packets(group.rate, group.packet));
+    let sources = constant.map(|group| f64::from(group.flows) * packets(group.most(), group.packet));
     (1e9 / links.chain(sources).sum::<f64>()) as u64
 }

@@ -95,7 +95,7 @@ pub fn fair_goodputs(scenario: &Scenario) -> Vec<f64> {
         (demand(group.flows, want, &group.route), useful(group.packet, group.header))
     });
     let udp = scenario.udp.iter().map(|group| {
-        let want = group.rate.min(access(&group.sender, &group.receiver)).as_bits() as f64;
+        let want = group.most().min(access(&group.sender, &group.receiver)).as_bits() as f64;
         (demand(group.flows, want, &group.route), useful(group.packet, group.header))
     });
     let (demands, useful): (Vec<_>, Vec<_>) = tcp.chain(udp).unzip();

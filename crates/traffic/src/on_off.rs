@@ -16,7 +16,7 @@ headgate_core::choice! {
 }
 
 /// What it is on and off for, and what it does while it is on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
     /// How long it is on.
     pub on: Wait,
@@ -29,7 +29,7 @@ pub struct OnOff {
 }
 
 /// Writes at a constant rate.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     /// From one to the next.
     pub gap: Span,

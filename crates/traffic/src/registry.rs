@@ -64,13 +64,13 @@ macro_rules! sources {
         }),+];
 
         /// What the flows of a group share: their source with its settings. Cloning it copies a pointer.
-        #[derive(Clone)]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum Plan {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>)),+
         }
 
         /// The source of one flow. Each kind is compiled in: asking for a write costs a jump and no allocation.
-        #[derive(Clone)]
+        #[derive(Clone, Debug)]
         pub enum Source {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>, <$kind as Kind>::State)),+
         }

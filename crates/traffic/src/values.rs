@@ -252,6 +252,13 @@ impl Value for Ladder {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule(pub Vec<(Span, Rate)>);
 
+impl Schedule {
+    /// One step as it is written in a schedule.
+    pub fn step(at: Span, rate: Rate) -> String {
+        format!("{at} {rate}")
+    }
+}
+
 impl Value for Schedule {
     type Scalar = bool;
     fn kind() -> String {
@@ -267,7 +274,7 @@ impl Value for Schedule {
         if steps.windows(2).all(|pair| pair[0].0 < pair[1].0) { Ok(Schedule(steps)) } else { Err(form()) }
     }
     fn show(&self) -> String {
-        bracketed(&self.0, |(at, rate)| format!("{at} {rate}"))
+        bracketed(&self.0, |(at, rate)| Schedule::step(*at, *rate))
     }
     fn scalar(&self) -> Option<bool> {
         None

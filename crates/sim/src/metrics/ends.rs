@@ -99,7 +99,7 @@ fn watched(scenario: &Scenario, fair: &[f64], stops: &[Time]) -> Vec<Option<Watc
     let limits = scenario.udp.iter().zip(&fair[tcp..]).zip(&stops[tcp..]);
     let watched = limits.flat_map(|((group, fair_bps), stop)| {
         let useful = f64::from(group.packet - group.header) / f64::from(group.packet);
-        let greedy = group.cc == UdpCc::Off && group.rate.as_bits() as f64 * useful > fair_bps * SLACK;
+        let greedy = group.cc == UdpCc::Off && group.most().as_bits() as f64 * useful > fair_bps * SLACK;
         let limits = greedy.then_some(Watched { fair_bps: *fair_bps, stop: *stop });
         (0..group.flows).map(move |_| limits)
     });

@@ -9,18 +9,14 @@ pub use tfrc::Tfrc;
 pub use udp::{UdpFlow, UdpKind};
 
 use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Span, Time};
-use headgate_scenario::{Hop, Start};
+use headgate_scenario::Hop;
+pub use headgate_scenario::Starts;
 
 use crate::segment::{Segment, SimPacket};
 
 /// A flow's own random stream: adding a flow or a group leaves the others' as they are.
 pub fn stream(seed: u64, group: &str, flow: u32) -> Rng {
     Rng::named(seed, &format!("flow {group}/{flow}"))
-}
-
-/// When a flow starts.
-pub fn draw(start: Start, rng: &mut Rng) -> Time {
-    Time::ZERO + Span::from_secs_f64(rng.between(start.from.as_secs_f64(), start.to.as_secs_f64()))
 }
 
 /// The number of the link that a route begins with.

@@ -130,7 +130,7 @@ impl TfrcKind {
             packet: group.packet,
             feedback: group.feedback,
             ecn: capable(group.ecn),
-            gap: group.rate.transmit(group.packet),
+            gap: group.most().transmit(group.packet),
             jitter: group.jitter,
             stop: stops(group.stop),
             link: first(&group.route),

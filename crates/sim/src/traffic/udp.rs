@@ -39,7 +39,7 @@ pub struct UdpFlow {
 impl UdpKind {
     /// What the scenario says of `group`.
     pub fn new(group: &UdpGroup) -> UdpKind {
-        let gap = group.rate.transmit(group.packet);
+        let gap = group.rate.unwrap_or(group.sender.rate).transmit(group.packet);
         let jitter = Span::from_secs_f64(gap.as_secs_f64() * group.jitter);
         UdpKind {
             packet: group.packet,

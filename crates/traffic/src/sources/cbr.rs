@@ -24,14 +24,14 @@ headgate_core::params! {
 }
 
 /// Packets at a constant rate. The group's `jitter` spreads each gap evenly around the nominal one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cbr {
     bytes: u64,
     /// From when on which gaps hold, the first from the start; at least one.
     steps: Vec<Step>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     from: Span,
     /// The least gap, and what may come to it by chance; `None` for a pause.

@@ -29,7 +29,7 @@ headgate_core::params! {
 }
 
 /// An on-off source with short memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Exp {
     cycle: OnOff,
 }

@@ -22,7 +22,7 @@ headgate_core::params! {
 }
 
 /// Files, one after the other, each on a connection of its own as RFC 959 has it in its stream mode (section 3.4.1).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ftp {
     config: FtpConfig,
 }

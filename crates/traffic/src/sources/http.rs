@@ -55,7 +55,7 @@ headgate_core::params! {
 }
 
 /// A client that fetches one thing after the other.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Http {
     config: HttpConfig,
 }

@@ -32,7 +32,7 @@ headgate_core::params! {
 }
 
 /// A heavy-tailed on-off source.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pareto {
     cycle: OnOff,
 }

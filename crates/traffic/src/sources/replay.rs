@@ -19,13 +19,13 @@ headgate_core::params! {
 }
 
 /// Writes as a file has them: flow number i of the group is the i-th flow of the file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     trace: Trace,
 }
 
 /// What one flow remembers: a place among its writes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     next: u32,
     end: u32,

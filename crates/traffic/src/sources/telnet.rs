@@ -24,7 +24,7 @@ headgate_core::params! {
 }
 
 /// Somebody who types.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Telnet {
     gap: Wait,
     bytes: u64,

@@ -40,7 +40,7 @@ fn netflix() -> Ladder {
 }
 
 /// A player.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Video {
     config: VideoConfig,
     segments: u32,

@@ -49,7 +49,7 @@ headgate_core::params! {
 const RTP: u64 = 12;
 
 /// One side of a call. Both times are exponential, a common simplification of the conversations measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Voip {
     cycle: OnOff,
 }

@@ -39,7 +39,7 @@ fn lomax_12_kb() -> Size {
 }
 
 /// A session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Web {
     config: WebConfig,
 }

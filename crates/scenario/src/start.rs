@@ -1,0 +1,216 @@
+//! When the flows of a group start: all at a moment, spread over a stretch, in steps, or as they arrive.
+
+use std::fmt;
+use std::ops::Bound;
+
+use headgate_core::{Rng, Span, Time};
+use headgate_traffic::{Arrivals, most_arrivals};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use toml::Spanned;
+
+use crate::check::{LONGEST_RUN, MOST_FLOWS, plain, some_time, within};
+use crate::error::Fault;
+use crate::raw::At;
+use crate::values::{Quantity, read, unitless};
+
+/// When the flows of a group start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Start {
+    /// Each at a moment drawn uniformly in `from..=to`.
+    Drawn {
+        /// The earliest moment.
+        from: Span,
+        /// The latest moment.
+        to: Span,
+    },
+    /// So many more at each step, the first at the beginning.
+    Steps {
+        /// How many a step.
+        flows: u32,
+        /// From one step to the next.
+        every: Span,
+        /// Over which each step's flows are spread uniformly.
+        within: Span,
+    },
+    /// As a Poisson process brings them, one after the other. Those that have not come when the run ends never start.
+    Poisson {
+        /// Arrivals a second, on average.
+        rate: f64,
+        /// What the rate follows from: the part of their way's first link that the flows fill on average.
+        load: Option<f64>,
+    },
+}
+
+impl Start {
+    /// All at the beginning.
+    pub const AT_ONCE: Start = Start::Drawn { from: Span::ZERO, to: Span::ZERO };
+
+    /// The latest moment at which one of `flows` starts; zero where chance decides.
+    pub(crate) fn latest(self, flows: u32) -> Span {
+        match self {
+            Start::Drawn { to, .. } => to,
+            Start::Steps { flows: step, every, within } => every * u64::from(flows.saturating_sub(1) / step) + within,
+            Start::Poisson { .. } => Span::ZERO,
+        }
+    }
+
+    /// How many flows there are where the file does not say: those of every step that begins before `end`, as many
+    /// arrivals as there will not be more of until then, otherwise one. `None` if there would be too many.
+    pub(crate) fn flows_until(self, end: Span) -> Option<u32> {
+        let flows = match self {
+            Start::Drawn { .. } => 1,
+            Start::Steps { flows, every, within } => {
+                u64::from(flows) * (end - within).as_nanos().div_ceil(every.as_nanos()).max(1)
+            }
+            Start::Poisson { rate, .. } => most_arrivals(rate, end).max(1),
+        };
+        u32::try_from(flows).ok().filter(|flows| *flows <= MOST_FLOWS)
+    }
+}
+
+/// The moments at which the flows of a group start in one run.
+#[derive(Clone, Debug)]
+pub struct Starts {
+    start: Start,
+    arrivals: Arrivals,
+}
+
+impl Starts {
+    /// Of the group called `group` in the run of `seed`.
+    pub fn new(start: Start, seed: u64, group: &str) -> Starts {
+        let rate = if let Start::Poisson { rate, .. } = start { rate } else { 0.0 };
+        Starts { start, arrivals: Arrivals::new(rate, Rng::named(seed, &format!("arrivals {group}"))) }
+    }
+
+    /// When flow number `index` of the group starts. Asked for one flow after the other, from 0; `rng` is the flow's own.
+    pub fn draw(&mut self, index: u32, rng: &mut Rng) -> Time {
+        let mut between = |from: Span, to: Span| Span::from_secs_f64(rng.between(from.as_secs_f64(), to.as_secs_f64()));
+        let after = match self.start {
+            Start::Drawn { from, to } => between(from, to),
+            Start::Steps { flows, every, within } => {
+                let step = every * u64::from(index / flows);
+                between(step, step + within)
+            }
+            Start::Poisson { .. } => self.arrivals.next().unwrap_or(Span::MAX),
+        };
+        Time::ZERO + after
+    }
+}
+
+/// As scenario files have it: a text in quotes, or a table.
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Start::Drawn { from, to } if from == to => write!(f, "\"{from}\""),
+            Start::Drawn { from, to } => write!(f, "\"{from}..{to}\""),
+            Start::Steps { flows, every, within } => {
+                write!(f, "{{ flows = {flows}, every = \"{every}\", within = \"{within}\" }}")
+            }
+            // `{:?}` keeps the point of a whole number, and every digit of any other.
+            Start::Poisson { load: Some(load), .. } => write!(f, "{{ load = {load:?} }}"),
+            Start::Poisson { rate, load: None } => write!(f, "{{ rate = {rate:?} }}"),
+        }
+    }
+}
+
+/// A start as it stands in a file.
+#[derive(Debug)]
+pub(crate) enum Written {
+    Drawn { from: Span, to: Span },
+    Table(Table),
+}
+
+/// One of the three forms of a table, by its keys.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(crate) struct Table {
+    flows: At<u32>,
+    every: At<Quantity<Span>>,
+    within: At<Quantity<Span>>,
+    load: At<f64>,
+    rate: At<f64>,
+}
+
+struct StartVisitor;
+
+impl<'de> Visitor<'de> for StartVisitor {
+    type Value = Written;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a moment such as \"0s\", a stretch such as \"0s..1s\" to draw it from, or a table: \
+             { flows = 200, every = \"20s\" }, { load = 0.8 } or { rate = 50 }",
+        )
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
+        let (from, to) = text.split_once("..").unwrap_or((text, text));
+        let (from, to) = (read(from).map_err(E::custom)?, read(to).map_err(E::custom)?);
+        match from <= to {
+            true => Ok(Written::Drawn { from, to }),
+            false => Err(E::custom(format!("the stretch {text:?} ends before it begins"))),
+        }
+    }
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Written, E> {
+        Err(E::custom(unitless::<Span>(&number.to_string())))
+    }
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Written, E> {
+        Err(E::custom(unitless::<Span>(&number.to_string())))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Written, A::Error> {
+        Table::deserialize(MapAccessDeserializer::new(table)).map(Written::Table)
+    }
+}
+
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StartVisitor)
+    }
+}
+
+/// More arrivals a second than any link has room for the packets of.
+const FASTEST_ARRIVALS: f64 = 1e6;
+/// A hundred times more than fits.
+const LARGEST_LOAD: f64 = 100.0;
+
+/// When a group's flows start, as a file says. `a_second` gives the arrivals a second that fill the first link on the
+/// flows' way, or says why there are none such.
+pub(crate) fn start(
+    raw: At<Written>,
+    default: Start,
+    a_second: impl FnOnce() -> Result<f64, String>,
+) -> Result<Start, Fault> {
+    let Some(raw) = raw else { return Ok(default) };
+    let span = raw.span();
+    let form = || "a table has `flows` and `every` (and `within`), or `load`, or `rate`";
+    let table = match raw.into_inner() {
+        Written::Drawn { from, to } => return Ok(Start::Drawn { from, to }),
+        Written::Table(table) => table,
+    };
+    match table {
+        Table { flows: Some(flows), every: Some(every), within: spread, load: None, rate: None } => {
+            let every = some_time(plain(every), LONGEST_RUN)?;
+            let spread = spread.map_or(Ok(Span::ZERO), |spread| within(plain(spread), ..=every))?;
+            Ok(Start::Steps { flows: within(flows, 1..=MOST_FLOWS)?, every, within: spread })
+        }
+        Table { flows: None, every: None, within: None, load: Some(load), rate: None } => {
+            let load = above_zero(load, LARGEST_LOAD)?;
+            let full = a_second().map_err(|why| Fault::value(span.clone(), why))?;
+            match load * full {
+                rate if rate > FASTEST_ARRIVALS => {
+                    Err(Fault::value(span, format!("brings {rate:.0} flows a second, {FASTEST_ARRIVALS} are the most")))
+                }
+                rate => Ok(Start::Poisson { rate, load: Some(load) }),
+            }
+        }
+        Table { flows: None, every: None, within: None, load: None, rate: Some(rate) } => {
+            Ok(Start::Poisson { rate: above_zero(rate, FASTEST_ARRIVALS)?, load: None })
+        }
+        _ => Err(Fault::value(span, form())),
+    }
+}
+
+fn above_zero(number: Spanned<f64>, most: f64) -> Result<f64, Fault> {
+    within(number, (Bound::Excluded(0.0), Bound::Included(most)))
+}

@@ -1,0 +1,117 @@
+//! Sources of traffic as scenario files write them: `"telnet:gap=exp(1s)"`, or a table.
+
+use std::fmt;
+use std::ops::Range;
+
+use headgate_core::{BuildError, Rate, Span};
+use headgate_traffic::values::Schedule;
+use headgate_traffic::{Files, Plan, Sender, Traffic};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use toml::Spanned;
+
+use crate::error::Fault;
+use crate::values::Quantity;
+
+/// The source that `traffic` says, ready for flows of `sender`; `files` finds what it names.
+pub(crate) fn plan(traffic: &Spanned<Written>, sender: &Sender, files: &mut Files<'_>) -> Result<Plan, Fault> {
+    let Written(source) = traffic.get_ref();
+    source.plan(sender, files).map_err(|error| unplanned(source, &error, traffic.span()))
+}
+
+/// What to say of a source that cannot be: the known names go beside the caret.
+fn unplanned(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault {
+    match error {
+        BuildError::UnknownName { what: "source", known, .. } => {
+            Fault::plain(span, error.brief()).help(format!("known sources: {}", known.join(", ")))
+        }
+        BuildError::UnknownName { what, known, .. } => {
+            Fault::plain(span, format!("{}: {}", source.name, error.brief()))
+                .help(format!("known {what}s: {}", known.join(", ")))
+        }
+        other => Fault::plain(span, format!("{}: {}", source.name, other.brief())),
+    }
+}
+
+/// A source as it stands in a file.
+#[derive(Debug)]
+pub(crate) struct Written(pub(crate) Traffic);
+
+struct TrafficVisitor;
+
+impl<'de> Visitor<'de> for TrafficVisitor {
+    type Value = Written;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a source, such as \"telnet:gap=exp(1s)\" or { name = \"telnet\", gap = \"exp(1s)\" }")
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
+        text.parse().map(Written).map_err(E::custom)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Written, A::Error> {
+        let mut traffic = Traffic::named("");
+        while let Some((key, Setting(value))) = table.next_entry::<String, Setting>()? {
+            if key == "name" { traffic.name = value } else { traffic.add(&key, &value).map_err(A::Error::custom)? }
+        }
+        match traffic.name.is_empty() {
+            true => Err(A::Error::custom("the source has no `name`")),
+            // Through the text, so that a name that would not be read back is refused.
+            false => self.visit_str(&traffic.to_string()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TrafficVisitor)
+    }
+}
+
+/// One setting of a source, as the text its registry reads.
+struct Setting(String);
+
+/// One entry of a list: a rate of a ladder, or a step of a schedule.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a text, or a table such as { at = \"50s\", rate = \"4Mbit/s\" }")]
+enum Listed {
+    Text(String),
+    Step { at: Quantity<Span>, rate: Quantity<Rate> },
+}
+
+struct SettingVisitor;
+
+impl<'de> Visitor<'de> for SettingVisitor {
+    type Value = Setting;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a number, true or false, or a list of texts or of { at, rate }")
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<Setting, E> {
+        Ok(Setting(text.to_string()))
+    }
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Setting, E> {
+        Ok(Setting(number.to_string()))
+    }
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Setting, E> {
+        Ok(Setting(number.to_string()))
+    }
+    fn visit_bool<E: Error>(self, on: bool) -> Result<Setting, E> {
+        Ok(Setting(if on { "on" } else { "off" }.to_string()))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Setting, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(match item {
+                Listed::Text(text) => text,
+                Listed::Step { at, rate } => Schedule::step(at.0, rate.0),
+            });
+        }
+        Ok(Setting(format!("[{}]", items.join("; "))))
+    }
+}
+
+impl<'de> Deserialize<'de> for Setting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SettingVisitor)
+    }
+}
