@@ -91,7 +91,8 @@ impl Tfrc {
         flow.on_receiver_timer(id, kind, now, (reports, queue));
     }
 
-    /// A datagram, its number and whether it is marked, leaves the last router for its receiver at `now`; when it arrives.
+    /// A datagram, its number and whether it is marked, leaves the last router for its receiver at `now`; when it
+    /// arrives.
     pub fn on_data(&mut self, id: u32, data: (u32, bool), now: Time, queue: &mut Queue<Event>) -> Time {
         let (flow, kind, reports) = self.flow(id);
         flow.on_data(id, data, kind, now, (reports, queue))
@@ -164,7 +165,10 @@ impl TfrcFlow {
 
     /// Sends what may be sent.
     fn send(&mut self, id: u32, kind: &TfrcKind, now: Time, queue: &mut Queue<Event>) {
-        while now < kind.stop && self.due(kind) <= now {
+        if now >= kind.stop {
+            return;
+        }
+        while self.due(kind) <= now {
             // It had to wait for nothing but the rate that is allowed: it sends all it may.
             let all = self.sender.ready(&kind.config) >= self.wanted;
             let data = self.sender.send(all, now);
@@ -192,8 +196,8 @@ impl TfrcFlow {
         self.send(id, kind, now, queue);
     }
 
-    /// A datagram leaves the last router for the receiver at `now`. As with TCP's segments, the receiver acts at once, with
-    /// the time at which it will be there, and its feedback timer, if that expires before, is looked at first.
+    /// A datagram leaves the last router for the receiver at `now`. As with TCP's segments, the receiver acts at once,
+    /// with the time at which it will be there, and its feedback timer, if that expires before, is looked at first.
     fn on_data(
         &mut self,
         id: u32,

@@ -125,11 +125,12 @@ fn groups() -> impl Strategy<Value = String> {
              delayed_ack = \"{delayed}\"\nmin_rto = \"200ms\"\nstart = \"0s..500ms\"\n"
         )
     });
-    let udp = (1u32..3, 10u32..8000, 0.0f64..1.0, 50u32..1500, any::<bool>());
-    let udp = udp.prop_map(|(flows, kbits, jitter, packet, ecn)| {
+    let cc = prop::sample::select(&["off", "tfrc"][..]);
+    let udp = (1u32..3, cc, 10u32..8000, 0.0f64..1.0, 50u32..1500, any::<bool>());
+    let udp = udp.prop_map(|(flows, cc, kbits, jitter, packet, ecn)| {
         format!(
-            "[[udp]]\nflows = {flows}\nrate = \"{kbits}kbit/s\"\njitter = {jitter:.2}\npacket = \"{packet}B\"\n\
-             ecn = {ecn}\nstop = \"2s\"\n"
+            "[[udp]]\nflows = {flows}\ncc = \"{cc}\"\nrate = \"{kbits}kbit/s\"\njitter = {jitter:.2}\n\
+             packet = \"{packet}B\"\necn = {ecn}\nstop = \"2s\"\n"
         )
     });
     (tcp, udp).prop_map(|(tcp, udp)| tcp + &udp)

@@ -61,8 +61,8 @@ fn on_droptail_a_tcp_that_is_in_step_with_the_queue_takes_more() {
 
 #[test]
 fn delayed_acks_leave_it_no_more_than_a_factor_of_two() {
-    // The equation is for b = 1 packet an ACK. TCP with b = 2 has the root of two less, and a timer of a second at least
-    // where the equation has 4R takes more from it.
+    // The equation is for b = 1 packet an ACK. TCP with b = 2 has the root of two less, and a timer of a second at
+    // least where the equation has 4R takes more from it.
     let rfc = "min_rto = '1s'\ndelayed_ack = '100ms'";
     let text = format!(
         "[[tcp]]\nflows = 4\npacket = '1000B'\n{rfc}\nstart = '0s..1s'\n\
@@ -111,7 +111,8 @@ fn it_sends_no_more_than_its_rate() {
 fn its_own_link_bounds_it_where_no_rate_does() {
     let slow = "[[udp]]\ncc = 'tfrc'\naccess = { rate = '2Mbit/s', delay = '1ms' }\n";
     let outcome = go(&scenario("20s", "droptail", slow));
-    // No queue grows on the access link, in which it would drown: 250 packets a second of which the start may miss some.
+    // No queue grows on the access link, in which it would drown: 250 packets a second of which the start may miss
+    // some.
     assert!((4700..=5000).contains(&outcome.links[0].counts.arrived), "{:?}", outcome.links[0].counts);
 }
 
@@ -132,4 +133,11 @@ fn it_starts_and_stops_when_it_is_told() {
     let rows = outcome.intervals.iter().filter(|row| row.metric == "goodput_bps" && row.value > 0.0);
     let busy: Vec<f64> = rows.map(|row| row.time_s).collect();
     assert_eq!((busy[0], busy[busy.len() - 1]), (6.0, 11.0), "up to a queue's length after its stop");
+}
+
+#[test]
+fn a_report_that_comes_after_the_stop_stirs_nothing() {
+    // The first report comes after a round trip of 24 ms and more, and would have the second packet gone long before.
+    let outcome = go(&scenario("10s", "droptail", "[[udp]]\ncc = 'tfrc'\nstop = '20ms'\n"));
+    assert_eq!(outcome.links[0].counts.arrived, 1);
 }
