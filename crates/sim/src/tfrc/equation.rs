@@ -15,7 +15,8 @@ pub fn packets_a_round_trip(p: f64) -> f64 {
 /// The loss event rate at which TCP sends `packets` a round trip: the inverse of [`packets_a_round_trip`]. It is 1 for
 /// rates below what the equation gives at 1, and no less than 1e-12 for any other.
 ///
-/// Section 6.3.1 is content with 5 % of the rate; halving the interval 64 times costs little, once in the life of a flow.
+/// Section 6.3.1 is content with 5 % of the rate; halving the interval 64 times costs little, once in the life of a
+/// flow.
 pub fn loss_event_rate(packets: f64) -> f64 {
     let (mut low, mut high): (f64, f64) = (1e-12, 1.0);
     for _ in 0..64 {

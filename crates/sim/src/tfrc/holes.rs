@@ -103,7 +103,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Lets packets arrive 10 ms apart; says what is lost, after how many arrivals and with which nominal arrival in ms.
+    /// Lets packets arrive 10 ms apart; says what is lost, after how many arrivals and with which nominal arrival in
+    /// ms.
     fn losses(arrivals: &[u32]) -> Vec<(usize, u32, u64)> {
         let (mut holes, mut lost) = (Holes::default(), Vec::new());
         for (n, &seq) in arrivals.iter().enumerate() {
@@ -146,7 +147,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_lost_never_arrived_before_and_is_lost_once(order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle(), keep in 1usize..60) {
+        fn what_is_lost_never_arrived_before_and_is_lost_once(
+            order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle(),
+            keep in 1usize..60,
+        ) {
             let (mut holes, mut lost) = (Holes::default(), std::collections::BTreeSet::new());
             let mut arrived = std::collections::BTreeSet::new();
             for (n, &seq) in order[..keep].iter().enumerate() {

@@ -51,8 +51,8 @@ impl LossHistory {
 
     /// The loss event rate `p` when all packets before `next` are accounted for; 0 before the first loss.
     ///
-    /// The interval under way counts only where it lowers `p` (section 5.4), and where it is more than twice the mean of
-    /// the others, these count for less (section 5.5).
+    /// The interval under way counts only where it lowers `p` (section 5.4), and where it is more than twice the mean
+    /// of the others, these count for less (section 5.5).
     pub fn rate(&self, next: u32) -> f64 {
         if !self.any() {
             return 0.0;
@@ -179,7 +179,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_rate_is_a_rate_and_only_an_event_raises_it(gaps in prop::collection::vec(1u32..500, 1..40), first in 1.0f64..1000.0) {
+        fn the_rate_is_a_rate_and_only_an_event_raises_it(
+            gaps in prop::collection::vec(1u32..500, 1..40),
+            first in 1.0f64..1000.0,
+        ) {
             let mut history = LossHistory::default();
             let (mut seq, mut ms) = (0, 0);
             for gap in gaps {

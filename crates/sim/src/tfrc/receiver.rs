@@ -79,8 +79,9 @@ impl Receiver {
         self.losses.rate(self.holes.next())
     }
 
-    /// A data packet arrives; gives the report to send, if it is not to wait for the timer (section 6.1): the loss event
-    /// rate rose, or the last timer found nothing to report, or the sender has no round-trip time yet (section 6.3).
+    /// A data packet arrives; gives the report to send, if it is not to wait for the timer (section 6.1): the loss
+    /// event rate rose, or the last timer found nothing to report, or the sender has no round-trip time yet (section
+    /// 6.3).
     pub fn on_data(&mut self, data: Data, marked: bool, config: &Config, now: Time) -> Option<Feedback> {
         if data.rtt != Span::ZERO {
             self.rtt = data.rtt;
@@ -142,9 +143,9 @@ impl Receiver {
         self.before = std::mem::replace(&mut self.current, Period { since: now, packets: 0 });
     }
 
-    /// Bytes per second over a round-trip time or more, up to `now` (section 6.2, step 2): where the last report is less
-    /// than that ago, because a loss brought this one forward, over the period before it as well. Never less than a
-    /// packet a round trip; 0 before a round-trip time is known (section 6.3).
+    /// Bytes per second over a round-trip time or more, up to `now` (section 6.2, step 2): where the last report is
+    /// less than that ago, because a loss brought this one forward, over the period before it as well. Never less than
+    /// a packet a round trip; 0 before a round-trip time is known (section 6.3).
     fn receive_rate(&self, config: &Config, now: Time) -> f64 {
         if self.rtt == Span::ZERO {
             return 0.0;

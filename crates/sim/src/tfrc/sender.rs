@@ -20,8 +20,8 @@ const MEMORY: f64 = 0.9;
 
 /// The sending side of one flow.
 ///
-/// Its packets go out `t_ipi = s / X_inst` apart (section 4.6). There is no clock whose ticks are too coarse, so there is
-/// no `t_delta` either; and what was not sent in time is not made up for by a burst.
+/// Its packets go out `t_ipi = s / X_inst` apart (section 4.6). There is no clock whose ticks are too coarse, so there
+/// is no `t_delta` either; and what was not sent in time is not made up for by a burst.
 #[derive(Clone, Debug)]
 pub struct Sender {
     /// The allowed rate `X`, in bytes per second.
@@ -107,8 +107,8 @@ impl Sender {
         self.last.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
     }
 
-    /// A packet goes out at `now`, no earlier than [`ready`](Sender::ready). `all`: with it the sender has sent all that
-    /// it was allowed to; the application did not keep it waiting.
+    /// A packet goes out at `now`, no earlier than [`ready`](Sender::ready). `all`: with it the sender has sent all
+    /// that it was allowed to; the application did not keep it waiting.
     pub fn send(&mut self, all: bool, now: Time) -> Data {
         if self.last.is_none() {
             self.timer = now + INITIAL_TIMEOUT;

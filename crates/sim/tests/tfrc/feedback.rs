@@ -14,8 +14,9 @@ fn one_in_a_hundred(seq: u32) -> Fate {
 fn before_any_report_the_rate_is_a_packet_a_second_and_halves() {
     let mut path = Path::new(RTT, |_| Fate::Lost);
     path.run(at(60_000));
-    // The timer runs for 2 s and then for 2s/X (sections 4.2, 4.4): a packet a second up to 2 s, one in two up to 6 s, one
-    // in four up to 14 s, one in eight up to 30 s, one in sixteen up to 62 s. Each goes that long after the one before.
+    // The timer runs for 2 s and then for 2s/X (sections 4.2, 4.4): a packet a second up to 2 s, one in two up to 6 s,
+    // one in four up to 14 s, one in eight up to 30 s, one in sixteen up to 62 s. Each goes that long after the one
+    // before.
     let seconds: Vec<u64> = path.sent.iter().map(|at| at.as_nanos() / 1_000_000_000).collect();
     assert_eq!(seconds, [0, 1, 3, 5, 9, 13, 21, 29, 45]);
 }

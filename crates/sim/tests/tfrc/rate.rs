@@ -42,8 +42,8 @@ fn event_rate(p: f64) -> f64 {
     (0..100).fold(p, |rate, _| 1.0 / (1.0 / p + packets_a_round_trip(rate)))
 }
 
-/// At 1 in 1000 some 800 loss events are seen. The rate goes with the root of the mean interval, so its standard error is
-/// half of 1/sqrt(800), 1.8 %; the bound is five of them.
+/// At 1 in 1000 some 800 loss events are seen. The rate goes with the root of the mean interval, so its standard error
+/// is half of 1/sqrt(800), 1.8 %; the bound is five of them.
 #[test]
 fn random_losses_give_the_rate_of_the_equation() {
     for (p, seconds) in [(0.001, 2000), (0.01, 600), (0.05, 600)] {
@@ -54,8 +54,9 @@ fn random_losses_give_the_rate_of_the_equation() {
     }
 }
 
-/// A report that comes at `t` tells of packets that were sent from `t - 2R` to `t - R`, so twice what it says can be what
-/// is sent already: the bound by receive rates makes the rate double each second round trip, once it has taken hold.
+/// A report that comes at `t` tells of packets that were sent from `t - 2R` to `t - R`, so twice what it says can be
+/// what is sent already: the bound by receive rates makes the rate double each second round trip, once it has taken
+/// hold.
 #[test]
 fn without_losses_the_rate_doubles_at_most_each_round_trip_and_at_least_each_second() {
     let mut path = Path::new(RTT, |_| Fate::Arrives);
@@ -83,7 +84,12 @@ fn the_first_loss_halves_what_slow_start_has_reached() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_is_lost_the_rate_is_one_that_can_be_kept(seed in any::<u64>(), p in 0.0f64..1.0, marked in 0.0f64..1.0, deaf in 0u64..20_000) {
+    fn whatever_is_lost_the_rate_is_one_that_can_be_kept(
+        seed in any::<u64>(),
+        p in 0.0f64..1.0,
+        marked in 0.0f64..1.0,
+        deaf in 0u64..20_000,
+    ) {
         let mut rng = Rng::named(seed, "fates");
         let fate = move |_| match (rng.chance(p), rng.chance(marked)) {
             (true, false) => Fate::Lost,
