@@ -64,8 +64,24 @@ class Result:
 
     @cached_property
     def delays(self) -> pa.Table:
-        """Queueing delay where disciplines are compared: one row a histogram box that is not empty."""
+        """The distributions of queueing delay where disciplines are compared, and of one-way delay, by group.
+
+        One row a histogram box that is not empty.
+        """
         return self._table("delays")
+
+    @cached_property
+    def losses(self) -> pa.Table:
+        """How losses of a flow follow each other where disciplines are compared, by group: runs, distances, intervals.
+
+        One row a histogram box that is not empty.
+        """
+        return self._table("losses")
+
+    @cached_property
+    def fairness(self) -> pa.Table:
+        """One row a time scale: Jain's index over its slots."""
+        return self._table("fairness")
 
     @cached_property
     def events(self) -> pa.Table | None:

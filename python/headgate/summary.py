@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.distributions import by_seed, figures, where
 from headgate.scenario import Group
 from headgate.spread import Figure, figure
 
@@ -70,43 +71,103 @@ class Grid:
 def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
     scenario = result.scenario
     flows = _flows(result, qdisc)
-    name, direction = scenario.bottleneck
-    rows = _rows(_rows(result.links, "link", name), "direction", direction)
-    link = Grid(_rows(rows, "qdisc", qdisc), len(scenario.seeds))
+    link = Grid(_at_bottleneck(result, where(result.links, qdisc=qdisc)), len(scenario.seeds))
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = link["packets"][:, 0]
+    groups = list(_groups(scenario.groups, flows))
+    for group in groups:
+        group |= _distributions(result, qdisc, group["name"], group["kind"])
     return {
         "qdisc": qdisc,
         "seeds": scenario.seeds,
         "bottleneck": _bottleneck(link),
         "jain": figure(_jain(flows["goodput_bps"], flows["fair_share_bps"])),
-        "groups": list(_groups(scenario.groups, flows)),
+        "jain_by_scale": _jain_by_scale(Grid(where(result.fairness, qdisc=qdisc), len(scenario.seeds))),
+        "groups": groups,
         "cpu_s": figure(cpu),
         "packets_per_cpu_s": figure(n / s if s else None for n, s in zip(packets, cpu, strict=True)),
     }
 
 
 def _flows(result: Result, qdisc: str) -> Grid:
-    return Grid(_rows(result.flows, "qdisc", qdisc), len(result.scenario.seeds))
+    return Grid(where(result.flows, qdisc=qdisc), len(result.scenario.seeds))
 
 
 def _bottleneck(link: Grid) -> dict[str, Any]:
     def column(name: str) -> Figure:
         return figure(link[name][:, 0])
 
-    # As RED-PD has it: packets dropped before they reached the queue neither arrived there nor were dropped there.
-    before = link["dropped_prefilter"]
-    ambient = ratio(link["dropped"] - before, link["arrived"] - before)
     return {
         "arrived": column("arrived"),
         "sent": column("sent"),
         "dropped": column("dropped"),
         "marked": column("marked"),
         "utilisation": column("utilisation"),
-        "ambient_drop_rate": figure(ambient[:, 0]),
+        "ambient_drop_rate": column("ambient_drop_rate"),
+        "loss_synchronisation": {
+            "events": column("loss_events"),
+            "global": column("loss_sync_global"),
+            "pairwise": column("loss_sync_pairwise"),
+        },
         "queue_packets_mean": column("queue_packets_mean"),
-        "queue_delay_ms": {part: column(f"delay_ms_{part}") for part in ("mean", "p50", "p95", "p99")},
+        "queue_delay_ms": {part: column(f"delay_ms_{part}") for part in ("min", "mean", "p50", "p95", "p99", "max")},
     }
+
+
+def _jain_by_scale(rows: Grid) -> list[dict[str, Any]]:
+    return [
+        {
+            "scale_s": float(scale),
+            "slots": figure(rows["slots"][:, place]),
+            "mean": figure(rows["jain_mean"][:, place]),
+            "min": figure(rows["jain_min"][:, place]),
+        }
+        for place, scale in enumerate(rows["scale_s"][0])
+    ]
+
+
+def _distributions(result: Result, qdisc: str, name: str, kind: str) -> dict[str, Any]:
+    """What the tables of distributions say of one group: delays, and how losses follow each other."""
+    seeds = result.scenario.seeds
+    delays = where(result.delays, qdisc=qdisc, group=name, kind=kind)
+    losses = where(result.losses, qdisc=qdisc, group=name, kind=kind)
+    queue = by_seed(_at_bottleneck(result, where(delays, measure="queueing")), "delay_ms", seeds)
+    way = by_seed(where(delays, measure="one_way"), "delay_ms", seeds)
+    least = [each.quantile(0.0) or 0.0 for each in way]
+
+    def loss(measure: str, *parts: str) -> dict[str, Figure]:
+        return figures(by_seed(_at_bottleneck(result, where(losses, measure=measure)), "value", seeds), *parts)
+
+    return {
+        "queue_delay_ms": figures(queue, "min", "mean", "p50", "p95", "p99", "max"),
+        "one_way_delay_ms": figures(way, "min", "mean", "p50", "p95", "p99", "max"),
+        # RFC 5481, section 4.2: delay less the least delay of the stream.
+        "delay_variation_ms": figures(
+            (each.above(low) for each, low in zip(way, least, strict=True)), "mean", "p50", "p95", "p99", "max"
+        ),
+        "loss_run_packets": loss("run_packets", "mean", "p99", "max"),
+        "loss_distance_packets": loss("distance_packets", "mean", "p50"),
+        "loss_interval_ms": loss("interval_ms", "mean", "p50"),
+        "goodput_variation": figure(_variation(result, qdisc, name)),
+    }
+
+
+def _at_bottleneck(result: Result, table: pa.Table) -> pa.Table:
+    """The rows that are of the first link where disciplines are compared."""
+    name, direction = result.scenario.bottleneck
+    return where(table, link=name, direction=direction)
+
+
+def _variation(result: Result, qdisc: str, group: str) -> list[float | None]:
+    """The coefficient of variation of a group's goodput over intervals after the warm-up, one value a seed.
+
+    RFC 5166, section 2.2.2.
+    """
+    rows = where(result.intervals, qdisc=qdisc, group=group, metric="goodput_bps")
+    rows = rows.filter(pc.greater(rows.column("time_s"), result.scenario.warmup_s))
+    seed, value = (rows.column(name).to_numpy() for name in ("seed", "value"))
+    each = [value[seed == number] for number in result.scenario.seeds]
+    return [float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each]
 
 
 def _groups(groups: list[Group], flows: Grid) -> Iterator[dict[str, Any]]:
@@ -139,7 +200,17 @@ def _group(group: Group, flows: Grid, mine: slice, reasons: list[str]) -> dict[s
         "timeouts": figure(total("timeouts")),
         "retransmits": figure(total("retransmits")),
         "cwnd_mean": figure(windows),
+        "startup_ms": figure(_mean(flows["startup_ms"][:, mine])),
+        "identified": figure(np.isfinite(flows["identified_ms"][:, mine]).mean(axis=1)),
+        "identified_ms": figure(_mean(flows["identified_ms"][:, mine])),
+        "response_ms": figure(_mean(flows["response_ms"][:, mine])),
     }
+
+
+def _mean(values: Array) -> Array:
+    """The mean of each row over the values there are; not a number where there is none."""
+    known = np.isfinite(values)
+    return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
 
 def _jain(goodput: Array, fair: Array) -> Array:
@@ -153,8 +224,3 @@ def ratio(part: Array, whole: Array) -> Array:
     """`part / whole`; not a number where `whole` is 0."""
     share: Array = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole != 0)
     return share
-
-
-def _rows(table: pa.Table, column: str, word: str) -> pa.Table:
-    """The rows of `table` with this word in `column`."""
-    return table.filter(pc.equal(table.column(column).cast(pa.string()), word))

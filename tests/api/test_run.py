@@ -24,18 +24,23 @@ def test_tables_have_their_documented_columns(in_memory: headgate.Result):
     counts += [f"{what}_{why}" for what in ("dropped", "marked") for why in REASONS]
     assert in_memory.flows.column_names == [
         *["qdisc", "seed", "flow", "group", "kind", *counts, "goodput_bps", "fair_share_bps", "share_of_fair"],
-        *["retransmits", "timeouts", "cwnd_mean", "delay_ms_mean"],
+        *["retransmits", "timeouts", "cwnd_mean", "delay_ms_mean", "startup_ms", "identified_ms", "response_ms"],
     ]
     assert in_memory.intervals.column_names == [
-        *["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"]
+        *["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"],
     ]
     assert in_memory.links.column_names == [
         *["qdisc", "seed", "link", "direction", "compared", *counts],
         *["utilisation", "queue_packets_mean", "queue_bytes_mean"],
-        *[f"delay_ms_{part}" for part in ("mean", "p50", "p95", "p99")],
-        *["packets", "events"],
+        *[f"delay_ms_{part}" for part in ("mean", "min", "p50", "p95", "p99", "max")],
+        *["ambient_drop_rate", "loss_events", "loss_sync_global", "loss_sync_pairwise", "packets", "events"],
     ]
-    assert in_memory.delays.column_names == ["qdisc", "seed", "link", "direction", "delay_ms", "count"]
+    boxes = ["qdisc", "seed", "measure", "link", "direction", "group", "kind"]
+    assert in_memory.delays.column_names == [*boxes, "delay_ms", "count"]
+    assert in_memory.losses.column_names == [*boxes, "value", "count"]
+    assert in_memory.fairness.column_names == [
+        *["qdisc", "seed", "scale_s", "slots", "jain_mean", "jain_min", "jain_p05", "jain_p50"],
+    ]
     assert in_memory.events is None
 
 
@@ -58,7 +63,8 @@ def test_flows_add_up_to_the_link(in_memory: headgate.Result):
 
 def test_delays_are_the_distribution_behind_the_link(in_memory: headgate.Result):
     forward = in_memory.links.to_pylist()[0]
-    first = [row for row in in_memory.delays.to_pylist() if (row["qdisc"], row["seed"]) == ("droptail", 1)]
+    delays = in_memory.delays.to_pandas().query("measure == 'queueing'").to_dict("records")
+    first = [row for row in delays if (row["qdisc"], row["seed"]) == ("droptail", 1)]
     assert sum(row["count"] for row in first) == forward["sent"]
     mean = sum(row["delay_ms"] * row["count"] for row in first) / forward["sent"]
     assert mean == pytest.approx(forward["delay_ms_mean"], rel=0.01)

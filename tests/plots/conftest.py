@@ -55,6 +55,8 @@ class Result:
         self.links = self._links()
         self.delays = self._delays()
         self.intervals = self._intervals()
+        self.losses = self._losses()
+        self.fairness = self._fairness()
 
     def _each(self) -> list[tuple[int, str, int]]:
         return [
@@ -95,6 +97,9 @@ class Result:
             "timeouts": 1,
             "cwnd_mean": None if kind == "udp" else 8.5,
             "delay_ms_mean": None if self.idle else 40.0 / (place + 1),
+            "startup_ms": None if self.idle else 25.0,
+            "identified_ms": 400.0 if kind == "udp" and place == 2 else None,
+            "response_ms": 2000.0 if kind == "udp" and place == 2 else None,
         }
         row |= {f"dropped_{why}": count for why, count in dropped.items()}
         return row | {f"marked_{why}": 0 for why in REASONS}
@@ -102,7 +107,7 @@ class Result:
     def _links(self) -> pa.Table:
         rows = []
         for place, qdisc, seed in self._each():
-            waits = None if self.idle else np.array([150, 180, 300, 310]) / (1 + 2 * place) * (1 + seed / 100)
+            waits = None if self.idle else np.array([0, 150, 180, 300, 310, 320]) / (1 + 2 * place) * (1 + seed / 100)
             packets = 0.0 if self.idle else 400 / (1 + 2 * place)
             for direction in ("forward", "reverse"):
                 rows.append(
@@ -111,6 +116,7 @@ class Result:
                         "seed": seed,
                         "link": "bottleneck",
                         "direction": direction,
+                        "compared": direction == "forward",
                         "arrived": 0,
                         "sent": 0,
                         "dropped": 0,
@@ -118,15 +124,18 @@ class Result:
                         "utilisation": 0.0 if self.idle else 0.98,
                         "queue_packets_mean": packets,
                         "queue_bytes_mean": packets * PACKET,
-                        "packets": 200_000,
-                        "dropped_prefilter": 0,
+                        "packets": 200_000 if direction == "forward" else None,
+                        "ambient_drop_rate": None if self.idle else 0.02,
+                        "loss_events": 0 if self.idle else 40,
+                        "loss_sync_global": None if self.idle else 0.5,
+                        "loss_sync_pairwise": None if self.idle else 0.4,
                     }
                     | {
                         f"delay_ms_{name}": None if waits is None else float(waits[at])
-                        for at, name in enumerate(("mean", "p50", "p95", "p99"))
+                        for at, name in enumerate(("min", "mean", "p50", "p95", "p99", "max"))
                     }
                 )
-        return self._table(rows, ["arrived", "sent", "dropped", "marked", "packets", "dropped_prefilter"])
+        return self._table(rows, ["arrived", "sent", "dropped", "marked", "packets", "loss_events"])
 
     def _delays(self) -> pa.Table:
         rows = []
@@ -135,15 +144,49 @@ class Result:
             waits = np.clip(rng.normal(180 / (1 + 2 * place), 40 / (1 + place), 4000), 0.0, None)
             count, edges = np.histogram(waits, bins=80)
             rows += [
-                {"qdisc": qdisc, "seed": seed, **PLACE, "delay_ms": (low + high) / 2, "count": int(number)}
+                self._box(qdisc, seed, measure) | {"delay_ms": (low + high) / 2 + more, "count": int(number)}
+                for measure, more in (("queueing", 0.0), ("one_way", 25.0))
                 for low, high, number in zip(edges, edges[1:], count, strict=False)
                 if number
             ]
-        schema = pa.schema(
-            [("qdisc", TEXT), ("seed", pa.uint64()), ("link", TEXT), ("direction", TEXT), ("delay_ms", pa.float64()),
-             ("count", pa.uint64())]
-        )  # fmt: skip
-        return pa.Table.from_pylist(rows, schema=schema)
+        return pa.Table.from_pylist(rows, schema=self._boxes("delay_ms"))
+
+    def _losses(self) -> pa.Table:
+        rows = [
+            self._box(qdisc, seed, measure) | {"value": value, "count": 50 + place}
+            for place, qdisc, seed in ([] if self.idle else self._each())
+            for measure, value in (("run_packets", 1.0), ("distance_packets", 40.0), ("interval_ms", 90.0))
+        ]
+        return pa.Table.from_pylist(rows, schema=self._boxes("value"))
+
+    def _fairness(self) -> pa.Table:
+        # A lone flow has nobody to be compared with.
+        slots = not self.idle and sum(flows for _, _, flows, _ in self.scenario.groups) > 1
+        rows = [
+            {
+                "qdisc": qdisc,
+                "seed": seed,
+                "scale_s": scale,
+                "slots": int(80 / scale) if slots else 0,
+                "jain_mean": 1 - (0.5 - 0.1 * row) / (1 + place) + seed / 200 if slots else None,
+                "jain_min": 0.3 if slots else None,
+            }
+            for place, qdisc, seed in self._each()
+            for row, scale in enumerate((0.1, 1.0, 10.0))
+        ]
+        return self._table(rows, ["slots"])
+
+    def _box(self, qdisc: str, seed: int, measure: str) -> dict[str, Any]:
+        """What every row of a distribution of the first group says."""
+        link = dict.fromkeys(PLACE) if measure == "one_way" else PLACE
+        name, kind, _, _ = self.scenario.groups[0]
+        return {"qdisc": qdisc, "seed": seed, "measure": measure, **link, "group": name, "kind": kind}
+
+    def _boxes(self, value: str) -> pa.Schema:
+        words = [(name, TEXT) for name in ("measure", "link", "direction", "group", "kind")]
+        return pa.schema(
+            [("qdisc", TEXT), ("seed", pa.uint64()), *words, (value, pa.float64()), ("count", pa.uint64())]
+        )
 
     def _intervals(self) -> pa.Table:
         schema = pa.schema(
@@ -181,6 +224,7 @@ class Result:
             "kind": TEXT,
             "link": TEXT,
             "direction": TEXT,
+            "compared": pa.bool_(),
             "seed": pa.uint64(),
             "flow": pa.uint32(),
         }

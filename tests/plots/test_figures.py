@@ -14,6 +14,7 @@ from headgate import plot, style
 from headgate.division import divisions
 from headgate.plot import data
 from headgate.plot.overtime import gauge_unit
+from headgate.plot.tradeoff import ellipse
 from headgate.scenario import Group
 
 PORTRAIT = Path(__file__).parents[2] / "scenarios" / "portrait.toml"
@@ -42,7 +43,9 @@ def result(request, make):
 
 def test_every_figure_is_drawn_and_saved_whatever_the_scenario(result, tmp_path):
     written = plot.save_all(result, tmp_path / "figures", plot.pictures(result, dpi=40))
-    names = {"overview", "goodput", "delay", "queue"}
+    names = {"overview", "goodput", "delay", "tradeoff", "queue"}
+    if not result.idle and sum(group.flows for group in result.scenario.groups) > 1:
+        names.add("fairness")
     if any(not qdisc.startswith("droptail") for qdisc in result.scenario.qdiscs):
         names.add("gauges")
     if len(result.scenario.qdiscs) == 2:
@@ -129,7 +132,7 @@ def test_a_caller_may_bring_axes_for_one_discipline(ordinary):
 def test_the_dot_on_a_delay_curve_is_its_99th_percentile(make):
     result = make(qdiscs=["faba"])
     axes = plot.delay_cdf(result)
-    table = result.delays
+    table = data.rows(result.delays, measure="queueing")
     waits = np.repeat(data.values(table, "delay_ms"), data.values(table, "count").astype(int))
     dot = axes.lines[1]
     assert dot.get_ydata()[0] == 0.99
@@ -164,7 +167,7 @@ def test_the_bars_of_the_overview_end_where_the_divisions_do(ordinary):
 
 def test_a_stopped_run_is_drawn_with_what_is_there(make):
     result = make()
-    for name in ("flows", "links", "delays", "intervals"):
+    for name in ("flows", "links", "delays", "intervals", "losses", "fairness"):
         setattr(result, name, data.rows(getattr(result, name), qdisc="red"))
     assert data.qdiscs(result) == ["red"]
     result.links = data.rows(result.links, qdisc="none")
@@ -196,3 +199,39 @@ def test_every_gauge_of_every_discipline_has_a_unit():
     gauges = {metric.removeprefix(data.GAUGE) for metric in metrics if metric.startswith(data.GAUGE)}
     assert len(gauges) > 30
     assert [gauge for gauge in sorted(gauges) if gauge_unit(gauge) == "Count"] == []
+
+
+def test_the_ellipse_of_the_tradeoff_is_one_standard_deviation_of_the_seeds():
+    # Four corners of a rectangle: deviations 3 and 1 along the axes, which the outline just reaches.
+    outline = ellipse(np.array([[7.0, 1.0], [7.0, 3.0], [13.0, 1.0], [13.0, 3.0]]))
+    assert outline.min(axis=0) == pytest.approx([7.0, 1.0], abs=0.01)
+    assert outline.max(axis=0) == pytest.approx([13.0, 3.0], abs=0.01)
+    assert outline[0] == pytest.approx(outline[-1])
+    # Turned by 45 degrees, it is as long and as thick along its own axes.
+    tilted = ellipse(np.array([[-3.0, -3.0], [3.0, 3.0], [-1.0, 1.0], [1.0, -1.0]]))
+    reach = np.hypot(*tilted.T)
+    assert (reach.max(), reach.min()) == pytest.approx((3.0, 1.0), abs=0.01)
+    assert np.ptp(ellipse(np.array([[1.0, 2.0], [1.0, 2.0]])), axis=0) == pytest.approx([0.0, 0.0]), "all alike"
+
+
+def test_the_tradeoff_has_a_dot_for_each_seed_and_one_for_their_mean(ordinary, make):
+    rows = [row for row in ordinary.flows.to_pylist() if row["qdisc"] == "faba"]
+    goodput = [sum(row["goodput_bps"] for row in rows if row["seed"] == seed) / 1e6 for seed in (1, 2, 3)]
+    found = data.delay_goodput(ordinary, "faba", 1e6)
+    assert found[:, 1] == pytest.approx(goodput)
+    axes = plot.tradeoff(ordinary)
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    assert len(dots) == 4
+    assert any((line.get_xdata()[0], line.get_ydata()[0]) == pytest.approx(tuple(found.mean(axis=0))) for line in dots)
+    assert len(axes.patches) == 4
+    assert not plot.tradeoff(make(seeds=[1])).patches, "one seed has no ellipse"
+
+
+def test_fairness_is_drawn_at_each_time_scale_and_over_the_whole_run(ordinary, make):
+    axes = plot.fairness(ordinary)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.1 s", "1 s", "10 s", "whole run"]
+    lines = [line for line in axes.lines if line.get_marker() == "o"]
+    entry = next(entry for entry in ordinary.summary() if entry["qdisc"] == "faba")
+    expected = [scale["mean"]["mean"] for scale in entry["jain_by_scale"]] + [entry["jain"]["mean"]]
+    assert any(list(line.get_ydata()) == pytest.approx(expected) for line in lines)
+    assert plot.fairness(make(groups=[Group("t", "tcp", 1, None)])) is None

@@ -12,6 +12,7 @@ from headgate import report
 from headgate import table as terminal
 from headgate.plot import data
 from headgate.report import sections, settings
+from headgate.report.measures import measures
 from headgate.scenario import Group
 from headgate.verdict import verdict
 
@@ -62,7 +63,7 @@ def test_the_page_needs_no_network_and_no_scripts(page):
 def test_every_picture_has_an_alternative_text_and_every_table_headers(page):
     reader = read(page)
     pictures = [attrs for tag, attrs in reader.found if tag == "img"]
-    assert len(pictures) == 5
+    assert len(pictures) == 7
     assert all(len(attrs["alt"]) > 30 for attrs in pictures)
     heads = [attrs.get("scope") for tag, attrs in reader.found if tag == "th"]
     assert set(heads) == {"col", "row"}
@@ -135,6 +136,23 @@ def test_reasons_add_up_to_all_drops(ordinary):
     table = data.rows(result.flows, qdisc="red", kind="tcp")
     assert list(counts) == ["dropped_early"]
     assert 3 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
+
+
+def test_what_the_summary_has_no_room_for_stands_in_tables_of_its_own(make):
+    words = [" ".join(word.split()) for word in read(measures(make(seeds=[1]))).words if word.strip()]
+    assert "SFB, cbr" in words
+    at = words.index("Response ms")
+    assert at < words.index("SFB, cbr")
+    assert "2,000".replace(",", "\u202f") in words, "the response of the flow that SFB singled out"
+    assert "Flows that lose in one %" in words
+    assert not any("nan" in word.lower().split() for word in words)
+
+
+def test_measures_that_nothing_showed_have_no_column(make):
+    words = read(measures(make(qdiscs=["droptail"]))).words
+    assert "Response ms" not in words
+    assert "Start-up ms" in words
+    assert "Start-up ms" not in read(measures(make(idle=True))).words
 
 
 def test_the_best_of_a_column_is_set_off(ordinary):

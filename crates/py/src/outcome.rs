@@ -2,8 +2,10 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
+use headgate_core::parts::Histogram;
+use headgate_core::{Span, Why};
 use headgate_scenario::{Hop, Scenario};
-use headgate_sim::{FlowRow, IntervalRow, LinkRow};
+use headgate_sim::{FairnessRow, FlowRow, IntervalRow, LinkRow};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
@@ -77,6 +79,9 @@ impl Outcome {
         columns.u64("timeouts", rows.iter().map(|row| row.timeouts));
         columns.f64_or_null("cwnd_mean", rows.iter().map(|row| row.cwnd_mean));
         columns.f64_or_null("delay_ms_mean", rows.iter().map(|row| row.delay_ms_mean));
+        columns.f64_or_null("startup_ms", rows.iter().map(|row| row.startup.map(span_ms)));
+        columns.f64_or_null("identified_ms", rows.iter().map(|row| row.identification.map(span_ms)));
+        columns.f64_or_null("response_ms", rows.iter().map(|row| row.response.map(span_ms)));
         columns.finish()
     }
 
@@ -104,9 +109,13 @@ impl Outcome {
         columns.f64("queue_packets_mean", rows.iter().map(|row| row.queue_packets_mean));
         columns.f64("queue_bytes_mean", rows.iter().map(|row| row.queue_bytes_mean));
         columns.f64_or_null("delay_ms_mean", rows.iter().map(|row| row.delay.mean().map(milliseconds)));
-        for (name, share) in [("delay_ms_p50", 0.5), ("delay_ms_p95", 0.95), ("delay_ms_p99", 0.99)] {
+        for (name, share) in DELAYS {
             columns.f64_or_null(name, rows.iter().map(quantile(share)));
         }
+        columns.f64_or_null("ambient_drop_rate", rows.iter().map(ambient_drop_rate));
+        columns.u64("loss_events", rows.iter().map(|row| row.synchronisation.events));
+        columns.f64_or_null("loss_sync_global", rows.iter().map(|row| row.synchronisation.global));
+        columns.f64_or_null("loss_sync_pairwise", rows.iter().map(|row| row.synchronisation.pairwise));
         // Both count the run as a whole: they stand in one row, so that a sum over the table is right.
         let first = self.rows.compared().next().map(|(number, _)| number);
         let once = |count| (0..rows.len()).map(move |row| Some(count).filter(|_| Some(row) == first));
@@ -116,13 +125,93 @@ impl Outcome {
     }
 
     fn delay_table(&self) -> Result<RecordBatch, ArrowError> {
-        let of_link =
-            |(number, row): (usize, &LinkRow)| row.delay.iter().map(move |of_box| (number as u16, of_box)).collect();
-        let boxes: Vec<(u16, (f64, u64))> = self.rows.compared().flat_map::<Vec<_>, _>(of_link).collect();
-        let mut columns = self.run.columns(boxes.len());
-        self.run.link_columns(&mut columns, boxes.iter().map(|(number, _)| Some(*number)));
-        columns.f64("delay_ms", boxes.iter().map(|(_, (nanos, _))| milliseconds(*nanos)));
-        columns.u64("count", boxes.iter().map(|(_, (_, count))| *count));
+        let mut table = Boxes::default();
+        for (number, link) in self.rows.compared() {
+            for (group, delays) in link.delays.iter().enumerate() {
+                // The last are the replies, which are of no group.
+                let group = Some(group).filter(|group| *group < self.run.groups.len());
+                table.add("queueing", (Some(number as u16), group), delays, milliseconds);
+            }
+        }
+        for (group, way) in self.rows.one_way.iter().enumerate() {
+            let delay = |nanos| span_ms(way.base) + milliseconds(nanos);
+            table.add("one_way", (None, Some(group)), &way.excess, delay);
+        }
+        table.finish(&self.run, "delay_ms")
+    }
+
+    fn loss_table(&self) -> Result<RecordBatch, ArrowError> {
+        let mut table = Boxes::default();
+        for (number, link) in self.rows.compared() {
+            for (group, pattern) in link.losses.iter().enumerate() {
+                let place = (Some(number as u16), Some(group));
+                table.add("run_packets", place, &pattern.runs, |packets| packets);
+                table.add("distance_packets", place, &pattern.distances, |packets| packets);
+                table.add("interval_ms", place, &pattern.intervals, milliseconds);
+            }
+        }
+        table.finish(&self.run, "value")
+    }
+
+    fn fairness_table(&self) -> Result<RecordBatch, ArrowError> {
+        let rows = &self.rows.fairness;
+        let quantile = |share| move |row: &FairnessRow| row.millionths.quantile(share).map(|parts| parts / 1e6);
+        let mut columns = self.run.columns(rows.len());
+        columns.f64("scale_s", rows.iter().map(|row| row.scale_s));
+        columns.u64("slots", rows.iter().map(|row| row.millionths.count()));
+        columns.f64_or_null("jain_mean", rows.iter().map(|row| row.millionths.mean().map(|parts| parts / 1e6)));
+        for (name, share) in [("jain_min", 0.0), ("jain_p05", 0.05), ("jain_p50", 0.5)] {
+            columns.f64_or_null(name, rows.iter().map(quantile(share)));
+        }
+        columns.finish()
+    }
+}
+
+/// Quantiles of delay by column; the least and the greatest are the middles of the outermost boxes.
+const DELAYS: [(&str, f64); 5] = [
+    ("delay_ms_min", 0.0),
+    ("delay_ms_p50", 0.5),
+    ("delay_ms_p95", 0.95),
+    ("delay_ms_p99", 0.99),
+    ("delay_ms_max", 1.0),
+];
+
+/// Boxes of many histograms, a row each.
+#[derive(Default)]
+struct Boxes {
+    measures: Vec<&'static str>,
+    links: Vec<Option<u16>>,
+    groups: Vec<Option<usize>>,
+    values: Vec<f64>,
+    counts: Vec<u64>,
+}
+
+impl Boxes {
+    /// The boxes of one histogram that are not empty, their middles as `shown`.
+    fn add(
+        &mut self,
+        measure: &'static str,
+        (link, group): (Option<u16>, Option<usize>),
+        histogram: &Histogram,
+        shown: impl Fn(f64) -> f64,
+    ) {
+        for (middle, count) in histogram.iter() {
+            self.measures.push(measure);
+            self.links.push(link);
+            self.groups.push(group);
+            self.values.push(shown(middle));
+            self.counts.push(count);
+        }
+    }
+
+    fn finish(self, run: &Run, value: &str) -> Result<RecordBatch, ArrowError> {
+        let mut columns = run.columns(self.values.len());
+        columns.text("measure", self.measures.iter());
+        run.link_columns(&mut columns, self.links.iter().copied());
+        columns.text_or_null("group", self.groups.iter().map(|group| group.map(|index| &run.groups[index].0)));
+        columns.text_or_null("kind", self.groups.iter().map(|group| group.map(|index| run.groups[index].1)));
+        columns.f64(value, self.values.into_iter());
+        columns.u64("count", self.counts.into_iter());
         columns.finish()
     }
 }
@@ -144,9 +233,20 @@ impl Outcome {
         to_python(self.link_table())
     }
 
-    /// The distribution of queueing delay where disciplines are compared: one row a histogram box that is not empty.
+    /// The distributions of queueing delay where disciplines are compared, and of one-way delay: one row a histogram box
+    /// that is not empty.
     fn delays(&self) -> PyResult<PyRecordBatch> {
         to_python(self.delay_table())
+    }
+
+    /// How losses follow each other where disciplines are compared: one row a histogram box that is not empty.
+    fn losses(&self) -> PyResult<PyRecordBatch> {
+        to_python(self.loss_table())
+    }
+
+    /// Jain's index over time: one row a time scale.
+    fn fairness(&self) -> PyResult<PyRecordBatch> {
+        to_python(self.fairness_table())
     }
 
     /// Packets sent where disciplines are compared in the whole run.
@@ -171,6 +271,17 @@ fn share_of_fair(row: &FlowRow) -> Option<f64> {
 
 fn metric(row: &IntervalRow) -> String {
     if row.is_gauge { format!("gauge:{}", row.metric) } else { row.metric.to_string() }
+}
+
+/// What of the packets that came to the queue was dropped there: those dropped before it are in neither (RED-PD).
+fn ambient_drop_rate(row: &LinkRow) -> Option<f64> {
+    let before = row.counts.drops[Why::Prefilter as usize];
+    let came = row.counts.arrived - before;
+    (came > 0).then(|| (row.counts.dropped() - before) as f64 / came as f64)
+}
+
+fn span_ms(span: Span) -> f64 {
+    milliseconds(span.as_nanos() as f64)
 }
 
 fn milliseconds(nanos: f64) -> f64 {

@@ -7,10 +7,13 @@ from headgate.plot.overview import overview
 from headgate.plot.pair import pair
 from headgate.plot.picture import Picture, picture
 from headgate.plot.save import figures, pictures, save_all
+from headgate.plot.timescales import fairness
+from headgate.plot.tradeoff import tradeoff
 
 __all__ = [
     "Picture",
     "delay_cdf",
+    "fairness",
     "figures",
     "gauges",
     "goodput",
@@ -20,4 +23,5 @@ __all__ = [
     "pictures",
     "queue",
     "save_all",
+    "tradeoff",
 ]

@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.distributions import boxes
+
 if TYPE_CHECKING:
     from headgate.results import Result
 
@@ -133,14 +135,24 @@ def gauges(result: Result, qdisc: str, points: int) -> dict[str, Series]:
 
 
 def delay(result: Result, qdisc: str) -> Cdf | None:
-    """How long packets waited in the queue, or nothing if none was sent."""
-    table = rows(bottleneck(result, result.delays), qdisc=qdisc)
-    delays, count = values(table, "delay_ms"), values(table, "count")
-    if count.sum() == 0:
+    """How long packets waited in the bottleneck's queue, or nothing if none was sent."""
+    table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queueing")
+    found = boxes(table, "delay_ms")
+    if not len(found.values):
         return None
-    boxes, index = np.unique(delays, return_inverse=True)
-    below = np.cumsum(np.bincount(index, weights=count))
-    return Cdf(boxes, below / below[-1])
+    below = np.cumsum(found.counts)
+    return Cdf(found.values, below / below[-1])
+
+
+def delay_goodput(result: Result, qdisc: str, scale: float) -> Array:
+    """A row a seed: the mean queueing delay at the bottleneck in ms, and the goodput of all flows over `scale`.
+
+    Seeds in which no packet was sent are left out.
+    """
+    delays = values(rows(bottleneck(result, result.links), qdisc=qdisc), "delay_ms_mean")
+    flows = values(rows(result.flows, qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
+    found = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
+    return np.asarray(found[np.isfinite(delays)], dtype=np.float64)
 
 
 def packet_ms(result: Result) -> float | None:

@@ -14,6 +14,8 @@ from headgate.plot.overview import overview
 from headgate.plot.pair import pair
 from headgate.plot.panels import figure_of
 from headgate.plot.picture import Picture, picture
+from headgate.plot.timescales import fairness
+from headgate.plot.tradeoff import tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,13 +24,19 @@ if TYPE_CHECKING:
 
 
 def figures(result: Result) -> dict[str, Figure]:
-    """Every figure that the result can fill, by file name: gauges if a discipline has any, a pair if there are two."""
+    """Every figure that the result can fill, by file name.
+
+    Fairness is there if flows can be compared, gauges if a discipline has any, a pair if there are two disciplines.
+    """
     drawn = {
         "overview": overview(result),
         "goodput": figure_of(goodput(result)[0]),
         "delay": figure_of(delay_cdf(result)),
+        "tradeoff": figure_of(tradeoff(result)),
         "queue": figure_of(queue(result)[0]),
     }
+    if (compared := fairness(result)) is not None:
+        drawn["fairness"] = figure_of(compared)
     if watched := gauges(result):
         drawn["gauges"] = figure_of(watched[0])
     if len(data.qdiscs(result)) == 2:

@@ -11,6 +11,7 @@ from headgate import plot, style
 from headgate.report import sections
 from headgate.report.definitions import definitions
 from headgate.report.markup import join, text
+from headgate.report.measures import measures
 from headgate.verdict import verdict
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         summary=sections.summary(result),
         figures=join(figure for name, figure in shown.items() if name != "overview"),
         reasons=sections.reasons(result),
+        measures=measures(result),
         scenario=text(scenario.to_toml()),
         disciplines=sections.disciplines(result),
         folder=text(folder),

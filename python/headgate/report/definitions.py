@@ -29,7 +29,8 @@ _DEFINITIONS = (
         "Jain's index",
         "(Σx)² / (n Σx²) over all n flows, with x a flow's goodput divided by its fair share: 1 if all are treated "
         "alike, 1/n if one has everything. R. Jain, D. Chiu, W. Hawe, “A quantitative measure of fairness and "
-        "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984.",
+        "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984. Over a "
+        "time scale: of the goodput in slots of that length, averaged over slots; RFC 5166, section 2.3.",
     ),
     ("Link use", "Utilisation: the share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
     (
@@ -41,6 +42,49 @@ _DEFINITIONS = (
         "Delay",
         "Time that sent packets spent in the bottleneck's queue; p95 is what 95 % of them did not exceed. Values are "
         "exact to 0.8 %. RFC 7928, section 2.6.",
+    ),
+    (
+        "One-way delay, delay variation",
+        "From sender to receiver, the sender's own link and its queue included (RFC 7679); the variation is that less "
+        "its least value in the run (RFC 5481, section 4.2). RFC 7928, section 2.6.",
+    ),
+    (
+        "Ambient drop rate",
+        "Packets dropped at the queue divided by packets that came to it: those that RED-PD drops before the queue are "
+        "in neither. R. Mahajan, S. Floyd, D. Wetherall, “Controlling high-bandwidth flows at the congested router”, "
+        "ICNP 2001, section 1.",
+    ),
+    (
+        "Packets lost in a row, between losses",
+        "For each flow at the bottleneck: the length of runs of losses, and from one loss to the next, in the flow's "
+        "packets (1 if none between them survived) and in time. RFC 3357; RFC 7928, section 2.3.",
+    ),
+    (
+        "Loss events, flows that lose in one, another loses too",
+        "A loss event lasts one mean base round-trip time from a loss on. The share of the TCP flows that lose in an "
+        "event, averaged over events, and the chance that another TCP flow loses in an event in which one does: both "
+        "are 100 % if all always lose together. RFC 7928, section 2.4.",
+    ),
+    (
+        "Start-up",
+        "From a flow's start to its first useful byte at the receiver; connections are not set up, so there is no "
+        "handshake in it. RFC 7928, section 2.2.",
+    ),
+    (
+        "Flows singled out, response",
+        "Flows with a drop for a reason that a discipline only gives once it holds a flow to send too much "
+        "(unresponsive, prefilter, heavy hitter), and after what time. The response of a flow that does not slow down "
+        "is the time until it got at most 1.1 times its fair share in a whole second.",
+    ),
+    (
+        "Goodput's variation",
+        "The standard deviation of a group's goodput from interval to interval divided by its mean. RFC 5166, section "
+        "2.2.2.",
+    ),
+    (
+        "One standard deviation",
+        "In the figure of goodput and delay: the contour of the normal distribution in two dimensions that fits the "
+        "seeds best. RFC 7928, section 2.7.",
     ),
     (
         "±",

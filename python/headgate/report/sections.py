@@ -42,6 +42,8 @@ def _alternative(name: str, result: Result, found: list[Division]) -> str:
         "goodput": "Bars of goodput for each flow beside its max-min fair share, one panel a discipline.",
         "delay": "Curves of the share of packets against the time they waited at most, one a discipline; the table "
         "above has the delays at 50, 95 and 99 %.",
+        "tradeoff": "Dots of goodput against mean time in the queue, one a discipline and seed.",
+        "fairness": "Lines of Jain's index against the time over which goodput is compared, one a discipline.",
         "queue": "Queue length in packets over simulated time, one panel a discipline.",
         "gauges": "The quantities that each discipline watches and controls over simulated time.",
         "pair": "Goodput by group, queue length and gauges over simulated time, a column for each discipline.",

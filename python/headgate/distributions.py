@@ -1,0 +1,70 @@
+"""Distributions from the tables: boxes of a histogram, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headgate.spread import Figure, figure
+
+Array = npt.NDArray[np.float64]
+
+QUANTILES = {"min": 0.0, "p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
+
+
+class Boxes(NamedTuple):
+    """The middles of a histogram's boxes, ascending, and how many values each has."""
+
+    values: Array
+    counts: Array
+
+    def mean(self) -> float | None:
+        """The mean; None without a value."""
+        return float((self.values * self.counts).sum() / self.counts.sum()) if len(self.values) else None
+
+    def quantile(self, share: float) -> float | None:
+        """The value below which `share` of all lie, as the simulator's own histograms have it; None without a value."""
+        if not len(self.values):
+            return None
+        below = np.cumsum(self.counts)
+        rank = min(int(share * below[-1]), int(below[-1]) - 1)
+        return float(self.values[int(np.searchsorted(below, rank, side="right"))])
+
+    def above(self, least: float) -> Boxes:
+        """Every value less `least`."""
+        return Boxes(self.values - least, self.counts)
+
+
+def boxes(table: pa.Table, value: str) -> Boxes:
+    """The boxes in the rows of `table`, those of equal middles together."""
+    values = np.asarray(table.column(value).to_numpy(), dtype=np.float64)
+    middles, index = np.unique(values, return_inverse=True)
+    counts = np.bincount(index, weights=table.column("count").to_numpy(), minlength=len(middles))
+    return Boxes(middles, counts.astype(np.float64))
+
+
+def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[Boxes]:
+    """The boxes of each seed."""
+    column = table.column("seed")
+    return [boxes(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
+
+
+def where(table: pa.Table, **wanted: str) -> pa.Table:
+    """The rows whose columns of words have the wanted values."""
+    for column, word in wanted.items():
+        table = table.filter(pc.equal(table.column(column).cast(pa.string()), word))
+    return table
+
+
+def figures(found: Iterable[Boxes], *parts: str) -> dict[str, Figure]:
+    """Each of `parts` (`mean`, or a key of QUANTILES) as a figure of one value a seed."""
+    seeds = list(found)
+    return {
+        part: figure(each.mean() if part == "mean" else each.quantile(QUANTILES[part]) for each in seeds)
+        for part in parts
+    }

@@ -1,0 +1,98 @@
+"""Delay against goodput: what a discipline pays in the one for the other (RFC 7928, section 2.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter
+
+from headgate import style
+from headgate.plot import data
+from headgate.plot.panels import chosen, figure_of, heading, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+    from headgate.results import Result
+
+_WIDE = 30.0
+"""A logarithmic scale pays when the longest delay is this many times the shortest."""
+_FLOOR_MS = 0.01
+"""Where a logarithmic scale begins at the least."""
+
+
+def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
+    """Mean queueing delay against the goodput of all flows together, a dot a seed.
+
+    With several seeds a larger dot marks their mean, and an ellipse one standard deviation: the contour of the
+    two-dimensional normal distribution that fits the seeds best (maximum likelihood). One seed has no ellipse.
+    """
+    with style.applied():
+        owned = ax is None
+        axes = ax if ax is not None else new_figure(4.6).add_subplot()
+        known = chosen(data.qdiscs(result), None)
+        looks = style.looks(known)
+        unit, scale = style.unit_of(result.scenario.rate_bps)
+        points = {name: found for name in known if len(found := data.delay_goodput(result, name, scale))}
+        _scale(axes, list(points.values()))
+        handles = [
+            _dots(axes, found, looks[name], unit)
+            for name, found in sorted(points.items(), key=lambda item: -item[1][:, 1].mean())
+        ]
+        axes.set_xlabel("Mean time in the queue (ms)")
+        axes.set_ylabel(f"Goodput of all flows ({unit})")
+        if handles:
+            axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), title="Goodput, mean delay",
+                        alignment="left")  # fmt: skip
+        else:
+            axes.text(0.5, 0.5, "No packet was sent after the warm-up.", transform=axes.transAxes, ha="center")
+        if owned:
+            heading(figure_of(axes), "Goodput, and the delay it costs: up and to the left is better", _note(result))
+        return axes
+
+
+def _scale(axes: Axes, points: list[data.Array]) -> None:
+    delays = np.concatenate(points)[:, 0] if points else np.ones(1)
+    if delays.max() > max(delays.min(), _FLOOR_MS) * _WIDE:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda ms, _: style.plain(ms)))
+    axes.margins(0.1)
+
+
+def _dots(axes: Axes, points: data.Array, look: style.Look, unit: str) -> Line2D:
+    middle = points.mean(axis=0)
+    label = f"{style.number(middle[1])} {unit}, {style.number(middle[0])} ms  {style.fold(look.label, 26)}"
+    if len(points) > 1:
+        outline = ellipse(points)
+        # On a logarithmic scale nothing lies at or left of zero.
+        outline = outline[outline[:, 0] > 0] if axes.get_xscale() == "log" else outline
+        axes.fill(outline[:, 0], outline[:, 1], facecolor=look.colour, alpha=0.2, linewidth=0)
+        axes.plot(outline[:, 0], outline[:, 1], color=look.colour, linestyle=look.dashes, linewidth=1.1)
+        axes.plot(points[:, 0], points[:, 1], linestyle="none", marker=".", markersize=4, color=look.colour, alpha=0.6)
+    (dot,) = axes.plot(
+        *middle, linestyle="none", marker="o", markersize=7, color=look.colour, markeredgecolor="white", label=label
+    )
+    return dot
+
+
+def ellipse(points: data.Array, corners: int = 72) -> data.Array:
+    """The outline of one standard deviation around the mean of `points` (rows of x and y), closed."""
+    middle = points.mean(axis=0)
+    spread, axes = np.linalg.eigh(np.cov(points.T, bias=True))
+    angle = np.linspace(0, 2 * np.pi, corners + 1)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    # Rounding can make the variance along the shorter axis fall below zero.
+    outline = middle[:, None] + axes @ (np.sqrt(np.maximum(spread, 0))[:, None] * circle)
+    return np.asarray(outline.T, dtype=np.float64)
+
+
+def _note(result: Result) -> str:
+    count = len(result.scenario.seeds)
+    if count == 1:
+        return "One seed, after the warm-up: a dot says nothing of chance, run several for that."
+    return (
+        f"Small dots: {count} seeds, after the warm-up. Large: their mean. Ellipse: one standard deviation of the "
+        "normal distribution that fits them."
+    )

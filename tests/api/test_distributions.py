@@ -1,0 +1,87 @@
+"""Distributions: from boxes to figures, and what the simulator put into them."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import headgate
+from headgate.distributions import Boxes, boxes, by_seed, where
+
+
+def made(values, counts):
+    return Boxes(np.asarray(values, dtype=float), np.asarray(counts, dtype=float))
+
+
+def test_quantiles_are_those_of_the_values_one_by_one():
+    found = made([1, 2, 5, 9], [3, 1, 4, 2])
+    every = [1, 1, 1, 2, 5, 5, 5, 5, 9, 9]
+    for share in (0.0, 0.29, 0.3, 0.31, 0.5, 0.8, 0.95, 1.0):
+        # The value whose place in the sorted list is the share of its length, the last for the whole.
+        assert found.quantile(share) == every[min(int(share * 10), 9)]
+    assert found.mean() == np.mean(every)
+
+
+def test_nothing_has_no_mean_and_no_quantile():
+    assert made([], []).mean() is None
+    assert made([], []).quantile(0.5) is None
+
+
+def test_boxes_of_several_histograms_are_added():
+    table = pa.table({"value": [5.0, 1.0, 5.0], "count": pa.array([1, 2, 3], pa.uint64())})
+    found = boxes(table, "value")
+    assert found.values.tolist() == [1, 5]
+    assert found.counts.tolist() == [2, 4]
+
+
+def test_delays_by_group_add_up_to_what_the_link_sent(in_memory: headgate.Result):
+    links = in_memory.links.to_pandas().query("compared")
+    delays = in_memory.delays.to_pandas().query("measure == 'queueing'")
+    sums = delays.groupby(["qdisc", "seed"], observed=True)["count"].sum()
+    for row in links.itertuples():
+        assert sums[row.qdisc, row.seed] == row.sent
+
+
+def test_one_way_delay_is_at_least_the_paths_own(in_memory: headgate.Result):
+    way = in_memory.delays.to_pandas().query("measure == 'one_way'")
+    assert way["link"].isna().all()
+    for entry in in_memory.summary():
+        for group in entry["groups"]:
+            mine = way.query("qdisc == @entry['qdisc'] and group == @group['name']")
+            assert group["one_way_delay_ms"]["min"]["per_seed"] == pytest.approx(
+                [mine[mine["seed"] == seed]["delay_ms"].min() for seed in entry["seeds"]]
+            )
+            for low, high in zip(("min", "p50", "p95", "p99"), ("p50", "p95", "p99", "max"), strict=True):
+                assert group["one_way_delay_ms"][low]["mean"] <= group["one_way_delay_ms"][high]["mean"]
+            spread = zip(
+                group["one_way_delay_ms"]["p95"]["per_seed"], group["one_way_delay_ms"]["min"]["per_seed"], strict=True
+            )
+            assert group["delay_variation_ms"]["p95"]["per_seed"] == pytest.approx([high - low for high, low in spread])
+
+
+def test_runs_of_losses_hold_every_drop_once(in_memory: headgate.Result):
+    flows = in_memory.flows.to_pandas().groupby(["qdisc", "seed"], observed=True)["dropped"].sum()
+    for entry in in_memory.summary():
+        found = by_seed(where(in_memory.losses, qdisc=entry["qdisc"], measure="run_packets"), "value", entry["seeds"])
+        # Runs this short are counted exactly.
+        assert all(each.values.max() < 128 for each in found)
+        lost = [(each.values * each.counts).sum() for each in found]
+        assert lost == [flows[entry["qdisc"], seed] for seed in entry["seeds"]]
+
+
+def test_jains_index_by_scale_is_in_the_tables_and_the_summary(in_memory: headgate.Result):
+    for entry in in_memory.summary():
+        assert [scale["scale_s"] for scale in entry["jain_by_scale"]] == [0.1, 1.0, 10.0]
+        tenth = entry["jain_by_scale"][0]
+        rows = in_memory.fairness.to_pandas().query("qdisc == @entry['qdisc'] and scale_s == 0.1")
+        assert tenth["mean"]["per_seed"] == rows["jain_mean"].tolist()
+        assert all(0 < low <= mean <= 1 for low, mean in zip(rows["jain_min"], rows["jain_mean"], strict=True))
+
+
+def test_a_discipline_that_singles_flows_out_is_seen_to(in_memory: headgate.Result):
+    summary = in_memory.summary()
+    assert all(group["identified"]["mean"] == 0 for group in summary[0]["groups"]), "DropTail knows no flows"
+    changes = ["duration=20s", "udp.rate=8Mbit/s"]
+    result = headgate.run(headgate.Scenario.parse(in_memory.scenario.to_toml(), set=changes), qdiscs=["red_pd"])
+    cbr = result.summary()[0]["groups"][1]
+    assert cbr["identified"]["mean"] == 1
+    assert 0 < cbr["identified_ms"]["mean"] < 20e3
