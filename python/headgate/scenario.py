@@ -11,8 +11,10 @@ from headgate import _core
 
 
 class Group(NamedTuple):
-    """A group of flows: `kind` is `tcp` or `udp`, `rate_bps` the rate of each flow on the wire (None where
-    congestion control sets it)."""
+    """A group of flows.
+
+    `kind` is `tcp` or `udp`, `rate_bps` the rate of each flow on the wire (None where congestion control sets it).
+    """
 
     name: str
     kind: str
