@@ -1,6 +1,7 @@
 //! TFRC among others on a link: its share, how smooth it is, and what its keys do.
 
 use headgate_core::Span;
+use headgate_scenario::{Changes, Scenario};
 use headgate_sim::Outcome;
 
 use crate::{go, scenario, witness};
@@ -140,4 +141,26 @@ fn a_report_that_comes_after_the_stop_stirs_nothing() {
     // The first report comes after a round trip of 24 ms and more, and would have the second packet gone long before.
     let outcome = go(&scenario("10s", "droptail", "[[udp]]\ncc = 'tfrc'\nstop = '20ms'\n"));
     assert_eq!(outcome.links[0].counts.arrived, 1);
+}
+
+#[test]
+fn reports_find_their_way_back_over_several_links() {
+    let link = |from, to, rate| {
+        format!("[[link]]\nfrom = '{from}'\nto = '{to}'\nrate = '{rate}Mbit/s'\ndelay = '5ms'\nlimit = '50p'\n")
+    };
+    let text = format!(
+        "name = 'chain'\nduration = '30s'\nqdiscs = ['{RED}']\n{}{}[[udp]]\ncc = 'tfrc'\nfrom = 'A'\nto = 'C'\n",
+        link("A", "B", 10),
+        link("B", "C", 5)
+    );
+    let scenario = Scenario::read(&text, "chain", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = go(&scenario);
+    // Two links, each forward and then in reverse: data crosses 0 and 2, reports 3 and 1.
+    let [near, back, far, reports] = [0, 1, 2, 3].map(|number: usize| &outcome.links[number]);
+    assert!(far.utilisation > 0.9 && near.utilisation > 0.45, "{} and {}", near.utilisation, far.utilisation);
+    assert!(near.counts.sent >= far.counts.arrived && near.counts.sent - far.counts.arrived < 10);
+    // A round trip is 24 to 124 ms with its queues, and each has a report.
+    assert!((30 * 8..30 * 42 * 2).contains(&reports.counts.sent), "{:?}", reports.counts);
+    assert!(reports.counts.sent - back.counts.arrived <= 2, "no more than are under way");
+    assert_eq!(reports.counts.sent_bytes, 44 * reports.counts.sent);
 }
