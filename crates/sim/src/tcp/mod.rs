@@ -7,6 +7,7 @@
 mod accecn;
 pub mod cc;
 mod config;
+mod filed;
 mod outstanding;
 mod pacing;
 mod prr;

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use headgate_core::Time;
 
+use super::filed::Filed;
 use super::rate_sample::Snapshot;
 use super::scoreboard::DUP_THRESH;
 use crate::segment::Block;
@@ -47,6 +48,7 @@ pub struct Outstanding {
     /// The first unacknowledged segment, which `records[0]` stands for.
     base: u32,
     records: VecDeque<Record>,
+    filed: Filed,
     arrived: u32,
     lost: u32,
     /// No segment below it is lost.
@@ -67,6 +69,7 @@ impl Default for Outstanding {
         Outstanding {
             base: 0,
             records: VecDeque::new(),
+            filed: Filed::default(),
             arrived: 0,
             lost: 0,
             lost_from: 0,
@@ -156,9 +159,9 @@ impl Outstanding {
 
     /// Takes one block of selective acknowledgements; what lies outside is ignored.
     pub fn file(&mut self, (start, end): Block, mut delivered: impl FnMut(u32, &Record)) {
-        for seq in start.max(self.base)..end.min(self.end()) {
-            self.leave(seq, &mut delivered);
-        }
+        let mut filed = std::mem::take(&mut self.filed);
+        filed.news((start.max(self.base), end.min(self.end())), |seq| self.leave(seq, &mut delivered));
+        self.filed = filed;
     }
 
     /// Marks what is lost by the count of those that arrived above (RFC 6675, IsLost), of segments sent once; calls

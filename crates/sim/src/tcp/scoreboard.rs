@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use super::filed::Filed;
 use crate::segment::Block;
 
 /// Segments that must have arrived above one before it counts as lost (RFC 6675, section 2).
@@ -16,6 +17,7 @@ pub struct Scoreboard {
     /// The first unacknowledged segment, which `arrived[0]` stands for.
     base: u32,
     arrived: VecDeque<bool>,
+    filed: Filed,
     /// How many of them have arrived.
     sacked: u32,
     /// Below it, what has not arrived is lost.
@@ -93,13 +95,15 @@ impl Scoreboard {
         if end > self.end() {
             self.arrived.resize((end - self.base) as usize, false);
         }
-        for seq in start..end {
+        let mut filed = std::mem::take(&mut self.filed);
+        filed.news((start, end), |seq| {
             let arrived = &mut self.arrived[(seq - self.base) as usize];
             if !std::mem::replace(arrived, true) {
                 self.sacked += 1;
                 self.leaves(seq);
             }
-        }
+        });
+        self.filed = filed;
         self.sacked > before
     }
 

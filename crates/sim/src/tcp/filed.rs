@@ -1,0 +1,69 @@
+//! The blocks of selective acknowledgements seen last. Each acknowledgement repeats those before it: in a window of
+//! thousands a block is thousands long and news is one segment.
+
+use crate::segment::Block;
+
+/// Segments known to have arrived, remembered so as to be passed over.
+#[derive(Clone, Debug, Default)]
+pub struct Filed([Block; 3]);
+
+impl Filed {
+    /// Calls `file` with each segment of `block` that no remembered block holds, in order, and remembers `block`.
+    #[inline]
+    pub fn news(&mut self, block: Block, mut file: impl FnMut(u32)) {
+        let (start, end) = block;
+        let mut seq = start;
+        while seq < end {
+            match self.0.iter().find(|known| known.0 <= seq && seq < known.1) {
+                Some(known) => seq = known.1,
+                None => {
+                    file(seq);
+                    seq += 1;
+                }
+            }
+        }
+        if start < end {
+            self.keep(block);
+        }
+    }
+
+    /// In place of one that `block` holds, or else of the one that was kept longest.
+    fn keep(&mut self, block: Block) {
+        let held = self.0.iter().position(|known| block.0 <= known.0 && known.1 <= block.1);
+        self.0[..=held.unwrap_or(2)].rotate_right(1);
+        self.0[0] = block;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn news(filed: &mut Filed, block: Block) -> Vec<u32> {
+        let mut news = Vec::new();
+        filed.news(block, |seq| news.push(seq));
+        news
+    }
+
+    #[test]
+    fn what_a_block_repeats_is_passed_over() {
+        let mut filed = Filed::default();
+        assert_eq!(news(&mut filed, (3, 6)), [3, 4, 5]);
+        assert_eq!(news(&mut filed, (3, 7)), [6]);
+        assert_eq!(news(&mut filed, (8, 10)), [8, 9]);
+        assert_eq!(news(&mut filed, (1, 12)), [1, 2, 7, 10, 11], "both, and the gaps between them");
+        assert_eq!(news(&mut filed, (0, 0)), [0; 0]);
+    }
+
+    #[test]
+    fn three_blocks_that_come_in_turn_are_all_remembered() {
+        let mut filed = Filed::default();
+        let blocks = [(3, 6), (10, 12), (20, 21)];
+        blocks.iter().for_each(|block| drop(news(&mut filed, *block)));
+        for block in blocks {
+            assert_eq!(news(&mut filed, block), [0; 0]);
+        }
+        assert_eq!(news(&mut filed, (30, 31)), [30]);
+        assert_eq!(news(&mut filed, (3, 6)), [3, 4, 5], "kept longest");
+    }
+}
