@@ -48,7 +48,13 @@ impl Config {
     /// The sender keeps a record of each segment outstanding.
     #[inline]
     pub(super) fn tracks(&self) -> bool {
-        self.rack || self.prr || wants_rates(self.cc)
+        self.rack || self.prr || self.models()
+    }
+
+    /// The controller goes by a model of the path, and sets `cwnd` in recovery and after a pause too.
+    #[inline]
+    pub(super) fn models(&self) -> bool {
+        wants_rates(self.cc)
     }
 }
 

@@ -135,8 +135,8 @@ impl Feedback {
     }
 }
 
-/// Declares the registry. A row: the scenario's name for it, how losses are repaired, `rates` if it needs samples of the
-/// delivery rate, the constructor; none for the controller that keeps no state.
+/// Declares the registry. A row: the scenario's name for it, how losses are repaired, `rates` if it goes by samples of the
+/// delivery rate and so sets `cwnd` in recovery too, the constructor; none for the controller that keeps no state.
 macro_rules! registry {
     ($($cc:ident $recovery:ident $($rates:ident)? $(= $new:expr)?;)+) => {
         impl Recovery {

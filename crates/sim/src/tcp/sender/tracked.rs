@@ -38,7 +38,7 @@ impl Sender {
         self.count_marks(&mut told, ack.ace, config);
         let before = self.window.cwnd();
         self.cc.on_ack(&told, &mut self.window, config);
-        if self.end != ENDLESS {
+        if self.end != ENDLESS && !config.models() {
             self.hold_unused(flight, before, now);
         }
         if told.ece {
@@ -88,7 +88,7 @@ impl Sender {
             return Some(data);
         }
         let forced = std::mem::take(&mut self.resend);
-        if self.una == self.max {
+        if self.una == self.max && !config.models() {
             self.restart_after_idle(config, now);
         }
         if t.out.in_flight() >= self.window.whole() && !forced {
@@ -188,9 +188,10 @@ impl Sender {
         // What limited transmit sent beyond the window does not count.
         let flight = self.flight().min(self.window.whole());
         self.begin_recovery(flight, config, now);
-        (t.began, t.prr) = (t.out.transmissions(), config.prr.then(|| Prr::new(in_flight)));
+        t.began = t.out.transmissions();
+        t.prr = (config.prr && !config.models()).then(|| Prr::new(in_flight));
         t.tlp.clear();
-        if t.prr.is_none() {
+        if t.prr.is_none() && !config.models() {
             self.window.set_cwnd(self.window.ssthresh, now);
         }
     }
@@ -207,7 +208,9 @@ impl Sender {
     /// What was outstanding when a recovery began, or the timer expired, is acknowledged.
     fn end_recovery(&mut self, t: &mut Tracker, config: &Config, now: Time) {
         t.prr = None;
-        if self.phase != Phase::Open {
+        if config.models() {
+            self.phase = Phase::Open;
+        } else if self.phase != Phase::Open {
             self.leave_recovery(config, now);
         }
     }
@@ -220,7 +223,9 @@ impl Sender {
         self.begin_recovery(flight.min(self.window.whole()), config, now);
         self.phase = Phase::Open;
         self.resend = false;
-        self.window.set_cwnd(self.window.ssthresh, now);
+        if !config.models() {
+            self.window.set_cwnd(self.window.ssthresh, now);
+        }
     }
 
     /// After an acknowledgement, of new data if `news`.
