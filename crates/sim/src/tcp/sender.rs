@@ -6,6 +6,7 @@
 
 mod marks;
 mod recovery;
+mod sending;
 mod state;
 mod supply;
 mod tracked;
@@ -17,7 +18,7 @@ use headgate_core::Time;
 use super::Config;
 use super::accecn;
 use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
-use super::pacing::{Pacer, window_rate};
+use super::pacing::Pacer;
 use super::rto::Rto;
 use super::scoreboard::Scoreboard;
 use super::tracker::Tracker;
@@ -276,97 +277,6 @@ impl Sender {
         self.ecn_recover = self.max;
         (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, NONE);
         self.next = self.una;
-    }
-
-    /// The next segment to send now, if any.
-    #[inline]
-    pub fn poll(&mut self, config: &Config, now: Time) -> Option<Data> {
-        if !config.pacing {
-            return self.poll_at_once(config, now);
-        }
-        if now < self.pacer.next() {
-            return None;
-        }
-        let data = self.poll_at_once(config, now)?;
-        let flight = self.flight();
-        let rate = self.cc.pacing_rate().unwrap_or_else(|| window_rate(&self.window, flight, self.rto.srtt()));
-        self.pacer.sent(now, rate);
-        Some(data)
-    }
-
-    /// When [`on_departure`](Sender::on_departure) is to be called, if pacing holds back what follows and no earlier
-    /// answer said so. For when [`poll`](Sender::poll) has given nothing.
-    #[inline]
-    pub fn departure(&mut self, config: &Config, now: Time) -> Option<Time> {
-        if config.pacing { self.pacer.arm(now) } else { None }
-    }
-
-    /// The time of the next departure has come: `poll` may have something to send.
-    pub fn on_departure(&mut self) {
-        self.pacer.disarm();
-    }
-
-    /// The next segment that the windows let go.
-    #[inline]
-    fn poll_at_once(&mut self, config: &Config, now: Time) -> Option<Data> {
-        if self.held {
-            return None;
-        }
-        if config.tracks() {
-            return self.with_tracker(None, |sender, tracker| sender.poll_tracked(tracker, config, now));
-        }
-        if std::mem::take(&mut self.resend) {
-            let seq = self.una;
-            return Some(self.send(seq, now));
-        }
-        match (self.phase, &self.board) {
-            (Phase::Recovery { .. }, Some(_)) => self.poll_recovery(config, now),
-            _ => self.poll_window(config, now),
-        }
-    }
-
-    /// Sends while the window is open: new segments, or after a timeout what was outstanding, from the left.
-    #[inline]
-    fn poll_window(&mut self, config: &Config, now: Time) -> Option<Data> {
-        if self.next < self.max {
-            self.skip_arrived();
-        }
-        if self.una == self.max {
-            self.restart_after_idle(config, now);
-        }
-        let sent = self.next - self.una;
-        // The receiver's window bounds the numbers themselves, the congestion window what is in flight.
-        let window = self.window.whole() + self.known_gone(config);
-        if sent >= window || sent >= config.window || self.next == self.end {
-            return None;
-        }
-        self.limited = self.limited.saturating_add(u8::from(sent >= self.window.whole()));
-        let seq = self.next;
-        Some(self.send(seq, now))
-    }
-
-    fn send(&mut self, seq: u32, now: Time) -> Data {
-        let again = seq < self.max;
-        if again {
-            self.retransmits += 1;
-            // Karn: nothing at or beyond a segment sent again gives a sample until new data is sent.
-            self.timed = NONE;
-        } else {
-            self.max = seq + 1;
-            if self.timed == NONE {
-                (self.timed, self.timed_at) = (seq, now);
-            }
-        }
-        if seq >= self.next {
-            self.next = seq + 1;
-        }
-        if self.end != ENDLESS {
-            self.last_sent = now;
-        }
-        if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto.timeout();
-        }
-        Data { seq, cwr: !again && std::mem::take(&mut self.cwr), again }
     }
 
     #[inline]
