@@ -12,7 +12,7 @@ def test_gauges_stand_beside_drops_and_marks(recorded: headgate.Result):
     events = recorded.events
     base = tables.STREAMED["events"].names
     assert events.column_names[: len(base)] == base
-    gauges = {"red": {"gauge:average", "gauge:probability"}, "faba": {"gauge:sigma"}}
+    gauges = {"red": {"gauge:average", "gauge:probability"}, "faba": {"gauge:sigma", "flow:tokens"}}
     for point in recorded.scenario.points:
         mine = recorded.point("events", point)
         assert gauges[point.qdisc.partition(":")[0]] <= set(mine.column_names)

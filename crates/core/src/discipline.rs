@@ -74,11 +74,11 @@ pub trait Discipline<T> {
         }
     }
 
-    /// Reports gauges (average queue, drop probability ...) when a sampler asks.
+    /// Reports gauges (average queue, drop probability ...) when a sampler asks: the same ones every time.
     fn observe(&self, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 
     /// Reports what it keeps for one flow (its part of the queue, its own probability, its tokens ...): the same gauges
-    /// for every flow, with what a new flow would have where it does not know this one.
+    /// for every flow, NaN where there is nothing to tell of this one.
     fn observe_flow(&self, _flow: FlowId, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 }
 

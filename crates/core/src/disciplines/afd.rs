@@ -154,6 +154,10 @@ impl<T> Discipline<T> for Afd<T> {
         gauge("shadow_packets", self.shadow.len() as f64);
         gauge("shadow_flows", self.shadow.iter().count() as f64);
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("matches", self.matches(flow).into());
+        gauge("probability", self.probability(flow));
+    }
 }
 
 #[cfg(test)]

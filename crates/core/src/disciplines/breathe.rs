@@ -175,6 +175,9 @@ impl<T> Discipline<T> for Breathe<T> {
         gauge("heavy_hitters", self.heavy_hitters().count() as f64);
         gauge("counters", self.counters() as f64);
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("worth", self.served.counter(flow).map_or(0.0, |counter| self.served.worth(counter) as f64));
+    }
 }
 
 #[cfg(test)]

@@ -264,6 +264,9 @@ impl<T> Discipline<T> for Csfq<T> {
         gauge("congested", f64::from(u8::from(share.congested)));
         gauge("flows", self.flows.len() as f64);
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("rate_bps", 8.0 * self.flows.peek(flow).map_or(0.0, RateAverage::rate));
+    }
 }
 
 #[cfg(test)]

@@ -179,6 +179,10 @@ impl<T> Discipline<T> for Faba<T> {
         gauge("bucket_height", self.fifo.whole(total) / buckets.max(1) as f64);
         gauge("draws_per_departure", self.draws as f64 / self.departures.max(1) as f64);
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let holds = if let Buckets::Alike(pool) = &self.buckets { pool.peek(flow) } else { None };
+        gauge("tokens", holds.map_or(f64::NAN, |holds| self.fifo.whole(holds)));
+    }
 }
 
 #[cfg(test)]

@@ -194,6 +194,10 @@ impl<T> Discipline<T> for Fq<T> {
         gauge("flows", self.flows.flows() as f64);
         gauge("longest", queues.longest().map_or(0.0, |queue| f64::from(queues.backlog_of(queue).packets)));
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let queue = self.flows.queue(flow);
+        gauge("queued", queue.map_or(0.0, |queue| self.flows.queues().backlog_of(queue).packets.into()));
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Codel, CodelRules, FlowScheduler, SquareRoot};
 use crate::time::Span;
@@ -158,13 +158,18 @@ impl<T> Discipline<T> for FqCodel<T> {
         gauge("old_queues", f64::from(old));
         gauge("fattest_bytes", self.flows.fattest().map_or(0.0, |queue| self.flows.backlog_of(queue).bytes as f64));
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let Backlog { packets, bytes } = self.flows.backlog_of(self.flows.queue_of(flow));
+        gauge("queued", packets.into());
+        gauge("queued_bytes", bytes as f64);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{FlowId, Port, Rate, Rng, Time};
+    use crate::{Port, Rate, Rng, Time};
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 

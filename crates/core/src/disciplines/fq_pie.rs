@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowScheduler, Pie, PieRules};
 use crate::time::{Span, Time};
@@ -177,13 +177,18 @@ impl<T> Discipline<T> for FqPie<T> {
         gauge("fattest_bytes", fattest.map_or(0.0, |queue| self.flows.backlog_of(queue).bytes as f64));
         gauge("fattest_probability", fattest.map_or(0.0, |queue| self.controllers[queue].probability()));
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let queue = self.flows.queue_of(flow);
+        gauge("queued", self.flows.backlog_of(queue).packets.into());
+        gauge("probability", self.controllers[queue].probability());
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{FlowId, Port, Rate, Rng};
+    use crate::{Port, Rate, Rng};
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 

@@ -229,6 +229,11 @@ impl<T> Discipline<T> for Fred<T> {
         gauge("flows", self.flows.len() as f64);
         gauge("avgcq", self.fair_queue());
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let FredFlow { queued, strikes } = self.flow(flow).unwrap_or_default();
+        gauge("queued", queued.into());
+        gauge("strikes", strikes.into());
+    }
 }
 
 #[cfg(test)]

@@ -263,6 +263,11 @@ impl<T> Discipline<T> for RedPd<T> {
         gauge("monitored", self.monitored().count() as f64);
         gauge("unresponsive", self.monitored().filter(|(_, flow)| flow.is_unresponsive()).count() as f64);
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let monitored = self.identification.monitored().peek(flow);
+        gauge("monitored", f64::from(u8::from(monitored.is_some())));
+        gauge("prefilter_probability", monitored.map_or(0.0, Monitored::probability));
+    }
 }
 
 #[cfg(test)]

@@ -248,6 +248,11 @@ impl<T> Discipline<T> for Sfb<T> {
             gauge("flows", fair.flows());
         }
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let found = self.bins.found(&self.places(flow));
+        gauge("probability", found.probability);
+        gauge("bin_packets", found.fullest.into());
+    }
 }
 
 #[cfg(test)]
@@ -354,21 +359,16 @@ mod tests {
 
     #[test]
     fn an_unresponsive_flow_stays_limited_over_a_rehash_only_with_double_buffering() {
-        for (double_buffer, early) in [("on", 0), ("off", 1)] {
-            let mut port = sfb(&[
-                ("bin_size", "3"),
-                ("d1", "0.5"),
-                ("d2", "0"),
-                ("rehash", "1s"),
-                ("double_buffer", double_buffer),
-            ]);
+        for (kept, early) in [("on", 0), ("off", 1)] {
+            let doubled = ("double_buffer", kept);
+            let mut port = sfb(&[("bin_size", "3"), ("d1", "0.5"), ("d2", "0"), ("rehash", "1s"), doubled]);
             (0..1000).for_each(|ms| arrive(&mut port, 1, Ecn::NotEct, at(ms)));
             while port.dequeue(at(999), &mut ()).is_some() {}
             let free = (1000..1049).filter(|ms| {
                 arrive(&mut port, 1, Ecn::NotEct, at(*ms));
                 port.dequeue(at(*ms), &mut ()).is_some()
             });
-            assert_eq!(free.count() > 1, early == 1, "double_buffer={double_buffer}");
+            assert_eq!(free.count() > 1, early == 1, "double_buffer={kept}");
         }
     }
 

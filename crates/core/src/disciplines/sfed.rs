@@ -231,6 +231,9 @@ impl<T> Discipline<T> for Sfed<T> {
         gauge("sigma", self.sigma());
         gauge("bucket_height", self.bucket_height());
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("tokens", self.bucket(flow).unwrap_or(f64::NAN));
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{End, HashedQueues};
 use crate::time::Span;
@@ -187,13 +187,16 @@ impl<T> Discipline<T> for Sfq<T> {
         gauge("buckets_in_use", f64::from(self.buckets.in_use()));
         gauge("longest", queues.longest().map_or(0.0, |bucket| f64::from(queues.backlog_of(bucket).packets)));
     }
+    fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
+        gauge("queued", self.buckets.backlog_of(self.buckets.bucket(flow)).packets.into());
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{FlowId, Port, Rate, Rng, Sink, Time};
+    use crate::{Port, Rate, Rng, Sink, Time};
     use alloc::vec::Vec;
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);

@@ -142,6 +142,13 @@ impl Bins {
         found
     }
 
+    /// What a packet for `places` would find now.
+    pub fn found(&self, places: &Places) -> Found {
+        let bins = || places[..self.levels].iter().map(|place| &self.bins[usize::from(*place)]);
+        let fullest = bins().map(|bin| bin.packets).max().unwrap_or(0);
+        Found { fullest, probability: bins().map(|bin| bin.probability).fold(1.0, f64::min) }
+    }
+
     /// A packet was queued in `places`.
     #[inline]
     pub fn enter(&mut self, places: &Places) {

@@ -7,7 +7,7 @@ mod parameters;
 mod traces;
 
 use headgate_core::registry::{self, ENTRIES, Entry, Job};
-use headgate_core::{BuildError, Discipline, Limit, Packet, Place, Port, Rate, Rng, Span, Time, Why};
+use headgate_core::{BuildError, Discipline, FlowId, Limit, Packet, Place, Port, Rate, Rng, Span, Time, Why};
 
 use audit::{Audit, Audited, Decision};
 use traces::{MIXES, Mix, Settings, borrowed, settings, spelled};
@@ -113,6 +113,37 @@ fn the_same_seed_gives_the_same_decisions_boxed_or_compiled_in() {
             let differ = |other: &[Decision]| boxed.iter().zip(other).position(|(a, b)| a != b);
             for (how, other) in [("again", case.run_boxed()), ("compiled in", case.run_with())] {
                 assert_eq!((differ(&other), other.len()), (None, boxed.len()), "{case}: first difference, {how}");
+            }
+        }
+    }
+}
+
+/// The names of a discipline's gauges, then of those it keeps of a flow.
+fn gauges(discipline: &dyn Discipline<u32>, flow: FlowId) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    discipline.observe(&mut |name, _| names.push(name));
+    discipline.observe_flow(flow, &mut |name, _| names.push(name));
+    names
+}
+
+#[test]
+fn gauges_are_the_same_at_any_time_and_for_every_flow() {
+    for entry in ENTRIES {
+        for case in cases(entry).step_by(24) {
+            let discipline = registry::boxed(entry.name, &borrowed(&case.settings), &case.place()).unwrap();
+            let mut port = Port::new(discipline, Rng::new(1));
+            let (first, mut rng, mut now) = (gauges(port.discipline(), FlowId(0)), Rng::new(2), Time::ZERO);
+            for step in 0..600 {
+                now += Span::from_micros(200);
+                let Packet { flow, bytes, ecn, .. } = case.mix.packet(&mut rng);
+                port.enqueue(Packet { ecn, ..Packet::new(flow, bytes, 0) }, now, &mut ());
+                if step % 3 > 0 {
+                    port.dequeue(now, &mut ());
+                }
+                // A flow that was seen just now, and one that never was.
+                for flow in [flow, FlowId(u64::MAX)] {
+                    assert_eq!(gauges(port.discipline(), flow), first, "{case}");
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Span, Time};
+use headgate_core::{Span, Time, Why};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::{EventBatch, EventRow, Happening, Outcome, TraceRow, Watch, run};
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, parse_block_le};
@@ -139,6 +139,18 @@ fn every_drop_and_mark_comes_with_the_gauges_of_its_moment() {
         }
         assert!(row.queue.bytes >= u64::from(row.queue.packets) * 40);
     }
+}
+
+#[test]
+fn a_decision_tells_of_the_flow_that_it_concerns() {
+    let (_, keeper) = keep(&scenario("faba:lambda1=0.5", "events = 'decisions'"));
+    let (tokens, height) = (column(&keeper.events, "tokens"), column(&keeper.events, "bucket_height"));
+    let bucket =
+        |row: &EventRow| matches!(row.happening, Happening::Dropped(Why::Bucket) | Happening::Marked(Why::Bucket));
+    let decided = keeper.events.rows.iter().zip(tokens.into_iter().zip(height)).filter(|(row, _)| bucket(row));
+    let fills: Vec<f64> = decided.map(|(_, (tokens, height))| tokens / height).collect();
+    // A flow whose bucket is at least half full loses nothing to it (FABA, section 3: lambda1).
+    assert!(fills.len() > 100 && fills.iter().all(|fill| *fill <= 0.5), "{} decisions", fills.len());
 }
 
 #[test]
