@@ -6,6 +6,7 @@ use etherparse::{TcpHeader, TcpOptions};
 
 use super::frame::ip_length;
 use crate::segment::Block;
+use crate::tcp::accecn;
 use crate::tcp::cc::Recovery;
 use headgate_scenario::{Header, Scenario, TcpGroup};
 
@@ -32,6 +33,8 @@ pub struct TcpFormat {
     scale: u8,
     sack: bool,
     ecn: bool,
+    /// Feedback of marks is accurate (RFC 9768).
+    accurate: bool,
 }
 
 /// A TCP header has 20 to 60 bytes, in fours (RFC 9293, section 3.1).
@@ -45,6 +48,13 @@ const MAXIMUM_SEGMENT_SIZE: u8 = 2;
 const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
+
+// The three flags of ECN, as one number. RFC 3168, section 6.1.1: ECE and CWR ask for ECN, ECE alone agrees. RFC 9768,
+// section 3.1: all three ask for accurate feedback, and the answers say how the segment before was marked: not at all.
+const AE: u8 = 4;
+const CWR: u8 = 2;
+const ECE: u8 = 1;
+const SYN_WAS_NOT_ECT: u8 = CWR;
 
 /// The three segments that open a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,19 +92,20 @@ impl TcpFormat {
             scale,
             sack: Recovery::of(group.cc) == Recovery::Sack,
             ecn: group.ecn,
+            accurate: group.ecn && group.accecn,
         }
     }
 
     /// Segment number `seq` of the sender's data.
     pub fn data(&self, seq: u32, cwr: bool) -> TcpHeader {
-        TcpHeader { cwr, ..self.established(self.byte(seq), 1, self.data_header) }
+        let tcp = self.established(self.byte(seq), 1, self.data_header);
+        // With accurate feedback it counts the marks on what comes back, of which there are none: ACKs carry no ECT.
+        if self.accurate { flagged(tcp, accecn::FIRST) } else { TcpHeader { cwr, ..tcp } }
     }
 
     /// An acknowledgement of all segments before `ack`, and of those in `blocks`; its three ECN flags are `ace`.
     pub fn ack(&self, ack: u32, ace: u8, blocks: &[Block]) -> TcpHeader {
-        // AE (once NS), CWR and ECE: the ACE field of accurate ECN feedback; of any other the last is the echo.
-        let (ns, cwr, ece) = (ace & 4 != 0, ace & 2 != 0, ace & 1 != 0);
-        let mut tcp = TcpHeader { ns, cwr, ece, ..self.established(1, self.byte(ack), self.ack_header) };
+        let mut tcp = flagged(self.established(1, self.byte(ack), self.ack_header), ace);
         let told = || blocks.iter().filter(|(start, end)| start < end);
         let length = 2 + 8 * told().count();
         if length > 2 {
@@ -112,7 +123,8 @@ impl TcpFormat {
     /// A segment of the handshake that the simulator leaves out: it offers what the connection then uses.
     pub fn handshake(&self, which: Handshake) -> TcpHeader {
         if which == Handshake::Ack {
-            return self.established(1, 1, LEAST);
+            let third = self.established(1, 1, LEAST);
+            return if self.accurate { flagged(third, SYN_WAS_NOT_ECT) } else { third };
         }
         let answers = which == Handshake::SynAck;
         let mut offer = vec![MAXIMUM_SEGMENT_SIZE, 4];
@@ -124,8 +136,14 @@ impl TcpFormat {
         // The window of a SYN is never shifted (RFC 7323, section 2.2).
         let window = u16::try_from(u32::from(self.window) << self.scale).unwrap_or(u16::MAX);
         let syn = TcpHeader { syn: true, ack: answers, acknowledgment_number: answers.into(), ..header(0, window) };
-        // RFC 3168, section 6.1.1: ECE and CWR ask for ECN, ECE alone agrees.
-        TcpHeader { ece: self.ecn, cwr: self.ecn && !answers, options: options(&offer), ..syn }
+        let flags = match (self.ecn, self.accurate, answers) {
+            (false, ..) => 0,
+            (true, false, false) => ECE | CWR,
+            (true, false, true) => ECE,
+            (true, true, false) => AE | CWR | ECE,
+            (true, true, true) => SYN_WAS_NOT_ECT,
+        };
+        flagged(TcpHeader { options: options(&offer), ..syn }, flags)
     }
 
     /// The number of a segment's first byte. Numbers begin anew after 2^32.
@@ -142,6 +160,12 @@ impl TcpFormat {
 /// The TCP header of at most `bytes`, if there can be one, else the smallest.
 fn within_a_header(bytes: u32) -> u32 {
     if (LEAST..=MOST).contains(&bytes) { bytes / 4 * 4 } else { LEAST }
+}
+
+/// The header with these three flags of ECN: of accurate feedback the ACE field, of any other the echo alone (ECE) or
+/// what else is said. AE was once NS.
+fn flagged(tcp: TcpHeader, flags: u8) -> TcpHeader {
+    TcpHeader { ns: flags & AE != 0, cwr: flags & CWR != 0, ece: flags & ECE != 0, ..tcp }
 }
 
 fn header(seq: u32, window: u16) -> TcpHeader {

@@ -11,6 +11,7 @@ use crate::segment::Segment;
 const GROUPS: &str = "[[tcp]]\nname = 'web'\nflows = 2\necn = true\ndscp = 'AF21'\n\
                       [[tcp]]\nname = 'six'\nsource = '2001:db8::/64'\npacket = '1280B'\nheader = '72B'\nack = '72B'\n\
                       [[tcp]]\nname = 'old'\nprofile = 'ns2'\n\
+                      [[tcp]]\nname = 'prague'\ncc = 'prague'\n\
                       [[udp]]\nname = 'cbr'\nrate = '1Mbit/s'\nsource = '10.9.0.1'\n";
 
 fn scenario() -> Scenario {
@@ -148,7 +149,7 @@ fn headers_say_what_the_scenario_says() {
     let (_, packets) = captured(|captures, sacks| {
         let data = packet(0, 1500, Ecn::Ce, Segment::data(3, true));
         captures.sent(&data, Time::ZERO, sacks);
-        let datagram = packet(4, 1000, Ecn::NotEct, Segment::DATAGRAM);
+        let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
         captures.sent(&datagram, Time::ZERO, sacks);
     });
     let (NetHeaders::Ipv4(ip, _), TransportHeader::Tcp(tcp)) = headers(&packets[3]) else { panic!("IPv4 and TCP") };
@@ -202,7 +203,7 @@ fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
 #[test]
 fn what_is_dropped_says_why() {
     let (_, packets) = captured(|captures, sacks| {
-        let datagram = packet(4, 1000, Ecn::NotEct, Segment::DATAGRAM);
+        let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
         captures.dropped(&datagram, Why::Early, Time::ZERO, sacks);
         captures.at(1);
         captures.dropped(&datagram, Why::FlowLimit, Time::ZERO, sacks);
@@ -219,4 +220,21 @@ fn sequence_numbers_begin_anew_after_four_gigabytes() {
         captures.sent(&data, Time::ZERO, sacks);
     });
     assert_eq!(tcp(&packets[3]).sequence_number, 1460 - 616 + 1);
+}
+
+#[test]
+fn a_connection_with_accurate_feedback_asks_for_it_and_counts_from_5() {
+    let (_, packets) = captured(|captures, sacks| {
+        captures.sent(&packet(4, 1500, Ecn::Ect1, Segment::data(0, false)), Time::ZERO, sacks);
+        captures.at(1);
+        captures.sent(&packet(4, 40, Ecn::NotEct, Segment::ack(1, false, 6, None)), Time::ZERO, sacks);
+    });
+    let flags = |p| {
+        let tcp = tcp(p);
+        [tcp.ns, tcp.cwr, tcp.ece].map(u8::from)
+    };
+    // RFC 9768, tables 2 and 3: a SYN asks with 111; 010 answers a SYN, and a SYN-ACK, that was not ECT; section 3.2.1:
+    // counters begin at 5.
+    let expected = [[1, 1, 1], [0, 1, 0], [0, 1, 0], [1, 0, 1], [1, 1, 0]];
+    assert_eq!(packets.iter().map(flags).collect::<Vec<_>>(), expected);
 }

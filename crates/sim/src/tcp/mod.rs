@@ -4,7 +4,7 @@
 //! Connections are established already and never end; data is unlimited ([`Sender::new`]) or what was offered
 //! ([`Sender::finite`]). Sequence numbers count segments.
 
-mod accecn;
+pub(crate) mod accecn;
 pub mod cc;
 mod config;
 mod filed;
