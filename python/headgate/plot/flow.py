@@ -39,13 +39,14 @@ def flow(result: Result, explanation: Explanation) -> Figure:
     """The picture of an explanation: as many panels as there is evidence for."""
     point, facts = explanation.point, explanation.facts
     trace, signals = _trace(result, point, facts.flow), _signals(result, point)
-    gauge = _gauge(result, point)
+    watched = _watched(result, explanation)
+    gauge = _gauge(watched)
     panels: list[Callable[[Axes], None]] = [lambda axes: _goodput(axes, result, explanation, trace)]
     if trace is not None:
         panels.append(lambda axes: _window(axes, trace))
     if signals is not None:
         panels.append(lambda axes: _ticks(axes, signals, facts.flow))
-    panels.append(lambda axes: _queue(axes, result, point))
+    panels.append(lambda axes: _queue(axes, watched))
     if gauge is not None:
         panels.append(lambda axes: _line(axes, *gauge))
     with style.applied():
@@ -139,8 +140,18 @@ def _moments(signals: pa.Table, event: str, reason: str) -> data.Array:
     return np.asarray(wanted["time_ns"].to_numpy() / 1e9)
 
 
-def _queue(axes: Axes, result: Result, point: Point) -> None:
-    line = data.series(data.rows(result.point("intervals", point), metric="queue_packets"), 4 * _BINS)
+def _watched(result: Result, explanation: Explanation) -> pa.Table:
+    """The intervals of one queue: the one that dropped and marked most of the flow's packets, else the first."""
+    rows = result.point("intervals", explanation.point)
+    rows = rows.filter(pc.is_valid(rows["link"]))
+    places = explanation.facts.places or []
+    first = rows.slice(0, 1).to_pylist()
+    found = [(place.link, place.direction) for place in places] or [(row["link"], row["direction"]) for row in first]
+    return data.rows(rows, link=found[0][0], direction=found[0][1]) if found else rows
+
+
+def _queue(axes: Axes, watched: pa.Table) -> None:
+    line = data.series(data.rows(watched, metric="queue_packets"), 4 * _BINS)
     if line is not None:
         axes.plot(line.time_s, line.first, color=style.FAIR, linewidth=0.9)
     axes.set_ylim(bottom=0)
@@ -154,12 +165,11 @@ def _line(axes: Axes, name: str, line: data.Series) -> None:
     axes.set_ylabel(title if title == unit else f"{title}\n({unit.lower()})")
 
 
-def _gauge(result: Result, point: Point) -> tuple[str, data.Series] | None:
+def _gauge(watched: pa.Table) -> tuple[str, data.Series] | None:
     """The gauge that tells most of a drop: a probability if there is one, else the first."""
-    rows = result.point("intervals", point)
-    names = [name for name in pc.unique(rows["metric"]).to_pylist() if name.startswith(data.GAUGE)]
+    names = [name for name in pc.unique(watched["metric"]).to_pylist() if name.startswith(data.GAUGE)]
     names.sort(key=lambda name: "probability" not in name)
-    line = data.series(data.rows(rows, metric=names[0]), 4 * _BINS) if names else None
+    line = data.series(data.rows(watched, metric=names[0]), 4 * _BINS) if names else None
     return (names[0].removeprefix(data.GAUGE), line) if line is not None else None
 
 
