@@ -13,7 +13,8 @@ from headgate import _core
 class Group(NamedTuple):
     """A group of flows.
 
-    `kind` is `tcp` or `udp`, `rate_bps` the rate of each flow on the wire (None where congestion control sets it).
+    `kind` is `tcp` or `udp`, `rate_bps` the rate of each flow on the wire (None where congestion control or a source of
+    its own sets it).
     """
 
     name: str
