@@ -39,8 +39,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) files: &'a mut Files<'a>,
 }
 
-/// The demand of a group whose flows `sender` sends for, and have `default` to send where the file does not say. `link` is
-/// the rate of the first link on their way.
+/// The demand of a group whose flows `sender` sends for, and have `default` to send where the file does not say. `link`
+/// is the rate of the first link on their way.
 pub(crate) fn demand(
     section: &Section,
     raw: Raw,

@@ -84,7 +84,8 @@ impl Starts {
         Starts { start, arrivals: Arrivals::new(rate, Rng::named(seed, &format!("arrivals {group}"))) }
     }
 
-    /// When flow number `index` of the group starts. Asked for one flow after the other, from 0; `rng` is the flow's own.
+    /// When flow number `index` of the group starts. Asked for one flow after the other, from 0; `rng` is the flow's
+    /// own.
     pub fn draw(&mut self, index: u32, rng: &mut Rng) -> Time {
         let mut between = |from: Span, to: Span| Span::from_secs_f64(rng.between(from.as_secs_f64(), to.as_secs_f64()));
         let after = match self.start {

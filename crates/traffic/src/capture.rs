@@ -26,7 +26,8 @@ pub(crate) fn begins(bytes: &[u8]) -> bool {
 }
 
 /// The writes in a capture: packets of TCP and UDP that carry data. A flow is what has the same addresses, ports and
-/// protocol; the two ways of a connection are two flows. All else (ARP, ICMP, later fragments, pure ACKs) is passed over.
+/// protocol; the two ways of a connection are two flows. All else (ARP, ICMP, later fragments, pure ACKs) is passed
+/// over.
 pub(crate) fn read(bytes: &[u8]) -> Result<Trace, TraceError> {
     let mut packets = Packets { collected: Collector::new(), count: 0, first: None, latest: Span::ZERO };
     if bytes.starts_with(&MAGICS[0]) {

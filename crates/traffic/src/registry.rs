@@ -126,7 +126,8 @@ macro_rules! sources {
 }
 
 sources! {
-    "cbr", Cbr [Tcp Udp], "packets at a constant rate, or at rates that change on a schedule", "ns-2.35, `Application/Traffic/CBR`";
+    "cbr", Cbr [Tcp Udp], "packets at a constant rate, or at rates that change on a schedule",
+        "ns-2.35, `Application/Traffic/CBR`";
     "exp", Exp [Tcp Udp], "on and off, for times that are exponentially distributed",
         "ns-2.35, `Application/Traffic/Exponential`";
     "ftp", Ftp [Tcp], "files, one after the other; without end if nothing else is said", "ns-2.35, `Application/FTP`";
@@ -140,7 +141,8 @@ sources! {
         "Paxson, Floyd, IEEE/ACM ToN 3(3), 1995; ns-2.35, `Application/Telnet`";
     "video", Video [Tcp], "segments of a film, at the highest quality that the network seems to carry",
         "Jiang, Sekar, Zhang, ACM CoNEXT 2012; ISO/IEC 23009-1";
-    "voip", Voip [Udp], "frames of a codec while somebody talks", "ITU-T P.59, 1993; Brady, Bell System Technical Journal 47(1), 1968";
+    "voip", Voip [Udp], "frames of a codec while somebody talks",
+        "ITU-T P.59, 1993; Brady, Bell System Technical Journal 47(1), 1968";
     "web", Web [Tcp], "sessions of pages: objects of heavy-tailed size, and time to read",
         "Feldmann, Gilbert, Huang, Willinger, ACM SIGCOMM 1999; ns-2.35, `PagePool/WebTraf`";
 }

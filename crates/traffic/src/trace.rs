@@ -69,7 +69,7 @@ impl fmt::Display for TraceError {
             TraceError::Link { number } => {
                 write!(
                     f,
-                    "the capture is of link type {number}; known are Ethernet (1), raw IP (101, 228, 229) and BSD loopback (0)"
+                    "the capture is of link type {number}; known are Ethernet (1), raw IP (101, 228, 229), loopback (0)"
                 )
             }
             TraceError::Line { line, what } => write!(f, "line {line}: {what}"),
@@ -179,8 +179,8 @@ impl<K: Ord> Collector<K> {
     }
 }
 
-/// Lines of time in seconds, any name of a flow, and bytes; a first line that has no number for a time is a heading, and
-/// what begins with `#` a comment.
+/// Lines of time in seconds, any name of a flow, and bytes; a first line that has no number for a time is a heading,
+/// and what begins with `#` a comment.
 fn csv(bytes: &[u8]) -> Result<Trace, TraceError> {
     let mut reader = csv::ReaderBuilder::new();
     let mut reader =

@@ -1,5 +1,5 @@
-//! Kinds of values that sources take besides those of [`headgate_core::params`]: sizes, times and counts that may be
-//! drawn, names of files, ladders and schedules of rates.
+//! Kinds of values that sources take besides those of [`mod@headgate_core::params`]: sizes, times and counts that
+//! may be drawn, names of files, ladders and schedules of rates.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -118,10 +118,12 @@ proptest! {
     fn any_law_survives_a_round_trip_through_text(
         form in prop::sample::select(&Form::ALL[..]), first in 0_u64..1 << 40, second in 0.0..200.0_f64,
     ) {
-        let second = if form.0 == Form::Uniform { (first + 5) as f64 } else { second };
-        if let Ok(law) = Law::new(form.0, first as f64, second) {
-            let law = Size::by(if form.1.is_empty() { Law::constant(first as f64) } else { law });
-            let law = if form.0 == Form::Exponential { Size::by(Law::new(form.0, first as f64, 0.0).unwrap()) } else { law };
+        let second = match form.0 {
+            Form::Constant | Form::Exponential => 0.0,
+            Form::Uniform => (first + 5) as f64,
+            _ => second,
+        };
+        if let Ok(law) = Law::new(form.0, first as f64, second).map(Size::by) {
             prop_assert_eq!(Size::read(&law.show()), Ok(law));
         }
     }

@@ -11,8 +11,8 @@ headgate_core::params! {
     pub struct CbrConfig {
         /// Rate on the wire. `auto`: the group's.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
-        /// Rates that hold from given times on, counted from the flow's start; before the first, `rate` holds. A rate of
-        /// 0 pauses.
+        /// Rates that hold from given times on, counted from the flow's start; before the first, `rate` holds. A rate
+        /// of 0 pauses.
         schedule: Schedule = Schedule::default();
     }
     presets {

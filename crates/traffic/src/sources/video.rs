@@ -28,7 +28,7 @@ headgate_core::params! {
         length: Option<Span> = None, in Span::from_millis(100)..=Span::from_secs(86_400);
     }
     presets {
-        "festive" "FESTIVE's 0.85 and a mean over about 20 segments, buffer 30 s; Netflix's ladder of 2015 (the defaults)" {}
+        "festive" "FESTIVE's 0.85, and a mean over about 20 segments; Netflix's ladder of 2015 (the defaults)" {}
     }
 }
 

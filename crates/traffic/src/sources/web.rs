@@ -29,7 +29,7 @@ headgate_core::params! {
         persistent: bool = false;
     }
     presets {
-        "ns2" "ns-2.35's `tcl/ex/large-scale-web-traffic.tcl`, its sizes of 12 packets taken for 12 KB (the defaults)" {}
+        "ns2" "ns-2.35's `tcl/ex/large-scale-web-traffic.tcl`, its 12 packets taken for 12 KB (the defaults)" {}
     }
 }
 
