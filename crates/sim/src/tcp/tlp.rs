@@ -5,9 +5,6 @@ use headgate_core::{Span, Time};
 
 use crate::segment::Block;
 
-/// The probe timeout before the first round-trip time (section 7.2).
-const FIRST_PTO: Span = Span::from_secs(1);
-
 /// The state of section 5.3, and the timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Tlp {
@@ -30,12 +27,8 @@ impl Default for Tlp {
 impl Tlp {
     /// How long to wait for an acknowledgement before a probe, of `flight` segments outstanding (section 7.2); the
     /// receiver may hold the acknowledgement of a lone one back for `ack_delay`.
-    pub fn timeout(srtt: Option<Span>, flight: u32, ack_delay: Span) -> Span {
-        match srtt {
-            Some(srtt) if flight == 1 => srtt * 2 + ack_delay,
-            Some(srtt) => srtt * 2,
-            None => FIRST_PTO,
-        }
+    pub fn timeout(srtt: Span, flight: u32, ack_delay: Span) -> Span {
+        srtt * 2 + if flight == 1 { ack_delay } else { Span::ZERO }
     }
 
     /// A recovery begins: there is no probe (section 7.1).

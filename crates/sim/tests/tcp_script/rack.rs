@@ -135,14 +135,18 @@ fn a_probe_sends_new_data_if_there_is_any() {
 }
 
 #[test]
-fn without_a_measurement_there_is_one_second_and_then_the_timer() {
-    // Section 7.2: PTO is 1 s before the first SRTT, and so is RTO: the probe timer is not later. Section 7.3: no
-    // measurement since the connection began, so no probe, and the timer starts anew.
+fn without_a_measurement_there_is_no_probe() {
+    // Section 7.3: none since the connection began, and none between two probes: 4 to 8 are lost, and the second time it
+    // is the timer, 1 s after the probe.
     let mut host = Host::started(rack(avoiding(Cc::Sack, 4)));
-    assert_eq!(host.expire(), "");
-    assert_eq!((host.now, host.tcp.timeouts()), (at(1000), 0));
     assert_eq!(host.expire(), "0r");
-    assert_eq!((host.now, host.tcp.timeouts()), (at(2000), 1));
+    assert_eq!((host.now, host.tcp.timeouts()), (at(1000), 1));
+
+    let mut host = Host::started(rack(avoiding(Cc::Sack, 4)));
+    host.wait(ms(100));
+    assert_eq!(host.ack(4), "4 5 6 7");
+    assert_eq!((host.expire(), host.now), ("8".into(), at(300)));
+    assert_eq!((host.expire(), host.now), ("4r".into(), at(1300)));
 }
 
 #[test]

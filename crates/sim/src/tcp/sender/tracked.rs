@@ -67,9 +67,8 @@ impl Sender {
             self.react(t, found, in_flight, config, now);
             self.reduce(t, 0, false, now);
         } else if t.tlp.at <= now {
-            // RFC 8985, section 7.3: the retransmission timer starts anew, whether or not a probe is sent.
-            t.probe = t.tlp.may_probe();
-            t.tlp.at = Time::NEVER;
+            // RFC 8985, section 7.3: the retransmission timer starts anew.
+            (t.probe, t.tlp.at) = (true, Time::NEVER);
             t.rto_at = now + self.rto.timeout();
         } else if t.rto_at <= now {
             self.time_out(config, now);
@@ -245,12 +244,18 @@ impl Sender {
         self.deadline = t.deadline();
     }
 
-    /// RFC 8985, section 7.2: no later than the retransmission timer, and only while nothing is amiss.
+    /// RFC 8985, section 7.2: no later than the retransmission timer, and only while nothing is amiss. Whether a probe may
+    /// be sent is asked here and not when it is due, as section 7.3 does: a probe that may not be sent would only put the
+    /// retransmission timer off. No handshake has measured a round trip here, so that a flow's first losses would pay.
     fn schedule_probe(&mut self, t: &mut Tracker, config: &Config, now: Time) {
-        let calm = config.rack && !self.recovering() && t.out.arrived() == 0 && self.una < self.max;
+        let calm = !self.recovering() && t.out.arrived() == 0 && self.una < self.max;
         let ack_delay = config.delayed_ack.unwrap_or(Span::ZERO);
-        let wait = Tlp::timeout(self.rto.srtt(), self.flight(), ack_delay);
-        t.tlp.at = if calm { (now + wait).min(t.rto_at) } else { Time::NEVER };
+        t.tlp.at = match self.rto.srtt() {
+            Some(srtt) if config.rack && calm && t.tlp.may_probe() => {
+                (now + Tlp::timeout(srtt, self.flight(), ack_delay)).min(t.rto_at)
+            }
+            _ => Time::NEVER,
+        };
         self.deadline = t.deadline();
     }
 }
