@@ -46,8 +46,17 @@ class Scenario:
     """A scenario that was read and checked."""
 
     def __new__(
-        cls, text: str, file: str, *, set: Sequence[str] = ..., qdiscs: Sequence[str] = ..., seeds: int | None = None
+        cls,
+        text: str,
+        file: str,
+        *,
+        set: Sequence[str] = ...,
+        qdiscs: Sequence[str] = ...,
+        seeds: int | None = None,
+        files: Callable[[str], bytes] | None = None,
     ) -> Self: ...
+    @property
+    def inputs(self) -> list[tuple[str, bytes]]: ...
     def to_toml(self) -> str: ...
     @property
     def name(self) -> str: ...

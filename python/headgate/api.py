@@ -46,7 +46,7 @@ def run(
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
     elif set or qdiscs or seeds is not None:
-        scenario = Scenario.parse(scenario.to_toml(), set=set, qdiscs=qdiscs, seeds=seeds)
+        scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
     if out is None:
         return _in_memory(scenario, threads, watcher or Watcher())
     path = Path(out) / store.folder_name(scenario)

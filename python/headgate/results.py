@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +44,10 @@ class Result:
         missing = [name for name in manifest["tables"] if not (path / name).is_file()]
         if missing:
             raise ResultError(f"{path} is not a whole result: {', '.join(missing)} missing")
-        scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO))
+        scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO), files=files_in(path))
+        for name, expected in manifest.get("inputs", {}).items():
+            if hashlib.sha256(scenario.inputs[name]).hexdigest() != expected:
+                raise ResultError(f"{path / name} is not the file that the result was made from")
         timing = store.read_json(path / store.TIMING)["points"] if (path / store.TIMING).is_file() else []
         return cls(scenario, manifest, timing, {}, path)
 

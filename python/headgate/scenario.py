@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +35,11 @@ class Point(NamedTuple):
         return f"{self.qdisc} with seed {self.seed}"
 
 
+def files_in(folder: Path) -> Callable[[str], bytes]:
+    """Reads the files that a scenario in `folder` names."""
+    return lambda path: (folder / path).read_bytes()
+
+
 class Scenario:
     """A scenario that was read and checked: every default filled in, every unit resolved."""
 
@@ -56,7 +62,7 @@ class Scenario:
         cannot be read.
         """
         data = Path(path).read_bytes()
-        return cls.parse(data, file=str(path), set=set, qdiscs=qdiscs, seeds=seeds)
+        return cls.parse(data, file=str(path), set=set, qdiscs=qdiscs, seeds=seeds, files=files_in(Path(path).parent))
 
     @classmethod
     def parse(
@@ -67,15 +73,33 @@ class Scenario:
         set: Iterable[str] = (),
         qdiscs: Iterable[str] = (),
         seeds: int | Iterable[int] | None = None,
+        files: Callable[[str], bytes] | None = None,
     ) -> Scenario:
-        """Reads a scenario from TOML text; `file` names it in messages. The changes are those of `load`."""
+        """Reads a scenario from TOML text; `file` names it in messages. The changes are those of `load`.
+
+        `files` gives the bytes of each file that the scenario names, by its path, or raises `OSError`; without it the
+        scenario can name none.
+        """
         if isinstance(text, bytes):
             text = _decode(text, file)
         changes = list(set)
         if seeds is not None and not isinstance(seeds, int):
             changes.append(f"seeds={list(seeds)}")
             seeds = None
-        return cls(_core.Scenario(text, file, set=changes, qdiscs=list(qdiscs), seeds=seeds))
+        return cls(_core.Scenario(text, file, set=changes, qdiscs=list(qdiscs), seeds=seeds, files=files))
+
+    def changed(
+        self, *, set: Iterable[str] = (), qdiscs: Iterable[str] = (), seeds: int | Iterable[int] | None = None
+    ) -> Scenario:
+        """This scenario with the changes of `load`; it keeps its inputs and can name no other files."""
+        kept = self.inputs
+
+        def files(path: str) -> bytes:
+            if path not in kept:
+                raise FileNotFoundError(errno.ENOENT, "it is none of the scenario's inputs", path)
+            return kept[path]
+
+        return Scenario.parse(self.to_toml(), set=set, qdiscs=qdiscs, seeds=seeds, files=files)
 
     @property
     def core(self) -> _core.Scenario:
@@ -151,8 +175,14 @@ class Scenario:
 
     @property
     def config_hash(self) -> str:
-        """SHA-256 of the canonical form and Headgate's version: equal hashes mean equal results."""
-        return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}".encode()).hexdigest()
+        """SHA-256 of the canonical form, its inputs and Headgate's version: equal hashes mean equal results."""
+        inputs = "".join(f"\n{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.inputs.items())
+        return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}{inputs}".encode()).hexdigest()
+
+    @property
+    def inputs(self) -> dict[str, bytes]:
+        """The files that the scenario names, by the paths that its canonical form gives them."""
+        return dict(self._core.inputs)
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, qdiscs={self.qdiscs!r}, seeds={self.seeds!r})"

@@ -24,6 +24,7 @@ from headgate.scenario import Point, Scenario
 SCHEMA = 1
 MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
+INPUTS = "inputs"
 TIMING = "timing.json"
 REPORT = "report.html"
 BUILD = ".build"
@@ -87,6 +88,9 @@ class Store:
                 for left in self.points.glob(f"{UNFINISHED}*"):
                     shutil.rmtree(left)
                 write_text(self.path / SCENARIO, self.scenario.to_toml())
+                for name, data in self.scenario.inputs.items():
+                    (self.path / name).parent.mkdir(exist_ok=True)
+                    write_whole(self.path / name, lambda unfinished, data=data: unfinished.write_bytes(data))
                 write_text(self.path / BUILD, build())
         except OSError as error:
             raise not_writable(self.path, error) from None
@@ -107,6 +111,7 @@ class Store:
         for folder in made:
             if folder == self.path:
                 (folder / SCENARIO).unlink(missing_ok=True)
+                shutil.rmtree(folder / INPUTS, ignore_errors=True)
                 (folder / BUILD).unlink(missing_ok=True)
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
@@ -173,6 +178,7 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
         "name": scenario.name,
         "config_hash": scenario.config_hash,
         "scenario": scenario.to_toml(),
+        "inputs": {name: hashlib.sha256(data).hexdigest() for name, data in scenario.inputs.items()},
         "points": [{"qdisc": point.qdisc, "seed": point.seed, "state": "done"} for point in scenario.points],
         "tables": hashes,
     }

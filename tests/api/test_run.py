@@ -30,7 +30,7 @@ def test_tables_have_their_documented_columns(in_memory: headgate.Result):
         *["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"],
     ]
     assert in_memory.links.column_names == [
-        *["qdisc", "seed", "link", "direction", "compared", *counts],
+        *["qdisc", "seed", "link", "direction", "compared", *counts, "lost"],
         *["utilisation", "queue_packets_mean", "queue_bytes_mean"],
         *[f"delay_ms_{part}" for part in ("mean", "min", "p50", "p95", "p99", "max")],
         *["ambient_drop_rate", "loss_events", "loss_sync_global", "loss_sync_pairwise", "packets", "events"],
@@ -134,6 +134,28 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path):
     path = tmp_path / store.folder_name(scenario)
     with store.Store.open(path, scenario), pytest.raises(headgate.ResultError, match="another run"):
         headgate.run(scenario, out=tmp_path)
+
+
+def test_a_file_that_a_scenario_names_stays_with_its_result(tmp_path: Path):
+    (tmp_path / "traces").mkdir()
+    trace = tmp_path / "traces" / "lte.up"
+    trace.write_text("".join(f"{moment}\n" for moment in range(0, 1000, 6)))
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL.replace('rate = "2Mbit/s"\ndelay', 'trace = "traces/lte.up"\nreverse.rate = "2Mbit/s"\ndelay', 1))
+    scenario = headgate.Scenario.load(file, seeds=1, qdiscs=["droptail"])
+    result = headgate.run(scenario, out=tmp_path / "out", report=False)
+    assert (result.path / "inputs" / "lte.up").read_bytes() == trace.read_bytes()
+    loaded = headgate.load(result.path)
+    assert loaded.scenario.config_hash == scenario.config_hash == result.manifest["config_hash"]
+    assert headgate.run(loaded.scenario, seeds=2, qdiscs=["faba"]).flows.num_rows == 2 * 4
+    trace.write_text("3\n")
+    assert headgate.Scenario.load(file, seeds=1, qdiscs=["droptail"]).config_hash != scenario.config_hash
+    (result.path / "inputs" / "lte.up").write_text("3\n")
+    with pytest.raises(headgate.ResultError, match="is not the file that the result was made from"):
+        headgate.load(result.path)
+    trace.unlink()
+    with pytest.raises(headgate.ScenarioError, match="cannot read .*No such file"):
+        headgate.Scenario.load(file)
 
 
 def test_events_are_streamed_and_add_up_to_the_counts(tmp_path: Path):

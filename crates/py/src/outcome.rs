@@ -105,6 +105,7 @@ impl Outcome {
         columns.text("direction", rows.iter().map(|row| row.direction.name()));
         columns.bool("compared", rows.iter().map(|row| row.compared));
         columns.counts(rows.iter().map(|row| &row.counts));
+        columns.u64("lost", rows.iter().map(|row| row.lost));
         columns.f64("utilisation", rows.iter().map(|row| row.utilisation));
         columns.f64("queue_packets_mean", rows.iter().map(|row| row.queue_packets_mean));
         columns.f64("queue_bytes_mean", rows.iter().map(|row| row.queue_bytes_mean));

@@ -1,7 +1,8 @@
 //! A scenario as Python sees it.
 
-use headgate_scenario::{Changes, Events, UdpCc};
+use headgate_scenario::{Changes, Events, Files, INPUTS, UdpCc};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::errors::refused;
 
@@ -9,15 +10,29 @@ use crate::errors::refused;
 /// sets it).
 type GroupRow = (String, &'static str, u32, Option<f64>);
 
+/// A callable that gives the bytes of the file at a path, or raises `OSError`.
+struct Loader<'a, 'py>(&'a Bound<'py, PyAny>);
+
+impl Files for Loader<'_, '_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        let why = |error: PyErr| {
+            let value = error.value(self.0.py());
+            let reason = value.getattr("strerror").ok().and_then(|reason| reason.extract::<String>().ok());
+            reason.unwrap_or_else(|| value.to_string())
+        };
+        self.0.call1((path,)).and_then(|bytes| bytes.extract()).map_err(why)
+    }
+}
+
 /// A scenario that was read and checked.
 #[pyclass(frozen, module = "headgate._core")]
 pub struct Scenario(pub headgate_scenario::Scenario);
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario from TOML `text`; `file` names it in messages.
+    /// Reads a scenario from TOML `text`; `file` names it in messages, `files` gives the bytes of each file it names.
     #[new]
-    #[pyo3(signature = (text, file, *, set=Vec::new(), qdiscs=Vec::new(), seeds=None))]
+    #[pyo3(signature = (text, file, *, set=Vec::new(), qdiscs=Vec::new(), seeds=None, files=None))]
     fn new(
         py: Python<'_>,
         text: &str,
@@ -25,9 +40,21 @@ impl Scenario {
         set: Vec<String>,
         qdiscs: Vec<String>,
         seeds: Option<u32>,
+        files: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Scenario> {
         let changes = Changes { set, qdiscs, seeds };
-        headgate_scenario::Scenario::read(text, file, &changes).map(Scenario).map_err(|error| refused(py, error))
+        let read = match &files {
+            None => headgate_scenario::Scenario::read(text, file, &changes),
+            Some(files) => headgate_scenario::Scenario::read_with(text, file, &changes, &Loader(files)),
+        };
+        read.map(Scenario).map_err(|error| refused(py, error))
+    }
+
+    /// The files that the scenario names, by the paths of its canonical form.
+    #[getter]
+    fn inputs<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+        let inputs = self.0.inputs.iter();
+        inputs.map(|(name, bytes)| (format!("{INPUTS}/{name}"), PyBytes::new(py, bytes))).collect()
     }
 
     /// The scenario in canonical form.

@@ -2,20 +2,22 @@
 
 use std::ops::Range;
 
-use headgate_core::{Limit, Place, Qdisc, Rate};
+use headgate_core::{Limit, Place, Qdisc, Rate, Span};
 use toml::Spanned;
 
-use crate::check::{self, LONGEST_DELAY, Section, limit, rate, within};
+use crate::check::{self, LONGEST_DELAY, Section, limit, within};
 use crate::error::Fault;
+use crate::inputs::Loader;
+use crate::medium::RawMedium;
 use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
 use crate::qdisc::{Written, build};
-use crate::raw::{At, RawLink, RawLinks, RawReverse};
+use crate::raw::{At, RawLink, RawLinks, RawReverse, medium};
 
 /// More links than anyone can look at.
 const MOST_LINKS: usize = 1000;
 
-/// Where a link has keys of its own, or a path in a change has a meaning of its own.
-const RESERVED: [&str; 5] = ["rate", "delay", "limit", "qdisc", "reverse"];
+/// Words that have a meaning of their own in the path of a change.
+const RESERVED: [&str; 1] = ["reverse"];
 
 /// The links, and where the disciplines of their directions are written, by the directions' numbers.
 #[derive(Default)]
@@ -26,7 +28,7 @@ pub(crate) struct Links {
 
 impl Links {
     /// The links that the file says.
-    pub(crate) fn new(raw: Spanned<RawLinks>) -> Result<Links, Fault> {
+    pub(crate) fn new(raw: Spanned<RawLinks>, loader: &Loader<'_>) -> Result<Links, Fault> {
         let span = raw.span();
         let mut links = Links::default();
         match raw.into_inner() {
@@ -34,17 +36,17 @@ impl Links {
                 let section = Section { span, heading: "[link]" };
                 let name = |raw: &At<String>, default| named(raw, &section, default);
                 let (from, to) = (name(&raw.from, "left")?, name(&raw.to, "right")?);
-                links.add([name(&raw.name, DUMBBELL)?, from, to], &section, *raw)?;
+                links.add([name(&raw.name, DUMBBELL)?, from, to], &section, *raw, loader)?;
             }
             RawLinks::Several(several) if several.is_empty() => {
                 return Err(Fault::plain(span, "no links: a network has one at the least"));
             }
-            RawLinks::Several(several) => several.into_iter().try_for_each(|raw| links.one_of_several(raw))?,
+            RawLinks::Several(several) => several.into_iter().try_for_each(|raw| links.one_of_several(raw, loader))?,
         }
         Ok(links)
     }
 
-    fn one_of_several(&mut self, raw: Spanned<RawLink>) -> Result<(), Fault> {
+    fn one_of_several(&mut self, raw: Spanned<RawLink>, loader: &Loader<'_>) -> Result<(), Fault> {
         let section = Section { span: raw.span(), heading: "[[link]]" };
         let mut raw = raw.into_inner();
         if self.links.len() == MOST_LINKS {
@@ -53,13 +55,18 @@ impl Links {
         let from = check::name(&section.need("from", raw.from.take())?)?;
         let to = check::name(&section.need("to", raw.to.take())?)?;
         let name = named(&raw.name, &section, &format!("{from}-{to}"))?;
-        self.add([name, from, to], &section, raw)
+        self.add([name, from, to], &section, raw, loader)
     }
 
-    fn add(&mut self, names: [String; 3], section: &Section, raw: RawLink) -> Result<(), Fault> {
+    fn add(&mut self, names: [String; 3], section: &Section, raw: RawLink, loader: &Loader<'_>) -> Result<(), Fault> {
         self.distinct(&names, raw.name.as_ref().map_or(section.span.clone(), Spanned::span))?;
+        let medium = medium!(raw);
+        let impairments = medium.impairments(section)?;
+        let (rate, pace) = medium.pace(section, None, loader)?;
         let forward = Simplex {
-            rate: rate(check::plain(section.need("rate", raw.rate)?))?,
+            rate,
+            pace,
+            impairments,
             limit: limit(check::plain(section.need("limit", raw.limit)?))?,
             qdisc: self.qdisc(section, raw.qdisc, COMPARED),
         };
@@ -67,8 +74,13 @@ impl Links {
         let back = section.or(raw.reverse, RawReverse::default());
         let section = Section { span: back.span(), heading: "[link.reverse]" };
         let back = back.into_inner();
+        let medium = medium!(back);
+        let impairments = medium.impairments(&section)?;
+        let (rate, pace) = medium.pace(&section, Some(forward.rate), loader)?;
         let reverse = Simplex {
-            rate: rate(section.quantity(back.rate, forward.rate))?,
+            rate,
+            pace,
+            impairments,
             limit: limit(section.quantity(back.limit, Limit::Packets(1000)))?,
             qdisc: self.qdisc(&section, back.qdisc, "droptail"),
         };
@@ -102,12 +114,12 @@ impl Links {
     }
 
     /// Builds the disciplines that are not compared, to see that they can be. `place` is that of a link of some rate.
-    pub(crate) fn check<'a>(&self, place: &dyn Fn(Rate) -> Place<'a>) -> Result<(), Fault> {
+    pub(crate) fn check<'a>(&self, run: Span, place: &dyn Fn(Rate) -> Place<'a>) -> Result<(), Fault> {
         for (number, span) in self.places.iter().enumerate() {
             let direction = Direction::BOTH[number % 2];
-            let Simplex { rate, limit, qdisc } = self.links[number / 2].simplex(direction);
+            let Simplex { rate, pace, limit, qdisc, .. } = self.links[number / 2].simplex(direction);
             if let Some(qdisc) = qdisc {
-                build(qdisc, *limit, &place(*rate), span)?;
+                build(qdisc, *limit, &place(pace.mean(*rate, run)), span)?;
             }
         }
         Ok(())

@@ -6,6 +6,7 @@ use headgate_traffic::{Plan, Traffic};
 use crate::cc::Cc;
 use crate::classify::{ClassRule, FlowKey};
 use crate::header::Headers;
+use crate::inputs::Inputs;
 use crate::network::{Hop, Link};
 use crate::record::Traced;
 use crate::start::Start;
@@ -37,6 +38,8 @@ pub struct Scenario {
     pub classes: Vec<ClassRule>,
     /// What to write down.
     pub record: Record,
+    /// The files that the scenario names, whole.
+    pub inputs: Inputs,
 }
 
 /// A link of one flow's own between its host and the router, both ways; its queue has no limit.

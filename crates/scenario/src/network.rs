@@ -4,6 +4,7 @@ use std::fmt;
 
 use headgate_core::{Limit, Qdisc, Rate, Span};
 
+use crate::medium::{Impairments, Pace};
 use crate::model::Scenario;
 
 /// A duplex link between two routers: a queue before each direction.
@@ -42,8 +43,12 @@ pub(crate) const COMPARED: &str = "compared";
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simplex {
-    /// How fast it sends.
+    /// How fast it sends: where it follows a schedule before the first step, where it follows a trace on average.
     pub rate: Rate,
+    /// How that changes.
+    pub pace: Pace,
+    /// What becomes of packets on the way.
+    pub impairments: Impairments,
     /// Room in its queue, where the discipline's settings give no `limit`.
     pub limit: Limit,
     /// Its discipline; `None` for the ones that are compared.
@@ -114,6 +119,12 @@ impl Scenario {
     /// What a direction of a link is like.
     pub fn simplex(&self, hop: Hop) -> &Simplex {
         self.links[usize::from(hop.link)].simplex(hop.direction)
+    }
+
+    /// The rate that a direction has on average over a run.
+    pub fn mean_rate(&self, hop: Hop) -> Rate {
+        let Simplex { rate, pace, .. } = self.simplex(hop);
+        pace.mean(*rate, self.duration)
     }
 
     /// The first direction at which disciplines are compared: every scenario has one.

@@ -81,15 +81,57 @@ pub(crate) struct RawLink {
     pub(crate) to: At<String>,
     pub(crate) rate: At<Quantity<Rate>>,
     pub(crate) delay: At<Quantity<Span>>,
+    pub(crate) schedule: At<Vec<Spanned<RawStep>>>,
+    pub(crate) schedule_period: At<Quantity<Span>>,
+    pub(crate) trace: At<String>,
+    pub(crate) loss: At<f64>,
+    pub(crate) loss_burst: At<f64>,
+    pub(crate) jitter: At<Quantity<Span>>,
+    pub(crate) reorder: At<f64>,
+    pub(crate) reorder_by: At<Quantity<Span>>,
     pub(crate) limit: At<Quantity<Limit>>,
     pub(crate) qdisc: At<Written>,
     pub(crate) reverse: At<RawReverse>,
 }
 
+/// One step of a schedule of rates.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table such as { at = \"10s\", rate = \"5Mbit/s\" }")]
+pub(crate) struct RawStep {
+    pub(crate) at: At<Quantity<Span>>,
+    pub(crate) rate: At<Quantity<Rate>>,
+}
+
+/// The keys of a direction that [`RawMedium`] takes.
+macro_rules! medium {
+    ($raw:ident) => {
+        RawMedium {
+            rate: $raw.rate,
+            schedule: $raw.schedule,
+            schedule_period: $raw.schedule_period,
+            trace: $raw.trace,
+            loss: $raw.loss,
+            loss_burst: $raw.loss_burst,
+            jitter: $raw.jitter,
+            reorder: $raw.reorder,
+            reorder_by: $raw.reorder_by,
+        }
+    };
+}
+pub(crate) use medium;
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RawReverse {
     pub(crate) rate: At<Quantity<Rate>>,
+    pub(crate) schedule: At<Vec<Spanned<RawStep>>>,
+    pub(crate) schedule_period: At<Quantity<Span>>,
+    pub(crate) trace: At<String>,
+    pub(crate) loss: At<f64>,
+    pub(crate) loss_burst: At<f64>,
+    pub(crate) jitter: At<Quantity<Span>>,
+    pub(crate) reorder: At<f64>,
+    pub(crate) reorder_by: At<Quantity<Span>>,
     pub(crate) limit: At<Quantity<Limit>>,
     pub(crate) qdisc: At<Written>,
 }

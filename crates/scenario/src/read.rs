@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::changes::{self, Changes};
 use crate::error::{Fault, ScenarioError, Source};
+use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::raw::RawScenario;
 use crate::resolve;
@@ -20,11 +21,19 @@ impl Scenario {
     /// The first fault found: not TOML, an unknown key, a value of the wrong kind or out of range, values that do not
     /// fit each other, a discipline that cannot be built.
     pub fn read(text: &str, file: &str, changes: &Changes) -> Result<Scenario, ScenarioError> {
+        Scenario::read_with(text, file, changes, &())
+    }
+
+    /// The same for a scenario that names files, which `files` reads.
+    ///
+    /// # Errors
+    /// Those of [`read`](Scenario::read), and a file that cannot be read or used.
+    pub fn read_with(text: &str, file: &str, changes: &Changes, files: &dyn Files) -> Result<Scenario, ScenarioError> {
         let source = Source { file, text, changes: changes.list() };
         let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
         let read = changes::apply(&source, tree.get_mut()).and_then(|()| {
             let raw = RawScenario::deserialize(Deserializer::from(tree.clone()));
-            resolve::scenario(raw.map_err(|error| unreadable(&error, tree.get_ref()))?)
+            resolve::scenario(raw.map_err(|error| unreadable(&error, tree.get_ref()))?, files)
         });
         read.map_err(|fault| {
             let key = path_of(&fault, tree.get_ref());

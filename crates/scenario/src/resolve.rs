@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::{Place, Qdisc, Rate, Span};
+use headgate_core::{Limit, Place, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{self, LONGEST_RUN, MOST_FLOWS, Section, some_time};
@@ -12,9 +12,10 @@ use crate::error::Fault;
 use crate::flows;
 use crate::groups::{Kind, default_name};
 use crate::header::Header;
+use crate::inputs::{Files, Loader};
 use crate::links::Links;
 use crate::model::{Scenario, TcpGroup, UdpCc, UdpGroup};
-use crate::network::{Hop, Link, Simplex};
+use crate::network::{Hop, Link};
 use crate::qdisc::{Written, build};
 use crate::raw::{At, RawScenario, RawTcp, RawUdp};
 use crate::record;
@@ -25,12 +26,13 @@ use crate::values::Seeds;
 const MOST_GROUPS: usize = 1000;
 
 /// The scenario that `raw` says.
-pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
+pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, Fault> {
+    let loader = Loader::new(files);
     let top = Section { span: 0..0, heading: "" };
     let name = check::name(&top.need("name", raw.name)?)?;
     let duration = some_time(check::plain(top.need("duration", raw.duration)?), LONGEST_RUN)?;
     let warmup = warmup(top.quantity(raw.warmup, Span::ZERO), duration)?;
-    let links = Links::new(top.need("link", raw.link)?)?;
+    let links = Links::new(top.need("link", raw.link)?, &loader)?;
     let graph = Graph::new(&links.links);
     let heads: Vec<Range<usize>> = raw.tcp.iter().map(Spanned::span).chain(raw.udp.iter().map(Spanned::span)).collect();
     let mut no_files = |name: &str| Err(format!("{name} cannot be read: nobody reads files here"));
@@ -55,11 +57,12 @@ pub(crate) fn scenario(raw: RawScenario) -> Result<Scenario, Fault> {
         flow_key: classes::flow_key(raw.classify, &classes)?,
         classes,
         record,
+        inputs: loader.into_inputs(),
     };
     distinct(&scenario, &heads)?;
     let shares = scenario.shares();
     let place = |rate: Rate| Place { classes: &shares, ..Place::new(rate, scenario.mean_packet(), 0) };
-    links.check(&place)?;
+    links.check(duration, &place)?;
     scenario.qdiscs = compared(top.need("qdiscs", raw.qdiscs)?, &scenario, &place)?;
     Ok(scenario)
 }
@@ -118,7 +121,10 @@ fn few_enough(tcp: &[TcpGroup], udp: &[UdpGroup], heads: &[Range<usize>]) -> Res
 fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span) -> Result<(), Fault> {
     let packets = |rate: Rate, bytes: u32| duration.as_secs_f64() * rate.as_bits() as f64 / 8.0 / f64::from(bytes);
     let responding = |route: &[Hop], own: Rate| {
-        let rates = route.iter().map(|hop| links[usize::from(hop.link)].simplex(hop.direction).rate);
+        let rates = route
+            .iter()
+            .map(|hop| links[usize::from(hop.link)].simplex(hop.direction))
+            .map(|simplex| simplex.pace.mean(simplex.rate, duration));
         rates.min().map_or(own, |slowest| own.min(Rate::from_bits(slowest.as_bits().saturating_mul(2))))
     };
     let tcp = tcp.iter().map(|group| (&group.name, packets(responding(&group.route, group.sender.rate), group.packet)));
@@ -199,8 +205,9 @@ fn compared<'a>(
 ) -> Result<Vec<Qdisc>, Fault> {
     let mut built: Vec<(Qdisc, Vec<(&str, String)>)> = Vec::new();
     let whole = qdiscs.span();
-    let places: Vec<&Simplex> =
-        scenario.hops().map(|hop| scenario.simplex(hop)).filter(|simplex| simplex.qdisc.is_none()).collect();
+    let compared = scenario.hops().filter(|hop| scenario.simplex(*hop).qdisc.is_none());
+    let places: Vec<(Limit, Rate)> =
+        compared.map(|hop| (scenario.simplex(hop).limit, scenario.mean_rate(hop))).collect();
     let Some((first, others)) = places.split_first() else {
         let message = "every link has a `qdisc` of its own: these would be compared nowhere";
         return Err(Fault::plain(whole, message));
@@ -208,8 +215,8 @@ fn compared<'a>(
     for qdisc in qdiscs.into_inner() {
         let span = qdisc.span();
         let Written(qdisc) = qdisc.into_inner();
-        let resolved = build(&qdisc, first.limit, &place(first.rate), &span)?;
-        others.iter().try_for_each(|other| build(&qdisc, other.limit, &place(other.rate), &span).map(drop))?;
+        let resolved = build(&qdisc, first.0, &place(first.1), &span)?;
+        others.iter().try_for_each(|other| build(&qdisc, other.0, &place(other.1), &span).map(drop))?;
         if let Some((same, _)) = built.iter().find(|(other, values)| other.name == qdisc.name && *values == resolved) {
             return Err(Fault::plain(span, format!("`{qdisc}` is the same as `{same}`: each is compared once")));
         }

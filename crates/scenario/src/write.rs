@@ -9,6 +9,8 @@ use ipnet::IpNet;
 use crate::classify::{ClassRule, Conditions};
 use crate::fields::{Dscp, Ports, Protocol, prefix, written};
 use crate::header::Headers;
+use crate::inputs::INPUTS;
+use crate::medium::{Impairments, Pace};
 use crate::model::{Access, Scenario, TcpGroup, UdpGroup};
 use crate::network::{COMPARED, Link, Simplex};
 
@@ -94,7 +96,22 @@ impl Page {
     }
 
     fn simplex(&mut self, simplex: &Simplex) {
-        self.quoted("rate", simplex.rate);
+        match &simplex.pace {
+            Pace::Trace { name, .. } => self.text("trace", &format!("{INPUTS}/{name}")),
+            Pace::Constant => self.quoted("rate", simplex.rate),
+            Pace::Schedule { steps, period } => {
+                self.quoted("rate", simplex.rate);
+                let steps = steps.iter().map(|(at, rate)| format!("{{ at = \"{at}\", rate = \"{rate}\" }}"));
+                self.plain("schedule", format_args!("[{}]", steps.collect::<Vec<_>>().join(", ")));
+                period.iter().for_each(|period| self.quoted("schedule_period", period));
+            }
+        }
+        let Impairments { loss, burst, jitter, reorder, reorder_by } = simplex.impairments;
+        self.plain("loss", format_args!("{loss:?}"));
+        burst.iter().for_each(|burst| self.plain("loss_burst", format_args!("{burst:?}")));
+        self.quoted("jitter", jitter);
+        self.plain("reorder", format_args!("{reorder:?}"));
+        self.quoted("reorder_by", reorder_by);
         self.quoted("limit", simplex.limit);
         match &simplex.qdisc {
             Some(qdisc) => self.text("qdisc", &qdisc.to_string()),

@@ -5,11 +5,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, IpNet, Link, Plan, Ports,
-    Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc, UdpGroup,
+    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, Impairments, Inputs, IpNet,
+    Link, Pace, Plan, Ports, Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc, UdpGroup,
 };
 use headgate_traffic::Sender;
-use proptest::collection::{btree_set, vec};
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -279,9 +279,32 @@ fn qdiscs() -> impl Strategy<Value = Vec<Qdisc>> {
     })
 }
 
+/// Traces are files, and have tests of their own.
+fn pace() -> impl Strategy<Value = Pace> {
+    let steps = btree_map(1..1_000_000_u64, 0..=100_000_000_000_u64, 1..4);
+    let schedule = (steps, any::<bool>()).prop_map(|(steps, repeats)| {
+        let period = repeats.then(|| Span::from_millis(1_000_000));
+        let step = |(at, bits)| (Span::from_millis(at), Rate::from_bits(bits));
+        Pace::Schedule { steps: steps.into_iter().map(step).collect(), period }
+    });
+    prop_oneof![Just(Pace::Constant), schedule]
+}
+
+fn impairments() -> impl Strategy<Value = Impairments> {
+    // Runs of 2 or more can make up to two thirds of all packets.
+    (0.0..0.6_f64, option::of(2.0..1e6_f64), span(0..3_600_000), 0.0..=1.0_f64, span(1..3_600_000))
+        .prop_map(|(loss, burst, jitter, reorder, reorder_by)| Impairments { loss, burst, jitter, reorder, reorder_by })
+}
+
 fn simplex() -> impl Strategy<Value = Simplex> {
     let qdisc = option::of(qdiscs().prop_map(|mut qdiscs| qdiscs.remove(0)));
-    (rate(), limit(), qdisc).prop_map(|(rate, limit, qdisc)| Simplex { rate, limit, qdisc })
+    (rate(), pace(), impairments(), limit(), qdisc).prop_map(|(rate, pace, impairments, limit, qdisc)| Simplex {
+        rate,
+        pace,
+        impairments,
+        limit,
+        qdisc,
+    })
 }
 
 /// A chain of one to four links, some of which are written from right to left; disciplines are compared on the first.
@@ -361,6 +384,7 @@ prop_compose! {
         let record = Record { interval, events, flows: flows.collect(), flow_interval, capture: captured.then_some(0).into_iter().collect() };
         Scenario {
             name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, links, tcp, udp, flow_key, classes,
+            inputs: Inputs::default(),
             record,
         }
     }

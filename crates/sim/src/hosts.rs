@@ -26,6 +26,9 @@ pub struct Hosts {
     udp_kinds: Vec<UdpKind>,
     sacks: Sacks,
     paths: Paths,
+    /// Packets of all kinds that links gave to hosts, and that disciplines dropped, since the beginning.
+    pub delivered_packets: u64,
+    pub dropped_packets: u64,
     /// Useful bytes delivered since the last sample, by group.
     delivered: Vec<u64>,
     ends: Ends,
@@ -59,6 +62,8 @@ impl Hosts {
             udp_kinds: scenario.udp.iter().map(UdpKind::new).collect(),
             sacks: Sacks::default(),
             paths: Paths::new(scenario),
+            delivered_packets: 0,
+            dropped_packets: 0,
             delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],
             ends: Ends::new(scenario),
             traces: Traces::new(scenario),
@@ -151,10 +156,20 @@ impl Hosts {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
             return queue.push(now, Event::from_link(next, packet));
         }
+        self.delivered_packets += 1;
         if packet.handle.is_reply() {
             queue.push(self.reply_arrives(&packet, now), Event::to_sender(packet));
         } else {
             self.receive(packet, now, queue);
+        }
+    }
+
+    /// A packet was lost on its way: it gives back what it holds.
+    pub fn lost(&mut self, packet: &SimPacket) {
+        match packet.handle.carried() {
+            Carried::Ack { sack: Some(id), .. } => _ = self.sacks.take(id),
+            Carried::Report(id) => self.tfrc.forget(id),
+            Carried::Ack { sack: None, .. } | Carried::Data { .. } | Carried::Datagram | Carried::Tfrc { .. } => {}
         }
     }
 
@@ -315,13 +330,12 @@ impl Hosts {
 /// An acknowledgement or a report that is dropped gives the place of what it carries back.
 impl Sink<Segment> for Hosts {
     fn dropped(&mut self, packet: SimPacket, why: Why, now: Time) {
+        self.dropped_packets += 1;
         if let Some(captures) = &mut self.captures {
             captures.dropped(&packet, why, now, &self.sacks);
         }
         match packet.handle.carried() {
-            Carried::Ack { sack: Some(id), .. } => _ = self.sacks.take(id),
-            Carried::Ack { sack: None, .. } => {}
-            Carried::Report(id) => self.tfrc.forget(id),
+            Carried::Ack { .. } | Carried::Report(_) => self.lost(&packet),
             Carried::Data { .. } | Carried::Datagram | Carried::Tfrc { .. } => {
                 self.ends.dropped(packet.flow.0 as usize, why, now);
             }

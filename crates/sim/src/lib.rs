@@ -1,14 +1,17 @@
 //! Headgate's packet simulator: the same disciplines, any network of links, TCP by the RFCs.
 #![forbid(unsafe_code)]
 
+mod balance;
 mod capture;
 mod classified;
 mod events;
 mod hosts;
 mod link;
+mod medium;
 mod meter;
 mod metrics;
 mod outcome;
+mod pace;
 mod paths;
 mod queue;
 mod queueing;
@@ -24,6 +27,7 @@ mod wakes;
 mod wire;
 mod world;
 
+pub use balance::Balance;
 pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 pub use outcome::{
     EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, TraceRow, Watch,

@@ -5,10 +5,12 @@
 //! discipline, with the time at which it did, just before anything else happens at the port. A discipline cannot tell
 //! the difference, and an idle link costs nothing.
 
-use headgate_core::{Port, Rate, Span, Time};
+use headgate_core::{Port, Span, Time};
 
 use crate::hosts::Hosts;
+use crate::medium::Medium;
 use crate::meter::{FlowLedger, Occupancy};
+use crate::pace::Pace;
 use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::segment::{Segment, SimPacket};
@@ -20,10 +22,13 @@ pub type LinkPort = Port<Segment, Queueing, FlowLedger>;
 /// One direction of a link.
 pub struct Link {
     port: LinkPort,
-    rate: Rate,
+    pace: Pace,
     delay: Span,
-    /// The transmission time of the size seen last: sizes repeat.
-    last: (u32, Span),
+    /// What happens to packets on the way, if anything can.
+    medium: Option<Box<Medium>>,
+    /// When the ledger began anew: packets lost on the way until then, and packets that waited.
+    lost_before: u64,
+    queued_before: u64,
     free_at: Time,
     /// When to call [`Link::free`]: the transmitter falls free, or the discipline is ready.
     wake: Time,
@@ -36,12 +41,14 @@ pub struct Link {
 
 impl Link {
     /// An idle link, which is number `number` of all.
-    pub fn new(number: u16, port: LinkPort, rate: Rate, delay: Span) -> Link {
+    pub fn new(number: u16, port: LinkPort, pace: Pace, delay: Span, medium: Option<Medium>) -> Link {
         Link {
             port,
-            rate,
+            pace,
             delay,
-            last: (0, Span::ZERO),
+            medium: medium.map(Box::new),
+            lost_before: 0,
+            queued_before: 0,
             free_at: Time::ZERO,
             wake: Time::NEVER,
             idle: true,
@@ -100,11 +107,14 @@ impl Link {
         self.occupancy.set(backlog, now);
         self.idle = packet.is_none();
         if let Some(packet) = packet {
-            let transmit = self.transmit(packet.bytes);
-            self.free_at = now + transmit;
-            self.occupancy.busy(transmit);
+            self.free_at = self.pace.sent(now, packet.bytes);
+            self.occupancy.busy(self.free_at - now);
             hosts.sent(&packet, now);
-            hosts.leave(self.number, packet, self.free_at + self.delay, queue);
+            let due = self.free_at + self.delay;
+            match &mut self.medium {
+                None => hosts.leave(self.number, packet, due, queue),
+                Some(medium) => medium.carry(packet, due, hosts, queue),
+            }
             if backlog.packets > 0 {
                 self.wake = self.free_at;
             }
@@ -127,14 +137,6 @@ impl Link {
         }
     }
 
-    #[inline]
-    fn transmit(&mut self, bytes: u32) -> Span {
-        if self.last.0 != bytes {
-            self.last = (bytes, self.rate.transmit(bytes));
-        }
-        self.last.1
-    }
-
     /// The port, with its discipline and its ledger.
     pub fn port(&self) -> &LinkPort {
         &self.port
@@ -148,6 +150,28 @@ impl Link {
     /// The same, to change it.
     pub fn ledger_mut(&mut self) -> &mut FlowLedger {
         self.port.ledger_mut()
+    }
+
+    /// The warm-up ends: what was counted before does not count.
+    pub fn restart(&mut self) {
+        self.ledger_mut().restart();
+        self.lost_before = self.lost_ever();
+        self.queued_before = self.port.backlog().packets.into();
+    }
+
+    /// Packets that waited when counting began, and that wait now.
+    pub fn queued(&self) -> [u64; 2] {
+        [self.queued_before, self.port.backlog().packets.into()]
+    }
+
+    /// Packets lost on the way since the warm-up.
+    pub fn lost(&self) -> u64 {
+        self.lost_ever() - self.lost_before
+    }
+
+    /// Packets lost on the way since the beginning.
+    pub fn lost_ever(&self) -> u64 {
+        self.medium.as_ref().map_or(0, |medium| medium.lost())
     }
 
     /// How full the queue and how busy the link was since the last call, up to `now`.

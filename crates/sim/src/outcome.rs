@@ -6,6 +6,8 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Backlog, BuildError, Counts, Span, Time, Why};
 use headgate_scenario::Direction;
 
+use crate::balance::Balance;
+
 use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 use crate::tcp::State;
 
@@ -26,6 +28,8 @@ pub struct Outcome {
     pub packets: u64,
     /// Events the simulator processed in the whole run.
     pub events: u64,
+    /// Where all packets are at the end.
+    pub balance: Balance,
 }
 
 impl Outcome {
@@ -97,6 +101,10 @@ pub struct LinkRow {
     pub compared: bool,
     /// What happened to all packets.
     pub counts: Counts,
+    /// Packets that were sent and lost on the way.
+    pub lost: u64,
+    /// Packets that waited when counting began, and at the end.
+    pub queued: [u64; 2],
     /// The share of the time in which the link was sending.
     pub utilisation: f64,
     /// The queue averaged over time, in packets.

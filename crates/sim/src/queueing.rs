@@ -32,7 +32,7 @@ impl Queueing {
         let simplex = scenario.simplex(hop);
         let settings = qdisc.settings_with(simplex.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let place = place(scenario, classes, simplex.rate, Rng::named(seed, &format!("key {label}")).bits());
+        let place = place(scenario, classes, scenario.mean_rate(hop), Rng::named(seed, &format!("key {label}")).bits());
         if qdisc.name == "droptail" {
             let config = DroptailConfig::from_settings(&settings)?;
             return Ok(Queueing::Droptail(Droptail::new(config, &place)?));

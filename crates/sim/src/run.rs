@@ -6,8 +6,10 @@ use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario, UdpCc};
 use crate::events::EventLog;
 use crate::hosts::Hosts;
 use crate::link::Link;
+use crate::medium::Medium;
 use crate::meter::FlowLedger;
 use crate::outcome::{Outcome, RunError, Watch};
+use crate::pace::Pace;
 use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::sampler::Sampler;
@@ -41,7 +43,10 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64) -> Result<Vec<Link>, Run
         let carries = scenario.routes().any(|route| route.contains(&hop));
         let ledger = FlowLedger::new(scenario, carries, log);
         let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);
-        Ok(Link::new(hop.number(), port, simplex.rate, scenario.links[usize::from(hop.link)].delay))
+        let pace = Pace::new(simplex);
+        let chance = Rng::named(seed, &format!("medium {label}"));
+        let medium = Medium::new(hop.number(), simplex.impairments, pace.varies(), chance);
+        Ok(Link::new(hop.number(), port, pace, scenario.links[usize::from(hop.link)].delay, medium))
     };
     scenario.hops().map(link).collect()
 }

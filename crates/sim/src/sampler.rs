@@ -3,6 +3,7 @@
 use headgate_core::{Counts, Discipline, Span, Time, Why};
 use headgate_scenario::{Hop, Scenario};
 
+use crate::balance::Balance;
 use crate::link::Link;
 use crate::meter::Occupancy;
 use crate::outcome::{FlowRow, IntervalRow, LinkRow, Outcome};
@@ -85,7 +86,7 @@ impl Sampler {
         for (queue, link) in self.queues.iter_mut().zip(&mut net.links) {
             queue.total = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
             queue.told = since(queue.told, at_queue(link));
-            link.ledger_mut().restart();
+            link.restart();
         }
         net.hosts.restart(now);
     }
@@ -160,6 +161,7 @@ impl Sampler {
             links: scenario.hops().map(|hop| link_row(scenario, hop, net, &self.queues)).collect(),
             intervals: self.rows,
             events,
+            balance: Balance::default(),
         }
     }
 }
@@ -173,6 +175,8 @@ fn link_row(scenario: &Scenario, hop: Hop, net: &Net, queues: &[Measured]) -> Li
         direction: hop.direction,
         compared: queues[number].compared,
         counts: ledger.counts().clone(),
+        lost: net.links[number].lost(),
+        queued: net.links[number].queued(),
         utilisation,
         queue_packets_mean,
         queue_bytes_mean,

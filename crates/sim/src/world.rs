@@ -3,6 +3,7 @@
 use headgate_core::{FlowId, Packet, Time};
 use headgate_scenario::Scenario;
 
+use crate::balance::Balance;
 use crate::hosts::Hosts;
 use crate::link::Link;
 use crate::outcome::{EventBatch, Outcome, RunError, Watch};
@@ -29,6 +30,7 @@ enum What {
     FromSender,
     FromReceiver,
     FromLink,
+    OutOfLink,
     ToSender,
     SenderTimer,
     ReceiverTimer,
@@ -61,6 +63,11 @@ impl Event {
     #[inline]
     pub fn from_link(link: u16, packet: SimPacket) -> Event {
         Event { what: What::FromLink, link, packet }
+    }
+
+    /// A packet comes out of `link`, where that could not be told before.
+    pub fn out_of_link(link: u16, packet: SimPacket) -> Event {
+        Event { what: What::OutOfLink, link, packet }
     }
 
     /// An acknowledgement or a report reaches its sender.
@@ -120,6 +127,8 @@ pub struct Net {
     wakes: Wakes,
     /// The hosts.
     pub hosts: Hosts,
+    /// Packets that came from hosts.
+    entered: u64,
 }
 
 /// One run under way.
@@ -135,7 +144,7 @@ impl World {
     /// A world in which the events of `queue` are to come.
     pub fn new(queue: Queue<Event>, links: Vec<Link>, hosts: Hosts, sampler: Sampler) -> World {
         let wakes = Wakes::new(links.len());
-        World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
+        World { queue, net: Net { links, wakes, hosts, entered: 0 }, sampler, batch: EventBatch::default() }
     }
 
     /// Lets everything happen up to the scenario's end.
@@ -153,18 +162,28 @@ impl World {
                 self.report(now, watch)?;
             }
         }
+        let travelling = self.travelling();
         // What is still under way is no longer needed, and the tables want the room.
         self.queue = Queue::new(1);
         self.sampler.end(&mut self.net, end);
         self.report(end, watch)?;
-        Ok(self.sampler.outcome(scenario, &mut self.net, end, events))
+        let balance = self.net.balance(travelling);
+        let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, events) };
+        debug_assert!(outcome.conserves(), "a packet was lost or made: {balance:?}");
+        Ok(outcome)
+    }
+
+    /// Packets on their way to a link or out of one. Empties the queue.
+    fn travelling(&mut self) -> u64 {
+        let pending = std::iter::from_fn(|| self.queue.pop(Time::NEVER, |_| ()));
+        pending.filter(|(_, event)| matches!(event.what, What::FromLink | What::OutOfLink)).count() as u64
     }
 
     /// Lets the next thing before `end` happen and says when: an event, or a link that falls free, which comes after the
     /// events of the same time. `None` if nothing is to come.
     #[inline(always)]
     fn step(&mut self, end: Time) -> Option<Time> {
-        let World { queue, net: Net { links, wakes, hosts }, .. } = self;
+        let World { queue, net: Net { links, wakes, hosts, .. }, .. } = self;
         let wake = wakes.first();
         let last = Time::from_nanos(end.as_nanos() - 1);
         if let Some((now, event)) = queue.pop(wake.min(last), |event| event.approach(hosts)) {
@@ -189,9 +208,15 @@ impl World {
         match what {
             What::FromSender => {
                 net.hosts.next_datagram(&packet, queue);
+                net.entered += 1;
                 net.arrive(link, packet, now, queue);
             }
-            What::FromReceiver | What::FromLink => net.arrive(link, packet, now, queue),
+            What::FromReceiver => {
+                net.entered += 1;
+                net.arrive(link, packet, now, queue);
+            }
+            What::FromLink => net.arrive(link, packet, now, queue),
+            What::OutOfLink => net.hosts.leave(link, packet, now, queue),
             What::ToSender => net.hosts.acknowledge(&packet, now, queue),
             What::SenderTimer => net.hosts.sender_timer(flow, now, queue),
             What::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
@@ -232,6 +257,19 @@ impl World {
 }
 
 impl Net {
+    /// Where all packets are, if `travelling` of them are on their way.
+    fn balance(&self, travelling: u64) -> Balance {
+        let sum = |count: fn(&Link) -> u64| self.links.iter().map(count).sum();
+        Balance {
+            entered: self.entered,
+            delivered: self.hosts.delivered_packets,
+            dropped: self.hosts.dropped_packets,
+            lost: sum(Link::lost_ever),
+            queued: sum(|link| link.queued()[1]),
+            travelling,
+        }
+    }
+
     /// A packet reaches a link.
     #[inline(always)]
     fn arrive(&mut self, number: u16, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {

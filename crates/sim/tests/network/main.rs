@@ -4,6 +4,7 @@ mod balance;
 mod classes;
 mod evidence;
 mod links;
+mod media;
 mod metrics;
 mod paths;
 mod recovery;
@@ -49,7 +50,9 @@ impl Watch for Witness {
 
 /// Runs the scenario's first discipline with seed 1.
 fn go(scenario: &Scenario) -> Outcome {
-    run(scenario, &scenario.qdiscs[0], 1, &mut ()).unwrap_or_else(|error| panic!("{error}"))
+    let outcome = run(scenario, &scenario.qdiscs[0], 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.conserves(), "{:?}", outcome.balance);
+    outcome
 }
 
 /// The same, with the events.

@@ -1,0 +1,199 @@
+//! What a direction of a link does besides sending at one rate: a rate that changes, loss, jitter, reordering.
+
+use std::sync::Arc;
+
+use headgate_core::{Rate, Span};
+use toml::Spanned;
+
+use crate::check::{self, FASTEST, LONGEST_DELAY, LONGEST_RUN, Section, rate, some_time, within};
+use crate::error::Fault;
+use crate::inputs::Loader;
+use crate::raw::{At, RawStep};
+use crate::values::Quantity;
+
+/// How the rate of a direction changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Pace {
+    /// Not at all.
+    #[default]
+    Constant,
+    /// At given moments.
+    Schedule {
+        /// When, and to what: in order of time. A rate of 0 sends nothing.
+        steps: Vec<(Span, Rate)>,
+        /// After this the schedule begins anew, with the rate the link has before the first step.
+        period: Option<Span>,
+    },
+    /// As a trace in mahimahi's format says.
+    Trace {
+        /// The file's own name.
+        name: String,
+        /// When 1500 bytes may leave, in milliseconds, not decreasing; begins anew after the last.
+        opportunities: Arc<[u64]>,
+    },
+}
+
+/// What becomes of packets on their way through a direction, each by a chance of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Impairments {
+    /// The part of the packets that is lost, below 1.
+    pub loss: f64,
+    /// How many are lost in a row on average, after Gilbert; `None` where losses do not depend on each other.
+    pub burst: Option<f64>,
+    /// A further delay of 0 to this, drawn uniformly; no packet overtakes another for it.
+    pub jitter: Span,
+    /// The part of the packets that is held back by `reorder_by`, so that others overtake them.
+    pub reorder: f64,
+    /// How long.
+    pub reorder_by: Span,
+}
+
+/// Bytes that may leave at each opportunity of a trace: an IP packet of mahimahi's 1504 less the 4 of its TUN header
+/// (`PACKET_SIZE` in its `link_queue.hh`).
+pub const OPPORTUNITY: u64 = 1500;
+
+impl Pace {
+    /// The mean rate over `run`, of a link that has `rate` before its first step; that of one turn if it repeats.
+    pub(crate) fn mean(&self, rate: Rate, run: Span) -> Rate {
+        match self {
+            Pace::Constant | Pace::Trace { .. } => rate,
+            Pace::Schedule { steps, period } => {
+                let (whole, mut bits) = (period.unwrap_or(run), 0.0);
+                let (mut since, mut now) = (Span::ZERO, rate);
+                for &(at, next) in steps.iter().chain([&(whole, Rate::from_bits(0))]) {
+                    let until = at.min(whole);
+                    bits += (until - since).as_secs_f64() * now.as_bits() as f64;
+                    (since, now) = (until, next);
+                }
+                Rate::from_bits(((bits / whole.as_secs_f64()) as u64).max(1))
+            }
+        }
+    }
+}
+
+/// The keys of a direction that are read here.
+pub(crate) struct RawMedium {
+    pub(crate) rate: At<Quantity<Rate>>,
+    pub(crate) schedule: At<Vec<Spanned<RawStep>>>,
+    pub(crate) schedule_period: At<Quantity<Span>>,
+    pub(crate) trace: At<String>,
+    pub(crate) loss: At<f64>,
+    pub(crate) loss_burst: At<f64>,
+    pub(crate) jitter: At<Quantity<Span>>,
+    pub(crate) reorder: At<f64>,
+    pub(crate) reorder_by: At<Quantity<Span>>,
+}
+
+impl RawMedium {
+    /// Rate and how it changes; a direction that has neither `rate` nor `trace` has the `default`, if there is one.
+    pub(crate) fn pace(
+        self,
+        section: &Section,
+        default: Option<Rate>,
+        loader: &Loader<'_>,
+    ) -> Result<(Rate, Pace), Fault> {
+        if let Some(trace) = self.trace {
+            let beside = self.rate.as_ref().map(Spanned::span).or(self.schedule.as_ref().map(Spanned::span));
+            return match beside {
+                Some(span) => {
+                    Err(Fault::plain(span, "`trace` says when packets leave: leave out `rate` and `schedule`"))
+                }
+                None => of_trace(&trace, loader),
+            };
+        }
+        let rate = match (self.rate, default) {
+            (None, Some(default)) => default,
+            (given, _) => rate(check::plain(section.need("rate", given)?))?,
+        };
+        let period = self.schedule_period.map(|period| some_time(check::plain(period), LONGEST_RUN)).transpose()?;
+        Ok((rate, schedule(section.or(self.schedule, Vec::new()), period)?))
+    }
+
+    pub(crate) fn impairments(&self, section: &Section) -> Result<Impairments, Fault> {
+        let at = |raw: &At<f64>| raw.clone().unwrap_or_else(|| Spanned::new(section.span.clone(), 0.0));
+        let time = |raw: &At<Quantity<Span>>| {
+            raw.as_ref()
+                .map_or(Ok(Span::ZERO), |raw| within(Spanned::new(raw.span(), raw.get_ref().0), ..=LONGEST_DELAY))
+        };
+        let loss = within(at(&self.loss), 0.0..1.0)?;
+        let burst = self.loss_burst.clone().map(|burst| gilbert(burst, loss)).transpose()?;
+        let (reorder, reorder_by) = (within(at(&self.reorder), 0.0..=1.0)?, time(&self.reorder_by)?);
+        if reorder > 0.0 && reorder_by == Span::ZERO {
+            let message = "packets are reordered by being held back: `reorder_by` says for how long";
+            return Err(Fault::plain(at(&self.reorder).span(), message));
+        }
+        Ok(Impairments { loss, burst, jitter: time(&self.jitter)?, reorder, reorder_by })
+    }
+}
+
+/// In Gilbert's model (Bell System Technical Journal 39(5), 1960, with a bad state that loses all) losses come in runs of
+/// geometric length; between two runs at least one packet passes, which bounds the loss from above.
+fn gilbert(burst: Spanned<f64>, loss: f64) -> Result<f64, Fault> {
+    let span = burst.span();
+    let burst = within(burst, 1.0..=1e6)?;
+    if loss <= burst / (burst + 1.0) {
+        return Ok(burst);
+    }
+    Err(Fault::value(span, format!("runs of {burst} packets with one between them lose less than {loss} of all")))
+}
+
+fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result<Pace, Fault> {
+    let whole = raw.span();
+    let mut steps: Vec<(Span, Rate)> = Vec::new();
+    for step in raw.into_inner() {
+        let section = Section { span: step.span(), heading: "a step of `schedule`" };
+        let step = step.into_inner();
+        let at = check::plain(section.need("at", step.at)?);
+        let before = steps.last().map_or(Span::ZERO, |(at, _)| *at);
+        if *at.get_ref() <= before {
+            return Err(Fault::plain(at.span(), format!("a step at {} does not come after {before}", at.get_ref())));
+        }
+        if period.is_some_and(|period| *at.get_ref() >= period) {
+            return Err(Fault::plain(at.span(), "the step comes after `schedule_period`: it would never be taken"));
+        }
+        let rate = within(check::plain(section.need("rate", step.rate)?), ..=FASTEST)?;
+        steps.push((at.into_inner(), rate));
+    }
+    match (steps.is_empty(), period) {
+        (true, Some(_)) => Err(Fault::plain(whole, "`schedule_period` needs a `schedule` to repeat")),
+        (true, None) => Ok(Pace::Constant),
+        (false, period) => Ok(Pace::Schedule { steps, period }),
+    }
+}
+
+/// A trace and its mean rate.
+fn of_trace(path: &Spanned<String>, loader: &Loader<'_>) -> Result<(Rate, Pace), Fault> {
+    let (name, bytes) = loader.load(path)?;
+    let fault = |message: String| Fault::value(path.span(), message);
+    let opportunities = mahimahi(&bytes).map_err(|message| fault(format!("{name}: {message}")))?;
+    let last = opportunities.last().copied().unwrap_or(0);
+    let bits = opportunities.len() as f64 * OPPORTUNITY as f64 * 8.0 / (last as f64 / 1e3);
+    if bits > FASTEST.as_bits() as f64 {
+        return Err(fault(format!("{name}: it lets more than {FASTEST} pass")));
+    }
+    Ok((Rate::from_bits((bits as u64).max(1)), Pace::Trace { name, opportunities: opportunities.into() }))
+}
+
+/// The moments of a trace in mahimahi's format: one whole number of milliseconds a line, as its `LinkQueue` reads them.
+fn mahimahi(bytes: &[u8]) -> Result<Vec<u64>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not a text".to_string())?;
+    let mut moments: Vec<u64> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let parsed = line.parse().ok().filter(|_| line.bytes().all(|byte| byte.is_ascii_digit()));
+        let most = LONGEST_RUN.as_nanos() / 1_000_000;
+        let moment = parsed.filter(|moment| *moment <= most);
+        let moment = moment.ok_or_else(|| {
+            let line: String = line.chars().take(40).collect();
+            format!("line {number}: expected a whole number of milliseconds, at most {most}, found {line:?}")
+        })?;
+        if let Some(before) = moments.last().filter(|before| **before > moment) {
+            return Err(format!("line {number}: {moment} comes before {before}: times must not decrease"));
+        }
+        moments.push(moment);
+    }
+    match moments.last() {
+        None => Err("the trace is empty".to_string()),
+        Some(0) => Err("the trace lasts no time: its last line is 0".to_string()),
+        Some(_) => Ok(moments),
+    }
+}

@@ -1,0 +1,127 @@
+//! What a link does besides sending at one rate, and the files that a scenario names.
+
+use std::collections::BTreeMap;
+
+use headgate_core::{Rate, Span};
+use headgate_scenario::{Changes, Files, Impairments, Pace, Scenario, ScenarioError};
+
+/// Files by their paths.
+struct Shelf(BTreeMap<&'static str, &'static str>);
+
+impl Files for Shelf {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.0.get(path).map(|text| text.as_bytes().to_vec()).ok_or_else(|| "No such file or directory".to_string())
+    }
+}
+
+fn shelf() -> Shelf {
+    Shelf(BTreeMap::from([
+        ("lte.up", "0\n2\n2\n8\n"),
+        ("other/lte.up", "9\n"),
+        ("same/lte.up", "0\n2\n2\n8\n"),
+        ("empty", ""),
+        ("still", "0\n0\n"),
+        ("back", "1\n5\n4\n"),
+        ("odd", "1\n\n4\n"),
+        ("dots", "1\n2.5\n"),
+        ("plus", "+1\n"),
+        ("fast", "0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n1\n"),
+    ]))
+}
+
+/// A dumbbell of 10 ms and 100 packets whose `[link]` goes on with `keys`.
+fn read(keys: &str) -> Result<Scenario, ScenarioError> {
+    let text = format!(
+        "name = 'm'\nduration = '10s'\nqdiscs = ['droptail']\ntcp = [{{}}]\n[link]\ndelay = '10ms'\nlimit = '100p'\n{keys}\n"
+    );
+    Scenario::read_with(&text, "m.toml", &Changes::default(), &shelf())
+}
+
+fn good(keys: &str) -> Scenario {
+    let scenario = read(keys).unwrap_or_else(|error| panic!("{error}"));
+    let again = Scenario::read_with(&scenario.to_toml(), "again.toml", &Changes::default(), &scenario.inputs);
+    assert_eq!(again.as_ref(), Ok(&scenario), "{}", scenario.to_toml());
+    scenario
+}
+
+#[test]
+fn a_trace_takes_the_place_of_a_rate_and_stays_with_the_scenario() {
+    let scenario = good("trace = 'lte.up'\nreverse = { trace = 'same/lte.up' }");
+    let [hop, back] = [scenario.bottleneck(), scenario.bottleneck().back()];
+    // Four opportunities of 1500 bytes in 8 ms: 6 Mbit/s.
+    assert_eq!(scenario.mean_rate(hop), Rate::from_bits(6_000_000));
+    let Pace::Trace { name, opportunities } = &scenario.simplex(hop).pace else { panic!("a trace") };
+    assert_eq!((name.as_str(), &opportunities[..]), ("lte.up", &[0, 2, 2, 8][..]));
+    assert_eq!(scenario.simplex(back).pace, scenario.simplex(hop).pace, "one file, named twice");
+    let inputs: Vec<_> = scenario.inputs.iter().collect();
+    assert_eq!(inputs, [("lte.up", &b"0\n2\n2\n8\n"[..])]);
+    assert!(scenario.to_toml().contains("trace = \"inputs/lte.up\""));
+}
+
+#[test]
+fn a_schedule_has_its_mean() {
+    let keys = "rate = '10Mbit/s'\nschedule = [{ at = '2s', rate = '1Mbit/s' }, { at = '6s', rate = '0bit/s' }]";
+    let scenario = good(keys);
+    // 2 s of 10, 4 s of 1 and 4 s of nothing in a run of 10 s.
+    assert_eq!(scenario.mean_rate(scenario.bottleneck()), Rate::from_bits(2_400_000));
+    let scenario = good(&format!("{keys}\nschedule_period = '8s'"));
+    assert_eq!(scenario.mean_rate(scenario.bottleneck()), Rate::from_bits(3_000_000));
+    assert_eq!(scenario.simplex(scenario.bottleneck().back()).pace, Pace::Constant, "the way back has its own");
+}
+
+#[test]
+fn impairments_are_of_one_direction() {
+    let scenario = good(
+        "rate = '1Mbit/s'\nloss = 0.02\nloss_burst = 3.5\njitter = '2ms'\n\
+         reverse = { loss = 0.5, reorder = 0.1, reorder_by = '7ms' }",
+    );
+    let there = Impairments { loss: 0.02, burst: Some(3.5), jitter: Span::from_millis(2), ..Impairments::default() };
+    let back = Impairments { loss: 0.5, reorder: 0.1, reorder_by: Span::from_millis(7), ..Impairments::default() };
+    assert_eq!(scenario.simplex(scenario.bottleneck()).impairments, there);
+    assert_eq!(scenario.simplex(scenario.bottleneck().back()).impairments, back);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_words() {
+    let most = "a whole number of milliseconds, at most 86400000";
+    let rate = "rate = '1Mbit/s'\n";
+    for (keys, message) in [
+        ("trace = 'gone'".to_string(), "`link.trace`: cannot read \"gone\": No such file or directory".to_string()),
+        ("trace = 'a/..'".into(), "`link.trace`: expected the path of a file, found \"a/..\"".into()),
+        ("trace = 'empty'".into(), "`link.trace`: empty: the trace is empty".into()),
+        ("trace = 'still'".into(), "`link.trace`: still: the trace lasts no time: its last line is 0".into()),
+        ("trace = 'back'".into(), "`link.trace`: back: line 3: 4 comes before 5: times must not decrease".into()),
+        ("trace = 'odd'".into(), format!("`link.trace`: odd: line 2: expected {most}, found \"\"")),
+        ("trace = 'dots'".into(), format!("`link.trace`: dots: line 2: expected {most}, found \"2.5\"")),
+        ("trace = 'plus'".into(), format!("`link.trace`: plus: line 1: expected {most}, found \"+1\"")),
+        (format!("{rate}trace = 'lte.up'"), "`trace` says when packets leave: leave out `rate` and `schedule`".into()),
+        (
+            "trace = 'lte.up'\nreverse.trace = 'other/lte.up'".into(),
+            "`link.reverse.trace`: another file that the scenario names is called \"lte.up\" too: rename one".into(),
+        ),
+        (format!("{rate}schedule = [{{ at = '0s', rate = '1Mbit/s' }}]"), "a step at 0s does not come after 0s".into()),
+        (
+            format!("{rate}schedule = [{{ at = '2s', rate = '1Mbit/s' }}]\nschedule_period = '2s'"),
+            "the step comes after `schedule_period`: it would never be taken".into(),
+        ),
+        (format!("{rate}schedule = [{{ at = '2s' }}]"), "`rate` is missing: a step of `schedule` needs it".into()),
+        (format!("{rate}schedule_period = '2s'"), "`schedule_period` needs a `schedule` to repeat".into()),
+        (format!("{rate}loss = 1.0"), "`link.loss`: must be at least 0.0 and less than 1.0, not 1".into()),
+        (
+            format!("{rate}loss = 0.8\nloss_burst = 2.0"),
+            "`link.loss_burst`: runs of 2 packets with one between them lose less than 0.8 of all".into(),
+        ),
+        (
+            format!("{rate}reorder = 0.1"),
+            "packets are reordered by being held back: `reorder_by` says for how long".into(),
+        ),
+    ] {
+        assert_eq!(read(&keys).expect_err(&message).message, message);
+    }
+    let text = "name = 'm'\nduration = '10s'\nqdiscs = ['droptail']\ntcp = [{}]\n\
+                link = { delay = '10ms', limit = '9p', trace = 'a' }";
+    let error = Scenario::read(text, "m.toml", &Changes::default()).unwrap_err();
+    let why = "this scenario was not read from a folder, so it can name no files";
+    assert_eq!(error.message, format!("`link.trace`: cannot read \"a\": {why}"));
+    assert_eq!((error.line, error.column), (Some(5), Some(50)));
+}

@@ -1,0 +1,266 @@
+//! When a transmitter has sent a packet: at a constant rate, by a schedule of rates, or by a trace of opportunities.
+
+use std::sync::Arc;
+
+use headgate_core::{Rate, Span, Time};
+use headgate_scenario::{OPPORTUNITY, Simplex};
+
+/// How a direction of a link sends.
+pub enum Pace {
+    /// At one rate.
+    Constant(Constant),
+    /// At rates that change.
+    Schedule(Schedule),
+    /// As a trace lets it.
+    Trace(Trace),
+}
+
+impl Pace {
+    /// What the scenario says of a direction.
+    pub fn new(simplex: &Simplex) -> Pace {
+        use headgate_scenario::Pace as Said;
+        match &simplex.pace {
+            Said::Constant => Pace::Constant(Constant { rate: simplex.rate, last: (0, Span::ZERO) }),
+            Said::Schedule { steps, period } => Pace::Schedule(Schedule::new(simplex.rate, steps, *period)),
+            Said::Trace { opportunities, .. } => Pace::Trace(Trace::new(Arc::clone(opportunities))),
+        }
+    }
+
+    /// When a packet is sent whose first bit goes at `now`, not before the packet of the last call was sent.
+    #[inline]
+    pub fn sent(&mut self, now: Time, bytes: u32) -> Time {
+        match self {
+            Pace::Constant(constant) => now + constant.transmit(bytes),
+            Pace::Schedule(schedule) => schedule.sent(now, bytes),
+            Pace::Trace(trace) => trace.sent(now, bytes),
+        }
+    }
+
+    /// Whether a packet may take longer to send than its size tells.
+    pub fn varies(&self) -> bool {
+        !matches!(self, Pace::Constant(_))
+    }
+}
+
+/// A constant rate.
+pub struct Constant {
+    rate: Rate,
+    /// The transmission time of the size seen last: sizes repeat.
+    last: (u32, Span),
+}
+
+impl Constant {
+    #[inline]
+    fn transmit(&mut self, bytes: u32) -> Span {
+        if self.last.0 != bytes {
+            self.last = (bytes, self.rate.transmit(bytes));
+        }
+        self.last.1
+    }
+}
+
+/// Rates that change at given moments. What remains of a packet when the rate changes is sent at the new one.
+pub struct Schedule {
+    /// From when on (in nanoseconds of the turn) which rate holds; begins with 0.
+    steps: Vec<(u64, u64)>,
+    /// The length of a turn; the last step of a schedule that does not repeat has no end.
+    period: Option<u64>,
+    /// What a whole turn sends, in bits x nanoseconds per second.
+    turn: u128,
+}
+
+impl Schedule {
+    fn new(rate: Rate, steps: &[(Span, Rate)], period: Option<Span>) -> Schedule {
+        let changes = steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bits()));
+        let mut schedule = Schedule {
+            steps: [(0, rate.as_bits())].into_iter().chain(changes).collect(),
+            period: period.map(Span::as_nanos),
+            turn: 0,
+        };
+        schedule.turn = (0..schedule.steps.len()).map(|step| schedule.work(step, schedule.steps[step].0)).sum();
+        schedule
+    }
+
+    /// When a step ends, in the turn; `None` for never.
+    fn end(&self, step: usize) -> Option<u64> {
+        self.steps.get(step + 1).map(|(at, _)| *at).or(self.period)
+    }
+
+    /// What is sent from `at` to the end of `step`; nothing if it has no end, as only a turn asks.
+    fn work(&self, step: usize, at: u64) -> u128 {
+        self.end(step).map_or(0, |end| u128::from(end - at) * u128::from(self.steps[step].1))
+    }
+
+    fn sent(&self, now: Time, bytes: u32) -> Time {
+        // In bits x nanoseconds per second, so that whole numbers say it exactly.
+        let mut left = u128::from(bytes) * 8 * 1_000_000_000;
+        let now = now.as_nanos();
+        let mut base = self.period.map_or(0, |period| now / period * period);
+        let mut at = now - base;
+        let mut step = self.steps.partition_point(|(from, _)| *from <= at) - 1;
+        loop {
+            let rate = u128::from(self.steps[step].1);
+            let Some(end) = self.end(step) else {
+                return if rate == 0 { Time::NEVER } else { after(base + at, left.div_ceil(rate)) };
+            };
+            let work = u128::from(end - at) * rate;
+            if left <= work {
+                return after(base + at, left.div_ceil(rate.max(1)));
+            }
+            left -= work;
+            (at, step) = (end, step + 1);
+            if step == self.steps.len() {
+                // A turn ends, and whole turns that are not enough may be passed over: all but what the last one sends.
+                let turns = (left - 1) / self.turn;
+                left -= turns * self.turn;
+                base = base.saturating_add(end.saturating_mul(1 + u64::try_from(turns).unwrap_or(u64::MAX)));
+                (at, step) = (0, 0);
+            }
+        }
+    }
+}
+
+fn after(nanos: u64, more: u128) -> Time {
+    Time::from_nanos(nanos.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)))
+}
+
+/// Opportunities to send some bytes, as mahimahi's `LinkQueue` takes them: one passes at the moment it stands for, up to
+/// then goes what fits of the packets that are there, and what it has left over for nobody is lost.
+pub struct Trace {
+    /// In milliseconds of the turn; a turn ends with the last.
+    moments: Arc<[u64]>,
+    /// Turns passed, and the opportunity of this one that is used next.
+    turn: u64,
+    next: usize,
+    /// The opportunity used last: when, and the bytes it has left.
+    open: (Time, u64),
+}
+
+impl Trace {
+    fn new(moments: Arc<[u64]>) -> Trace {
+        Trace { moments, turn: 0, next: 0, open: (Time::NEVER, 0) }
+    }
+
+    fn length(&self) -> u64 {
+        self.moments.last().copied().unwrap_or(1)
+    }
+
+    /// The next opportunity's moment.
+    fn moment(&self) -> Time {
+        let millis = self.turn.saturating_mul(self.length()).saturating_add(self.moments[self.next]);
+        Time::from_nanos(millis.saturating_mul(1_000_000))
+    }
+
+    fn advance(&mut self, by: u64) {
+        let count = self.moments.len() as u64;
+        let next = self.next as u64 + by;
+        self.turn += next / count;
+        self.next = (next % count) as usize;
+    }
+
+    /// Passes over what lies not after `now`: nobody was there to use it.
+    fn skip(&mut self, now: Time) {
+        if self.moment() > now {
+            return;
+        }
+        let millis = now.as_nanos() / 1_000_000;
+        self.turn = self.turn.max(millis / self.length());
+        let within = millis - self.turn * self.length();
+        self.next = self.moments.partition_point(|moment| *moment <= within);
+    }
+
+    fn sent(&mut self, now: Time, bytes: u32) -> Time {
+        if self.open.0 != now {
+            self.skip(now);
+        }
+        if self.open.0 != now || self.open.1 == 0 {
+            self.open = (self.moment(), OPPORTUNITY);
+            self.advance(1);
+        }
+        let bytes = u64::from(bytes);
+        let (mut moment, mut left) = self.open;
+        if left < bytes {
+            let more = (bytes - left).div_ceil(OPPORTUNITY);
+            self.advance(more - 1);
+            moment = self.moment();
+            self.advance(1);
+            left += more * OPPORTUNITY;
+        }
+        self.open = (moment, left - bytes);
+        moment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::from_millis(n)
+    }
+
+    fn schedule(steps: &[(u64, u64)], period: Option<u64>) -> Schedule {
+        let steps = steps.iter().map(|(at, mbit)| (Span::from_millis(*at), Rate::from_bits(mbit * 1_000_000)));
+        Schedule::new(Rate::from_bits(8_000_000), &steps.collect::<Vec<_>>(), period.map(Span::from_millis))
+    }
+
+    #[test]
+    fn what_remains_when_the_rate_changes_is_sent_at_the_new_one() {
+        // 8 Mbit/s is a byte a microsecond. At 10 ms it falls to an eighth, at 20 ms to nothing, at 30 ms it is 16 Mbit/s.
+        let pace = schedule(&[(10, 1), (20, 0), (30, 16)], None);
+        assert_eq!(pace.sent(ms(1), 1000), ms(2));
+        assert_eq!(pace.sent(ms(9), 1000), ms(10), "sent as the rate changes");
+        assert_eq!(pace.sent(ms(9), 1500), ms(14), "500 bytes are left and take 4 ms");
+        assert_eq!(pace.sent(ms(19), 625), Time::from_nanos(30_250_000), "125 bytes before the pause, 500 after it");
+        assert_eq!(pace.sent(ms(25), 2000), ms(31));
+        let ends = schedule(&[(10, 0)], None);
+        assert_eq!(ends.sent(ms(9), 1001), Time::NEVER, "it stays down");
+    }
+
+    #[test]
+    fn a_schedule_that_repeats_goes_round_as_often_as_it_must() {
+        // A turn of 10 ms: 5 ms at a byte a microsecond, then a pause: 5000 bytes.
+        let pace = schedule(&[(5, 0)], Some(10));
+        assert_eq!(pace.sent(ms(4), 1000), ms(5));
+        assert_eq!(pace.sent(ms(4), 1001), Time::from_nanos(10_001_000));
+        assert_eq!(pace.sent(ms(27), 1000), ms(31));
+        assert_eq!(pace.sent(ms(0), 50_000), ms(95), "ten turns, the last of which is over when it pauses");
+        assert_eq!(pace.sent(ms(4), 50_000), ms(104));
+    }
+
+    fn trace(moments: &[u64]) -> Trace {
+        Trace::new(moments.into())
+    }
+
+    #[test]
+    fn packets_leave_at_the_opportunities_of_a_trace() {
+        let mut pace = trace(&[2, 2, 5, 10]);
+        // One waits for the first, one for the second at the same moment.
+        assert_eq!((pace.sent(ms(0), 1500), pace.sent(ms(2), 1500)), (ms(2), ms(2)));
+        // 3000 bytes need two; then the trace begins anew, at 12 ms.
+        assert_eq!((pace.sent(ms(2), 3000), pace.sent(ms(10), 1)), (ms(10), ms(12)));
+    }
+
+    #[test]
+    fn what_an_opportunity_has_left_goes_to_who_is_there() {
+        let mut pace = trace(&[10]);
+        assert_eq!(pace.sent(ms(0), 600), ms(10));
+        assert_eq!(pace.sent(ms(10), 600), ms(10));
+        assert_eq!(pace.sent(ms(10), 600), ms(20), "300 bytes of it now, 300 at the next");
+        assert_eq!(pace.sent(ms(20), 1200), ms(20), "the rest of it");
+        assert_eq!(pace.sent(ms(25), 100), ms(30));
+        // Nobody used the rest at 30 ms, nor the opportunity of 40 ms.
+        assert_eq!(pace.sent(ms(45), 1500), ms(50));
+    }
+
+    #[test]
+    fn opportunities_that_nobody_uses_pass_however_many_they_are() {
+        let mut pace = trace(&[0, 3, 7]);
+        // 7 ms a turn; 0 and 7 fall together, so that turns meet with two opportunities.
+        assert_eq!(pace.sent(ms(0), 100), ms(3));
+        assert_eq!(pace.sent(ms(7_000_006), 1500), ms(7_000_007));
+        assert_eq!(pace.sent(ms(7_000_007), 1500), ms(7_000_007), "the last of a turn and the first of the next");
+        assert_eq!(pace.sent(ms(7_000_007), 1500), ms(7_000_010));
+        assert_eq!(pace.sent(ms(7_000_700), 1500), ms(7_000_703), "an arrival at an opportunity is too late for it");
+    }
+}

@@ -1,0 +1,110 @@
+//! Links that lose, hold up and reorder packets, and whose rates change.
+
+use headgate_scenario::{Changes, Files, Scenario};
+use headgate_sim::{Happening, LinkRow};
+
+use crate::{go, scenario, witness};
+
+/// 20 packets of 1000 bytes a millisecond from 1.08 ms on, at a link that `[link]` goes on to describe with `keys`.
+fn burst(keys: &str, duration: &str) -> Scenario {
+    let flows =
+        "[[udp]]\nrate = '160Mbit/s'\nheader = '0B'\nstop = '1ms'\naccess = { rate = '100Gbit/s', delay = '1ms' }\n";
+    scenario(duration, "droptail", &format!("{keys}\n{flows}"))
+}
+
+/// When packets left the queue, in microseconds.
+fn sent(scenario: &Scenario) -> Vec<u64> {
+    let (_, events) = witness(scenario);
+    let sent = events.iter().filter(|event| event.happening == Happening::Sent);
+    sent.map(|event| event.time.as_nanos() / 1000).collect()
+}
+
+fn close(found: &[u64], expected: &[u64]) {
+    let same = found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| a.abs_diff(*b) <= 1);
+    assert!(same, "{found:?} is not {expected:?}");
+}
+
+#[test]
+fn a_schedule_moves_every_departure_as_it_says() {
+    // 800 us a packet. The sixth begins at 5 ms and has 1 us of it behind it when the rate falls to a tenth.
+    let keys = "schedule = [{ at = '5001us', rate = '1Mbit/s' }, { at = '30ms', rate = '10Mbit/s' }]";
+    let times = sent(&burst(keys, "2s"));
+    assert_eq!(times.len(), 20);
+    close(&times[..6], &[1000, 1800, 2600, 3400, 4200, 5000]);
+    // 7 991 bits are left at 5.001 ms: 7.991 ms at 1 Mbit/s. Then 8 ms each; the ninth has 1008 bits behind it at 30 ms.
+    close(&times[6..9], &[12_991, 20_991, 28_991]);
+    // 6 992 bits at 10 Mbit/s, then 800 us each again.
+    close(&times[9..11], &[30_699, 31_499]);
+}
+
+struct Trace;
+
+impl Files for Trace {
+    fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+        Ok(b"3\n3\n9\n".to_vec())
+    }
+}
+
+#[test]
+fn a_trace_says_when_packets_leave() {
+    let text = "name = 't'\nduration = '40ms'\nqdiscs = ['droptail']\nrecord = { interval = '40ms', events = 'all' }\n\
+                link = { trace = 'lte', delay = '10ms', limit = '50p', reverse.rate = '10Mbit/s' }\n\
+                [[udp]]\nrate = '160Mbit/s'\npacket = '1500B'\nheader = '0B'\nstop = '1ms'\n\
+                access = { rate = '100Gbit/s', delay = '1ms' }\n";
+    let scenario = Scenario::read_with(text, "t.toml", &Changes::default(), &Trace).unwrap();
+    // The first is being sent from 1 ms on. Opportunities are at 3, 3, 9, then 12, 12, 18 ...: each lets the next begin.
+    let times = sent(&scenario);
+    close(&times[..7], &[1000, 3000, 3000, 9000, 12_000, 12_000, 18_000]);
+    // All 14 of them began by 39 ms. Nine were out 10 ms before the end; those of 30 ms come out as the run ends.
+    let outcome = go(&scenario);
+    assert_eq!(outcome.links[0].counts.sent, 14);
+    assert!((outcome.flows[0].goodput_bps * 0.04 / 12_000.0 - 9.0).abs() < 1e-9);
+}
+
+fn losing(keys: &str, flows: &str) -> (f64, LinkRow) {
+    let outcome = go(&scenario("40s", "droptail", &format!("{keys}\n{flows}")));
+    let goodput = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
+    (goodput, outcome.links[0].clone())
+}
+
+#[test]
+fn what_is_lost_on_the_way_is_no_drop_and_does_not_arrive() {
+    let (goodput, row) = losing("loss = 0.1", "[[udp]]\nrate = '8Mbit/s'\nheader = '0B'\n");
+    // Binomial: 4 sigma of 40 000 packets at a tenth are 240.
+    assert_eq!(row.counts.dropped(), 0);
+    assert!(row.lost.abs_diff(row.counts.sent / 10) < 240, "{} of {}", row.lost, row.counts.sent);
+    assert_eq!((goodput * 40.0 / 8000.0) as u64, row.counts.sent - row.lost);
+}
+
+#[test]
+fn tcp_recovers_from_losses_of_data_and_of_acknowledgements() {
+    let flows = "[[tcp]]\nflows = 2\n";
+    let (clean, _) = losing("", flows);
+    let (lossy, row) = losing("loss = 0.01\nreverse = { loss = 0.05 }", flows);
+    assert!(row.lost > 0 && lossy > 1e6 && lossy < clean, "{lossy} against {clean}");
+}
+
+#[test]
+fn packets_held_back_are_overtaken_and_tcp_takes_some_for_lost() {
+    let flows = "[[tcp]]\nwindow = 40\n";
+    let outcome = |keys: &str| go(&scenario("20s", "droptail", &format!("{keys}\n{flows}")));
+    // Nothing is dropped or lost: only order can make TCP send again (RFC 5681, section 3.2: three duplicate ACKs).
+    let reordered = outcome("reorder = 0.01\nreorder_by = '20ms'");
+    assert_eq!((reordered.links[0].counts.dropped(), reordered.links[0].lost), (0, 0));
+    assert!(reordered.flows[0].retransmits > 0);
+    // Jitter keeps the order.
+    let jittery = outcome("jitter = '20ms'");
+    assert_eq!((jittery.links[0].counts.dropped(), jittery.flows[0].retransmits), (0, 0));
+}
+
+#[test]
+fn a_medium_has_a_stream_of_its_own() {
+    // On both links UDP arrives at the same moments, whatever the medium draws.
+    let arrivals = |keys: &str| {
+        let (_, events) =
+            witness(&scenario("5s", "red", &format!("{keys}\n[[udp]]\nrate = '5Mbit/s'\njitter = 1.0\n")));
+        let arrived = events.iter().filter(|event| event.happening == Happening::Arrived);
+        arrived.map(|event| event.time).collect::<Vec<_>>()
+    };
+    assert_eq!(arrivals(""), arrivals("loss = 0.3\njitter = '5ms'"));
+}
