@@ -141,7 +141,9 @@ def test_a_file_that_a_scenario_names_stays_with_its_result(tmp_path: Path):
     trace = tmp_path / "traces" / "lte.up"
     trace.write_text("".join(f"{moment}\n" for moment in range(0, 1000, 6)))
     file = tmp_path / "small.toml"
-    file.write_text(SMALL.replace('rate = "2Mbit/s"\ndelay', 'trace = "traces/lte.up"\nreverse.rate = "2Mbit/s"\ndelay', 1))
+    file.write_text(
+        SMALL.replace('rate = "2Mbit/s"\ndelay', 'trace = "traces/lte.up"\nreverse.rate = "2Mbit/s"\ndelay', 1)
+    )
     scenario = headgate.Scenario.load(file, seeds=1, qdiscs=["droptail"])
     result = headgate.run(scenario, out=tmp_path / "out", report=False)
     assert (result.path / "inputs" / "lte.up").read_bytes() == trace.read_bytes()

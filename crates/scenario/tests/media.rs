@@ -106,7 +106,7 @@ fn what_cannot_be_is_refused_in_words() {
         ),
         (format!("{rate}schedule = [{{ at = '2s' }}]"), "`rate` is missing: a step of `schedule` needs it".into()),
         (format!("{rate}schedule_period = '2s'"), "`schedule_period` needs a `schedule` to repeat".into()),
-        (format!("{rate}loss = 1.0"), "`link.loss`: must be at least 0.0 and less than 1.0, not 1".into()),
+        (format!("{rate}loss = 1.0"), "`link.loss`: must be at least 0 and less than 1, not 1".into()),
         (
             format!("{rate}loss = 0.8\nloss_burst = 2.0"),
             "`link.loss_burst`: runs of 2 packets with one between them lose less than 0.8 of all".into(),
