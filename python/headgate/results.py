@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from headgate import store, tables
 from headgate.errors import ResultError
-from headgate.scenario import Point, Scenario
+from headgate.scenario import Point, Scenario, files_in
 
 
 class Result:

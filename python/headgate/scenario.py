@@ -91,7 +91,7 @@ class Scenario:
     def changed(
         self, *, set: Iterable[str] = (), qdiscs: Iterable[str] = (), seeds: int | Iterable[int] | None = None
     ) -> Scenario:
-        """This scenario with the changes of `load`; it keeps its inputs and can name no other files."""
+        """The scenario with the changes of `load`; it keeps its inputs and can name no other files."""
         kept = self.inputs
 
         def files(path: str) -> bytes:

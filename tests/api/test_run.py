@@ -156,7 +156,7 @@ def test_a_file_that_a_scenario_names_stays_with_its_result(tmp_path: Path):
     with pytest.raises(headgate.ResultError, match="is not the file that the result was made from"):
         headgate.load(result.path)
     trace.unlink()
-    with pytest.raises(headgate.ScenarioError, match="cannot read .*No such file"):
+    with pytest.raises(headgate.ScenarioError, match=r"cannot read .*No such file"):
         headgate.Scenario.load(file)
 
 
