@@ -12,11 +12,18 @@ flows = ["tcp"]
 capture = ["bottleneck"]
 """
 
+#: Marked where it can be, and with headers that have room for options.
+TCP = """flows = 3
+ecn = true
+header = "52B"
+ack = "52B"
+"""
+
 
 @pytest.fixture(scope="session")
 def scenario() -> headgate.Scenario:
-    """RED marks one TCP group and drops the other's packets; six seconds are enough for a timeout."""
-    text = SMALL.replace('"droptail", "faba"', '"red:maxp=0.1", "faba"').replace("flows = 3", "flows = 3\necn = true")
+    """RED marks one TCP group and drops the other's packets; three seconds are enough for a timeout."""
+    text = SMALL.replace('"droptail", "faba"', '"red:maxp=0.1", "faba"').replace("flows = 3", TCP)
     return headgate.Scenario.parse(text + RECORD)
 
 

@@ -58,6 +58,7 @@ def tshark(file: Path, *arguments: str) -> list[str]:
 COMPLAINTS = [
     "_ws.malformed",
     "_ws.expert.severity >= error",
+    "_ws.expert.severity >= warning && !tcp.analysis.flags",
     "tcp.analysis.ack_lost_segment",
     "tcp.analysis.lost_segment && !frame.comment",
 ]

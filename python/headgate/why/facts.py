@@ -127,6 +127,7 @@ class Facts:
     kind: str
     qdisc: str
     seed: int
+    warmup_s: float
     span_s: float
     mine: Share
     peers: Share
@@ -162,6 +163,7 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
         kind=row["kind"],
         qdisc=point.qdisc,
         seed=point.seed,
+        warmup_s=result.scenario.warmup_s,
         span_s=result.scenario.duration_s - result.scenario.warmup_s,
         mine=_share(mine),
         peers=_share(peers),

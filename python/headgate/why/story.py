@@ -50,7 +50,7 @@ def _who(facts: Facts) -> str:
     return (
         f"Flow {facts.flow} is {which} of `{facts.group}` ({kind}), under {facts.qdisc} "
         f"({_core.discipline(facts.qdisc.partition(':')[0]).summary}) with seed {facts.seed}, "
-        f"in the {style.plain(facts.span_s)} s after the warm-up."
+        f"in the {style.plain(facts.span_s)} s {'after the warm-up' if facts.warmup_s else 'of the run'}."
     )
 
 

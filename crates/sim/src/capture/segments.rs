@@ -24,8 +24,8 @@ pub enum Format {
 pub struct TcpFormat {
     /// Bytes of data in a full segment.
     pub payload: u32,
-    /// Bytes of TCP header before them, and on an acknowledgement without blocks: the smallest and NOPs, where the
-    /// scenario has it larger.
+    /// Bytes of TCP header before them, and on an acknowledgement without blocks: the smallest and padding, where
+    /// the scenario has it larger.
     data_header: u32,
     ack_header: u32,
     /// The receiver's window, and by how much it is shifted (RFC 7323, section 2).
@@ -43,6 +43,8 @@ const MOST: u32 = TcpHeader::MAX_LEN as u32;
 /// RFC 7323, section 2.3.
 const LARGEST_SCALE: u8 = 14;
 
+/// What fills a header: the end of the options, and zeros after it (RFC 9293, section 3.1).
+const PADDING: [u8; (MOST - LEAST) as usize] = [0; (MOST - LEAST) as usize];
 const NOP: u8 = 1;
 const MAXIMUM_SEGMENT_SIZE: u8 = 2;
 const WINDOW_SCALE: u8 = 3;
@@ -110,11 +112,10 @@ impl TcpFormat {
         let length = 2 + 8 * told().count();
         if length > 2 {
             let used = (self.ack_header - LEAST).max(2 + length as u32) as usize;
-            let mut bytes = [NOP; (MOST - LEAST) as usize];
-            let option = &mut bytes[used - length..used];
-            option[..2].copy_from_slice(&[SACK, length as u8]);
+            let mut bytes = PADDING;
+            bytes[..4].copy_from_slice(&[NOP, NOP, SACK, length as u8]);
             let edges = told().flat_map(|&(start, end)| [start, end]).flat_map(|edge| self.byte(edge).to_be_bytes());
-            option[2..].iter_mut().zip(edges).for_each(|(byte, edge)| *byte = edge);
+            bytes[4..].iter_mut().zip(edges).for_each(|(byte, edge)| *byte = edge);
             tcp.options = options(&bytes[..used]);
         }
         tcp
@@ -152,7 +153,7 @@ impl TcpFormat {
     }
 
     fn established(&self, seq: u32, ack: u32, length: u32) -> TcpHeader {
-        let options = options(&[NOP; MOST as usize][..(length - LEAST) as usize]);
+        let options = options(&PADDING[..(length - LEAST) as usize]);
         TcpHeader { ack: true, acknowledgment_number: ack, options, ..header(seq, self.window) }
     }
 }
