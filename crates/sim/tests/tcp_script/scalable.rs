@@ -86,7 +86,7 @@ fn a_loss_halves_the_window_whatever_was_marked() {
 /// Where one segment in `period` is marked: the mean window of twenty thousand segments at a round trip of `rtt`, after as
 /// many in which the window comes near: it closes on a window of W by 1/W a round trip.
 fn mean_window(cc: Cc, period: u32, rtt: Span) -> f64 {
-    let marks = |seq: u32, _| if seq % period == 0 { Fate::Marked } else { Fate::Arrives };
+    let marks = |seq: u32, _| if seq.is_multiple_of(period) { Fate::Marked } else { Fate::Arrives };
     let mut net = Net::new(avoiding(cc, 20)).delay(Span::from_nanos(rtt.as_nanos() / 2)).fate(marks);
     let mut end = at(0);
     let run = |net: &mut Net, upto: usize, end: &mut headgate_core::Time| {

@@ -6,10 +6,16 @@ use headgate_sim::tcp::Config;
 
 use crate::common::{Host, at, avoiding, ms, plain};
 
+/// Every way to repair losses.
+fn recoveries(config: impl Fn(Cc) -> Config) -> [Config; 4] {
+    let tracked = Config { rack: true, prr: true, ..config(Cc::Sack) };
+    [config(Cc::Reno), config(Cc::NewReno), config(Cc::Sack), tracked]
+}
+
 #[test]
 fn no_more_is_sent_than_was_offered() {
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut host = Host::finite(plain(cc));
+    for config in recoveries(plain) {
+        let mut host = Host::finite(config);
         assert_eq!(host.offer(0), "");
         assert!(host.tcp.acked_all());
         // IW 2; the ACK of 0 adds one to the window, and 1 to 3 are outstanding.
@@ -148,8 +154,8 @@ fn a_pause_does_not_enlarge_a_small_window() {
 
 #[test]
 fn a_reset_connection_starts_anew_and_counts_on() {
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut host = rested(plain(cc));
+    for config in recoveries(plain) {
+        let mut host = rested(config);
         host.tcp.reset(&host.config, host.now);
         assert_eq!(host.windows(), (4.0, f64::INFINITY));
         assert_eq!((host.tcp.rto().srtt(), host.tcp.rto().timeout()), (None, ms(1000)));
@@ -166,8 +172,8 @@ fn a_reset_connection_starts_anew_and_counts_on() {
 
 #[test]
 fn what_a_reset_finds_outstanding_is_still_delivered() {
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut host = Host::finite(avoiding(cc, 8));
+    for config in recoveries(|cc| avoiding(cc, 8)) {
+        let mut host = Host::finite(config);
         host.offer(8);
         host.sack(0, &[(1, 4)]);
         host.tcp.reset(&host.config, host.now);
