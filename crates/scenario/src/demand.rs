@@ -1,11 +1,12 @@
 //! What the flows of a group have to send, how many there are, and from when to when.
 
 use headgate_core::{Rate, Span};
-use headgate_traffic::{Files, Plan, Sender, Traffic};
+use headgate_traffic::{Plan, Sender, Traffic};
 use toml::Spanned;
 
 use crate::check::{MOST_FLOWS, Section, within};
 use crate::error::Fault;
+use crate::inputs::Loader;
 use crate::raw::At;
 use crate::routes::Graph;
 use crate::start::{self, Start};
@@ -36,7 +37,7 @@ pub(crate) struct Surroundings<'a> {
     /// The network.
     pub(crate) graph: &'a Graph<'a>,
     /// Finds what sources name.
-    pub(crate) files: &'a mut Files<'a>,
+    pub(crate) loader: &'a Loader<'a>,
 }
 
 /// The demand of a group whose flows `sender` sends for, and have `default` to send where the file does not say. `link`
@@ -47,11 +48,10 @@ pub(crate) fn demand(
     default: Traffic,
     sender: &Sender,
     link: Rate,
-    around: &mut Surroundings<'_>,
+    around: &Surroundings<'_>,
 ) -> Result<Demand, Fault> {
     let written = section.or(raw.traffic, traffic::Written(default));
-    let plan = plan(&written, sender, around.files)?;
-    let traffic = written.into_inner().0;
+    let (traffic, plan) = plan(&written, sender, around.loader)?;
     let starts = raw.start.as_ref().map_or(section.span.clone(), Spanned::span);
     let start = start::start(raw.start, Start::AT_ONCE, || a_second(&traffic, &plan, sender, link))?;
     let end = match &raw.stop {

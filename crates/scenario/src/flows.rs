@@ -17,7 +17,7 @@ use crate::traffic::Written;
 use crate::values::{OrOff, Profile};
 
 /// A group of TCP flows called `name`.
-pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &mut Surroundings<'_>) -> Result<TcpGroup, Fault> {
+pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>) -> Result<TcpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[tcp]]" };
     let raw = raw.into_inner();
     let profile = section.or(raw.profile, Profile::Rfc).into_inner();
@@ -82,7 +82,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &mut Surroundings<
 }
 
 /// A group of UDP flows called `name`.
-pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &mut Surroundings<'_>) -> Result<UdpGroup, Fault> {
+pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
     let cc = section.or(raw.cc, UdpCc::Off).into_inner();

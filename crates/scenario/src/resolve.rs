@@ -35,9 +35,8 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     let links = Links::new(top.need("link", raw.link)?, &loader)?;
     let graph = Graph::new(&links.links);
     let heads: Vec<Range<usize>> = raw.tcp.iter().map(Spanned::span).chain(raw.udp.iter().map(Spanned::span)).collect();
-    let mut no_files = |name: &str| Err(format!("{name} cannot be read: nobody reads files here"));
-    let mut around = Surroundings { duration, graph: &graph, files: &mut no_files };
-    let (tcp, udp) = groups(raw.tcp, raw.udp, &mut around)?;
+    let around = Surroundings { duration, graph: &graph, loader: &loader };
+    let (tcp, udp) = groups(raw.tcp, raw.udp, &around)?;
     few_enough(&tcp, &udp, &heads)?;
     countable(&tcp, &udp, &links.links, duration)?;
     let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
@@ -79,7 +78,7 @@ fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {
 fn groups(
     tcp: Vec<Spanned<RawTcp>>,
     udp: Vec<Spanned<RawUdp>>,
-    around: &mut Surroundings<'_>,
+    around: &Surroundings<'_>,
 ) -> Result<(Vec<TcpGroup>, Vec<UdpGroup>), Fault> {
     if tcp.is_empty() && udp.is_empty() {
         return Err(Fault::plain(0..0, "no flows: the scenario needs a [[tcp]] or [[udp]] group"));

@@ -5,18 +5,44 @@ use std::ops::Range;
 
 use headgate_core::{BuildError, Rate, Span};
 use headgate_traffic::values::Schedule;
-use headgate_traffic::{Files, Plan, Sender, Traffic};
+use headgate_traffic::{Plan, Sender, Traffic};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::error::Fault;
+use crate::inputs::{INPUTS, Loader};
 use crate::values::Quantity;
 
-/// The source that `traffic` says, ready for flows of `sender`; `files` finds what it names.
-pub(crate) fn plan(traffic: &Spanned<Written>, sender: &Sender, files: &mut Files<'_>) -> Result<Plan, Fault> {
-    let Written(source) = traffic.get_ref();
-    source.plan(sender, files).map_err(|error| unplanned(source, &error, traffic.span()))
+/// The source that `traffic` says, as its canonical form has it and ready for flows of `sender`; `loader` finds what it
+/// names.
+pub(crate) fn plan(traffic: &Spanned<Written>, sender: &Sender, loader: &Loader<'_>) -> Result<(Traffic, Plan), Fault> {
+    let (Written(source), span) = (traffic.get_ref(), traffic.span());
+    // What it names, with the files' own names; and why one could not be had.
+    let (mut named, mut missing) = (Vec::new(), None);
+    let mut files = |path: &str| match loader.load(&Spanned::new(span.clone(), path.to_string())) {
+        Ok((name, bytes)) => {
+            named.push((path.to_string(), format!("{INPUTS}/{name}")));
+            Ok(bytes)
+        }
+        Err(fault) => Err(missing.insert(fault).message.clone()),
+    };
+    let plan = source.plan(sender, &mut files);
+    match (plan, missing) {
+        (_, Some(fault)) => Err(fault),
+        (Err(error), None) => Err(unplanned(source, &error, span)),
+        (Ok(plan), None) => Ok((renamed(source, &named).map_err(|why| Fault::value(span, why))?, plan)),
+    }
+}
+
+/// The same source with its files where a result has them.
+fn renamed(source: &Traffic, named: &[(String, String)]) -> Result<Traffic, String> {
+    let mut canonical = Traffic::named(&source.name);
+    for (key, value) in &source.settings {
+        let input = named.iter().find(|(path, _)| path == value);
+        canonical.add(key, input.map_or(value, |(_, input)| input))?;
+    }
+    Ok(canonical)
 }
 
 /// What to say of a source that cannot be: the known names go beside the caret.

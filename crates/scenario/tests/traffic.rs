@@ -1,18 +1,33 @@
 //! What flows send and when they start: every form a file can say it in, and what is wrong with the others.
 
 use headgate_core::{Rng, Span, Time};
-use headgate_scenario::{Changes, Scenario, ScenarioError, Start, Starts};
+use headgate_scenario::{Changes, Files, Scenario, ScenarioError, Start, Starts};
+use headgate_traffic::Data;
+
+/// A folder with a trace of two flows and a file that is none.
+struct Folder;
+
+impl Files for Folder {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        match path {
+            "traces/two.csv" => Ok(b"time,flow,bytes\n0.5,a,1000\n0.75,b,500\n2,a,3000\n".to_vec()),
+            "bad.csv" => Ok(b"0.5,a,1000\n0.25,b,500\n".to_vec()),
+            "cut.pcap" => Ok(vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0]),
+            _ => Err("there is no such file".to_string()),
+        }
+    }
+}
 
 /// A file with a link of 10 Mbit/s, a run of 100 s, and this group.
 fn read(group: &str) -> Result<Scenario, ScenarioError> {
     let head = "name = 'traffic'\nduration = '100s'\nqdiscs = ['droptail']\n";
     let link = "link = { rate = '10Mbit/s', delay = '10ms', limit = '100p' }\n";
-    Scenario::read(&format!("{head}{link}{group}"), "traffic.toml", &Changes::default())
+    Scenario::read_with(&format!("{head}{link}{group}"), "traffic.toml", &Changes::default(), &Folder)
 }
 
 fn scenario(group: &str) -> Scenario {
     let scenario = read(group).unwrap_or_else(|error| panic!("{error}"));
-    let again = Scenario::read(&scenario.to_toml(), "again.toml", &Changes::default());
+    let again = Scenario::read_with(&scenario.to_toml(), "again.toml", &Changes::default(), &scenario.inputs);
     assert_eq!(again.as_ref().map_err(ToString::to_string), Ok(&scenario), "{}", scenario.to_toml());
     scenario
 }
@@ -183,4 +198,30 @@ fn what_is_wrong_with_a_start_is_said() {
     );
     let error = read("[[tcp]]\nstart = { flow = 5 }").unwrap_err();
     assert_eq!(error.message, "unknown key `flow` in [tcp.start]; did you mean `flows`?");
+}
+
+#[test]
+fn a_file_to_replay_is_kept_and_brings_its_flows() {
+    let scenario = scenario("[[udp]]\ntraffic = 'replay:file=traces/two.csv'");
+    let group = &scenario.udp[0];
+    assert_eq!((group.flows, group.traffic.to_string()), (2, "replay:file=inputs/two.csv".to_string()));
+    assert_eq!(scenario.inputs.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["two.csv"]);
+    let mut first = group.plan.start(0);
+    let sizes: Vec<_> = std::iter::from_fn(|| first.next(&mut Rng::new(1))).map(|write| write.data).collect();
+    assert_eq!(sizes, [Data::Bytes(1000), Data::Bytes(3000)]);
+    // A file knows the mean size of its flows, and so the rate of a load.
+    let loaded = "[[udp]]\nflows = 1\ntraffic = 'replay:file=traces/two.csv'\nstart = { load = 0.5 }";
+    assert_eq!(self::scenario(loaded).udp[0].flows, 1);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_to_replay_is_said() {
+    let replay = |file: &str| message(&format!("[[udp]]\ntraffic = {{ name = 'replay', file = '{file}' }}"));
+    assert_eq!(replay("none.csv"), "`udp[0].traffic`: cannot read \"none.csv\": there is no such file");
+    assert_eq!(replay("bad.csv"), "replay: bad.csv: line 2: the time goes back, from 500ms to 250ms");
+    assert_eq!(replay("cut.pcap"), "replay: cut.pcap: the capture is cut off after 0 whole packets");
+    assert_eq!(
+        message("[[udp]]\nflows = 3\ntraffic = 'replay:file=traces/two.csv'"),
+        "`udp[0].flows`: 3 is more than the file's 2"
+    );
 }
