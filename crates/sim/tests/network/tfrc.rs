@@ -1,8 +1,9 @@
 //! TFRC among others on a link: its share, how smooth it is, and what its keys do.
 
-use headgate_core::Span;
+use headgate_core::{Rate, Span};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::Outcome;
+use headgate_sim::tfrc::packets_a_round_trip;
 
 use crate::{go, scenario, witness};
 
@@ -163,4 +164,29 @@ fn reports_find_their_way_back_over_several_links() {
     assert!((30 * 8..30 * 42 * 2).contains(&reports.counts.sent), "{:?}", reports.counts);
     assert!(reports.counts.sent - back.counts.arrived <= 2, "no more than are under way");
     assert_eq!(reports.counts.sent_bytes, 44 * reports.counts.sent);
+}
+
+/// The loss event rate where each packet is lost with probability `p`: an event takes a round trip, whatever else is lost
+/// in it, and the next loss comes 1/p packets later. A round trip has as many packets as the equation gives.
+fn event_rate(p: f64) -> f64 {
+    (0..100).fold(p, |rate, _| 1.0 / (1.0 / p + packets_a_round_trip(rate)))
+}
+
+#[test]
+fn over_a_link_that_loses_at_random_it_sends_at_the_rate_of_the_equation() {
+    for p in [0.001, 0.01, 0.05] {
+        let flows = "[[udp]]\ncc = 'tfrc'\nflows = 8\nheader = '0B'\nstart = '0s..1s'\n";
+        let mut scenario = scenario("200s", "droptail", &format!("loss = {p}\n{flows}"));
+        // A link at which nothing waits, so that the loss alone sets the rate.
+        (scenario.links[0].forward.rate, scenario.links[0].delay) =
+            (Rate::from_bits(100_000_000), Span::from_millis(40));
+        scenario.warmup = Span::from_secs(40);
+        let outcome = go(&scenario);
+        assert!(outcome.links[0].queue_packets_mean < 0.5, "{}", outcome.links[0].queue_packets_mean);
+        // 8000 bits three times at 100 Mbit/s; 352 bits back, once at 10 and twice at 100; 2 x 42 ms on the way.
+        let rtt = 0.084 + 3.0 * 80e-6 + 35.2e-6 + 2.0 * 3.52e-6;
+        let sent = outcome.links[0].counts.arrived as f64 / 8.0 / 160.0;
+        let ratio = sent / (packets_a_round_trip(event_rate(p)) / rtt);
+        assert!((ratio - 1.0).abs() < 0.1, "p = {p}: {ratio} of the equation's rate");
+    }
 }
