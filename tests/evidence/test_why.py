@@ -77,6 +77,7 @@ def told(*, events: bool, traces: bool) -> Result:
         "flows": pa.Table.from_pylist([flow_row(*row) for row in FLOWS]),
         "events": pa.Table.from_pylist(EVENTS),
         "traces": pa.Table.from_pylist(rows),
+        "links": pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "lost": lost} for lost in (5, 0)]),
     }
     return Result(scenario, {}, [], kept)
 
@@ -111,6 +112,8 @@ def test_every_number_is_that_of_the_tables():
         "It sent 25.0 % of all packets and had 66.7 % of all drops.",
         "It sent 25.0 % of all packets and had 66.7 % of all marks.",
         "Of the packets of the other flows of its group, 1.00 % were dropped and 1.00 % marked.",
+        "The links lost 5 packets of all flows on the way, which no discipline dropped; "
+        "whose they were is not recorded.",
         "Its packets waited 12.5 ms on average; those of other flows 10.0 ms.",
     ]
     assert said["Why"] == [
@@ -166,6 +169,13 @@ def test_a_flow_that_does_not_slow_down_is_told_by_what_it_offered():
     # 2000 packets of 1000 bytes in 10 s.
     assert "It offered 1.60 Mbit/s to the link, and does not slow down." in said["What it got"]
     assert "How the sender took it" not in said
+
+
+def test_a_flow_that_may_slow_down_is_not_said_to_be_heedless():
+    governed = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"')
+    result = told(events=False, traces=False)
+    found = Result(headgate.Scenario.parse(governed), {}, [], {"flows": result.flows, "links": result.links})
+    assert "It offered 1.60 Mbit/s to the link." in sentences(found, 2)["What it got"]
 
 
 @pytest.mark.parametrize(

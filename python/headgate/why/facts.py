@@ -119,12 +119,17 @@ class Trace:
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything that is known of one flow; `None` where the scenario does not record it."""
+    """Everything that is known of one flow; `None` where the scenario does not record it.
+
+    `lost_on_links` counts packets of all flows that links lost on the way, which no discipline dropped.
+    `constant`: it sends at a rate of its own, whatever happens to its packets.
+    """
 
     flow: int
     group: str
     index: int
     kind: str
+    constant: bool
     qdisc: str
     seed: int
     warmup_s: float
@@ -135,6 +140,7 @@ class Facts:
     retransmits: int
     delay_ms: float | None
     others_delay_ms: float | None
+    lost_on_links: int
     reasons: list[Reason]
     times: Times | None
     places: list[Place] | None
@@ -155,12 +161,14 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
     row: dict[str, Any] = mine.to_pylist()[0]
     peers = others.filter(pc.equal(others["group"], row["group"]))
     signals = _signals(result, point)
+    group = next(group for group in result.scenario.groups if group.name == row["group"])
     first = pc.min(flows.filter(pc.equal(flows["group"], row["group"]))["flow"]).as_py()
     return Facts(
         flow=flow,
         group=row["group"],
         index=flow - first,
         kind=row["kind"],
+        constant=group.rate_bps is not None,
         qdisc=point.qdisc,
         seed=point.seed,
         warmup_s=result.scenario.warmup_s,
@@ -171,6 +179,7 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
         retransmits=row["retransmits"],
         delay_ms=row["delay_ms_mean"],
         others_delay_ms=pc.mean(others["delay_ms_mean"]).as_py(),
+        lost_on_links=pc.sum(result.point("links", point)["lost"]).as_py() or 0,
         reasons=_reasons(row, others),
         times=None if signals is None else _times(signals, flow),
         places=None if signals is None else _places(signals, flow),

@@ -112,7 +112,8 @@ def _goodput(facts: Facts) -> list[str]:
         told.append(f"The flows of other groups got {style.measured(rest)} each on average.")
     offered = _offered(facts)
     if facts.kind == "udp" and offered > mine.goodput_bps * ALIKE:
-        told.append(f"It offered {style.measured(offered)} to the link, and does not slow down.")
+        heedless = ", and does not slow down" if facts.constant else ""
+        told.append(f"It offered {style.measured(offered)} to the link{heedless}.")
     elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked == 0:
         told.append("Nothing was dropped or marked: not the network held it back, but its own window, source or times.")
     return told
@@ -140,6 +141,9 @@ def _losses(facts: Facts) -> list[str]:
             told.append(f"It sent {_percent(came)} of all packets and had {_percent(own / all_)} of all {what}.")
     if 0 < facts.peers.flows < others.flows:
         told.append(f"Of the packets of the other flows of its group, {_rates(facts.peers)}.")
+    if facts.lost_on_links:
+        lost = f"The links lost {_count(facts.lost_on_links, 'packet')} of all flows on the way"
+        told.append(f"{lost}, which no discipline dropped; whose they were is not recorded.")
     if facts.delay_ms is not None:
         beside = f"; those of other flows {style.number(facts.others_delay_ms)} ms" if facts.others_delay_ms else ""
         told.append(f"Its packets waited {style.number(facts.delay_ms)} ms on average{beside}.")
