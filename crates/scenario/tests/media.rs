@@ -123,5 +123,5 @@ fn what_cannot_be_is_refused_in_words() {
     let error = Scenario::read(text, "m.toml", &Changes::default()).unwrap_err();
     let why = "this scenario was not read from a folder, so it can name no files";
     assert_eq!(error.message, format!("`link.trace`: cannot read \"a\": {why}"));
-    assert_eq!((error.line, error.column), (Some(5), Some(50)));
+    assert_eq!((error.line, error.column), (Some(5), Some(48)));
 }
