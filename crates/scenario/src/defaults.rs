@@ -102,6 +102,7 @@ fn rfc() -> TcpGroup {
         ecn_timeout: true,
         idle_restart: true,
         accecn: false,
+        hystart: false,
         abe: false,
         overhead: Span::ZERO,
         headers: Headers::of_group(""),

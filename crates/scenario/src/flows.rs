@@ -62,6 +62,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
         idle_restart: section.or(raw.idle_restart, defaults.idle_restart).into_inner(),
         accecn: section.or(raw.accecn, cc == Cc::Prague || defaults.accecn).into_inner(),
+        hystart: by_sack("hystart", section.or(raw.hystart, defaults.hystart), cc)?,
         abe: section.or(raw.abe, defaults.abe).into_inner(),
         overhead: section.span(raw.overhead, defaults.overhead)?,
         headers,

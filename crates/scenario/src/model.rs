@@ -112,6 +112,8 @@ pub struct TcpGroup {
     pub idle_restart: bool,
     /// The receiver counts marks for the sender (RFC 9768).
     pub accecn: bool,
+    /// The first slow start ends where round-trip times rise (RFC 9406).
+    pub hystart: bool,
     /// A mark lowers the window by less than a loss does (RFC 8511).
     pub abe: bool,
     /// A random delay in [0, `overhead`) before each transmission, which breaks phase effects (ns-2's `overhead_`).

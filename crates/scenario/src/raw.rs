@@ -178,6 +178,7 @@ pub(crate) struct RawTcp {
     pub(crate) ecn_timeout: At<bool>,
     pub(crate) idle_restart: At<bool>,
     pub(crate) accecn: At<bool>,
+    pub(crate) hystart: At<bool>,
     pub(crate) abe: At<bool>,
     pub(crate) overhead: At<Quantity<Span>>,
     pub(crate) source: At<One<OrOwn>>,

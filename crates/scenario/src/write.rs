@@ -152,6 +152,7 @@ impl Page {
         self.plain("ecn_timeout", group.ecn_timeout);
         self.plain("idle_restart", group.idle_restart);
         self.plain("accecn", group.accecn);
+        self.plain("hystart", group.hystart);
         self.plain("abe", group.abe);
         self.quoted("overhead", group.overhead);
         self.headers(&group.headers);

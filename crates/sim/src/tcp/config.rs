@@ -40,6 +40,8 @@ pub struct Config {
     pub idle_restart: bool,
     /// The receiver counts marks for the sender (accurate ECN feedback, RFC 9768).
     pub accecn: bool,
+    /// The first slow start ends where round-trip times rise (HyStart++, RFC 9406); for senders with SACK.
+    pub hystart: bool,
     /// A mark lowers the window by less than a loss does (Alternative Backoff with ECN, RFC 8511).
     pub abe: bool,
 }
@@ -48,7 +50,7 @@ impl Config {
     /// The sender keeps a record of each segment outstanding.
     #[inline]
     pub(super) fn tracks(&self) -> bool {
-        self.rack || self.prr || self.models()
+        self.rack || self.prr || self.hystart || self.models()
     }
 
     /// The controller goes by a model of the path, and sets `cwnd` in recovery and after a pause too.
@@ -84,6 +86,7 @@ impl From<&TcpGroup> for Config {
             ecn_timeout: group.ecn_timeout,
             idle_restart: group.idle_restart,
             accecn: group.accecn,
+            hystart: group.hystart,
             abe: group.abe,
         }
     }

@@ -1,6 +1,6 @@
 //! What a sender keeps that has a record of each segment outstanding: the records and those who read them.
 
-use headgate_core::Time;
+use headgate_core::{Span, Time};
 
 use super::Ack;
 use super::outstanding::{Outstanding, Record};
@@ -76,12 +76,17 @@ impl Tracker {
         self.rto_at.min(self.reorder_at).min(self.tlp.at)
     }
 
-    /// Files what an acknowledgement says to have arrived; gives how many segments that newly are.
-    pub fn take(&mut self, ack: &Ack, now: Time) -> u32 {
+    /// Files what an acknowledgement says to have arrived; gives how many segments that newly are, and the round-trip time
+    /// of the last of them that was sent once.
+    pub fn take(&mut self, ack: &Ack, now: Time) -> (u32, Option<Span>) {
         let Tracker { out, rack, rate, .. } = self;
         rate.begin();
         let before = rate.delivered();
-        let mut delivered = |seq, record: &_| {
+        let mut latest = None;
+        let mut delivered = |seq, record: &Record| {
+            if !record.again && latest.is_none_or(|(order, _)| order < record.order) {
+                latest = Some((record.order, now - record.sent));
+            }
             rate.on_delivered(record, now);
             rack.on_delivered(seq, record, now);
         };
@@ -89,7 +94,7 @@ impl Tracker {
         for block in ack.blocks.unwrap_or_default() {
             out.file(block, &mut delivered);
         }
-        rate.delivered() - before
+        (rate.delivered() - before, latest.map(|(_, rtt)| rtt))
     }
 }
 

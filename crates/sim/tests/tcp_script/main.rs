@@ -7,6 +7,7 @@ mod common;
 mod any_path;
 mod cubic;
 mod ecn;
+mod hystart;
 mod pacing;
 mod prr;
 mod rack;

@@ -5,6 +5,7 @@
 
 mod cubic;
 mod dctcp;
+mod hystart;
 mod marking;
 mod prague;
 mod reno;
@@ -22,6 +23,7 @@ use super::outstanding::Record;
 use super::rate_sample::RateSample;
 use cubic::Cubic;
 use dctcp::Dctcp;
+use hystart::HyStart;
 use prague::Prague;
 use reno::Reno;
 
@@ -154,8 +156,7 @@ macro_rules! registry {
         }
 
         impl Control {
-            /// The controller of a flow that has sent nothing.
-            pub fn new(config: &Config) -> Control {
+            fn of(config: &Config) -> Control {
                 match config.cc { $(Cc::$cc => Control(None$(.or(Some(Box::new($new(config)))))?)),+ }
             }
         }
@@ -176,6 +177,14 @@ registry! {
 /// The others are a pointer away.
 #[derive(Debug)]
 pub struct Control(Option<Box<dyn Controller>>);
+
+impl Control {
+    /// The controller of a flow that has sent nothing.
+    pub fn new(config: &Config) -> Control {
+        let control = Control::of(config);
+        if config.hystart { Control(Some(Box::new(HyStart::new(control)))) } else { control }
+    }
+}
 
 impl Controller for Control {
     #[inline]

@@ -14,8 +14,8 @@ impl Sender {
     pub(super) fn on_ack_tracked(&mut self, t: &mut Tracker, ack: &Ack, config: &Config, now: Time) {
         let (flight, in_flight, arrived) = (self.flight(), t.out.in_flight(), t.out.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
-        let delivered = t.take(ack, now);
-        let rtt = self.measure(t, ack.ack, config, now);
+        let (delivered, rtt) = t.take(ack, now);
+        self.measure(t, ack.ack, config, now);
         let recovered = self.una < self.recover && self.recover <= ack.ack;
         self.una = ack.ack;
         t.rack.on_ack(ack.duplicate().is_some(), self.una, self.max);
@@ -123,14 +123,14 @@ impl Sender {
         data
     }
 
-    /// The round-trip time of the segment being timed, if `ack` covers it (Karn's algorithm, RFC 6298, section 3).
-    fn measure(&mut self, t: &mut Tracker, ack: u32, config: &Config, now: Time) -> Option<Span> {
+    /// Takes the round-trip time of the segment being timed into the timeout, if `ack` covers it (Karn's algorithm, RFC 6298, section 3).
+    fn measure(&mut self, t: &mut Tracker, ack: u32, config: &Config, now: Time) {
         // No acknowledgement is beyond NONE.
-        let rtt = (ack > self.timed).then(|| now - self.timed_at)?;
-        self.rto.sample(rtt, config);
-        self.timed = NONE;
-        t.tlp.on_sample();
-        Some(rtt)
+        if ack > self.timed {
+            self.rto.sample(now - self.timed_at, config);
+            self.timed = NONE;
+            t.tlp.on_sample();
+        }
     }
 
     /// In fast recovery, or in what follows a timeout.

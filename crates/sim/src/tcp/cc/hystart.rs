@@ -1,0 +1,135 @@
+//! HyStart++: the first slow start ends where round-trip times rise, before the queue overflows.
+//!
+//! P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023; numbers in
+//! brackets are its sections. It goes around another controller, which has all that comes after.
+
+use headgate_core::Span;
+
+use super::{Acked, Control, Controller, Loss, Window};
+use crate::tcp::Config;
+use crate::tcp::outstanding::Record;
+
+/// The constants of 4.3: by how much the round-trip time must have risen, within bounds an eighth of it.
+const MIN_RTT_THRESH: Span = Span::from_millis(4);
+const MAX_RTT_THRESH: Span = Span::from_millis(16);
+const MIN_RTT_DIVISOR: u64 = 8;
+/// Samples that a round must have before it is judged.
+const N_RTT_SAMPLE: u32 = 8;
+/// How much slower conservative slow start is, and how many rounds it lasts.
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+const CSS_ROUNDS: u32 = 5;
+/// Segments of an acknowledgement that count for growth where nothing paces (L).
+const MOST: u32 = 8;
+
+/// A controller with this slow start before it.
+#[derive(Debug)]
+pub struct HyStart {
+    after: Control,
+    /// The connection is in its first slow start.
+    first: bool,
+    /// The round ends when this segment is acknowledged (windowEnd).
+    end: u32,
+    /// The least round-trip times of the last round and of this one, and how many there were in this.
+    last: Option<Span>,
+    current: Option<Span>,
+    samples: u32,
+    conservative: Option<Conservative>,
+}
+
+/// Conservative slow start (CSS).
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// The round-trip time that ended slow start (cssBaselineMinRtt): a lesser one resumes it.
+    baseline: Span,
+    rounds: u32,
+}
+
+impl HyStart {
+    /// A flow that has sent nothing, and will be `after`'s.
+    pub fn new(after: Control) -> HyStart {
+        HyStart { after, first: true, end: 0, last: None, current: None, samples: 0, conservative: None }
+    }
+
+    /// Takes the sample of an acknowledgement, and judges (4.2).
+    fn sample(&mut self, rtt: Span) {
+        self.current = Some(self.current.map_or(rtt, |least| least.min(rtt)));
+        self.samples += 1;
+        let (Some(current), true) = (self.current, self.samples >= N_RTT_SAMPLE) else { return };
+        match (self.conservative, self.last) {
+            (Some(css), _) if current < css.baseline => self.conservative = None,
+            (None, Some(last)) if current >= last + threshold(last) => {
+                self.conservative = Some(Conservative { baseline: current, rounds: 0 });
+            }
+            _ => {}
+        }
+    }
+
+    /// Begins a round; says whether conservative slow start has lasted long enough.
+    fn begin_round(&mut self, end: u32) -> bool {
+        (self.last, self.current, self.samples, self.end) = (self.current, None, 0, end);
+        self.conservative.as_mut().is_some_and(|css| {
+            css.rounds += 1;
+            css.rounds >= CSS_ROUNDS
+        })
+    }
+
+    fn slow_start(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        if ack.ack > self.end && self.begin_round(ack.max) {
+            self.first = false;
+            window.ssthresh = window.cwnd();
+            return;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.sample(rtt);
+        }
+        if ack.grows {
+            let segments = if config.pacing { ack.acked } else { ack.acked.min(MOST) };
+            let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 };
+            window.grow(f64::from(segments) / divisor, config, ack.now);
+        }
+    }
+}
+
+/// RttThresh.
+fn threshold(last: Span) -> Span {
+    Span::from_nanos(last.as_nanos() / MIN_RTT_DIVISOR).max(MIN_RTT_THRESH).min(MAX_RTT_THRESH)
+}
+
+impl Controller for HyStart {
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        // 4.2: only the first slow start, for which ssthresh has been set by nobody.
+        self.first &= window.in_slow_start();
+        let first = self.first;
+        if first {
+            self.slow_start(ack, window, config);
+        }
+        self.after.on_ack(&Acked { grows: ack.grows && !first, ..*ack }, window, config);
+    }
+
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        self.first = false;
+        self.after.on_echo(ack, window, config);
+    }
+
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        self.first = false;
+        self.after.on_loss(loss, window, config);
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        self.first = false;
+        self.after.on_timeout(loss, window, config);
+    }
+
+    fn on_segment_lost(&mut self, record: &Record, lost: u32, window: &mut Window, config: &Config) {
+        self.after.on_segment_lost(record, lost, window, config);
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        self.after.pacing_rate()
+    }
+
+    fn after_a_trip(&self, cwnd: f64) -> f64 {
+        self.after.after_a_trip(cwnd)
+    }
+}
