@@ -1,11 +1,84 @@
 //! What congestion controllers do to a queue, and to each other.
 
-use crate::{go, scenario};
+use headgate_scenario::{Changes, Scenario};
+use headgate_sim::{LinkRow, Outcome};
 
-/// One link of `rate` and a round trip of 10 ms (or `delay` each way and 2 ms), `qdisc` and groups of flows.
-fn link(rate: &str, delay: &str, limit: &str, qdisc: &str, groups: &str) -> headgate_scenario::Scenario {
-    scenario(&format!(
-        "name = 'control'\nduration = '20s'\nwarmup = '5s'\nqdiscs = [\"{qdisc}\"]\n\
+use crate::go;
+
+/// One link, whose access links are fast and 1 ms long, so that a round trip is 4 ms and twice `delay`.
+fn link(times: &str, rate: &str, delay: &str, limit: &str, qdisc: &str, groups: &str) -> Outcome {
+    let text = format!(
+        "name = 'control'\n{times}\nqdiscs = [\"{qdisc}\"]\n\
          [link]\nrate = '{rate}'\ndelay = '{delay}'\nlimit = '{limit}'\n{groups}"
-    ))
+    );
+    go(&Scenario::read(&text, "test", &Changes::default()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn bottleneck(outcome: &Outcome) -> &LinkRow {
+    outcome.compared().next().expect("one link is compared").1
+}
+
+/// The first group's part of what all flows deliver.
+fn share(outcome: &Outcome) -> f64 {
+    let sum = |wanted: fn(u32) -> bool| -> f64 {
+        outcome.flows.iter().filter(|flow| wanted(flow.group)).map(|flow| flow.goodput_bps).sum()
+    };
+    sum(|group| group == 0) / sum(|_| true)
+}
+
+const DCTCP: &str = "[[tcp]]\nname = 'dctcp'\nflows = 2\ncc = 'dctcp'\ndelayed_ack = 'off'\naccess = { rate = '1Gbit/s' }\n\
+                     start = '0s..10ms'\n";
+
+#[test]
+fn dctcp_holds_the_queue_at_the_marking_threshold_and_fills_the_link() {
+    // Alizadeh et al., SIGCOMM 2010, section 3.3, with marks above K packets: the queue is K + N at most, and swings by
+    // A = sqrt(2 N (C RTT + K)) / 2; the link stays busy for K > C RTT / 7. 100 Mbit/s and 10 ms are 83 packets: K = 20,
+    // N = 2: from 22 down to 12 packets, of 0.12 ms each. Marks are by the delay here, 2.4 ms.
+    let outcome =
+        link("duration = '5s'\nwarmup = '2s'", "100Mbit/s", "3ms", "1000p", "codel:ce_threshold=2.4ms", DCTCP);
+    let row = bottleneck(&outcome);
+    assert!(row.utilisation > 0.99, "{}", row.utilisation);
+    let queue = row.queue_packets_mean;
+    assert!((12.0..22.0).contains(&queue), "{queue} packets");
+    // Windows do not grow evenly: a packet more for each flow.
+    let most = row.delay.quantile(0.99).unwrap() / 1e6;
+    assert!(most < 0.12 * 24.0, "{most} ms");
+    assert_eq!(row.counts.dropped(), 0);
+}
+
+#[test]
+fn hystart_leaves_slow_start_before_the_queue_overflows() {
+    // 10 Mbit/s and 100 ms: 83 packets, and as many in the queue. Plain slow start finds its end by losing tens of them.
+    let losses = |hystart| {
+        let flow = format!("[[tcp]]\ncc = 'cubic'\nhystart = {hystart}\n");
+        let outcome = link("duration = '4s'\nwarmup = '0s'", "10Mbit/s", "48ms", "83p", "droptail", &flow);
+        (bottleneck(&outcome).counts.dropped(), outcome.flows[0].goodput_bps)
+    };
+    let ((plain, _), (hystart, goodput)) = (losses(false), losses(true));
+    assert!(plain > 30 && hystart == 0, "{plain} and {hystart} losses");
+    assert!(goodput > 6e6, "{goodput}");
+}
+
+const PRAGUE: &str = "[[tcp]]\nname = 'prague'\ncc = 'prague'\nstart = '0s..1s'\n";
+
+#[test]
+fn prague_keeps_the_low_latency_queue_short_and_the_link_busy() {
+    // RFC 9332's marks begin at 0.8 ms and are certain at 1.2 ms of delay.
+    let outcome = link("duration = '20s'\nwarmup = '5s'", "40Mbit/s", "10ms", "1000p", "dualpi2", PRAGUE);
+    let row = bottleneck(&outcome);
+    assert!(row.utilisation > 0.9, "{}", row.utilisation);
+    let most = row.delay.quantile(0.99).unwrap() / 1e6;
+    assert!(most < 2.0, "{most} ms");
+    assert_eq!(row.counts.dropped(), 0);
+}
+
+#[test]
+fn the_coupled_queue_shares_between_prague_and_cubic() {
+    // RFC 9332, section 1.2: about equal rates for flows with like round trips, whatever their queue; within a factor of
+    // two here, since the Classic queue adds its 15 ms to CUBIC's round trip.
+    let cubic = "[[tcp]]\nname = 'cubic'\ncc = 'cubic'\necn = true\nstart = '0s..1s'\n";
+    let groups = format!("{PRAGUE}{cubic}");
+    let outcome = link("duration = '40s'\nwarmup = '10s'", "40Mbit/s", "10ms", "1000p", "dualpi2", &groups);
+    let share = share(&outcome);
+    assert!((1.0 / 3.0..2.0 / 3.0).contains(&share), "{share:.3} is Prague's");
 }

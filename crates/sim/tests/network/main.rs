@@ -2,6 +2,7 @@
 
 mod balance;
 mod classes;
+mod control;
 mod evidence;
 mod links;
 mod media;
