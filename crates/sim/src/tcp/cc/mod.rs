@@ -182,7 +182,9 @@ impl Control {
     /// The controller of a flow that has sent nothing.
     pub fn new(config: &Config) -> Control {
         let control = Control::of(config);
-        if config.hystart { Control(Some(Box::new(HyStart::new(control)))) } else { control }
+        // A controller that models the path has a start of its own.
+        let wraps = config.hystart && !config.models();
+        if wraps { Control(Some(Box::new(HyStart::new(control)))) } else { control }
     }
 }
 
