@@ -46,6 +46,7 @@ controllers! {
     Cubic "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
     Dctcp "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
     Prague "prague", "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
+    Ledbat "ledbat", "keeps the queueing delay at 100 ms and yields to the others; SACK recovery", "RFC 6817";
 }
 
 impl Cc {
@@ -54,9 +55,7 @@ impl Cc {
     pub const fn is_scalable(self) -> bool {
         matches!(self, Cc::Dctcp | Cc::Prague)
     }
-}
 
-impl Cc {
     /// It repairs losses by selective acknowledgements.
     pub const fn selective(self) -> bool {
         !matches!(self, Cc::Tahoe | Cc::Reno | Cc::NewReno)

@@ -8,7 +8,7 @@ use crate::metrics::{Ends, FairnessRow};
 use crate::outcome::TraceRow;
 use crate::paths::Paths;
 use crate::queue::Queue;
-use crate::segment::{Carried, Sacks, Segment, SimPacket};
+use crate::segment::{Carried, Options, Sacks, Segment, SimPacket};
 use crate::tcp::Ack;
 use crate::traces::Traces;
 use crate::traffic::{Before, Starts, TcpFlow, TcpKind, Tfrc, UdpFlow, UdpKind, stream};
@@ -182,7 +182,7 @@ impl Hosts {
         };
         let flow = &mut self.tcp[id];
         let kind = &self.tcp_kinds[flow.group as usize];
-        let data = (seq, cwr, packet.ecn == Ecn::Ce);
+        let data = (seq, cwr, &packet);
         let (segments, arrives) = flow.on_data(id as u32, data, kind, now, &mut self.sacks, queue);
         let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(kind.payload));
         self.ends.arrives(group, packet.handle.age(arrives));
@@ -237,9 +237,9 @@ impl Hosts {
             Carried::Report(report) => return self.tfrc.on_report(id, report, now, queue),
             _ => return,
         };
-        let blocks = sack.map(|id| self.sacks.take(id));
+        let Options { blocks, delay } = sack.map(|id| self.sacks.take(id)).unwrap_or_default();
         let flow = &mut self.tcp[id as usize];
-        flow.on_ack(id, Ack { ack, ece, ace, blocks }, &self.tcp_kinds[flow.group as usize], now, queue);
+        flow.on_ack(id, Ack { ack, ece, ace, blocks, delay }, &self.tcp_kinds[flow.group as usize], now, queue);
         self.trace(id, now);
     }
 

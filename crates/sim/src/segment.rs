@@ -31,7 +31,7 @@ pub enum Carried {
         ece: bool,
         /// The flags AE, CWR and ECE as accurate ECN feedback reads them (RFC 9768's ACE field).
         ace: u8,
-        /// Its blocks in [`Sacks`], if it has any.
+        /// Its options in [`Sacks`], if it has any.
         sack: Option<StoreId>,
     },
     /// A datagram of a constant-rate source.
@@ -143,8 +143,23 @@ pub type Block = (u32, u32);
 /// The blocks of one acknowledgement, at most three (RFC 2018, section 3), newest first; empty ones are `(0, 0)`.
 pub type Blocks = [Block; 3];
 
-/// The blocks of all acknowledgements under way.
-pub type Sacks = Store<Blocks>;
+/// What the options of an acknowledgement say, if it has any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Selective acknowledgements.
+    pub blocks: Option<Blocks>,
+    /// A one-way delay (RFC 6817, section 2.4.1).
+    pub delay: Option<Span>,
+}
+
+impl From<Blocks> for Options {
+    fn from(blocks: Blocks) -> Options {
+        Options { blocks: Some(blocks), delay: None }
+    }
+}
+
+/// The options of all acknowledgements under way.
+pub type Sacks = Store<Options>;
 
 /// TFRC's reports under way.
 pub type Reports = Store<Feedback>;
@@ -204,7 +219,7 @@ mod tests {
     #[test]
     fn a_segment_says_what_was_put_into_it() {
         let mut sacks = Sacks::default();
-        let id = sacks.keep([(1, 2); 3]);
+        let id = sacks.keep([(1, 2); 3].into());
         let sack = Some(id);
         for flag in [false, true] {
             assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, 0, sack).is_reply());
@@ -244,8 +259,8 @@ mod tests {
     #[test]
     fn places_of_blocks_are_used_again() {
         let mut sacks = Sacks::default();
-        let first = sacks.keep([(1, 2); 3]);
-        assert_eq!(sacks.take(first), [(1, 2); 3]);
-        assert_eq!(sacks.keep([(5, 6); 3]), first);
+        let first = sacks.keep([(1, 2); 3].into());
+        assert_eq!(sacks.take(first), [(1, 2); 3].into());
+        assert_eq!(sacks.keep([(5, 6); 3].into()), first);
     }
 }

@@ -41,7 +41,7 @@ impl Formats {
                 Frame::tcp(&header, packet.ecn, format.data(seq, cwr), format.payload)
             }
             (Format::Tcp(format), Carried::Ack { ack, ace, sack, .. }) => {
-                let blocks = sack.map(|id| *sacks.read(id)).unwrap_or_default();
+                let blocks = sack.and_then(|id| sacks.read(id).blocks).unwrap_or_default();
                 Frame::tcp(&header.reply(), packet.ecn, format.ack(ack, ace, &blocks), 0)
             }
             _ if packet.handle.is_reply() => Frame::udp(&header.reply(), packet.ecn, packet.bytes),

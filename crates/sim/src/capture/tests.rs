@@ -164,7 +164,7 @@ fn headers_say_what_the_scenario_says() {
 #[test]
 fn an_acknowledgement_goes_back_with_its_blocks_in_bytes() {
     let (_, packets) = captured(|captures, sacks| {
-        let sack = Some(sacks.keep([(9, 11), (5, 6), (0, 0)]));
+        let sack = Some(sacks.keep([(9, 11), (5, 6), (0, 0)].into()));
         let ack = packet(0, 40, Ecn::NotEct, Segment::ack(4, true, 0, sack));
         captures.at(1);
         captures.sent(&ack, Time::ZERO, sacks);
@@ -184,7 +184,7 @@ fn an_acknowledgement_goes_back_with_its_blocks_in_bytes() {
 #[test]
 fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
     let (_, packets) = captured(|captures, sacks| {
-        let sack = Some(sacks.keep([(2, 3), (0, 0), (0, 0)]));
+        let sack = Some(sacks.keep([(2, 3), (0, 0), (0, 0)].into()));
         for (flow, bytes, segment) in [(2, 1280, Segment::data(1, false)), (2, 72, Segment::ack(1, false, 0, sack))] {
             captures.sent(&packet(flow, bytes, Ecn::NotEct, segment), Time::ZERO, sacks);
         }

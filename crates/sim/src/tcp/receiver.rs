@@ -1,6 +1,7 @@
 //! The receiving side: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
 
-use headgate_core::Time;
+use headgate_core::{Span, Time};
+use headgate_scenario::Cc;
 
 use super::Config;
 use super::accecn;
@@ -18,9 +19,11 @@ pub struct Reply {
     pub ace: u8,
     /// Selective acknowledgements, if anything beyond `ack` has arrived; with RACK, first of all what arrived twice.
     pub blocks: Option<Blocks>,
+    /// The one-way delay of the segment that arrived last, for senders that go by it (RFC 6817, section 2.4.1).
+    pub delay: Option<Span>,
 }
 
-/// The receiving side of one connection: 24 bytes, and more only while something is missing.
+/// The receiving side of one connection: 32 bytes, and more only while something is missing.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     expected: u32,
@@ -36,6 +39,8 @@ pub struct Receiver {
     /// An acknowledgement waits until then for a second segment; [`Time::NEVER`] if none does.
     due: Time,
     beyond: Option<Box<Beyond>>,
+    /// The one-way delay last measured.
+    delay: Span,
 }
 
 /// What arrived beyond the next segment expected.
@@ -57,6 +62,7 @@ impl Default for Receiver {
             ace: accecn::FIRST,
             due: Time::NEVER,
             beyond: None,
+            delay: Span::ZERO,
         }
     }
 }
@@ -72,6 +78,13 @@ impl Receiver {
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         (self.due != Time::NEVER).then_some(self.due)
+    }
+
+    /// The segment that arrives now has been under way for `delay`: for senders that go by it, before
+    /// [`on_data`](Receiver::on_data).
+    #[inline]
+    pub fn on_delay(&mut self, delay: Span) {
+        self.delay = delay;
     }
 
     /// Takes a segment; gives the acknowledgement to send, if it is not to wait (RFC 5681, section 4.2). Another may be
@@ -149,7 +162,8 @@ impl Receiver {
             let [first, second, _] = blocks.unwrap_or_default();
             blocks = Some([twice, first, second]);
         }
-        Reply { ack: self.expected, ece, ace, blocks }
+        let delay = (config.cc == Cc::Ledbat).then_some(self.delay);
+        Reply { ack: self.expected, ece, ace, blocks, delay }
     }
 
     /// Files a segment that is out of order, or that fills a gap.
@@ -252,7 +266,10 @@ mod tests {
         assert_eq!(receiver.on_data(0, false, false, &config, at(5)), None);
         assert_eq!(receiver.deadline(), Some(at(105)));
         assert_eq!(receiver.on_timer(&config, at(104)), None);
-        assert_eq!(receiver.on_timer(&config, at(105)), Some(Reply { ack: 1, ece: false, ace: 0, blocks: None }));
+        assert_eq!(
+            receiver.on_timer(&config, at(105)),
+            Some(Reply { ack: 1, ece: false, ace: 0, blocks: None, delay: None })
+        );
         assert_eq!(receiver.on_timer(&config, at(300)), None);
     }
 

@@ -13,7 +13,7 @@ mod tracked;
 
 pub use state::State;
 
-use headgate_core::Time;
+use headgate_core::{Span, Time};
 
 use super::Config;
 use super::accecn;
@@ -35,6 +35,8 @@ pub struct Ack {
     pub ace: u8,
     /// Selective acknowledgements.
     pub blocks: Option<Blocks>,
+    /// The one-way delay that the receiver has measured.
+    pub delay: Option<Span>,
 }
 
 impl Ack {
@@ -307,7 +309,7 @@ impl Sender {
     /// What an acknowledgement tells the controller, `sacked` of what is outstanding being known to have arrived before
     /// it did.
     #[inline]
-    fn told(&self, &Ack { ack, ece, .. }: &Ack, sacked: u32, now: Time) -> Acked {
+    fn told(&self, &Ack { ack, ece, delay, .. }: &Ack, sacked: u32, now: Time) -> Acked {
         let acked = ack - self.una;
         // No acknowledgement is beyond NONE.
         let rtt = (ack > self.timed).then(|| now - self.timed_at);
@@ -325,6 +327,7 @@ impl Sender {
             recovering: self.phase != Phase::Open,
             grows: acked > 0 && self.phase == Phase::Open && !ece,
             rtt,
+            delay,
             srtt: self.rto.srtt(),
             rate: None,
         }

@@ -7,7 +7,7 @@ use headgate_scenario::{Cc, TcpGroup};
 
 use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;
-use crate::segment::{Sacks, Segment};
+use crate::segment::{Options, Sacks, Segment, SimPacket};
 use crate::tcp::{Ack, Config, Receiver, Reply, Sender, State};
 use crate::wire::{Wire, WireKind};
 use crate::world::Event;
@@ -177,7 +177,7 @@ impl TcpFlow {
     pub fn on_data(
         &mut self,
         id: u32,
-        (seq, cwr, marked): (u32, bool, bool),
+        (seq, cwr, packet): (u32, bool, &SimPacket),
         kind: &TcpKind,
         now: Time,
         sacks: &mut Sacks,
@@ -191,7 +191,8 @@ impl TcpFlow {
             self.reply(id, reply, kind, due, sacks, queue);
         }
         let before = self.receiver.expected();
-        match self.receiver.on_data(seq, marked, cwr, &kind.config, arrives) {
+        self.receiver.on_delay(packet.handle.age(arrives));
+        match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &kind.config, arrives) {
             Some(reply) => {
                 self.reply(id, reply, kind, arrives, sacks, queue);
                 if let Some(second) = self.receiver.on_timer(&kind.config, arrives) {
@@ -248,7 +249,8 @@ impl TcpFlow {
 
     #[inline]
     fn reply(&mut self, id: u32, reply: Reply, kind: &TcpKind, now: Time, sacks: &mut Sacks, queue: &mut Queue<Event>) {
-        let sack = reply.blocks.map(|blocks| sacks.keep(blocks));
+        let Reply { blocks, delay, .. } = reply;
+        let sack = (blocks.is_some() || delay.is_some()).then(|| sacks.keep(Options { blocks, delay }));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, sack));
         queue.push(self.ack_up.pass(now, &kind.ack_up), Event::from_receiver(kind.links[1], packet));

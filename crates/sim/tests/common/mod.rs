@@ -266,6 +266,7 @@ impl<'a> Net<'a> {
 
     fn deliver(&mut self, data: Data, fate: Fate) {
         let Host { config, now, .. } = &self.host;
+        self.receiver.on_delay(self.delay);
         let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
         self.reply(reply);
     }
@@ -274,7 +275,7 @@ impl<'a> Net<'a> {
         let Some(reply) = reply else { return };
         self.acks += 1;
         if !(self.loses_ack)(self.acks) {
-            self.push(Event::Ack(Ack { ack: reply.ack, ece: reply.ece, ace: reply.ace, blocks: reply.blocks }));
+            self.push(Event::Ack(Ack { ack: reply.ack, ece: reply.ece, ace: reply.ace, blocks: reply.blocks, delay: reply.delay }));
         }
     }
 

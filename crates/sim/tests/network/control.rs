@@ -48,12 +48,13 @@ fn dctcp_holds_the_queue_at_the_marking_threshold_and_fills_the_link() {
 
 #[test]
 fn hystart_leaves_slow_start_before_the_queue_overflows() {
-    // 10 Mbit/s and 100 ms are 83 packets. Windows of 20, 40, 80, 160: with that many the round trip has risen from the
-    // round's first ACK on, and eight samples later slow start is conservative, to 206, 257, 322, 402, 503: five rounds.
-    // There it ends, below the 583 that fit. Plain slow start goes on to 640 and loses what does not.
+    // 10 Mbit/s and 100 ms are 83 packets. The round of 160 is the first that finds a queue, but not for its first segment,
+    // and a round is judged by its least; that of 320 finds 80 waiting from the first, and eight samples later slow start is
+    // conservative: 406, 507, 634, 793, 991, five rounds. There it ends, below the 1033 that fit. Plain slow start goes on
+    // from 640 and loses what does not fit of 1280.
     let losses = |hystart| {
         let flow = format!("[[tcp]]\ncc = 'cubic'\nhystart = {hystart}\ndelayed_ack = 'off'\n");
-        let outcome = link("duration = '6s'\nwarmup = '0s'", "10Mbit/s", "48ms", "500p", "droptail", &flow);
+        let outcome = link("duration = '7s'\nwarmup = '0s'", "10Mbit/s", "48ms", "950p", "droptail", &flow);
         (bottleneck(&outcome).counts.dropped(), outcome.flows[0].goodput_bps)
     };
     let ((plain, _), (hystart, goodput)) = (losses(false), losses(true));
@@ -83,4 +84,28 @@ fn the_coupled_queue_shares_between_prague_and_cubic() {
     let outcome = link("duration = '40s'\nwarmup = '10s'", "40Mbit/s", "10ms", "1000p", "dualpi2", &groups);
     let share = share(&outcome);
     assert!((1.0 / 3.0..2.0 / 3.0).contains(&share), "{share:.3} is Prague's");
+}
+
+#[test]
+fn ledbat_alone_holds_its_target() {
+    // RFC 6817, section 2.4.2: the window rests where the queueing delay is 100 ms; it comes near by e in 12 s: a segment is
+    // 1.2 ms of delay, and of a round trip of 140 ms a hundredth of a segment for each ms there is to go.
+    let outcome =
+        link("duration = '120s'\nwarmup = '80s'", "10Mbit/s", "18ms", "400p", "droptail", "[[tcp]]\ncc = 'ledbat'\n");
+    let row = bottleneck(&outcome);
+    let delay = row.delay.mean().unwrap() / 1e6;
+    assert!((95.0..105.0).contains(&delay), "{delay} ms");
+    assert!(row.utilisation > 0.99, "{}", row.utilisation);
+    assert_eq!(row.counts.dropped(), 0);
+}
+
+#[test]
+fn ledbat_yields_to_reno() {
+    // Reno's window swings between half of 33 + 300 packets and all of them: the queue is never below 133 packets, 160 ms,
+    // and LEDBAT has its least window, 2 of more than 166 segments.
+    let groups = "[[tcp]]\nname = 'ledbat'\ncc = 'ledbat'\n[[tcp]]\nname = 'reno'\nstart = '1s'\n";
+    let outcome = link("duration = '60s'\nwarmup = '20s'", "10Mbit/s", "18ms", "300p", "droptail", groups);
+    let share = share(&outcome);
+    assert!(share < 0.02, "{share:.3}");
+    assert!(bottleneck(&outcome).utilisation > 0.99);
 }

@@ -6,6 +6,7 @@
 mod cubic;
 mod dctcp;
 mod hystart;
+mod ledbat;
 mod marking;
 mod prague;
 mod reno;
@@ -24,6 +25,7 @@ use super::rate_sample::RateSample;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use hystart::HyStart;
+use ledbat::Ledbat;
 use prague::Prague;
 use reno::Reno;
 
@@ -53,6 +55,8 @@ pub struct Acked {
     pub grows: bool,
     /// The round-trip time it measured, if it measured one.
     pub rtt: Option<Span>,
+    /// The one-way delay that it reports, if the receiver reports any.
+    pub delay: Option<Span>,
     /// The smoothed round-trip time before it arrived, once there was a sample.
     pub srtt: Option<Span>,
     /// The delivery rate it measured, where segments are tracked: a registry row asks for that with `rates`.
@@ -171,6 +175,7 @@ registry! {
     Cubic Sack = Cubic::new;
     Dctcp Sack = Dctcp::new;
     Prague Sack = Prague::new;
+    Ledbat Sack = Ledbat::new;
 }
 
 /// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.

@@ -32,6 +32,7 @@ impl Sender {
             recovering: phase != Phase::Open || found.any,
             grows: acked > 0 && phase == Phase::Open && !ack.ece && !found.any,
             rtt,
+            delay: ack.delay,
             srtt,
             rate: t.rate.sample((in_flight, t.out.in_flight()), t.rack.min_rtt(), now),
         };

@@ -1,0 +1,118 @@
+//! LEDBAT: a background transfer that keeps the queueing delay it causes at a target, and yields to the rest.
+//!
+//! S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, *Low Extra Delay Background Transport (LEDBAT)*, RFC 6817, 2012; the
+//! names are those of section 2.4.2 and its parameters those of 2.5.
+//!
+//! The one-way delay is the one the receiver measures, of the segment it acknowledges at once or last; both ends have one
+//! clock here, so no skew need be corrected (section 3.4.4's base delay history is kept all the same). A mark counts as a
+//! loss. There is no slow start, as in the section's pseudocode.
+
+use headgate_core::{Span, Time};
+
+use super::{Acked, Controller, Loss, Window};
+use crate::tcp::Config;
+
+/// The queueing delay to have.
+const TARGET: Span = Span::from_millis(100);
+/// Segments a round trip by which the window grows where there is no queue.
+const GAIN: f64 = 1.0;
+/// Minutes for which the least delay is remembered.
+const BASE_HISTORY: usize = 10;
+/// Delays of which the least is the current one.
+const CURRENT_FILTER: usize = 4;
+/// Segments by which the window may be larger than what is in flight.
+const ALLOWED_INCREASE: f64 = 1.0;
+/// The least window.
+const MIN_CWND: f64 = 2.0;
+
+/// The state of one flow.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    /// The least delay of each minute, the present one first.
+    base: [Span; BASE_HISTORY],
+    /// When the present minute began, in minutes.
+    minute: u64,
+    /// The last delays, in turn.
+    current: [Span; CURRENT_FILTER],
+    next: usize,
+}
+
+impl Ledbat {
+    /// A flow that has sent nothing.
+    pub fn new(_: &Config) -> Ledbat {
+        Ledbat { base: [Span::MAX; BASE_HISTORY], minute: 0, current: [Span::MAX; CURRENT_FILTER], next: 0 }
+    }
+
+    /// Takes a one-way delay (update_base_delay, update_current_delay).
+    fn sample(&mut self, delay: Span, now: Time) {
+        let minute = now.as_nanos() / Span::from_secs(60).as_nanos();
+        if minute != self.minute {
+            self.minute = minute;
+            self.base.rotate_right(1);
+            self.base[0] = Span::MAX;
+        }
+        self.base[0] = self.base[0].min(delay);
+        self.current[self.next] = delay;
+        self.next = (self.next + 1) % CURRENT_FILTER;
+    }
+
+    /// How far the queueing delay is below the target, in parts of it; negative above. `None` before any sample.
+    fn off_target(&self) -> Option<f64> {
+        let least = |delays: &[Span]| delays.iter().copied().min().filter(|delay| *delay != Span::MAX);
+        let queueing = least(&self.current)? - least(&self.base)?;
+        Some(1.0 - queueing.as_secs_f64() / TARGET.as_secs_f64())
+    }
+}
+
+impl Controller for Ledbat {
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        if let Some(delay) = ack.delay {
+            self.sample(delay, ack.now);
+        }
+        let Some(off_target) = self.off_target().filter(|_| ack.grows) else { return };
+        let cwnd = window.cwnd() + GAIN * off_target * f64::from(ack.acked) / window.cwnd();
+        let allowed = (f64::from(ack.flight) + ALLOWED_INCREASE).min(f64::from(config.window).max(window.cwnd()));
+        window.set_cwnd(cwnd.min(allowed).max(MIN_CWND), ack.now);
+    }
+
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+        let cwnd = window.cwnd();
+        window.ssthresh = (cwnd / 2.0).max(MIN_CWND);
+        window.set_cwnd(window.ssthresh.min(cwnd), ack.now);
+    }
+
+    fn on_loss(&mut self, _: &Loss, window: &mut Window, _: &Config) {
+        window.ssthresh = (window.cwnd() / 2.0).max(MIN_CWND);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn off_target(samples: &[(u64, u64)]) -> f64 {
+        let mut ledbat = Ledbat::new(&Config::default());
+        for &(seconds, ms) in samples {
+            ledbat.sample(Span::from_millis(ms), Time::ZERO + Span::from_secs(seconds));
+        }
+        ledbat.off_target().unwrap()
+    }
+
+    #[test]
+    fn the_queueing_delay_is_the_least_of_four_above_the_least_of_all() {
+        assert_eq!(off_target(&[(0, 20)]), 1.0);
+        // The least of the last four is 70: 50 ms of queue, half of the target.
+        assert_eq!(off_target(&[(0, 20), (1, 70), (2, 90), (3, 80), (4, 75)]), 0.5);
+        // 20 is still among four: one delayed segment is not a queue.
+        assert_eq!(off_target(&[(0, 20), (1, 320), (2, 320), (3, 320)]), 1.0);
+        assert_eq!(off_target(&[(0, 20), (1, 220), (2, 220), (3, 220), (4, 220)]), -1.0);
+    }
+
+    #[test]
+    fn after_ten_minutes_the_least_delay_is_forgotten() {
+        // A path that became longer: 50 ms count as queue in the tenth minute (20 ms in the first), and not in the eleventh.
+        let minutes = |n| [(0, 20)].into_iter().chain((1..n).map(|minute| (60 * minute, 70))).collect::<Vec<_>>();
+        assert_eq!(off_target(&minutes(10)), 0.5);
+        assert_eq!(off_target(&minutes(11)), 1.0);
+    }
+}
