@@ -128,7 +128,7 @@ class Scenario:
 
     @property
     def rate_bps(self) -> float:
-        """Rate of the bottleneck, in bits per second."""
+        """Rate of the bottleneck, in bits per second; where it changes, its mean."""
         return self._core.rate_bps
 
     @property

@@ -90,7 +90,7 @@ class Store:
                 write_text(self.path / SCENARIO, self.scenario.to_toml())
                 for name, data in self.scenario.inputs.items():
                     (self.path / name).parent.mkdir(exist_ok=True)
-                    write_whole(self.path / name, lambda unfinished, data=data: unfinished.write_bytes(data))
+                    write_bytes(self.path / name, data)
                 write_text(self.path / BUILD, build())
         except OSError as error:
             raise not_writable(self.path, error) from None
@@ -217,6 +217,11 @@ def sha256(file: Path) -> str:
 def write_text(file: Path, text: str) -> None:
     """Writes a text file as a whole."""
     write_whole(file, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
+
+
+def write_bytes(file: Path, data: bytes) -> None:
+    """Writes a file of any bytes as a whole."""
+    write_whole(file, lambda unfinished: unfinished.write_bytes(data))
 
 
 def write_json(file: Path, value: Any) -> None:

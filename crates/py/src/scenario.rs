@@ -84,7 +84,7 @@ impl Scenario {
 
     #[getter]
     fn rate_bps(&self) -> f64 {
-        self.0.simplex(self.0.bottleneck()).rate.as_bits() as f64
+        self.0.mean_rate(self.0.bottleneck()).as_bits() as f64
     }
 
     /// Name and direction of the first link at which disciplines are compared.

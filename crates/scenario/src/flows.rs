@@ -28,7 +28,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
     let header = header(section.bytes(raw.header, defaults.header, 0)?, &packet)?;
     let packet = packet.into_inner();
     let route = around.graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?;
-    let link = around.graph.rate(&route);
+    let link = around.graph.rate(&route, around.duration);
     let sends = demand::Raw { flows: raw.flows, traffic: raw.traffic, start: raw.start, stop: raw.stop };
     let demand =
         demand(&section, sends, defaults.traffic.clone(), &Sender::tcp(packet, packet - header), link, around)?;
@@ -105,7 +105,7 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
     let sender = Sender { protocol: Protocol::Udp, packet, payload: packet - header, rate, jitter };
     greedy(cc, &raw.traffic, &defaults.traffic)?;
     let route = around.graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?;
-    let first = around.graph.rate(&route);
+    let first = around.graph.rate(&route, around.duration);
     let sends = demand::Raw { flows: raw.flows, traffic: raw.traffic, start: raw.start, stop: raw.stop };
     let demand = demand(&section, sends, defaults.traffic.clone(), &sender, first, around)?;
     let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];

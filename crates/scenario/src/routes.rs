@@ -70,10 +70,11 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The rate of the first link of `route`.
-    pub(crate) fn rate(&self, route: &[Hop]) -> Rate {
+    /// The mean rate of the first link of `route` over a run.
+    pub(crate) fn rate(&self, route: &[Hop], run: Span) -> Rate {
         let first = route.first().expect("a route has a link");
-        self.links[usize::from(first.link)].simplex(first.direction).rate
+        let simplex = self.links[usize::from(first.link)].simplex(first.direction);
+        simplex.pace.mean(simplex.rate, run)
     }
 
     fn find(&self, name: &Spanned<String>) -> Result<usize, Fault> {

@@ -99,7 +99,7 @@ pub fn fair_goodputs(scenario: &Scenario) -> Vec<f64> {
         (demand(group.flows, want, &group.route), useful(group.packet, group.header))
     });
     let (demands, useful): (Vec<_>, Vec<_>) = tcp.chain(udp).unzip();
-    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.simplex(hop).rate.as_bits() as f64).collect();
+    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
     let shares = max_min(&capacities, &demands);
     shares.iter().zip(useful).map(|(share, useful)| share * useful).collect()
 }

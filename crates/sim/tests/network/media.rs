@@ -37,6 +37,13 @@ fn a_schedule_moves_every_departure_as_it_says() {
     close(&times[9..11], &[30_699, 31_499]);
 }
 
+#[test]
+fn fair_shares_are_of_the_mean_rate() {
+    // 10 Mbit/s for a quarter of the run, 2 Mbit/s for the rest: 4 Mbit/s, of which 1460 bytes in 1500 are data.
+    let outcome = go(&scenario("4s", "droptail", "schedule = [{ at = '1s', rate = '2Mbit/s' }]\n[[tcp]]\n"));
+    assert!((outcome.flows[0].fair_share_bps / (4e6 * 1460.0 / 1500.0) - 1.0).abs() < 1e-9);
+}
+
 struct Trace;
 
 impl Files for Trace {
