@@ -1,5 +1,6 @@
 //! What a packet through the bottleneck costs, everything it causes included: (a) in the demo scenario, for each of
-//! its disciplines; (b) on a link of 1 Mbit/s a flow, for 10 to 100 000 long-lived TCP flows.
+//! its disciplines; (b) on a link of 1 Mbit/s a flow, for 10 to 100 000 long-lived TCP flows; (c) in the two largest
+//! networks that are asked for: what they take in all.
 //!
 //! CPU time of this thread, so that what else the machine does counts as little as it can; the best of a few runs
 //! beside their median. A packet is one that was sent through the forward bottleneck: acknowledgements, drops,
@@ -24,7 +25,7 @@ struct Cost {
 fn main() {
     // cargo passes `--bench`, and whatever the user wrote after `--`: the name of one part.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [(&str, fn()); 2] = [("demo", demo), ("flows", flows)];
+    let parts: [(&str, fn()); 3] = [("demo", demo), ("flows", flows), ("whole", whole)];
     for (name, part) in parts {
         if wanted.is_empty() || wanted.iter().any(|want| name.contains(want.as_str())) {
             part();
@@ -85,6 +86,38 @@ fn crowd(flows: u64, seconds: u64) -> Scenario {
         flows * 4
     );
     Scenario::read(&text, "crowd.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn whole() {
+    println!("(c) whole runs, once each");
+    println!("{:<64} {:>7} {:>12} {:>9} {:>8} {:>8}", "", "CPU s", "events/s", "ns/event", "MB", "B/flow");
+    // BLUE's section III-B: 45 Mb/s, packets of 1 KB, on 2 s and off 3 s.
+    let pareto = "name = 'pareto'\nduration = '200s'\nwarmup = '100s'\nqdiscs = ['blue', 'red', 'sfb']\n\
+         [link]\nrate = '45Mbit/s'\ndelay = '10ms'\nlimit = '200KB'\n\
+         [[tcp]]\nprofile = 'ns2'\nflows = 4000\ncc = 'reno'\necn = true\nwindow = 100\nstart = '0s..1s'\n\
+         traffic = 'pareto:preset=blue'\n[record]\ninterval = '1s'\n";
+    let crowd = "name = 'crowd'\nduration = '10s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
+         [link]\nrate = '10Gbit/s'\ndelay = '14ms'\nlimit = '40000p'\n\
+         [[tcp]]\nflows = 100000\nstart = '0s..1s'\n[record]\ninterval = '1s'\n";
+    for (label, text) in [("45 Mbit/s, 4000 TCP, Pareto on/off, ECN, 200 s", pareto), ("10 Gbit/s, 100 000 TCP, 10 s", crowd)] {
+        let scenario = Scenario::read(text, "whole.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+        for qdisc in &scenario.qdiscs {
+            let (before, start) = (peak_memory(), cpu_seconds());
+            let outcome = headgate_sim::run(&scenario, qdisc, 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+            let (seconds, events) = (cpu_seconds() - start, outcome.events as f64);
+            let (all, each) = match (before, peak_memory()) {
+                (Some(before), Some(after)) => (after as f64 / 1e6, (after - before) as f64 / outcome.flows.len() as f64),
+                _ => (f64::NAN, f64::NAN),
+            };
+            println!(
+                "{:<64} {seconds:>7.1} {:>12.0} {:>9.1} {all:>8.0} {each:>8.0}",
+                format!("{label}, {qdisc}"),
+                events / seconds,
+                seconds / events * 1e9
+            );
+        }
+    }
+    println!("MB: peak memory of the process; B/flow: its growth over the row before, over the flows");
 }
 
 /// Each repeat runs the first `seeds` seeds: the kernel's account of CPU time moves in steps of some milliseconds, and

@@ -1,17 +1,19 @@
 //! The hosts at both ends: every flow by its number, and what became of it.
 
-use headgate_core::{Ecn, Rng, Sink, Time, Why};
-use headgate_scenario::{Scenario, UdpCc};
+use headgate_core::{Ecn, Sink, Time, Why};
+use headgate_scenario::{Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
 use crate::metrics::{Ends, FairnessRow};
-use crate::outcome::TraceRow;
+use crate::outcome::{TraceRow, TransferRow};
 use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Options, Sacks, Segment, SimPacket};
 use crate::tcp::Ack;
 use crate::traces::Traces;
-use crate::traffic::{Before, Starts, TcpFlow, TcpKind, Tfrc, UdpFlow, UdpKind, stream};
+use crate::traffic::{
+    App, Before, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, source_stream, stream,
+};
 use crate::world::Event;
 
 /// Every flow, TCP before UDP, and what their packets carry besides themselves.
@@ -34,6 +36,8 @@ pub struct Hosts {
     ends: Ends,
     traces: Option<Traces>,
     captures: Option<Box<Captures>>,
+    /// Those that arrived.
+    transfers: Vec<TransferRow>,
 }
 
 /// What a flow did after the warm-up.
@@ -68,46 +72,62 @@ impl Hosts {
             ends: Ends::new(scenario),
             traces: Traces::new(scenario),
             captures: Captures::new(scenario).map(Box::new),
+            transfers: Vec::new(),
         };
         for (g, group) in scenario.tcp.iter().enumerate() {
-            let mut starts = Starts::new(group.start, seed, &group.name);
-            (0..group.flows).for_each(|i| hosts.add_tcp(g, i, stream(seed, &group.name, i), &mut starts, queue));
+            hosts.add_tcp(g, group, seed, queue);
         }
         for (g, group) in scenario.udp.iter().enumerate() {
-            let mut starts = Starts::new(group.start, seed, &group.name);
-            for i in 0..group.flows {
-                let mut rng = stream(seed, &group.name, i);
-                let start = starts.draw(i, &mut rng);
-                hosts.add_udp((g, group.cc), rng, start, queue);
-            }
+            hosts.add_udp(g, group, seed, queue);
         }
         hosts
     }
 
-    fn add_tcp(&mut self, group: usize, i: u32, mut rng: Rng, starts: &mut Starts, queue: &mut Queue<Event>) {
-        let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
-        queue.push(start, Event::start(flow as u32));
-        self.ends.begins(flow, group, start);
-        self.tcp.push(TcpFlow::new(&self.tcp_kinds[group], group as u16, rng));
-        self.before.push(Before::default());
+    fn add_tcp(&mut self, number: usize, group: &TcpGroup, seed: u64, queue: &mut Queue<Event>) {
+        let mut starts = Starts::new(group.start, seed, &group.name);
+        for i in 0..group.flows {
+            let mut rng = stream(seed, &group.name, i);
+            let app = App::new(group.plan.start(i), source_stream(seed, &group.name, i));
+            let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
+            queue.push(start, Event::start(flow as u32));
+            self.ends.begins(flow, number, start);
+            self.tcp.push(TcpFlow::new(&self.tcp_kinds[number], number as u16, app, rng));
+            self.before.push(Before::default());
+        }
     }
 
-    fn add_udp(&mut self, (group, cc): (usize, UdpCc), rng: Rng, start: Time, queue: &mut Queue<Event>) {
-        let flow = self.tcp.len() + self.udp.len();
-        self.tfrc.add(cc, group as u16, rng.clone());
-        self.udp.push(UdpFlow::new(group as u16, start, rng));
-        self.ends.begins(flow, self.tcp_kinds.len() + group, start);
-        match cc {
-            UdpCc::Off => self.emit(flow, queue),
-            UdpCc::Tfrc => queue.push(start, Event::start(flow as u32)),
+    fn add_udp(&mut self, number: usize, group: &UdpGroup, seed: u64, queue: &mut Queue<Event>) {
+        let mut starts = Starts::new(group.start, seed, &group.name);
+        for i in 0..group.flows {
+            let mut rng = stream(seed, &group.name, i);
+            let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len() + self.udp.len());
+            self.tfrc.add(group.cc, number as u16, rng.clone());
+            self.udp.push(UdpFlow::new(number as u16, start, group.plan.start(i), rng));
+            self.ends.begins(flow, self.tcp_kinds.len() + number, start);
+            match group.cc {
+                UdpCc::Off => self.emit(flow, queue),
+                UdpCc::Tfrc => queue.push(start, Event::start(flow as u32)),
+            }
         }
     }
 
     /// A flow starts.
     pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.start(id, now, queue) };
-        flow.send(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        flow.start(id, &self.tcp_kinds[flow.group as usize], now, queue);
         self.trace(id, now);
+    }
+
+    /// The application of a TCP flow writes.
+    pub fn write(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        let flow = &mut self.tcp[id as usize];
+        flow.on_write(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        self.trace(id, now);
+    }
+
+    /// A write of a TCP flow that sends for a time is over.
+    pub fn close(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        self.tcp[id as usize].on_close(id, now, queue);
     }
 
     /// Pacing lets a flow's next segment go.
@@ -189,6 +209,9 @@ impl Hosts {
         if bytes > 0 {
             self.delivered[group] += bytes;
             self.ends.delivers(id, group, bytes, now, arrives);
+            while let Some(Transfer { start, bytes }) = flow.arrived() {
+                self.transfers.push(TransferRow { flow: id as u32, start, bytes, end: Some(arrives) });
+            }
         }
     }
 
@@ -199,7 +222,7 @@ impl Hosts {
             Carried::Tfrc { seq } => {
                 (self.tfrc.on_data(packet.flow.0 as u32, (seq, packet.ecn == Ecn::Ce), now, queue), false)
             }
-            _ => flow.receive(&self.udp_kinds[flow.group as usize], now),
+            _ => flow.receive(packet.bytes, &self.udp_kinds[flow.group as usize], now),
         };
         self.ends.arrives(self.tcp_kinds.len() + flow.group as usize, packet.handle.age(arrives));
         if waits {
@@ -213,7 +236,7 @@ impl Hosts {
     pub fn deliver(&mut self, packet: &SimPacket, now: Time, arrives: Time) {
         let id = packet.flow.0 as usize;
         let flow = &mut self.udp[id - self.tcp.len()];
-        let payload = u64::from(self.udp_kinds[flow.group as usize].payload);
+        let payload = u64::from(packet.bytes - self.udp_kinds[flow.group as usize].header);
         flow.delivered += payload;
         let group = self.tcp_kinds.len() + flow.group as usize;
         self.delivered[group] += payload;
@@ -301,6 +324,16 @@ impl Hosts {
     pub fn take_delivered(&mut self) -> Vec<u64> {
         let groups = self.delivered.len();
         std::mem::replace(&mut self.delivered, vec![0; groups])
+    }
+
+    /// Every transfer that began, warm-up included: those that arrived in the order in which they did, then the others.
+    pub fn transfers(&self) -> Vec<TransferRow> {
+        let mut rows = self.transfers.clone();
+        for (flow, tcp) in self.tcp.iter().enumerate() {
+            let row = |Transfer { start, bytes }| TransferRow { flow: flow as u32, start, bytes, end: None };
+            rows.extend(tcp.unfinished().map(row));
+        }
+        rows
     }
 
     /// What each flow did since the warm-up.

@@ -30,7 +30,8 @@ mod world;
 pub use balance::Balance;
 pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 pub use outcome::{
-    EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, TraceRow, Watch,
+    EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, TraceRow, TransferRow,
+    Watch,
 };
 pub use run::run;
 pub use segment::{Block, Blocks};

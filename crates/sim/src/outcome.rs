@@ -18,6 +18,8 @@ pub struct Outcome {
     pub flows: Vec<FlowRow>,
     /// One row an interval, metric and group, warm-up included.
     pub intervals: Vec<IntervalRow>,
+    /// Every transfer that began, warm-up included: those that arrived in the order in which they did, then the others.
+    pub transfers: Vec<TransferRow>,
     /// One row a direction of a link, by its number: each link's forward one before its reverse one.
     pub links: Vec<LinkRow>,
     /// One-way delays, one row a group.
@@ -69,6 +71,19 @@ pub struct FlowRow {
     /// From its start to the end of the first whole second in which a flow that sends more than its fair share, and
     /// does not slow down, had at most 1.1 times that; `None` if there was none, and for all other flows.
     pub response: Option<Span>,
+}
+
+/// A transfer: a write that somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferRow {
+    /// Its flow.
+    pub flow: u32,
+    /// When it was written to the connection.
+    pub start: Time,
+    /// How much was asked for, in bytes; segments are whole, so that up to a segment less a byte more is sent.
+    pub bytes: u64,
+    /// When its last segment reached the receiver, with all before it; `None` if the run ended first.
+    pub end: Option<Time>,
 }
 
 /// One metric over one interval.

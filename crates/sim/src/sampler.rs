@@ -158,6 +158,7 @@ impl Sampler {
             one_way: net.hosts.ends().delays().to_vec(),
             packets: self.packets + self.sent(net),
             flows: flow_rows(scenario, net, self.warm, end),
+            transfers: net.hosts.transfers(),
             links: scenario.hops().map(|hop| link_row(scenario, hop, net, &self.queues)).collect(),
             intervals: self.rows,
             events,

@@ -36,6 +36,8 @@ enum What {
     ReceiverTimer,
     Start,
     Departure,
+    Write,
+    Close,
     Delivered,
     Sample,
     Warm,
@@ -99,6 +101,16 @@ impl Event {
     /// Pacing lets a flow's next segment go.
     pub fn departure(flow: u32) -> Event {
         Event::bare(What::Departure, flow)
+    }
+
+    /// A flow's application writes.
+    pub fn write(flow: u32) -> Event {
+        Event::bare(What::Write, flow)
+    }
+
+    /// A write that sends for a time is over.
+    pub fn close(flow: u32) -> Event {
+        Event::bare(What::Close, flow)
     }
 
     /// Touches what the event will need, so that it is near when its time comes.
@@ -223,6 +235,8 @@ impl World {
             What::Start => net.hosts.start(flow, now, queue),
             What::Departure => net.hosts.departure(flow, now, queue),
             What::Delivered => net.hosts.deliver(&packet, now, now),
+            What::Write => net.hosts.write(flow, now, queue),
+            What::Close => net.hosts.close(flow, now, queue),
             What::Sample => {
                 let next = sampler.sample(net, now);
                 queue.push(next, Event::SAMPLE);

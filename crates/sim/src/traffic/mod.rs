@@ -1,9 +1,11 @@
 //! What sends and receives: one file a kind of source, each with the wires of its flows.
 
+mod app;
 mod tcp;
 mod tfrc;
 mod udp;
 
+pub use app::{App, Transfer};
 pub use tcp::{Before, TcpFlow, TcpKind};
 pub use tfrc::Tfrc;
 pub use udp::{UdpFlow, UdpKind};
@@ -17,6 +19,11 @@ use crate::segment::{Segment, SimPacket};
 /// A flow's own random stream: adding a flow or a group leaves the others' as they are.
 pub fn stream(seed: u64, group: &str, flow: u32) -> Rng {
     Rng::named(seed, &format!("flow {group}/{flow}"))
+}
+
+/// The stream of what a flow's source draws, apart from the flow's own.
+pub fn source_stream(seed: u64, group: &str, flow: u32) -> Rng {
+    Rng::named(seed, &format!("source {group}/{flow}"))
 }
 
 /// The number of the link that a route begins with.

@@ -1,10 +1,12 @@
-//! Flows that send as much as TCP lets them: a sender, a receiver, and the wires between them and the routers.
+//! Flows over TCP: an application, a sender, a receiver, and the wires between them and the routers.
 
 use std::hint::black_box;
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_scenario::{Cc, TcpGroup};
+use headgate_traffic::Data;
 
+use super::app::{App, Transfer};
 use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;
 use crate::segment::{Options, Sacks, Segment, SimPacket};
@@ -40,14 +42,18 @@ pub struct TcpFlow {
     back: Wire,
     /// The earliest timer event in the queue; later ones are set when it fires.
     sender_timer: Time,
-    /// Random transmission overhead keeps the order: no segment leaves before the one sent before it.
-    last_sent: Time,
     rng: Rng,
+    /// What writes to the connection; `None` if there is always more to send than it takes.
+    app: Option<Box<App>>,
     receiver: Receiver,
     /// Router to receiver, and receiver to router.
     down: Wire,
     ack_up: Wire,
     receiver_timer: Time,
+    /// Random transmission overhead keeps the order: no segment leaves before the one sent before it.
+    last_sent: Time,
+    /// The number after the last segment of the oldest transfer under way; `u32::MAX` if there is none.
+    milestone: u32,
     /// The flow's group: an index into the groups of its kind.
     pub group: u16,
 }
@@ -91,21 +97,86 @@ fn codepoint(group: &TcpGroup) -> Ecn {
 }
 
 impl TcpFlow {
-    /// A flow that has sent nothing.
-    pub fn new(kind: &TcpKind, group: u16, rng: Rng) -> TcpFlow {
+    /// A flow that has sent nothing, and sends what `app` writes.
+    pub fn new(kind: &TcpKind, group: u16, app: Option<App>, rng: Rng) -> TcpFlow {
         TcpFlow {
-            sender: Sender::new(&kind.config),
+            sender: if app.is_some() { Sender::finite(&kind.config) } else { Sender::new(&kind.config) },
             up: Wire::default(),
             back: Wire::default(),
             sender_timer: Time::NEVER,
-            last_sent: Time::ZERO,
             rng,
+            app: app.map(Box::new),
             receiver: Receiver::default(),
             down: Wire::default(),
             ack_up: Wire::default(),
             receiver_timer: Time::NEVER,
+            last_sent: Time::ZERO,
+            milestone: u32::MAX,
             group,
         }
+    }
+
+    /// The flow starts.
+    pub fn start(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+        match &mut self.app {
+            Some(app) => writes(id, app.start(now), queue),
+            None => self.send(id, kind, now, queue),
+        }
+    }
+
+    /// The application's next write begins.
+    pub fn on_write(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+        if now >= kind.stop {
+            return;
+        }
+        let Some(app) = &mut self.app else { return };
+        let Some(write) = app.begin(now) else { return };
+        if write.fresh {
+            self.sender.reset(&kind.config, now);
+        }
+        match write.data {
+            Data::Bytes(bytes) => self.sender.offer(segments(bytes, kind.payload)),
+            Data::For(lasting) => {
+                self.sender.open();
+                queue.push(now + lasting, Event::close(id));
+            }
+            Data::Endless => self.sender.open(),
+        }
+        writes(id, app.written(&write, self.sender.end(), now), queue);
+        self.milestone = app.milestone();
+        self.send(id, kind, now, queue);
+    }
+
+    /// A write that sends for a time is over: what was sent by now is all.
+    pub fn on_close(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        self.sender.close();
+        self.settle(id, now, queue);
+    }
+
+    /// Tells the application if all that it wrote is acknowledged.
+    #[inline]
+    fn settle(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+        if let Some(app) = &mut self.app
+            && self.sender.acked_all()
+        {
+            writes(id, app.acknowledged(now), queue);
+        }
+    }
+
+    /// The oldest transfer under way, if it is with its receiver.
+    pub fn arrived(&mut self) -> Option<Transfer> {
+        if self.receiver.expected() < self.milestone {
+            return None;
+        }
+        let app = self.app.as_mut()?;
+        let transfer = app.arrived();
+        self.milestone = app.milestone();
+        transfer
+    }
+
+    /// Transfers that have not arrived, oldest first.
+    pub fn unfinished(&self) -> impl Iterator<Item = Transfer> {
+        self.app.iter().flat_map(|app| app.unfinished())
     }
 
     /// Sends what may be sent.
@@ -137,6 +208,7 @@ impl TcpFlow {
     #[inline]
     pub fn on_ack(&mut self, id: u32, ack: Ack, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
         self.sender.on_ack(ack, &kind.config, now);
+        self.settle(id, now, queue);
         self.send(id, kind, now, queue);
     }
 
@@ -275,6 +347,18 @@ impl TcpFlow {
             queue.push(deadline, Event::receiver_timer(id));
         }
     }
+}
+
+/// A write begins at `at`, if it does.
+fn writes(id: u32, at: Option<Time>, queue: &mut Queue<Event>) {
+    if let Some(at) = at {
+        queue.push(at, Event::write(id));
+    }
+}
+
+/// Segments are whole: the last of a transfer is as long as the others.
+fn segments(bytes: u64, payload: u32) -> u32 {
+    u32::try_from(bytes.div_ceil(u64::from(payload))).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Flows that send at a constant rate, whatever happens to their packets.
+//! Flows of datagrams: what a source writes goes out at once, whatever happens to it.
 
-use headgate_core::{Ecn, Rng, Span, Time};
+use headgate_core::{Ecn, Rng, Time};
 use headgate_scenario::UdpGroup;
+use headgate_traffic::{After, Data, Source};
 
 use super::{capable, first, packet, stops};
 use crate::segment::{Segment, SimPacket};
@@ -9,16 +10,13 @@ use crate::wire::{Wire, WireKind};
 
 /// What the UDP flows of a group have in common.
 pub struct UdpKind {
-    /// A packet on the wire, in bytes.
-    pub packet: u32,
-    /// The part of it that is not headers.
+    /// Data in a full datagram, in bytes.
     pub payload: u32,
+    /// The rest of any datagram on the wire, in bytes.
+    pub header: u32,
     /// The number of the first link on their way.
     pub link: u16,
     ecn: Ecn,
-    /// Between two datagrams: the least time, and what may come to it by chance.
-    least_gap: Span,
-    random_gap: Span,
     stop: Time,
     up: WireKind,
     down: WireKind,
@@ -28,8 +26,12 @@ pub struct UdpKind {
 pub struct UdpFlow {
     up: Wire,
     down: Wire,
-    next: Time,
+    source: Source,
     rng: Rng,
+    /// When the last write began; before the first, when the flow starts.
+    began: Time,
+    /// What is left of it, in bytes.
+    left: u64,
     /// Useful bytes delivered since they were last reset.
     pub delivered: u64,
     /// The flow's group: an index into the groups of its kind.
@@ -39,15 +41,11 @@ pub struct UdpFlow {
 impl UdpKind {
     /// What the scenario says of `group`.
     pub fn new(group: &UdpGroup) -> UdpKind {
-        let gap = group.rate.unwrap_or(group.sender.rate).transmit(group.packet);
-        let jitter = Span::from_secs_f64(gap.as_secs_f64() * group.jitter);
         UdpKind {
-            packet: group.packet,
             payload: group.packet - group.header,
+            header: group.header,
             link: first(&group.route),
             ecn: capable(group.ecn),
-            least_gap: gap - jitter,
-            random_gap: jitter * 2,
             stop: stops(group.stop),
             up: WireKind::new(&group.sender, group.packet),
             down: WireKind::new(&group.receiver, group.packet),
@@ -56,29 +54,47 @@ impl UdpKind {
 }
 
 impl UdpFlow {
-    /// A flow that starts at `start`.
-    pub fn new(group: u16, start: Time, rng: Rng) -> UdpFlow {
-        UdpFlow { up: Wire::default(), down: Wire::default(), next: start, rng, delivered: 0, group }
+    /// A flow that starts at `start` to send what `source` writes.
+    pub fn new(group: u16, start: Time, source: Source, rng: Rng) -> UdpFlow {
+        let (up, down) = (Wire::default(), Wire::default());
+        UdpFlow { up, down, source, rng, began: start, left: 0, delivered: 0, group }
     }
 
     /// The flow's next datagram, and when it reaches its first link. Nothing that happens in the network changes when
     /// that is, so this arrival is the only event a datagram needs.
     #[inline]
     pub fn emit(&mut self, id: u32, kind: &UdpKind) -> Option<(Time, SimPacket)> {
-        if self.next >= kind.stop {
+        if self.left == 0 {
+            self.write()?;
+        }
+        if self.began >= kind.stop {
             return None;
         }
-        let segment = Segment::DATAGRAM.sent_at(self.next);
-        let arrives = self.up.pass(self.next, &kind.up);
-        self.next += kind.least_gap + self.rng.span_below(kind.random_gap);
-        Some((arrives, packet(id, kind.packet, kind.ecn, segment)))
+        let data = self.left.min(kind.payload.into()) as u32;
+        self.left -= u64::from(data);
+        let bytes = data + kind.header;
+        let segment = Segment::DATAGRAM.sent_at(self.began);
+        let arrives = self.up.pass_sized(self.began, bytes, &kind.up);
+        Some((arrives, packet(id, bytes, kind.ecn, segment)))
+    }
+
+    /// The source's next write; `None` if there is no more.
+    #[inline]
+    fn write(&mut self) -> Option<()> {
+        let write = self.source.next(&mut self.rng)?;
+        // Datagrams hear no answer: to sources of a closed loop, which the scenario keeps from them, all is done at once.
+        let (After::Start(gap) | After::Done(gap)) = write.after;
+        let Data::Bytes(bytes) = write.data else { return None };
+        self.began += gap;
+        self.left = bytes;
+        Some(())
     }
 
     /// A datagram leaves the last router for the receiver at `now`: when it arrives, and whether it must wait for others
     /// on the wire before it. If not, it counts as delivered at once, as TCP's segments do.
     #[inline]
-    pub fn receive(&mut self, kind: &UdpKind, now: Time) -> (Time, bool) {
-        let arrives = self.down.pass(now, &kind.down);
-        (arrives, arrives > kind.down.alone(now))
+    pub fn receive(&mut self, bytes: u32, kind: &UdpKind, now: Time) -> (Time, bool) {
+        let arrives = self.down.pass_sized(now, bytes, &kind.down);
+        (arrives, arrives > kind.down.alone(now, bytes))
     }
 }

@@ -1,5 +1,6 @@
 //! The whole simulator, from a scenario's text to its outcome: what must hold whatever the numbers are.
 
+mod apps;
 mod balance;
 mod classes;
 mod control;

@@ -12,7 +12,23 @@ impl Sender {
 
     /// Gives `segments` more to send; then [`poll`](Sender::poll). Where there is always more, it changes nothing.
     pub fn offer(&mut self, segments: u32) {
-        self.end = self.end.saturating_add(segments);
+        let most = if self.end == ENDLESS { ENDLESS } else { ENDLESS - 1 };
+        self.end = self.end.saturating_add(segments).min(most);
+    }
+
+    /// There is more to send than any window takes, until [`close`](Sender::close).
+    pub fn open(&mut self) {
+        self.end = ENDLESS - 1;
+    }
+
+    /// There is no more to send than was sent.
+    pub fn close(&mut self) {
+        self.end = self.max;
+    }
+
+    /// The number after the last segment there is to send.
+    pub fn end(&self) -> u32 {
+        self.end
     }
 
     /// The first unacknowledged segment: all before it have arrived.
@@ -44,6 +60,7 @@ impl Sender {
             board,
             tracker: self.tracker.take().map(|tracker| Box::new(tracker.renewed())),
             ace: self.ace,
+            pacer: self.pacer,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
             ..Sender::new(config)
