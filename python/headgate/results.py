@@ -88,6 +88,11 @@ class Result:
         return self._table("fairness")
 
     @cached_property
+    def transfers(self) -> pa.Table:
+        """One row a transfer that began, warm-up included: a write of known size that somebody waits for."""
+        return self._table("transfers")
+
+    @cached_property
     def events(self) -> pa.Table | None:
         """One row an event where disciplines are compared; None unless the scenario records them.
 

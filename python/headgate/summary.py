@@ -149,6 +149,31 @@ def _distributions(result: Result, qdisc: str, name: str, kind: str) -> dict[str
         "loss_distance_packets": loss("distance_packets", "mean", "p50"),
         "loss_interval_ms": loss("interval_ms", "mean", "p50"),
         "goodput_variation": figure(_variation(result, qdisc, name)),
+        **_transfers(result, qdisc, name),
+    }
+
+
+def _transfers(result: Result, qdisc: str, group: str) -> dict[str, Any]:
+    """How many transfers began after the warm-up, what of them had not finished, and how long the others took."""
+    rows = where(result.transfers, qdisc=qdisc, group=group)
+    rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(result.scenario.warmup_s * 1e9)))
+    seed = rows.column("seed").to_numpy()
+    took = rows.column("completion_ms").cast(pa.float64()).to_numpy()
+    each = [took[seed == number] for number in result.scenario.seeds]
+    done = [one[np.isfinite(one)] for one in each]
+    quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+    return {
+        "transfers": figure(len(one) for one in each),
+        "unfinished": figure(
+            1 - len(end) / len(one) if len(one) else None for one, end in zip(each, done, strict=True)
+        ),
+        "completion_ms": {
+            "mean": figure(float(one.mean()) if len(one) else None for one in done),
+            **{
+                part: figure(float(np.quantile(one, share)) if len(one) else None for one in done)
+                for part, share in quantiles.items()
+            },
+        },
     }
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 WORDS = pa.dictionary(pa.int32(), pa.string())
 
 #: The tables of every result, in the order in which they are documented.
-NAMES = ("flows", "intervals", "links", "delays", "losses", "fairness")
+NAMES = ("flows", "intervals", "links", "delays", "losses", "fairness", "transfers")
 
 _POINT = [pa.field("qdisc", WORDS, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
 

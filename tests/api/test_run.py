@@ -41,6 +41,9 @@ def test_tables_have_their_documented_columns(in_memory: headgate.Result):
     assert in_memory.fairness.column_names == [
         *["qdisc", "seed", "scale_s", "slots", "jain_mean", "jain_min", "jain_p05", "jain_p50"],
     ]
+    assert in_memory.transfers.column_names == [
+        *["qdisc", "seed", "flow", "group", "kind", "start_ns", "bytes", "end_ns", "completion_ms"],
+    ]
     assert in_memory.events is None
 
 

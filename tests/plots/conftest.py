@@ -47,8 +47,11 @@ class Scenario:
 class Result:
     """Tables of synthetic numbers in the shape of `headgate.Result`."""
 
-    def __init__(self, scenario: Scenario, idle: bool = False, interval_s: float = 0.5) -> None:
+    def __init__(
+        self, scenario: Scenario, idle: bool = False, interval_s: float = 0.5, transferring: bool = False
+    ) -> None:
         self.scenario, self.idle, self.interval_s = scenario, idle, interval_s
+        self.transferring = transferring
         self.manifest: dict[str, Any] = {"headgate": "0.0.0", "config_hash": "0123456789abcdef" * 4}
         self.timing: list[dict[str, Any]] = []
         self.flows = self._flows()
@@ -57,6 +60,7 @@ class Result:
         self.intervals = self._intervals()
         self.losses = self._losses()
         self.fairness = self._fairness()
+        self.transfers = self._transfers()
 
     def _each(self) -> list[tuple[int, str, int]]:
         return [
@@ -176,6 +180,31 @@ class Result:
         ]
         return self._table(rows, ["slots"])
 
+    def _transfers(self) -> pa.Table:
+        # Of 200, the last ten have not finished; the first of each seed begins in the warm-up.
+        rows = [
+            {
+                "qdisc": qdisc,
+                "seed": seed,
+                "flow": 0,
+                "group": self.scenario.groups[0].name,
+                "start_ns": 0 if turn == 0 else int(50e9),
+                "bytes": 1000 << (turn % 10),
+                "completion_ms": None if turn >= 190 else 20.0 * (1 + place) + (1 << (turn % 10)) + turn / 10,
+            }
+            for place, qdisc, seed in self._each()
+            for turn in range(0 if self.idle or not self.transferring else 200)
+        ]
+        kinds = [
+            ("qdisc", TEXT),
+            ("seed", pa.uint64()),
+            ("flow", pa.uint32()),
+            ("group", TEXT),
+            ("start_ns", pa.uint64()),
+        ]
+        schema = pa.schema([*kinds, ("bytes", pa.uint64()), ("completion_ms", pa.float64())])
+        return pa.Table.from_pylist(rows, schema=schema)
+
     def _box(self, qdisc: str, seed: int, measure: str) -> dict[str, Any]:
         """What every row of a distribution of the first group says."""
         link = dict.fromkeys(PLACE) if measure == "one_way" else PLACE
@@ -240,8 +269,8 @@ class Result:
 def make() -> Callable[..., Result]:
     """Makes a result from what shall differ from the ordinary scenario."""
 
-    def _make(idle: bool = False, interval_s: float = 0.5, **changes: Any) -> Result:
-        return Result(Scenario(**changes), idle, interval_s)
+    def _make(idle: bool = False, interval_s: float = 0.5, transferring: bool = False, **changes: Any) -> Result:
+        return Result(Scenario(**changes), idle, interval_s, transferring)
 
     return _make
 

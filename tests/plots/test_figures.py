@@ -13,6 +13,7 @@ import headgate
 from headgate import plot, style
 from headgate.division import divisions
 from headgate.plot import data
+from headgate.plot.completion import binned
 from headgate.plot.overtime import gauge_unit
 from headgate.plot.tradeoff import ellipse
 from headgate.scenario import Group
@@ -32,6 +33,7 @@ KINDS = {
         "groups": [Group("_$x^2$ <b>&", "tcp", 3, None), Group("100 % \\alpha", "udp", 1, 5e6)],
         "name": "<script>alert(1)</script>",
     },
+    "transfers": {"transferring": True},
     "a discipline nobody heard of": {"qdiscs": ["droptail", "new:" + ",".join(f"setting{n}=1" for n in range(30))]},
 }
 
@@ -46,6 +48,8 @@ def test_every_figure_is_drawn_and_saved_whatever_the_scenario(result, tmp_path)
     names = {"overview", "goodput", "delay", "tradeoff", "queue"}
     if not result.idle and sum(group.flows for group in result.scenario.groups) > 1:
         names.add("fairness")
+    if result.transferring:
+        names.add("completion")
     if any(not qdisc.startswith("droptail") for qdisc in result.scenario.qdiscs):
         names.add("gauges")
     if len(result.scenario.qdiscs) == 2:
@@ -167,7 +171,7 @@ def test_the_bars_of_the_overview_end_where_the_divisions_do(ordinary):
 
 def test_a_stopped_run_is_drawn_with_what_is_there(make):
     result = make()
-    for name in ("flows", "links", "delays", "intervals", "losses", "fairness"):
+    for name in ("flows", "links", "delays", "intervals", "losses", "fairness", "transfers"):
         setattr(result, name, data.rows(getattr(result, name), qdisc="red"))
     assert data.qdiscs(result) == ["red"]
     result.links = data.rows(result.links, qdisc="none")
@@ -235,3 +239,19 @@ def test_fairness_is_drawn_at_each_time_scale_and_over_the_whole_run(ordinary, m
     expected = [scale["mean"]["mean"] for scale in entry["jain_by_scale"]] + [entry["jain"]["mean"]]
     assert any(list(line.get_ydata()) == pytest.approx(expected) for line in lines)
     assert plot.fairness(make(groups=[Group("t", "tcp", 1, None)])) is None
+
+
+def test_completion_times_are_drawn_by_size_and_as_a_distribution(make):
+    result = make(transferring=True, qdiscs=["red"], seeds=[1])
+    times = data.transfers(result, "red")
+    assert len(times.seconds) == 199, "the one that began in the warm-up does not count"
+    by_size, over_time = plot.completion(result)
+    assert over_time.lines[0].get_ydata()[-1] == pytest.approx(189 / 199), "ten of them have not finished"
+    assert np.all(np.diff(over_time.lines[0].get_xdata()) >= 0)
+    bins = binned(times)
+    assert by_size.lines[0].get_xdata() == pytest.approx(bins.kilobytes)
+    # Sizes of 1, 2, 4 ... 512 KB lie in ten bins of a quarter of a decade.
+    assert bins.kilobytes == pytest.approx([1 << n for n in range(10)])
+    mine = times.seconds[(times.kilobytes == 512) & np.isfinite(times.seconds)]
+    assert (bins.median[-1], bins.low[-1]) == pytest.approx((np.median(mine), np.quantile(mine, 0.1)))
+    assert plot.completion(make()) is None

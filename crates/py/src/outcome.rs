@@ -3,9 +3,9 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_core::parts::Histogram;
-use headgate_core::{Span, Why};
+use headgate_core::{Span, Time, Why};
 use headgate_scenario::{Hop, Scenario};
-use headgate_sim::{FairnessRow, FlowRow, IntervalRow, LinkRow};
+use headgate_sim::{FairnessRow, FlowRow, IntervalRow, LinkRow, TransferRow};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
@@ -154,6 +154,21 @@ impl Outcome {
         table.finish(&self.run, "value")
     }
 
+    fn transfer_table(&self) -> Result<RecordBatch, ArrowError> {
+        let rows = &self.rows.transfers;
+        let group = |row: &TransferRow| &self.run.groups[self.rows.flows[row.flow as usize].group as usize];
+        let took = |row: &TransferRow| row.end.map(|end| span_ms(end - row.start));
+        let mut columns = self.run.columns(rows.len());
+        columns.u32("flow", rows.iter().map(|row| row.flow));
+        columns.text("group", rows.iter().map(|row| &group(row).0));
+        columns.text("kind", rows.iter().map(|row| group(row).1));
+        columns.u64("start_ns", rows.iter().map(|row| row.start.as_nanos()));
+        columns.u64("bytes", rows.iter().map(|row| row.bytes));
+        columns.u64_or_null("end_ns", rows.iter().map(|row| row.end.map(Time::as_nanos)));
+        columns.f64_or_null("completion_ms", rows.iter().map(took));
+        columns.finish()
+    }
+
     fn fairness_table(&self) -> Result<RecordBatch, ArrowError> {
         let rows = &self.rows.fairness;
         let quantile = |share| move |row: &FairnessRow| row.millionths.quantile(share).map(|parts| parts / 1e6);
@@ -243,6 +258,11 @@ impl Outcome {
     /// How losses follow each other where disciplines are compared: one row a histogram box that is not empty.
     fn losses(&self) -> PyResult<PyRecordBatch> {
         to_python(self.loss_table())
+    }
+
+    /// One row a transfer that began.
+    fn transfers(&self) -> PyResult<PyRecordBatch> {
+        to_python(self.transfer_table())
     }
 
     /// Jain's index over time: one row a time scale.

@@ -1,5 +1,6 @@
 """Figures of a result: functions that take a `headgate.Result` and draw with matplotlib."""
 
+from headgate.plot.completion import completion
 from headgate.plot.delay import delay_cdf
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
@@ -12,6 +13,7 @@ from headgate.plot.tradeoff import tradeoff
 
 __all__ = [
     "Picture",
+    "completion",
     "delay_cdf",
     "fairness",
     "figures",

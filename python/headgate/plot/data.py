@@ -40,6 +40,13 @@ class Cdf(NamedTuple):
         return float(self.delay_ms[int(np.searchsorted(self.share, share))])
 
 
+class Transfers(NamedTuple):
+    """Transfers of one discipline: how much, and how long it took; not a number if the run ended first."""
+
+    kilobytes: Array
+    seconds: Array
+
+
 class Group(NamedTuple):
     """A group of flows, and its flows' goodput: one row a seed, one column a flow."""
 
@@ -153,6 +160,13 @@ def delay_goodput(result: Result, qdisc: str, scale: float) -> Array:
     flows = values(rows(result.flows, qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
     found = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
     return np.asarray(found[np.isfinite(delays)], dtype=np.float64)
+
+
+def transfers(result: Result, qdisc: str) -> Transfers:
+    """The transfers that began after the warm-up, of all seeds."""
+    table = rows(result.transfers, qdisc=qdisc)
+    warm = values(table, "start_ns") >= result.scenario.warmup_s * 1e9
+    return Transfers(values(table, "bytes")[warm] / 1e3, values(table, "completion_ms")[warm] / 1e3)
 
 
 def packet_ms(result: Result) -> float | None:

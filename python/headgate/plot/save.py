@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.plot import data
+from headgate.plot.completion import completion
 from headgate.plot.delay import delay_cdf
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 def figures(result: Result) -> dict[str, Figure]:
     """Every figure that the result can fill, by file name.
 
-    Fairness is there if flows can be compared, gauges if a discipline has any, a pair if there are two disciplines.
+    Fairness is there if flows can be compared, completion if there are transfers, gauges if a discipline has any, a
+    pair if there are two disciplines.
     """
     drawn = {
         "overview": overview(result),
@@ -37,6 +39,8 @@ def figures(result: Result) -> dict[str, Figure]:
     }
     if (compared := fairness(result)) is not None:
         drawn["fairness"] = figure_of(compared)
+    if finished := completion(result):
+        drawn["completion"] = figure_of(finished[0])
     if watched := gauges(result):
         drawn["gauges"] = figure_of(watched[0])
     if len(data.qdiscs(result)) == 2:

@@ -71,6 +71,11 @@ _DEFINITIONS = (
         "handshake in it. RFC 7928, section 2.2.",
     ),
     (
+        "Completion",
+        "From when a transfer is handed to TCP until its last byte is with the receiver, of transfers that began after "
+        "the warm-up; those that had not finished when the run ended are counted apart. RFC 7928, section 2.1.",
+    ),
+    (
         "Flows singled out, response",
         "Flows with a drop for a reason that a discipline only gives once it holds a flow to send too much "
         "(unresponsive, prefilter, heavy hitter), and after what time. The response of a flow that does not slow down "

@@ -44,6 +44,7 @@ def _alternative(name: str, result: Result, found: list[Division]) -> str:
         "above has the delays at 50, 95 and 99 %.",
         "tradeoff": "Dots of goodput against mean time in the queue, one a discipline and seed.",
         "fairness": "Lines of Jain's index against the time over which goodput is compared, one a discipline.",
+        "completion": "Completion times of transfers against their size, and the share finished within a time.",
         "queue": "Queue length in packets over simulated time, one panel a discipline.",
         "gauges": "The quantities that each discipline watches and controls over simulated time.",
         "pair": "Goodput by group, queue length and gauges over simulated time, a column for each discipline.",
