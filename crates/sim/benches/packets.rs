@@ -99,14 +99,19 @@ fn whole() {
     let crowd = "name = 'crowd'\nduration = '10s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
          [link]\nrate = '10Gbit/s'\ndelay = '14ms'\nlimit = '40000p'\n\
          [[tcp]]\nflows = 100000\nstart = '0s..1s'\n[record]\ninterval = '1s'\n";
-    for (label, text) in [("45 Mbit/s, 4000 TCP, Pareto on/off, ECN, 200 s", pareto), ("10 Gbit/s, 100 000 TCP, 10 s", crowd)] {
-        let scenario = Scenario::read(text, "whole.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+    for (label, text) in
+        [("45 Mbit/s, 4000 TCP, Pareto on/off, ECN, 200 s", pareto), ("10 Gbit/s, 100 000 TCP, 10 s", crowd)]
+    {
+        let scenario =
+            Scenario::read(text, "whole.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
         for qdisc in &scenario.qdiscs {
             let (before, start) = (peak_memory(), cpu_seconds());
             let outcome = headgate_sim::run(&scenario, qdisc, 1, &mut ()).unwrap_or_else(|error| panic!("{error}"));
             let (seconds, events) = (cpu_seconds() - start, outcome.events as f64);
             let (all, each) = match (before, peak_memory()) {
-                (Some(before), Some(after)) => (after as f64 / 1e6, (after - before) as f64 / outcome.flows.len() as f64),
+                (Some(before), Some(after)) => {
+                    (after as f64 / 1e6, (after - before) as f64 / outcome.flows.len() as f64)
+                }
                 _ => (f64::NAN, f64::NAN),
             };
             println!(

@@ -11,9 +11,7 @@ use crate::queue::Queue;
 use crate::segment::{Carried, Options, Sacks, Segment, SimPacket};
 use crate::tcp::Ack;
 use crate::traces::Traces;
-use crate::traffic::{
-    App, Before, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, source_stream, stream,
-};
+use crate::traffic::{App, Before, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, source_stream, stream};
 use crate::world::Event;
 
 /// Every flow, TCP before UDP, and what their packets carry besides themselves.

@@ -46,8 +46,7 @@ fn files_in_series_begin_when_the_last_is_acknowledged() {
     let group = tcp("traffic = \"ftp:size=2KB,count=5,wait=100ms\"");
     let outcome = go(&scenario("5s", "droptail", &group));
     assert_eq!(outcome.transfers.len(), 5);
-    let transfers: Vec<(f64, f64)> =
-        outcome.transfers.iter().map(|t| (t.start.as_secs_f64(), took(t))).collect();
+    let transfers: Vec<(f64, f64)> = outcome.transfers.iter().map(|t| (t.start.as_secs_f64(), took(t))).collect();
     for pair in transfers.windows(2) {
         assert!((pair[0].1 - (ONE_WAY + 0.0008)).abs() < 1e-9, "{pair:?}");
         let between = pair[1].0 - pair[0].0;
@@ -77,8 +76,11 @@ fn bursts_of_a_given_length_send_then_and_no_other_time() {
     // leaves within a round trip of the end.
     let group = tcp("window = 10\ntraffic = \"http:transfer=1s,wait=1s\"");
     let (_, events) = witness(&scenario("6s", "droptail", &group));
-    let sent: Vec<f64> =
-        events.iter().filter(|event| event.happening == Happening::Arrived).map(|event| event.time.as_secs_f64()).collect();
+    let sent: Vec<f64> = events
+        .iter()
+        .filter(|event| event.happening == Happening::Arrived)
+        .map(|event| event.time.as_secs_f64())
+        .collect();
     for second in 0..6 {
         let inside = |time: &&f64| (f64::from(second)..f64::from(second) + 1.0).contains(*time);
         let of_it = sent.iter().filter(inside).count();

@@ -168,7 +168,10 @@ fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not()
         assert!(found < Span::from_secs(28), "{qdisc}: {found:?}");
     }
     for qdisc in ["droptail", "red", "codel"] {
-        assert!(bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.identification.is_none()), "{qdisc} knows no flows");
+        assert!(
+            bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.identification.is_none()),
+            "{qdisc} knows no flows"
+        );
     }
 }
 
