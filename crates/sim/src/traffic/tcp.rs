@@ -50,10 +50,6 @@ pub struct TcpFlow {
     down: Wire,
     ack_up: Wire,
     receiver_timer: Time,
-    /// Random transmission overhead keeps the order: no segment leaves before the one sent before it.
-    last_sent: Time,
-    /// The number after the last segment of the oldest transfer under way; `u32::MAX` if there is none.
-    milestone: u32,
     /// The flow's group: an index into the groups of its kind.
     pub group: u16,
 }
@@ -110,8 +106,6 @@ impl TcpFlow {
             down: Wire::default(),
             ack_up: Wire::default(),
             receiver_timer: Time::NEVER,
-            last_sent: Time::ZERO,
-            milestone: u32::MAX,
             group,
         }
     }
@@ -143,7 +137,6 @@ impl TcpFlow {
             Data::Endless => self.sender.open(),
         }
         writes(id, app.written(&write, self.sender.end(), now), queue);
-        self.milestone = app.milestone();
         self.send(id, kind, now, queue);
     }
 
@@ -165,13 +158,7 @@ impl TcpFlow {
 
     /// The oldest transfer under way, if it is with its receiver.
     pub fn arrived(&mut self) -> Option<Transfer> {
-        if self.receiver.expected() < self.milestone {
-            return None;
-        }
-        let app = self.app.as_mut()?;
-        let transfer = app.arrived();
-        self.milestone = app.milestone();
-        transfer
+        self.app.as_mut()?.arrived(self.receiver.expected())
     }
 
     /// Transfers that have not arrived, oldest first.
@@ -315,8 +302,8 @@ impl TcpFlow {
         if kind.overhead == Span::ZERO {
             return now;
         }
-        self.last_sent = self.last_sent.max(now + self.rng.span_below(kind.overhead));
-        self.last_sent
+        // The wire keeps the order: no segment leaves before the one given to it before.
+        now + self.rng.span_below(kind.overhead)
     }
 
     #[inline]
