@@ -372,8 +372,6 @@ prop_compose! {
         let most = |packet: u32| Rate::from_bits((4e9 * 8.0 * f64::from(packet) / duration.as_secs_f64()) as u64);
         tcp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
         udp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
-        let rate = |hop: Hop| links[usize::from(hop.link)].simplex(hop.direction).rate;
-        tcp.iter_mut().for_each(|group| tcp_demand(group, load, rate(group.route[0])));
         let tcps = tcp.iter_mut().map(|group| (&mut group.flows, &mut group.headers));
         let all = tcps.chain(udp.iter_mut().map(|group| (&mut group.flows, &mut group.headers)));
         all.enumerate().for_each(|(index, (flows, headers))| told_apart(index, flows, headers));
@@ -383,11 +381,14 @@ prop_compose! {
             Traced { group: group.name.clone(), flow: flow.map(|flow| flow % group.flows) }
         });
         let record = Record { interval, events, flows: flows.collect(), flow_interval, capture: captured.then_some(0).into_iter().collect() };
-        Scenario {
+        let mut scenario = Scenario {
             name, about, duration, warmup, seeds: seeds.into_iter().collect(), qdiscs, links, tcp, udp, flow_key, classes,
             inputs: Inputs::default(),
             record,
-        }
+        };
+        let rates: Vec<Rate> = scenario.tcp.iter().map(|group| scenario.mean_rate(group.route[0])).collect();
+        scenario.tcp.iter_mut().zip(rates).for_each(|(group, rate)| tcp_demand(group, load, rate));
+        scenario
     }
 }
 
