@@ -275,7 +275,13 @@ impl<'a> Net<'a> {
         let Some(reply) = reply else { return };
         self.acks += 1;
         if !(self.loses_ack)(self.acks) {
-            self.push(Event::Ack(Ack { ack: reply.ack, ece: reply.ece, ace: reply.ace, blocks: reply.blocks, delay: reply.delay }));
+            self.push(Event::Ack(Ack {
+                ack: reply.ack,
+                ece: reply.ece,
+                ace: reply.ace,
+                blocks: reply.blocks,
+                delay: reply.delay,
+            }));
         }
     }
 
