@@ -91,10 +91,14 @@ impl App {
         }
     }
 
-    /// The oldest transfer under way, if the receiver has all before the segment `expected` and that is all of it.
-    pub fn arrived(&mut self, expected: u32) -> Option<Transfer> {
-        let done = self.open.front().is_some_and(|(end, _)| *end <= expected);
-        if done { self.open.pop_front().map(|(_, transfer)| transfer) } else { None }
+    /// The number after the last segment of the oldest transfer under way; `u32::MAX` if there is none.
+    pub fn milestone(&self) -> u32 {
+        self.open.front().map_or(u32::MAX, |(end, _)| *end)
+    }
+
+    /// The oldest transfer under way is with its receiver.
+    pub fn arrived(&mut self) -> Option<Transfer> {
+        self.open.pop_front().map(|(_, transfer)| transfer)
     }
 
     /// Transfers that have not arrived, oldest first.

@@ -50,6 +50,9 @@ pub struct TcpFlow {
     down: Wire,
     ack_up: Wire,
     receiver_timer: Time,
+    /// The number after the last segment of the oldest transfer under way; `u32::MAX` if there is none. It stands here so
+    /// that data of a flow without transfers need not look at its sender's side.
+    milestone: u32,
     /// The flow's group: an index into the groups of its kind.
     pub group: u16,
 }
@@ -106,6 +109,7 @@ impl TcpFlow {
             down: Wire::default(),
             ack_up: Wire::default(),
             receiver_timer: Time::NEVER,
+            milestone: u32::MAX,
             group,
         }
     }
@@ -137,6 +141,7 @@ impl TcpFlow {
             Data::Endless => self.sender.open(),
         }
         writes(id, app.written(&write, self.sender.end(), now), queue);
+        self.milestone = app.milestone();
         self.send(id, kind, now, queue);
     }
 
@@ -158,7 +163,13 @@ impl TcpFlow {
 
     /// The oldest transfer under way, if it is with its receiver.
     pub fn arrived(&mut self) -> Option<Transfer> {
-        self.app.as_mut()?.arrived(self.receiver.expected())
+        if self.receiver.expected() < self.milestone {
+            return None;
+        }
+        let app = self.app.as_mut()?;
+        let transfer = app.arrived();
+        self.milestone = app.milestone();
+        transfer
     }
 
     /// Transfers that have not arrived, oldest first.
