@@ -1,5 +1,7 @@
 //! The hosts at both ends: every flow by its number, and what became of it.
 
+mod account;
+
 use headgate_core::{Ecn, Sink, Time, Why};
 use headgate_scenario::{Scenario, TcpGroup, UdpCc, UdpGroup};
 
@@ -8,10 +10,12 @@ use crate::metrics::{Ends, FairnessRow};
 use crate::outcome::{TraceRow, TransferRow};
 use crate::paths::Paths;
 use crate::queue::Queue;
-use crate::segment::{Carried, Options, Sacks, Segment, SimPacket};
+use crate::segment::{Carried, Options, Segment, SimPacket};
 use crate::tcp::Ack;
 use crate::traces::Traces;
-use crate::traffic::{App, Before, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, source_stream, stream};
+use crate::traffic::{
+    App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, source_stream, stream,
+};
 use crate::world::Event;
 
 /// Every flow, TCP before UDP, and what their packets carry besides themselves.
@@ -24,9 +28,10 @@ pub struct Hosts {
     before: Vec<Before>,
     tcp_kinds: Vec<TcpKind>,
     udp_kinds: Vec<UdpKind>,
-    sacks: Sacks,
+    replies: Replies,
     paths: Paths,
-    /// Packets of all kinds that links gave to hosts, and that disciplines dropped, since the beginning.
+    /// Packets of all kinds that reached their hosts, and that disciplines dropped, since the beginning. Data is with
+    /// its receiver when it leaves its last queue.
     pub delivered_packets: u64,
     pub dropped_packets: u64,
     /// Useful bytes delivered since the last sample, by group.
@@ -36,20 +41,6 @@ pub struct Hosts {
     captures: Option<Box<Captures>>,
     /// Those that arrived.
     transfers: Vec<TransferRow>,
-}
-
-/// What a flow did after the warm-up.
-pub struct Deeds {
-    /// The flow's group, TCP before UDP.
-    pub group: u32,
-    /// Useful bytes delivered.
-    pub bytes: u64,
-    /// Packets sent again.
-    pub retransmits: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// The integral of `cwnd` in packets x nanoseconds; `None` for UDP.
-    pub cwnd_area: Option<f64>,
 }
 
 impl Hosts {
@@ -62,7 +53,7 @@ impl Hosts {
             before: Vec::new(),
             tcp_kinds: scenario.tcp.iter().map(TcpKind::new).collect(),
             udp_kinds: scenario.udp.iter().map(UdpKind::new).collect(),
-            sacks: Sacks::default(),
+            replies: Replies::default(),
             paths: Paths::new(scenario),
             delivered_packets: 0,
             dropped_packets: 0,
@@ -144,7 +135,7 @@ impl Hosts {
     /// The timer of a flow's receiver.
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.receiver_timer(id, now, queue) };
-        flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.sacks, queue);
+        flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.replies, queue);
     }
 
     /// What follows happens at `link`.
@@ -159,7 +150,7 @@ impl Hosts {
     #[inline]
     pub fn sent(&mut self, packet: &SimPacket, now: Time) {
         if let Some(captures) = &mut self.captures {
-            captures.sent(packet, now, &self.sacks);
+            captures.sent(packet, now, &self.replies.sacks);
         }
     }
 
@@ -174,7 +165,6 @@ impl Hosts {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
             return queue.push(now, Event::from_link(next, packet));
         }
-        self.delivered_packets += 1;
         if packet.handle.is_reply() {
             queue.push(self.reply_arrives(&packet, now), Event::to_sender(packet));
         } else {
@@ -185,7 +175,7 @@ impl Hosts {
     /// A packet was lost on its way: it gives back what it holds.
     pub fn lost(&mut self, packet: &SimPacket) {
         match packet.handle.carried() {
-            Carried::Ack { sack: Some(id), .. } => _ = self.sacks.take(id),
+            Carried::Ack { sack: Some(id), .. } => _ = self.replies.sacks.take(id),
             Carried::Report(id) => self.tfrc.forget(id),
             Carried::Ack { sack: None, .. } | Carried::Data { .. } | Carried::Datagram | Carried::Tfrc { .. } => {}
         }
@@ -198,10 +188,11 @@ impl Hosts {
         let Carried::Data { seq, cwr } = packet.handle.carried() else {
             return self.receive_datagram(packet, now, queue);
         };
+        self.delivered_packets += 1;
         let flow = &mut self.tcp[id];
         let kind = &self.tcp_kinds[flow.group as usize];
         let data = (seq, cwr, &packet);
-        let (segments, arrives) = flow.on_data(id as u32, data, kind, now, &mut self.sacks, queue);
+        let (segments, arrives) = flow.on_data(id as u32, data, kind, now, &mut self.replies, queue);
         let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(kind.payload));
         self.ends.arrives(group, packet.handle.age(arrives));
         if bytes > 0 {
@@ -232,6 +223,7 @@ impl Hosts {
 
     /// A datagram is with its receiver at `arrives`, which may lie ahead if nothing can come between.
     pub fn deliver(&mut self, packet: &SimPacket, now: Time, arrives: Time) {
+        self.delivered_packets += 1;
         let id = packet.flow.0 as usize;
         let flow = &mut self.udp[id - self.tcp.len()];
         let payload = u64::from(packet.bytes - self.udp_kinds[flow.group as usize].header);
@@ -252,13 +244,14 @@ impl Hosts {
     /// An acknowledgement or a report reaches its sender.
     #[inline]
     pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
+        self.delivered_packets += 1;
         let id = packet.flow.0 as u32;
         let (ack, ece, ace, sack) = match packet.handle.carried() {
             Carried::Ack { ack, ece, ace, sack } => (ack, ece, ace, sack),
             Carried::Report(report) => return self.tfrc.on_report(id, report, now, queue),
             _ => return,
         };
-        let Options { blocks, delay } = sack.map(|id| self.sacks.take(id)).unwrap_or_default();
+        let Options { blocks, delay } = sack.map(|id| self.replies.sacks.take(id)).unwrap_or_default();
         let flow = &mut self.tcp[id as usize];
         flow.on_ack(id, Ack { ack, ece, ace, blocks, delay }, &self.tcp_kinds[flow.group as usize], now, queue);
         self.trace(id, now);
@@ -323,39 +316,6 @@ impl Hosts {
         let groups = self.delivered.len();
         std::mem::replace(&mut self.delivered, vec![0; groups])
     }
-
-    /// Every transfer that began, warm-up included: those that arrived in the order in which they did, then the others.
-    pub fn transfers(&self) -> Vec<TransferRow> {
-        let mut rows = self.transfers.clone();
-        for (flow, tcp) in self.tcp.iter().enumerate() {
-            let row = |Transfer { start, bytes }| TransferRow { flow: flow as u32, start, bytes, end: None };
-            rows.extend(tcp.unfinished().map(row));
-        }
-        rows
-    }
-
-    /// What each flow did since the warm-up.
-    pub fn deeds(&self, now: Time) -> impl Iterator<Item = Deeds> {
-        let tcp = self.tcp.iter().zip(&self.before).map(move |(flow, before)| {
-            let after = flow.counts(now);
-            let payload = self.tcp_kinds[flow.group as usize].payload;
-            Deeds {
-                group: u32::from(flow.group),
-                bytes: u64::from(after.delivered - before.delivered) * u64::from(payload),
-                retransmits: u64::from(after.retransmits - before.retransmits),
-                timeouts: u64::from(after.timeouts - before.timeouts),
-                cwnd_area: Some(after.cwnd_area - before.cwnd_area),
-            }
-        });
-        let udp = self.udp.iter().map(|flow| Deeds {
-            group: (self.tcp_kinds.len() + flow.group as usize) as u32,
-            bytes: flow.delivered,
-            retransmits: 0,
-            timeouts: 0,
-            cwnd_area: None,
-        });
-        tcp.chain(udp)
-    }
 }
 
 /// An acknowledgement or a report that is dropped gives the place of what it carries back.
@@ -363,7 +323,7 @@ impl Sink<Segment> for Hosts {
     fn dropped(&mut self, packet: SimPacket, why: Why, now: Time) {
         self.dropped_packets += 1;
         if let Some(captures) = &mut self.captures {
-            captures.dropped(&packet, why, now, &self.sacks);
+            captures.dropped(&packet, why, now, &self.replies.sacks);
         }
         match packet.handle.carried() {
             Carried::Ack { .. } | Carried::Report(_) => self.lost(&packet),

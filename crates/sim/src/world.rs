@@ -139,8 +139,6 @@ pub struct Net {
     wakes: Wakes,
     /// The hosts.
     pub hosts: Hosts,
-    /// Packets that came from hosts.
-    entered: u64,
 }
 
 /// One run under way.
@@ -156,7 +154,7 @@ impl World {
     /// A world in which the events of `queue` are to come.
     pub fn new(queue: Queue<Event>, links: Vec<Link>, hosts: Hosts, sampler: Sampler) -> World {
         let wakes = Wakes::new(links.len());
-        World { queue, net: Net { links, wakes, hosts, entered: 0 }, sampler, batch: EventBatch::default() }
+        World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
     }
 
     /// Lets everything happen up to the scenario's end.
@@ -174,28 +172,37 @@ impl World {
                 self.report(now, watch)?;
             }
         }
-        let travelling = self.travelling();
+        let under_way = self.under_way(end);
         // What is still under way is no longer needed, and the tables want the room.
         self.queue = Queue::new(1);
         self.sampler.end(&mut self.net, end);
         self.report(end, watch)?;
-        let balance = self.net.balance(travelling);
+        let balance = self.net.balance(under_way);
         let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, events) };
         debug_assert!(outcome.conserves(), "a packet was lost or made: {balance:?}");
         Ok(outcome)
     }
 
-    /// Packets on their way to a link or out of one. Empties the queue.
-    fn travelling(&mut self) -> u64 {
-        let pending = std::iter::from_fn(|| self.queue.pop(Time::NEVER, |_| ()));
-        pending.filter(|(_, event)| matches!(event.what, What::FromLink | What::OutOfLink)).count() as u64
+    /// What hosts have sent by `end`, and what of it is on access links and between links. Empties the queue.
+    fn under_way(&mut self, end: Time) -> Balance {
+        let World { queue, net: Net { hosts, .. }, .. } = self;
+        let mut balance = Balance { sent: hosts.sent_packets(), ..Balance::default() };
+        while let Some((_, event)) = queue.pop(Time::NEVER, |_| ()) {
+            match event.what {
+                What::FromSender if hosts.is_to_come(&event.packet, end) => balance.sent -= 1,
+                What::FromSender | What::FromReceiver | What::ToSender | What::Delivered => balance.on_access += 1,
+                What::FromLink | What::OutOfLink => balance.between += 1,
+                _ => {}
+            }
+        }
+        balance
     }
 
     /// Lets the next thing before `end` happen and says when: an event, or a link that falls free, which comes after the
     /// events of the same time. `None` if nothing is to come.
     #[inline(always)]
     fn step(&mut self, end: Time) -> Option<Time> {
-        let World { queue, net: Net { links, wakes, hosts, .. }, .. } = self;
+        let World { queue, net: Net { links, wakes, hosts }, .. } = self;
         let wake = wakes.first();
         let last = Time::from_nanos(end.as_nanos() - 1);
         if let Some((now, event)) = queue.pop(wake.min(last), |event| event.approach(hosts)) {
@@ -220,14 +227,9 @@ impl World {
         match what {
             What::FromSender => {
                 net.hosts.next_datagram(&packet, queue);
-                net.entered += 1;
                 net.arrive(link, packet, now, queue);
             }
-            What::FromReceiver => {
-                net.entered += 1;
-                net.arrive(link, packet, now, queue);
-            }
-            What::FromLink => net.arrive(link, packet, now, queue),
+            What::FromReceiver | What::FromLink => net.arrive(link, packet, now, queue),
             What::OutOfLink => net.hosts.leave(link, packet, now, queue),
             What::ToSender => net.hosts.acknowledge(&packet, now, queue),
             What::SenderTimer => net.hosts.sender_timer(flow, now, queue),
@@ -271,16 +273,15 @@ impl World {
 }
 
 impl Net {
-    /// Where all packets are, if `travelling` of them are on their way.
-    fn balance(&self, travelling: u64) -> Balance {
+    /// Where all packets are that do not wait for an event, beside those that do.
+    fn balance(&self, under_way: Balance) -> Balance {
         let sum = |count: fn(&Link) -> u64| self.links.iter().map(count).sum();
         Balance {
-            entered: self.entered,
             delivered: self.hosts.delivered_packets,
             dropped: self.hosts.dropped_packets,
             lost: sum(Link::lost_ever),
             queued: sum(|link| link.queued()[1]),
-            travelling,
+            ..under_way
         }
     }
 

@@ -192,6 +192,11 @@ impl Sender {
         std::hint::black_box((self.una, self.timed));
     }
 
+    /// Segments sent so far, first and again.
+    pub fn sent(&self) -> u64 {
+        u64::from(self.max) + u64::from(self.retransmits)
+    }
+
     /// Segments sent again so far.
     pub fn retransmits(&self) -> u32 {
         self.retransmits

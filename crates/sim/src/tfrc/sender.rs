@@ -86,6 +86,11 @@ impl Sender {
         }
     }
 
+    /// Packets sent so far.
+    pub fn sent(&self) -> u32 {
+        self.next
+    }
+
     /// The allowed rate `X` in bytes per second.
     pub fn rate(&self) -> f64 {
         self.rate

@@ -6,7 +6,7 @@ mod tfrc;
 mod udp;
 
 pub use app::{App, Transfer};
-pub use tcp::{Before, TcpFlow, TcpKind};
+pub use tcp::{Before, Replies, TcpFlow, TcpKind};
 pub use tfrc::Tfrc;
 pub use udp::{UdpFlow, UdpKind};
 

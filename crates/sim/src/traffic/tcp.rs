@@ -57,6 +57,15 @@ pub struct TcpFlow {
     pub group: u16,
 }
 
+/// What receivers answer: how often, and what does not fit into their acknowledgements.
+#[derive(Default)]
+pub struct Replies {
+    /// Acknowledgements sent.
+    pub sent: u64,
+    /// What they carry besides.
+    pub sacks: Sacks,
+}
+
 /// What a flow had done at some moment.
 #[derive(Clone, Copy, Default)]
 pub struct Before {
@@ -226,12 +235,12 @@ impl TcpFlow {
         id: u32,
         kind: &TcpKind,
         now: Time,
-        sacks: &mut Sacks,
+        replies: &mut Replies,
         queue: &mut Queue<Event>,
     ) {
         self.receiver_timer = Time::NEVER;
         if let Some(reply) = self.receiver.on_timer(&kind.config, now) {
-            self.reply(id, reply, kind, now, sacks, queue);
+            self.reply(id, reply, kind, now, replies, queue);
         }
         self.arm_receiver(id, queue);
     }
@@ -250,7 +259,7 @@ impl TcpFlow {
         (seq, cwr, packet): (u32, bool, &SimPacket),
         kind: &TcpKind,
         now: Time,
-        sacks: &mut Sacks,
+        replies: &mut Replies,
         queue: &mut Queue<Event>,
     ) -> (u32, Time) {
         let arrives = self.down.pass(now, &kind.data_down);
@@ -258,15 +267,15 @@ impl TcpFlow {
             && due < arrives
             && let Some(reply) = self.receiver.on_timer(&kind.config, due)
         {
-            self.reply(id, reply, kind, due, sacks, queue);
+            self.reply(id, reply, kind, due, replies, queue);
         }
         let before = self.receiver.expected();
         self.receiver.on_delay(packet.handle.age(arrives));
         match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &kind.config, arrives) {
             Some(reply) => {
-                self.reply(id, reply, kind, arrives, sacks, queue);
+                self.reply(id, reply, kind, arrives, replies, queue);
                 if let Some(second) = self.receiver.on_timer(&kind.config, arrives) {
-                    self.reply(id, second, kind, arrives, sacks, queue);
+                    self.reply(id, second, kind, arrives, replies, queue);
                 }
             }
             None => self.arm_receiver(id, queue),
@@ -298,6 +307,11 @@ impl TcpFlow {
         self.sender.state()
     }
 
+    /// Segments sent so far, those sent again included.
+    pub fn segments_sent(&self) -> u64 {
+        self.sender.sent()
+    }
+
     /// What it has done up to `now`.
     pub fn counts(&self, now: Time) -> Before {
         Before {
@@ -318,9 +332,18 @@ impl TcpFlow {
     }
 
     #[inline]
-    fn reply(&mut self, id: u32, reply: Reply, kind: &TcpKind, now: Time, sacks: &mut Sacks, queue: &mut Queue<Event>) {
+    fn reply(
+        &mut self,
+        id: u32,
+        reply: Reply,
+        kind: &TcpKind,
+        now: Time,
+        replies: &mut Replies,
+        queue: &mut Queue<Event>,
+    ) {
         let Reply { blocks, delay, .. } = reply;
-        let sack = (blocks.is_some() || delay.is_some()).then(|| sacks.keep(Options { blocks, delay }));
+        replies.sent += 1;
+        let sack = (blocks.is_some() || delay.is_some()).then(|| replies.sacks.keep(Options { blocks, delay }));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, sack));
         queue.push(self.ack_up.pass(now, &kind.ack_up), Event::from_receiver(kind.links[1], packet));

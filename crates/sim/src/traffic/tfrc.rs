@@ -57,6 +57,8 @@ struct TfrcFlow {
     /// The earliest timer events in the queue; later ones are set when they fire.
     sender_timer: Time,
     receiver_timer: Time,
+    /// Reports sent.
+    reported: u64,
     rng: Rng,
 }
 
@@ -115,6 +117,11 @@ impl Tfrc {
         self.reports.take(report);
     }
 
+    /// Packets sent so far, data and reports.
+    pub fn sent_packets(&self) -> u64 {
+        self.flows.iter().flatten().map(|flow| u64::from(flow.sender.sent()) + flow.reported).sum()
+    }
+
     fn flow(&mut self, id: u32) -> (&mut TfrcFlow, &TfrcKind, &mut Reports) {
         let flow =
             self.flows[(id - self.first) as usize].as_mut().expect("only TFRC's flows have its packets and timers");
@@ -159,6 +166,7 @@ impl TfrcFlow {
             stretch: 1.0,
             sender_timer: Time::NEVER,
             receiver_timer: Time::NEVER,
+            reported: 0,
             rng,
         }
     }
@@ -249,6 +257,7 @@ impl TfrcFlow {
         (reports, queue): (&mut Reports, &mut Queue<Event>),
     ) {
         if let Some(report) = report {
+            self.reported += 1;
             let packet = packet(id, kind.feedback, Ecn::NotEct, Segment::report(reports.keep(report)));
             queue.push(self.report_up.pass(now, &kind.report_up), Event::from_receiver(kind.back_link, packet));
         }

@@ -32,6 +32,8 @@ pub struct UdpFlow {
     began: Time,
     /// What is left of it, in bytes.
     left: u64,
+    /// Datagrams sent, and the one whose time is known.
+    pub sent: u64,
     /// Useful bytes delivered since they were last reset.
     pub delivered: u64,
     /// The flow's group: an index into the groups of its kind.
@@ -57,7 +59,7 @@ impl UdpFlow {
     /// A flow that starts at `start` to send what `source` writes.
     pub fn new(group: u16, start: Time, source: Source, rng: Rng) -> UdpFlow {
         let (up, down) = (Wire::default(), Wire::default());
-        UdpFlow { up, down, source, rng, began: start, left: 0, delivered: 0, group }
+        UdpFlow { up, down, source, rng, began: start, left: 0, sent: 0, delivered: 0, group }
     }
 
     /// The flow's next datagram, and when it reaches its first link. Nothing that happens in the network changes when
@@ -70,12 +72,18 @@ impl UdpFlow {
         if self.began >= kind.stop {
             return None;
         }
+        self.sent += 1;
         let data = self.left.min(kind.payload.into()) as u32;
         self.left -= u64::from(data);
         let bytes = data + kind.header;
         let segment = Segment::DATAGRAM.sent_at(self.began);
         let arrives = self.up.pass_sized(self.began, bytes, &kind.up);
         Some((arrives, packet(id, bytes, kind.ecn, segment)))
+    }
+
+    /// Whether the datagram emitted last is sent only at `now` or later.
+    pub fn is_ahead(&self, now: Time) -> bool {
+        self.began >= now
     }
 
     /// The source's next write; `None` if there is no more.

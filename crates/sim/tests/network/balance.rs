@@ -1,12 +1,12 @@
 //! Nothing is lost and nothing appears: counts, bytes and time agree.
 
 use headgate_core::registry::ENTRIES;
-use headgate_core::{Counts, Why};
+use headgate_core::{Counts, Span, Why};
 use headgate_scenario::Scenario;
-use headgate_sim::{EventRow, Happening, Outcome};
+use headgate_sim::{Balance, EventRow, Happening, Outcome};
 use proptest::prelude::*;
 
-use crate::{scenario, witness};
+use crate::{go, scenario, witness};
 
 const MIXED: &str = r#"
 [[tcp]]
@@ -91,7 +91,7 @@ fn events_counts_flows_and_time_agree_for_every_discipline() {
 fn what_happened_before_the_warm_up_ended_does_not_count() {
     let whole = scenario("8s", "droptail", MIXED);
     let (_, events) = witness(&whole);
-    let warm = Scenario { warmup: headgate_core::Span::from_secs(3), ..whole };
+    let warm = Scenario { warmup: Span::from_secs(3), ..whole };
     let (outcome, same_events) = witness(&warm);
     assert_eq!(events, same_events, "measuring does not disturb");
     let after = |happening| {
@@ -113,6 +113,62 @@ fn of_a_sender_that_understands_marks_only_what_is_sent_again_is_dropped_early()
     let early = counts.drops[Why::Early as usize];
     assert!(counts.marks[Why::Early as usize] > 0 && again > 0, "{counts:?}");
     assert!(early > 0 && early <= again, "{early} early drops, {again} sent again");
+}
+
+#[test]
+fn packets_are_counted_from_the_moment_their_host_sends_them() {
+    // One of 1000 bytes each 10 ms from 0 on: 100 in 995 ms. A packet takes 80 us and 5.5 ms to the link: the one sent at
+    // 990 ms is not there yet. It is out of the link 10.8 ms later; what was sent at 980 ms is not.
+    let flow = "[[udp]]\nrate = '800kbit/s'\nheader = '0B'\naccess.delay = '5500us'\n";
+    let balance = |rest: &str| {
+        let scenario = Scenario { duration: Span::from_millis(995), ..scenario("2s", "droptail", rest) };
+        go(&scenario).balance
+    };
+    let late = balance(&format!("reorder = 1e-12\nreorder_by = '1ms'\n{flow}"));
+    assert_eq!(late, Balance { sent: 100, delivered: 98, between: 1, on_access: 1, ..Balance::default() });
+    // Where what leaves the queue is with its receiver at once, it is delivered.
+    assert_eq!(balance(flow), Balance { sent: 100, delivered: 99, on_access: 1, ..Balance::default() });
+    // The next datagram, of 1.5 s, is known by then and was not sent.
+    let rare = flow.replace("800kbit/s", "5333bit/s");
+    assert_eq!(balance(&rare).sent, 1);
+}
+
+#[test]
+fn what_a_connection_sends_and_what_answers_it_is_counted_on_all_its_way() {
+    // A window of one over access links of 300 ms: the segment is sent at 0, with its receiver when it leaves the queue;
+    // its acknowledgement is on its way to the link until 0.9 s and to its sender until 1.2 s.
+    let flow =
+        "[[tcp]]\nwindow = 1\ninitial_window = 1\ninitial_rto = '3s'\ndelayed_ack = 'off'\naccess.delay = '300ms'\n";
+    for (millis, delivered, on_access) in [(200, 0, 1), (800, 1, 1), (1100, 1, 1), (1300, 2, 1)] {
+        let sent = delivered + on_access;
+        let expected = Balance { sent, delivered, on_access, ..Balance::default() };
+        let scenario = Scenario { duration: Span::from_millis(millis), ..scenario("2s", "droptail", flow) };
+        assert_eq!(go(&scenario).balance, expected, "{millis} ms");
+    }
+}
+
+#[test]
+fn on_a_path_of_several_links_that_lose_every_packet_is_somewhere() {
+    let links = [("A", "B", "10Mbit/s"), ("B", "C", "4Mbit/s")].map(|(from, to, rate)| {
+        format!(
+            "[[link]]\nfrom = '{from}'\nto = '{to}'\nrate = '{rate}'\ndelay = '20ms'\nlimit = '30p'\nloss = 0.01\n\
+             jitter = '2ms'\nreorder = 0.02\nreorder_by = '5ms'\nreverse = {{ loss = 0.01, rate = '300kbit/s' }}\n"
+        )
+    });
+    let text = format!(
+        "name = 't'\nduration = '4s'\nwarmup = '1s'\nqdiscs = ['red']\n{}{}",
+        links.concat(),
+        MIXED
+            .replace("flows =", "from = 'A'\nto = 'C'\nflows =")
+            .replace("rate =", "from = 'A'\nto = 'C'\nrate =")
+            .replace("cc = \"tfrc\"", "from = 'A'\nto = 'C'\ncc = \"tfrc\"")
+    );
+    let scenario = Scenario::read(&text, "t", &Default::default()).unwrap_or_else(|error| panic!("{error}"));
+    let balance = go(&scenario).balance;
+    let Balance { sent, delivered, dropped, lost, queued, between, on_access } = balance;
+    let parts = [delivered, dropped, lost, queued, between, on_access];
+    assert!(parts.iter().all(|part| *part > 0), "a part that is nothing shows nothing: {balance:?}");
+    assert_eq!(sent, parts.iter().sum());
 }
 
 fn groups() -> impl Strategy<Value = String> {

@@ -61,5 +61,6 @@ fn go(scenario: &Scenario) -> Outcome {
 fn witness(scenario: &Scenario) -> (Outcome, Vec<EventRow>) {
     let mut witness = Witness::new();
     let outcome = run(scenario, &scenario.qdiscs[0], 1, &mut witness).unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.conserves(), "{:?}", outcome.balance);
     (outcome, witness.events)
 }
