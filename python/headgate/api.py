@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from headgate import _core, store, streams, tables
-from headgate.errors import InterruptedRunError, RunFailedError, UsageError
+from headgate import _core, batch, store, streams, tables
+from headgate.errors import UsageError
 from headgate.results import Result
-from headgate.runner import Failures, Timing, Watcher, run_point, run_points
+from headgate.runner import Timing, Watcher, run_point
 from headgate.scenario import Point, Scenario
 from headgate.store import Store
 
@@ -70,11 +70,7 @@ def run_into(
     """Runs `scenario` into the folder `path`, as `run` does."""
     with Store.open(path, scenario, force=force) as folder:
         try:
-            if not folder.complete:
-                _run_missing(folder, threads, watcher or Watcher())
-                _finish(folder)
-            else:
-                (watcher or Watcher()).begin(len(scenario.points), len(scenario.points), 0.0)
+            batch.fill([folder], path, threads=threads, watcher=watcher or Watcher())
             result = Result.load(path)
             if report and not (path / store.REPORT).is_file():
                 write_report(result)
@@ -120,25 +116,6 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
     return folder / f"{name}.png"
 
 
-def _run_missing(folder: Store, threads: int | None, watcher: Watcher) -> None:
-    """Runs the points that are not finished."""
-    scenario = folder.scenario
-    missing = [point for point in scenario.points if not folder.has(point)]
-
-    def job(point: Point, progress: _core.Progress) -> None:
-        with folder.writing(point) as path:
-            with streams.Files(path, scenario) as files:
-                outcome, timing = run_point(scenario, point, progress, files.batch, files.capture)
-            for name, table in _tables(outcome).items():
-                tables.write(path / f"{name}.parquet", table)
-            store.write_json(path / store.TIMING, timing._asdict())
-
-    def finished() -> int:
-        return sum(map(folder.has, scenario.points))
-
-    _supervise(scenario, missing, job, finished, folder.path, threads, watcher)
-
-
 def _in_memory(scenario: Scenario, threads: int | None, watcher: Watcher) -> Result:
     """Runs all points and keeps their tables."""
     done: dict[Point, tuple[dict[str, pa.Table], Timing]] = {}
@@ -146,54 +123,11 @@ def _in_memory(scenario: Scenario, threads: int | None, watcher: Watcher) -> Res
     def job(point: Point, progress: _core.Progress) -> None:
         recorded = streams.Memory(scenario)
         outcome, timing = run_point(scenario, point, progress, recorded.batch)
-        done[point] = (_tables(outcome) | recorded.tables(), timing)
+        done[point] = (batch.tables_of(outcome) | recorded.tables(), timing)
 
-    _supervise(scenario, scenario.points, job, lambda: len(done), None, threads, watcher)
+    watcher.begin(len(scenario.points), 0, len(scenario.points) * scenario.duration_s)
+    batch.supervise(scenario.points, job, lambda: len(done), None, threads, watcher)
     parts = [done[point] for point in scenario.points]
     whole = {name: tables.concat(part[name] for part, _ in parts) for name in parts[0][0]}
-    timing = [_timing_row(point, done[point][1]._asdict()) for point in scenario.points]
+    timing = [batch.timing_row(point, done[point][1]._asdict()) for point in scenario.points]
     return Result(scenario, store.manifest_of(scenario, {}), timing, whole)
-
-
-def _supervise(
-    scenario: Scenario,
-    points: list[Point],
-    job: Callable[[Point, _core.Progress], None],
-    finished: Callable[[], int],
-    path: Path | None,
-    threads: int | None,
-    watcher: Watcher,
-) -> None:
-    """Runs `points` and says in one sentence what went wrong, if anything did."""
-    total = len(scenario.points)
-    watcher.begin(total, total - len(points), len(points) * scenario.duration_s)
-    try:
-        run_points(points, job, threads=threads, watcher=watcher)
-    except KeyboardInterrupt:
-        raise InterruptedRunError(finished(), total, path) from None
-    except Failures as failures:
-        kept = "" if path is None else f"; the finished ones are kept in {path}"
-        raise RunFailedError(f"{len(failures.errors)} of {total} points failed{kept}\n{failures}") from failures
-
-
-def _finish(folder: Store) -> None:
-    """Makes the final tables of the finished points, then the manifest."""
-    points = folder.scenario.points
-    files = []
-    for name in tables.NAMES:
-        whole = tables.concat(tables.read(folder.point(point) / f"{name}.parquet") for point in points)
-        files.append(folder.path / f"{name}.parquet")
-        store.write_whole(files[-1], lambda file, whole=whole: tables.write(file, whole))  # type: ignore[misc]
-    files += folder.move_streams()
-    timing = [_timing_row(point, store.read_json(folder.point(point) / store.TIMING)) for point in points]
-    store.write_json(folder.path / store.TIMING, {"points": timing})
-    folder.finish(files)
-
-
-def _tables(outcome: _core.Outcome) -> dict[str, pa.Table]:
-    """The tables of one outcome, by name."""
-    return {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
-
-
-def _timing_row(point: Point, timing: dict[str, Any]) -> dict[str, Any]:
-    return {"qdisc": point.qdisc, "seed": point.seed, **timing}

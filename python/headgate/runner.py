@@ -6,10 +6,13 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from headgate import _core
 from headgate.scenario import Point, Scenario
+
+#: What is run: anything that names itself in a message.
+Item = TypeVar("Item")
 
 #: How often, in seconds of wall time, a watcher is told how far things are.
 TICK = 0.1
@@ -38,7 +41,7 @@ class Watcher:
 class Failures(Exception):
     """Points that failed, each with its error; the others were finished."""
 
-    def __init__(self, errors: dict[Point, BaseException]) -> None:
+    def __init__(self, errors: dict[Any, BaseException]) -> None:
         self.errors = errors
         super().__init__("\n".join(f"{point}: {error}" for point, error in errors.items()))
 
@@ -57,8 +60,8 @@ def run_point(
 
 
 def run_points(
-    points: Sequence[Point],
-    job: Callable[[Point, _core.Progress], None],
+    points: Sequence[Item],
+    job: Callable[[Item, _core.Progress], None],
     *,
     threads: int | None = None,
     watcher: Watcher | None = None,
@@ -90,7 +93,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _watch(futures: dict[Future[None], Point], progress: _core.Progress, watcher: Watcher) -> None:
+def _watch(futures: dict[Future[None], Item], progress: _core.Progress, watcher: Watcher) -> None:
     """Waits for all futures; an error in writing ends it at once."""
     pending = set(futures)
     while pending:

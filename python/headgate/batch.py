@@ -1,0 +1,98 @@
+"""Runs the missing points of several result folders together, so that no processor waits for the end of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from headgate import _core, store, streams, tables
+from headgate.errors import InterruptedRunError, RunFailedError
+from headgate.runner import Failures, Item, Watcher, run_point, run_points
+from headgate.scenario import Point
+from headgate.store import Store
+
+
+class Job(NamedTuple):
+    """One point of one folder."""
+
+    folder: Store
+    point: Point
+
+    def __str__(self) -> str:
+        return f"{self.folder.scenario.name}: {self.point}"
+
+
+def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: Watcher) -> None:
+    """Runs every point that a folder has not yet, and finishes the folders; `home` is what messages call them.
+
+    Raises `RunFailedError` when the others are done if points failed and `InterruptedRunError` on Ctrl-C; what is
+    finished is kept in both cases.
+    """
+    jobs = [Job(folder, point) for folder in folders for point in folder.scenario.points if not folder.has(point)]
+    total = sum(len(folder.scenario.points) for folder in folders)
+    watcher.begin(total, total - len(jobs), sum(job.folder.scenario.duration_s for job in jobs))
+
+    def finished() -> int:
+        return total - sum(not job.folder.has(job.point) for job in jobs)
+
+    if jobs:
+        supervise(jobs, _run, finished, home, threads, watcher)
+    for folder in folders:
+        if not folder.complete:
+            _finish(folder)
+
+
+def supervise(
+    items: Sequence[Item],
+    job: Callable[[Item, _core.Progress], None],
+    finished: Callable[[], int],
+    path: Path | None,
+    threads: int | None,
+    watcher: Watcher,
+) -> None:
+    """Runs `items` and says in one sentence what went wrong, if anything did."""
+    total = finished() + len(items)
+    try:
+        run_points(items, job, threads=threads, watcher=watcher)
+    except KeyboardInterrupt:
+        raise InterruptedRunError(finished(), total, path) from None
+    except Failures as failures:
+        kept = "" if path is None else f"; the finished ones are kept in {path}"
+        raise RunFailedError(f"{len(failures.errors)} of {total} points failed{kept}\n{failures}") from failures
+
+
+def tables_of(outcome: _core.Outcome) -> dict[str, pa.Table]:
+    """The tables of one outcome, by name."""
+    return {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
+
+
+def timing_row(point: Point, timing: dict[str, Any]) -> dict[str, Any]:
+    """What one point cost, as a row of `timing.json`."""
+    return {"qdisc": point.qdisc, "seed": point.seed, **timing}
+
+
+def _run(job: Job, progress: _core.Progress) -> None:
+    scenario = job.folder.scenario
+    with job.folder.writing(job.point) as path:
+        with streams.Files(path, scenario) as files:
+            outcome, timing = run_point(scenario, job.point, progress, files.batch, files.capture)
+        for name, table in tables_of(outcome).items():
+            tables.write(path / f"{name}.parquet", table)
+        store.write_json(path / store.TIMING, timing._asdict())
+
+
+def _finish(folder: Store) -> None:
+    """Makes the final tables of the finished points, then the manifest."""
+    points = folder.scenario.points
+    files = []
+    for name in tables.NAMES:
+        whole = tables.concat(tables.read(folder.point(point) / f"{name}.parquet") for point in points)
+        files.append(folder.path / f"{name}.parquet")
+        store.write_whole(files[-1], lambda file, whole=whole: tables.write(file, whole))  # type: ignore[misc]
+    files += folder.move_streams()
+    timing = [timing_row(point, store.read_json(folder.point(point) / store.TIMING)) for point in points]
+    store.write_json(folder.path / store.TIMING, {"points": timing})
+    folder.finish(files)
