@@ -13,6 +13,7 @@ import typer
 from headgate import _core, store
 from headgate.console import console, explained
 from headgate.errors import UsageError
+from headgate.papers.cli import app as papers
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -26,6 +27,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(papers)
 
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
 

@@ -11,7 +11,8 @@ from headgate.runner import Watcher
 class Bar(Watcher):
     """A progress bar on stderr, by simulated time, with an estimate; says what was finished before."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = "") -> None:
+        self._title = f"{title}  " if title else ""
         self._progress: Progress | None = None
         self._task = TaskID(0)
 
@@ -19,7 +20,7 @@ class Bar(Watcher):
         """Shows the bar, if anyone watches and there is anything to do."""
         out = console(stderr=True)
         if cached:
-            out.print(f"{cached} of {total} points were already done")
+            out.print(f"{self._title}{cached} of {total} points were already done")
         if total == cached or not out.is_terminal:
             return
         parts = (TextColumn("{task.fields[points]}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
@@ -40,4 +41,4 @@ class Bar(Watcher):
             self._progress.stop()
 
     def _points(self, finished: int) -> str:
-        return f"{finished} of {self._left} points"
+        return f"{self._title}{finished} of {self._left} points"

@@ -43,8 +43,12 @@ def folder_name(scenario: Scenario) -> str:
 
 def slug(point: Point) -> str:
     """A file name for `point`, different for each discipline and seed."""
-    name = point.qdisc.partition(":")[0]
-    return f"{name}-{hashlib.sha256(point.qdisc.encode()).hexdigest()[:8]}-{point.seed}"
+    return f"{slug_of(point.qdisc)}-{point.seed}"
+
+
+def slug_of(qdisc: str) -> str:
+    """A file name for a discipline, different for all settings."""
+    return f"{qdisc.partition(':')[0]}-{hashlib.sha256(qdisc.encode()).hexdigest()[:8]}"
 
 
 def capture(point: Point, link: str) -> str:

@@ -1,0 +1,100 @@
+"""Figures that experiments share: curves over what varies, bars of single numbers, time series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headgate import style
+from headgate.plot.panels import grid, heading, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from headgate.papers.found import Found
+
+
+def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
+    """Colour and dashes of each discipline by the label it has in the paper."""
+    named = dict(zip(labels, style.looks(list(labels.values())).values(), strict=True))
+    return {label: look._replace(label=label) for label, look in named.items()}
+
+
+def panels(titles: Sequence[str], height: float = 2.6) -> list[Axes]:
+    """Axes side by side, on common scales, with a title each."""
+    drawn = grid(len(titles), height)
+    for axes, title in zip(drawn, titles, strict=True):
+        axes.set_title(title)
+    return drawn
+
+
+def one(height: float = 4.2) -> Axes:
+    """A single pair of axes in a new figure."""
+    return new_figure(height).add_subplot()
+
+
+def curves(
+    axes: Axes,
+    found: Found,
+    measure: str,
+    axis: str,
+    *,
+    labels: Iterable[str] | None = None,
+    x: Mapping[Any, float] | None = None,
+    scale: float = 1.0,
+    **case: Any,
+) -> None:
+    """A measure against what varies, a line for each discipline with its 95 % interval as a band.
+
+    `x` gives the place of each value on the axis where values are no numbers; `scale` multiplies the measure.
+    """
+    known = looks(found.labels)
+    for label in found.labels if labels is None else labels:
+        look = known[label]
+        at, quantities = found.over(axis, measure, label, **case)
+        places = np.array([x[value] if x is not None else float(value) for value in at])
+        mean = np.array([quantity.mean for quantity in quantities]) * scale
+        half = np.array([quantity.half for quantity in quantities]) * scale
+        axes.plot(places, mean, color=look.colour, linestyle=look.dashes, marker="o", markersize=3.5, label=label)
+        axes.fill_between(places, mean - half, mean + half, color=look.colour, alpha=0.18, linewidth=0)
+
+
+def published(axes: Axes, found: Found, measure: str, x: Mapping[Any, float] | None = None, **case: Any) -> None:
+    """The paper's own numbers of a measure as crosses in the colours of their disciplines."""
+    known = looks(found.labels)
+    for table in found.experiment.published:
+        if table.measure != measure or table.axis is None or dict(table.case) != case:
+            continue
+        places = [x[value] if x is not None else float(value) for value in table.at]
+        for label, numbers in table.rows.items():
+            axes.plot(places, np.array(numbers) / table.scale, "x", color=known[label].colour, markersize=6)
+
+
+def bars(axes: Axes, found: Found, measure: str, *, scale: float = 1.0, **case: Any) -> None:
+    """A measure of each discipline as a bar with its 95 % interval."""
+    known = looks(found.labels)
+    for place, label in enumerate(found.labels):
+        quantity = found(measure, label, **case) * scale
+        axes.bar(place, quantity.mean, yerr=quantity.half or None, color=known[label].colour, width=0.7, capsize=3)
+    axes.set_xticks(range(len(found.labels)), [style.fold(label, 12) for label in found.labels])
+    axes.grid(axis="x", visible=False)
+
+
+def over_time(
+    axes: Axes, found: Found, label: str, metric: str, *, group: str | None = None, scale: float = 1.0, **look: Any
+) -> None:
+    """A metric of `intervals` over time, of the first seed; `look` goes to the line."""
+    case = look.pop("case", {})
+    time, value = found.runs(label, **case)[0].series(metric, group)
+    axes.plot(time, value * scale, **{"linewidth": 1.1, **look})
+
+
+def finish(figure: Figure, title: str, note: str = "", legend: Axes | None = None) -> Figure:
+    """Gives the figure its title, note and legend."""
+    heading(figure, title, note)
+    if legend is not None:
+        legend.legend(loc="best")
+    return figure

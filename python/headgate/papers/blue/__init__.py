@@ -1,0 +1,4 @@
+"""."""
+
+CITATION = ""
+ABOUT = ""

@@ -1,0 +1,101 @@
+"""The papers and their experiments, by name."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import pkgutil
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, resources
+from typing import NamedTuple
+
+from headgate.errors import UsageError
+from headgate.papers.experiment import Experiment
+
+#: The papers in the order of their publication; each is a package of this one, its name with `_` for `-`.
+PAPERS = ("red-pd", "blue", "comparison", "faba", "breathe")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper: its short name, what it is cited as, and what it says in a sentence or two."""
+
+    name: str
+    citation: str
+    about: str
+
+
+class Cost(NamedTuple):
+    """Processor seconds of a whole and of a shortened run, as measured for the release; None where never measured."""
+
+    whole: float | None
+    quick: float | None
+
+
+@cache
+def paper(name: str) -> Paper:
+    """The paper of this short name."""
+    package = import_module(f"headgate.papers.{name.replace('-', '_')}")
+    return Paper(name, package.CITATION, package.ABOUT)
+
+
+@cache
+def names(of: str | None = None) -> tuple[str, ...]:
+    """The experiments of a paper, or of all, as in `faba/table1`."""
+    if of is None:
+        return tuple(name for each in PAPERS for name in names(each))
+    package = import_module(f"headgate.papers.{of.replace('-', '_')}")
+    modules = (module.name for module in pkgutil.iter_modules(package.__path__))
+    return tuple(f"{of}/{module}" for module in sorted(modules, key=_order) if not module.startswith("_"))
+
+
+@cache
+def experiment(name: str) -> Experiment:
+    """The experiment `name`, as in `faba/table1`."""
+    if name not in names():
+        raise _unknown(name)
+    module = import_module(f"headgate.papers.{name.replace('-', '_').replace('/', '.')}")
+    found: Experiment = module.EXPERIMENT
+    return found
+
+
+def chosen(wanted: Iterable[str]) -> list[str]:
+    """The experiments that are meant by `all`, papers (`faba`) and experiments (`faba/table1`), each once."""
+    found: list[str] = []
+    for word in wanted:
+        if word == "all":
+            found += names()
+        elif word in PAPERS:
+            found += names(word)
+        elif word in names():
+            found.append(word)
+        else:
+            raise _unknown(word)
+    return list(dict.fromkeys(found))
+
+
+def cost(name: str) -> Cost:
+    """What an experiment costs."""
+    return Cost(*_costs().get(name, (None, None)))
+
+
+@cache
+def _costs() -> dict[str, list[float | None]]:
+    file = resources.files(__package__).joinpath("costs.json")
+    measured: dict[str, list[float | None]] = json.loads(file.read_text("utf-8"))
+    return measured
+
+
+def _order(name: str) -> list[tuple[str, int]]:
+    """Figures before tables, numbers as numbers."""
+    return [(word, int(number or 0)) for word, number in re.findall(r"([a-z_]+)(\d*)", name)]
+
+
+def _unknown(word: str) -> UsageError:
+    known = ["all", *PAPERS, *names()]
+    nearest = difflib.get_close_matches(word, known, 1, 0.5)
+    meant = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    return UsageError(f"there is no paper or experiment {word!r}{meant} `headgate paper list` names them all")

@@ -1,0 +1,153 @@
+"""The command `headgate paper`: the figures and tables of the papers, one command each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgate.console import console, explained
+from headgate.errors import UsageError
+
+app = typer.Typer(
+    name="paper",
+    help="Run the figures and tables of the papers, and see which of their claims hold.",
+    no_args_is_help=True,
+)
+
+Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="faba/table1, or faba for all of a paper, or all.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Where results are kept.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A shortened run for a first look.")]
+With = Annotated[
+    str | None,
+    typer.Option("--with", metavar="SPECS", help="Further disciplines beside the paper's: codel,fq_codel,pie."),
+]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N in place of the experiment's own.")
+]
+Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
+
+PAGE = "report.html"
+
+
+@app.command(name="list")
+@explained
+def list_experiments(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="A paper, such as faba.")] = None,
+) -> None:
+    """List the experiments, with a line each and the time they are expected to take here."""
+    from headgate.papers import catalogue, show
+
+    console().print(show.listed(catalogue.chosen(names or ["all"])))
+
+
+@app.command()
+@explained
+def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")]) -> None:
+    """Explain an experiment: what it shows, claims, published numbers, what the paper leaves open, scenario."""
+    from headgate.papers import catalogue
+    from headgate.papers import show as shown
+
+    console().print(shown.explained(name, catalogue.experiment(name)))
+
+
+@app.command()
+@explained
+def run(
+    names: Names,
+    quick: Quick = False,
+    further: With = None,
+    seeds: Seeds = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="PCAP", help="A packet trace for the experiments that read one (red-pd/fig3)."),
+    ] = None,
+    out: Out = Path("results/papers"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    threads: Threads = None,
+    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+) -> None:
+    """Run experiments, print the paper's numbers beside ours, and judge each claim.
+
+    Points (a case, a discipline and a seed) that are finished already are not run again. Ctrl-C keeps what is finished;
+    the same command resumes.
+    """
+    from headgate.papers import catalogue, record
+    from headgate.papers import show as shown
+    from headgate.papers.running import How
+    from headgate.progress import Bar
+    from headgate.runner import Watcher
+
+    if trace is not None and not trace.is_file():
+        raise UsageError(f"cannot read {trace}: there is no such file")
+    how = How(quick, seeds, _specs(further), {}, trace, threads, force)
+    chosen = catalogue.chosen(names)
+    documents = []
+    for number, name in enumerate(chosen, 1):
+        count = f"{number}/{len(chosen)} " if len(chosen) > 1 else ""
+        kept = record.carry_out(name, out, how, Watcher() if as_json else Bar(f"{count}{name}"))
+        documents.append(kept.document)
+        if not as_json:
+            console().print(shown.found(kept.document))
+            typer.echo(f"figure  {kept.path / 'figure.png'}\n")
+    if as_json:
+        typer.echo(json.dumps(documents, indent=1, allow_nan=False))
+    elif len(documents) > 1:
+        console().print(shown.score(documents))
+
+
+@app.command()
+@explained
+def report(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Which experiments (default: all).")
+    ] = None,
+    quick: Quick = False,
+    further: With = None,
+    seeds: Seeds = None,
+    out: Out = Path("results/papers"),
+) -> None:
+    """Write one HTML page of all experiments that were run so, with a scorecard of the claims."""
+    from headgate.papers import catalogue, page, record
+    from headgate.papers import show as shown
+    from headgate.papers.running import How
+
+    how = How(quick, seeds, _specs(further))
+    chosen = catalogue.chosen(names or ["all"])
+    kept = {name: record.load(name, out, how) for name in chosen}
+    records = [each for each in kept.values() if each is not None]
+    if not records:
+        again = " ".join(["headgate paper run", *(names or ["all"]), *(["--quick"] if quick else [])])
+        raise UsageError(f"none of these experiments has been run in {out}: {again}")
+    file = out / (f"quick-{PAGE}" if quick else PAGE)
+    page.write(records, [name for name, each in kept.items() if each is None], file)
+    console().print(shown.score(each.document for each in records))
+    typer.echo(f"report  {file}")
+
+
+@app.command()
+@explained
+def sensitivity(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")],
+    quick: Quick = False,
+    seeds: Seeds = None,
+    out: Out = Path("results/papers"),
+    threads: Threads = None,
+) -> None:
+    """Show over which values of the parameters that a paper leaves open its claims hold."""
+    from headgate.papers import sensitivity as margins
+    from headgate.papers.running import How
+    from headgate.progress import Bar
+
+    rows = margins.rows(name, out, How(quick, seeds, threads=threads), Bar)
+    console().print(margins.table(name, rows))
+
+
+def _specs(written: str | None) -> tuple[str, ...]:
+    """The disciplines in a list such as `codel,fq_codel:flows=64`; `;` parts those whose settings have commas."""
+    from headgate import _core
+    from headgate.papers.further import checked
+
+    return checked(written, _core.disciplines()) if written else ()

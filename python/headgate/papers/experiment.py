@@ -1,0 +1,154 @@
+"""What an experiment of a paper is: a scenario, what varies, what was published, what was chosen, what is claimed.
+
+An experiment is one file in the folder of its paper that binds `EXPERIMENT`. Texts of scenarios and disciplines are
+templates: `$name` stands for the value of that name in the case, or for a choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from headgate.papers.judge import Judgement
+from headgate.papers.measures import Measure
+from headgate.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from headgate.papers.found import Found
+
+#: What varies has one value each in a case.
+Case = Mapping[str, Any]
+
+
+def grid(**axes: Iterable[Any]) -> tuple[Case, ...]:
+    """Every combination of the values of some axes, the last varying fastest."""
+    return tuple(dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that the paper does not state: our value, and why.
+
+    `name` is `$name` in the templates if `values` has others to try: then the experiment's sensitivity to it can be
+    shown (`headgate paper sensitivity`).
+    """
+
+    name: str
+    value: Any
+    reason: str
+    values: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Published:
+    """Numbers that the paper prints: `rows[label]` has one for each value of `axis`, or one if there is no axis.
+
+    `place` is where they stand, `measure` what they are to be compared with, `case` which cases they are of, if
+    further axes vary; `scale` turns the measure into the paper's unit, `unit` (1e-6 and "Mb/s").
+    """
+
+    measure: str
+    place: str
+    rows: Mapping[str, Sequence[float]]
+    axis: str | None = None
+    at: Sequence[Any] = ()
+    case: Case = field(default_factory=dict)
+    unit: str = ""
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper as a predicate over what was found.
+
+    `finding` says, where our runs differ from it, what the cause is.
+    """
+
+    text: str
+    place: str
+    judge: Callable[[Found], Judgement]
+    finding: str = ""
+
+
+@dataclass(frozen=True)
+class Quick:
+    """How a shortened run differs: seeds, changes as with `--set`, and which cases are left (all if None)."""
+
+    seeds: int = 1
+    set: tuple[str, ...] = ()
+    cases: tuple[Case, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """One point of an experiment that is no simulation: discipline or curve, case, seed, and the user's trace."""
+
+    label: str
+    case: Case
+    seed: int
+    quick: bool
+    trace: Path | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One figure or table of a paper.
+
+    `qdiscs` are the disciplines by the name they have in the paper. With `compute` in place of `scenario` the
+    experiment is a computation: it gives every measure of one point, and `qdiscs` name its curves. `modern` is whether
+    further disciplines (`--with`) can stand beside those of the paper.
+    """
+
+    title: str
+    place: str
+    about: str
+    qdiscs: Mapping[str, str]
+    claims: tuple[Claim, ...]
+    plot: Callable[[Found], Figure]
+    scenario: str = ""
+    compute: Callable[[Work], Mapping[str, float]] | None = None
+    cases: tuple[Case, ...] = ({},)
+    seeds: int = 5
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    published: tuple[Published, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    quick: Quick = Quick()
+    modern: bool = True
+
+    def cases_of(self, quick: bool) -> tuple[Case, ...]:
+        """The cases of a whole or of a shortened run."""
+        return self.quick.cases if quick and self.quick.cases is not None else self.cases
+
+    def labels(self, further: Sequence[str] = ()) -> dict[str, str]:
+        """The disciplines by label, with `further` ones, which go by their own text."""
+        return {**self.qdiscs, **({spec: spec for spec in further} if self.modern else {})}
+
+    def scenario_of(
+        self,
+        case: Case,
+        specs: Iterable[str],
+        *,
+        quick: bool = False,
+        seeds: int | None = None,
+        choices: Mapping[str, Any] | None = None,
+        files: Callable[[str], bytes] | None = None,
+    ) -> Scenario:
+        """The scenario of a case with these disciplines; `choices` replaces values of ours."""
+        values = {**{choice.name: choice.value for choice in self.choices}, **(choices or {}), **case}
+        texts = {name: str(value) for name, value in values.items()}
+        number = seeds if seeds is not None else self.quick.seeds if quick else self.seeds
+        return Scenario.parse(
+            Template(self.scenario).substitute(texts),
+            file=f"scenario of {self.title!r}",
+            set=self.quick.set if quick else (),
+            qdiscs=[Template(spec).substitute(texts) for spec in specs],
+            seeds=number,
+            files=files,
+        )

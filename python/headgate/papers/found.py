@@ -1,0 +1,99 @@
+"""What an experiment found: every measure of every discipline and case, one value a seed, and the runs behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headgate.papers.judge import Quantity
+from headgate.papers.run import Run
+
+if TYPE_CHECKING:
+    from headgate.papers.experiment import Case, Experiment
+
+#: A measure, a label and the number of a case.
+Place = tuple[str, str, int]
+
+
+class NotRunError(KeyError):
+    """A case of the experiment that a shortened run left out."""
+
+
+class Found:
+    """The measures of an experiment: `found("throughput", "RED", buffer=100)` is one of them."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        labels: Mapping[str, str],
+        cases: Sequence[Case],
+        values: Mapping[Place, Quantity],
+        runs: Mapping[tuple[str, int], list[Run]] | None = None,
+    ) -> None:
+        self.experiment = experiment
+        self.labels = dict(labels)
+        self.cases = list(cases)
+        self.values = dict(values)
+        self._runs = dict(runs or {})
+
+    @classmethod
+    def of_runs(
+        cls,
+        experiment: Experiment,
+        labels: Mapping[str, str],
+        cases: Sequence[Case],
+        runs: Mapping[tuple[str, int], list[Run]],
+    ) -> Found:
+        """Measures every run."""
+        values = {
+            (name, label, number): Quantity(tuple(float(measure(run)) for run in mine))
+            for (label, number), mine in runs.items()
+            for name, measure in experiment.measures.items()
+        }
+        return cls(experiment, labels, cases, values, runs)
+
+    def __call__(self, measure: str, label: str, /, **case: Any) -> Quantity:
+        """A measure of one discipline in the one case that has these values."""
+        return self.values[self._known(measure, label, self._case(case))]
+
+    def over(self, axis: str, measure: str, label: str, /, **case: Any) -> tuple[list[Any], list[Quantity]]:
+        """The values of `axis` and a measure at each, where `case` fixes the other axes."""
+        mine = [number for number, each in enumerate(self.cases) if _fits(each, case)]
+        at = [self.cases[number][axis] for number in mine]
+        if len(set(at)) != len(at):
+            raise KeyError(f"{case} leaves more than {axis} open: {[self.cases[number] for number in mine]}")
+        return at, [self.values[self._known(measure, label, number)] for number in mine]
+
+    def axis(self, name: str) -> list[Any]:
+        """The values of an axis, in order."""
+        return list(dict.fromkeys(case[name] for case in self.cases))
+
+    def has(self, label: str, **case: Any) -> bool:
+        """Whether there is such a discipline, and a case with these values (a shortened run may leave some out)."""
+        return label in self.labels and any(_fits(each, case) for each in self.cases)
+
+    def runs(self, label: str, /, **case: Any) -> list[Run]:
+        """The runs of one discipline in one case, one a seed: for pictures of what happened over time."""
+        return self._runs[label, self._case(case)]
+
+    def _case(self, wanted: Mapping[str, Any]) -> int:
+        fitting = [number for number, case in enumerate(self.cases) if _fits(case, wanted)]
+        if not fitting and any(_fits(case, wanted) for case in self.experiment.cases):
+            raise NotRunError(f"a shortened run leaves out {dict(wanted)}")
+        if len(fitting) != 1:
+            raise KeyError(f"{len(fitting)} cases have {dict(wanted)}, of {[dict(case) for case in self.cases]}")
+        return fitting[0]
+
+    def _known(self, measure: str, label: str, number: int) -> Place:
+        if (measure, label, number) not in self.values:
+            known = f"measures {_listed(key[0] for key in self.values)}, disciplines {_listed(self.labels)}"
+            raise KeyError(f"nothing was found for {measure!r} of {label!r}; there are {known}")
+        return measure, label, number
+
+
+def _fits(case: Case, wanted: Mapping[str, Any]) -> bool:
+    return all(name in case and case[name] == value for name, value in wanted.items())
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))

@@ -1,0 +1,164 @@
+"""Three-valued comparison of measured quantities: a claim holds, differs, or cannot be told from these seeds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from headgate import style
+from headgate.spread import figure, half_interval
+
+
+class Verdict(Enum):
+    """What a comparison came to."""
+
+    HOLDS = "holds"
+    DIFFERS = "differs"
+    CANNOT_TELL = "cannot tell"
+
+
+class Judgement(NamedTuple):
+    """A verdict and the numbers it stands on."""
+
+    verdict: Verdict
+    numbers: str
+
+
+class Quantity(NamedTuple):
+    """A measured quantity: one value a seed, in the seeds' order; NaN where a seed has none."""
+
+    per_seed: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over the seeds that have a value; NaN if none has."""
+        mean = figure(self.per_seed)["mean"]
+        return math.nan if mean is None else mean
+
+    @property
+    def half(self) -> float:
+        """Half the width of the mean's 95 % interval (Student's t); 0 for one seed."""
+        known = [value for value in self.per_seed if math.isfinite(value)]
+        return half_interval(known, self.mean)
+
+    def __mul__(self, factor: object) -> Quantity:
+        if not isinstance(factor, int | float):
+            return NotImplemented
+        return Quantity(tuple(value * factor for value in self.per_seed))
+
+    def __truediv__(self, other: Quantity) -> Quantity:
+        """The ratio, seed by seed; NaN where the divisor is 0."""
+        pairs = zip(self.per_seed, other.per_seed, strict=True)
+        return Quantity(tuple(a / b if b else math.nan for a, b in pairs))
+
+    def __sub__(self, other: Quantity) -> Quantity:
+        """The difference, seed by seed: runs of one seed share their random streams, so they are compared in pairs."""
+        return Quantity(tuple(a - b for a, b in zip(self.per_seed, other.per_seed, strict=True)))
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.mean):
+            return style.MISSING
+        half = self.half
+        return style.number(self.mean) + (f" ± {style.number(half, 2)}" if half > 0 else "")
+
+
+def below(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
+    """Whether `a` < `times` * `b`: by the 95 % interval of the difference, seed by seed."""
+    return _signed(a - _bound(b, a, times), a, "<", b, times)
+
+
+def above(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
+    """Whether `a` > `times` * `b`."""
+    return _signed(_bound(b, a, times) - a, a, ">", b, times)
+
+
+def at_most(a: Quantity, most: float) -> Judgement:
+    """Whether `a` <= `most`, equality included: for what should be nothing at all."""
+    low, high = a.mean - a.half, a.mean + a.half
+    numbers = f"{a} at most {style.number(most)}"
+    if not math.isfinite(a.mean):
+        return Judgement(Verdict.CANNOT_TELL, numbers)
+    verdict = Verdict.HOLDS if high <= most else Verdict.DIFFERS if low > most else Verdict.CANNOT_TELL
+    return Judgement(verdict, numbers)
+
+
+def between(a: Quantity, low: float, high: float) -> Judgement:
+    """Whether `low` <= `a` <= `high`: the interval lies inside, outside, or across an end."""
+    least, most = a.mean - a.half, a.mean + a.half
+    numbers = f"{a} in {style.number(low)} to {style.number(high)}"
+    if low <= least and most <= high:
+        return Judgement(Verdict.HOLDS, numbers)
+    if most < low or high < least:
+        return Judgement(Verdict.DIFFERS, numbers)
+    return Judgement(Verdict.CANNOT_TELL, numbers)
+
+
+def near(a: Quantity, value: float, *, within: float) -> Judgement:
+    """Whether `a` is within the part `within` of `value` (0.1 is 10 %)."""
+    slack = abs(value) * within
+    return between(a, value - slack, value + slack)
+
+
+def rises(curve: Sequence[Quantity]) -> Judgement:
+    """Whether a curve goes up: its end is above its beginning, and no step goes clearly down."""
+    return _trend(curve, "rises", 1.0)
+
+
+def falls(curve: Sequence[Quantity]) -> Judgement:
+    """Whether a curve goes down: its end is below its beginning, and no step goes clearly up."""
+    return _trend(curve, "falls", -1.0)
+
+
+def every(judgements: Iterable[Judgement]) -> Judgement:
+    """Holds if all hold, differs if one differs; the numbers are those of the first that decides."""
+    return _combined(judgements, (Verdict.DIFFERS, Verdict.CANNOT_TELL, Verdict.HOLDS))
+
+
+def some(judgements: Iterable[Judgement]) -> Judgement:
+    """Holds if one holds, differs if all differ."""
+    return _combined(judgements, (Verdict.HOLDS, Verdict.CANNOT_TELL, Verdict.DIFFERS))
+
+
+def _bound(b: Quantity | float, a: Quantity, times: float) -> Quantity:
+    return b * times if isinstance(b, Quantity) else Quantity((b * times,) * len(a.per_seed))
+
+
+def _signed(difference: Quantity, a: Quantity, sign: str, b: Quantity | float, times: float) -> Judgement:
+    """Holds if the difference is clearly negative."""
+    factor = "" if times == 1.0 else f"{style.plain(times)} times "
+    shown = str(b) if isinstance(b, Quantity) else style.number(b)
+    return Judgement(_negative(difference), f"{a} {sign} {factor}{shown}")
+
+
+def _negative(difference: Quantity) -> Verdict:
+    mean, half = difference.mean, difference.half
+    if not math.isfinite(mean):
+        return Verdict.CANNOT_TELL
+    if mean + half < 0:
+        return Verdict.HOLDS
+    # Equal to the last bit in every seed is not less.
+    return Verdict.DIFFERS if mean - half > 0 or (half == 0 and mean == 0) else Verdict.CANNOT_TELL
+
+
+def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
+    if len(curve) < 2:
+        return Judgement(Verdict.CANNOT_TELL, "too few cases were run")
+    numbers = f"{word} from {curve[0]} to {curve[-1]}"
+    ends = _negative((curve[0] - curve[-1]) * sign)
+    steps = [_negative((after - before) * sign) for before, after in itertools.pairwise(curve)]
+    against = Verdict.HOLDS in steps and len(curve) > 2
+    if ends is Verdict.HOLDS and against:
+        at = steps.index(Verdict.HOLDS)
+        return Judgement(Verdict.DIFFERS, f"{numbers}, but {curve[at]} is followed by {curve[at + 1]}")
+    return Judgement(ends, numbers)
+
+
+def _combined(judgements: Iterable[Judgement], order: tuple[Verdict, ...]) -> Judgement:
+    found = list(judgements)
+    decisive = next(verdict for verdict in order if any(each.verdict is verdict for each in found))
+    shown = [each.numbers for each in found if each.verdict is decisive]
+    more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
+    return Judgement(decisive, f"{shown[0]}{more}")

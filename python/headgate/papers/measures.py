@@ -1,0 +1,79 @@
+"""What experiments measure of a run: functions that make measures, each a number for one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headgate.papers.run import Run
+
+#: A number for one run; NaN where it has none.
+Measure = Callable[[Run], float]
+
+
+def throughput(group: str | None = None, kind: str | None = None) -> Measure:
+    """Bits a second on the wire that flows got through the bottleneck, headers and repeats included."""
+    return lambda run: float(run.flows("sent_bytes", group, kind).sum()) * 8 / run.seconds
+
+
+def throughput_share(group: str | None = None, kind: str | None = None) -> Measure:
+    """The part of the bottleneck's rate that flows took, headers and repeats included; 1 is all of it."""
+    whole = throughput(group, kind)
+    return lambda run: whole(run) / run.rate_bps
+
+
+def goodput(group: str | None = None, kind: str | None = None) -> Measure:
+    """Useful bits a second of flows together."""
+    return lambda run: float(run.flows("goodput_bps", group, kind).sum())
+
+
+def share_of_fair(group: str | None = None, kind: str | None = None) -> Measure:
+    """Goodput of flows together over their fair shares together."""
+    return lambda run: float(
+        run.flows("goodput_bps", group, kind).sum() / run.flows("fair_share_bps", group, kind).sum()
+    )
+
+
+def jain(group: str | None = None, kind: str | None = None) -> Measure:
+    """Jain's index of goodput over fair share; 1 when all are served alike."""
+
+    def index(run: Run) -> float:
+        share = run.flows("goodput_bps", group, kind) / run.flows("fair_share_bps", group, kind)
+        squares = float((share**2).sum())
+        return float(share.sum()) ** 2 / (len(share) * squares) if squares else float("nan")
+
+    return index
+
+
+def loss_rate(group: str | None = None, kind: str | None = None) -> Measure:
+    """Packets dropped over packets that came, all flows together; 0 to 1."""
+    return lambda run: _ratio(run.flows("dropped", group, kind).sum(), run.flows("arrived", group, kind).sum())
+
+
+def loss_bps(group: str | None = None, kind: str | None = None, *, packet_bytes: int) -> Measure:
+    """Bits a second that were dropped, of flows whose packets all have `packet_bytes`."""
+    return lambda run: float(run.flows("dropped", group, kind).sum()) * packet_bytes * 8 / run.seconds
+
+
+def link(column: str) -> Measure:
+    """A column of the bottleneck's row in `links`."""
+    return lambda run: run.link(column)
+
+
+def waiting(group: str | None = None, kind: str | None = None) -> Measure:
+    """Packets of flows in the queue on average, by Little's law: those sent a second times the mean time waited."""
+
+    def packets(run: Run) -> float:
+        sent, delay = run.flows("sent", group, kind), run.flows("delay_ms_mean", group, kind)
+        return float((sent * delay)[sent > 0].sum()) / 1000 / run.seconds
+
+    return packets
+
+
+def waiting_share(group: str | None = None, kind: str | None = None) -> Measure:
+    """The part of the queue, in packets, that belongs to flows; NaN if nothing ever waited."""
+    mine, all_of_them = waiting(group, kind), waiting()
+    return lambda run: _ratio(mine(run), all_of_them(run))
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else float("nan")

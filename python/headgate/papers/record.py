@@ -1,0 +1,137 @@
+"""What is kept of an experiment: one JSON document with every number, and its figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headgate import _core, store, style
+from headgate.papers.catalogue import experiment as named
+from headgate.papers.experiment import Experiment
+from headgate.papers.found import Found, NotRunError
+from headgate.papers.judge import Judgement, Quantity, Verdict
+from headgate.papers.running import How, Ran, run
+from headgate.plot.picture import picture
+from headgate.runner import Watcher
+
+SCHEMA = 1
+FOUND = "found.json"
+
+
+class Record(NamedTuple):
+    """One experiment as it is kept: the folder, and the document in it."""
+
+    path: Path
+    document: dict[str, Any]
+
+
+def carry_out(name: str, out: Path, how: How, watcher: Watcher) -> Record:
+    """Runs the experiment `name`, draws its figure, judges its claims and keeps all three in `out`."""
+    experiment = named(name)
+    ran = run(experiment, out, how, watcher)
+    path = folder(name, out, how)
+    with style.applied():
+        drawn = picture(experiment.plot(ran.found))
+    document = document_of(name, experiment, ran, how)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        store.write_bytes(path / "figure.svg", drawn.svg)
+        store.write_bytes(path / "figure.png", drawn.png)
+        store.write_json(path / FOUND, document)
+    except OSError as error:
+        raise store.not_writable(path, error) from None
+    return Record(path, document)
+
+
+def folder(name: str, out: Path, how: How) -> Path:
+    """Where what was found is kept: shortened runs, other seeds and further disciplines have folders of their own."""
+    parts = [name.rpartition("/")[2], *(["quick"] if how.quick else [])]
+    parts += [] if how.seeds is None else [f"seeds{how.seeds}"]
+    parts += ["with", *(store.slug_of(spec) for spec in how.further)] if how.further and named(name).modern else []
+    return out / name.rpartition("/")[0] / "-".join(parts)
+
+
+def load(name: str, out: Path, how: How) -> Record | None:
+    """What is kept of an experiment; None if it has not been run."""
+    path = folder(name, out, how)
+    return Record(path, store.read_json(path / FOUND)) if (path / FOUND).is_file() else None
+
+
+def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[str, Any]:
+    """Every number and verdict of an experiment, as JSON."""
+    found = ran.found
+    seeds = max((len(quantity.per_seed) for quantity in found.values.values()), default=0)
+    return {
+        "schema": SCHEMA,
+        "headgate": _core.VERSION,
+        "experiment": name,
+        "title": experiment.title,
+        "place": experiment.place,
+        "about": experiment.about,
+        "quick": how.quick,
+        "seeds": seeds,
+        "with": list(how.further) if experiment.modern else [],
+        "cpu_s": round(ran.cpu_s, 3),
+        "wall_s": round(ran.wall_s, 3),
+        "claims": [
+            {"text": claim.text, "place": claim.place, "finding": claim.finding, **judged(claim.judge, found)}
+            for claim in experiment.claims
+        ],
+        "published": compared(experiment, found),
+        "choices": [
+            {"name": choice.name, "value": str(choice.value), "reason": choice.reason} for choice in experiment.choices
+        ],
+        "values": [
+            {"measure": measure, "label": label, "case": dict(found.cases[number]), **_numbers(quantity)}
+            for (measure, label, number), quantity in found.values.items()
+        ],
+    }
+
+
+def judged(judge: Callable[[Found], Judgement], found: Found) -> dict[str, str]:
+    """The verdict on a claim; a shortened run that left out what it needs cannot tell."""
+    try:
+        judgement = judge(found)
+    except NotRunError as error:
+        judgement = Judgement(Verdict.CANNOT_TELL, error.args[0])
+    return {"verdict": judgement.verdict.value, "numbers": judgement.numbers}
+
+
+def compared(experiment: Experiment, found: Found) -> list[dict[str, Any]]:
+    """Every published number beside ours, a row each; those of cases that were not run are left out."""
+    rows = []
+    for published in experiment.published:
+        at: Sequence[Any] = published.at if published.axis is not None else (None,)
+        for label, numbers in published.rows.items():
+            for value, number in zip(at, numbers, strict=True):
+                case = {**published.case, **({published.axis: value} if published.axis is not None else {})}
+                if not found.has(label, **case):
+                    continue
+                ours = found(published.measure, label, **case) * published.scale
+                rows.append(
+                    {
+                        "place": published.place,
+                        "measure": published.measure,
+                        "unit": published.unit,
+                        "label": label,
+                        "case": case,
+                        "published": number,
+                        "relative": _finite((ours.mean - number) / number) if number else None,
+                        **_numbers(ours),
+                    }
+                )
+    return rows
+
+
+def _numbers(quantity: Quantity) -> dict[str, Any]:
+    return {
+        "mean": _finite(quantity.mean),
+        "half": _finite(quantity.half),
+        "per_seed": [_finite(value) for value in quantity.per_seed],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

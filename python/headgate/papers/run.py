@@ -1,0 +1,78 @@
+"""One run as an experiment's measures see it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from headgate.plot import data
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from headgate.results import Result
+    from headgate.scenario import Point
+
+Array = npt.NDArray[np.float64]
+
+
+class Run:
+    """One discipline with one seed in one case of an experiment; `case` has the values that vary."""
+
+    def __init__(self, result: Result, point: Point, label: str, case: Mapping[str, object]) -> None:
+        self.result = result
+        self.point = point
+        self.label = label
+        self.case = case
+
+    @property
+    def seconds(self) -> float:
+        """The time that figures cover: the duration less the warm-up."""
+        return self.result.scenario.duration_s - self.result.scenario.warmup_s
+
+    @property
+    def rate_bps(self) -> float:
+        """The bottleneck's rate."""
+        return self.result.scenario.rate_bps
+
+    def table(self, name: str) -> pa.Table:
+        """The rows of a table that are of this run (docs/reference/tables.md)."""
+        return self.result.point(name, self.point)
+
+    def flows(self, column: str, group: str | None = None, kind: str | None = None) -> Array:
+        """A column of the flows, in their order: of all, of one group, or of one kind (`tcp`, `udp`)."""
+        table = self._flows
+        if group is not None:
+            if group not in {each.name for each in self.result.scenario.groups}:
+                raise KeyError(f"the scenario has no group {group!r}")
+            table = data.rows(table, group=group)
+        if kind is not None:
+            table = data.rows(table, kind=kind)
+        return data.values(table, column)
+
+    def link(self, column: str) -> float:
+        """A column of the bottleneck."""
+        return float(data.values(data.bottleneck(self.result, self.table("links")), column)[0])
+
+    def series(self, metric: str, group: str | None = None) -> tuple[Array, Array]:
+        """Times in seconds and values of a metric over time, warm-up included."""
+        table = self._intervals
+        rows = data.rows(table, metric=metric)
+        if group is not None:
+            rows = data.rows(rows, group=group)
+        elif rows.num_rows and rows.column("link").null_count == 0:
+            rows = data.bottleneck(self.result, rows)
+        return data.values(rows, "time_s"), data.values(rows, "value")
+
+    @cached_property
+    def _flows(self) -> pa.Table:
+        return self.table("flows")
+
+    @cached_property
+    def _intervals(self) -> pa.Table:
+        return self.table("intervals")

@@ -1,0 +1,127 @@
+"""Runs an experiment: all its points at once, each kept by the hash of what it is, then measures and judges."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headgate import batch
+from headgate.errors import UsageError
+from headgate.papers.experiment import Case, Experiment, Work
+from headgate.papers.found import Found, Place
+from headgate.papers.judge import Quantity
+from headgate.papers.run import Run
+from headgate.results import Result
+from headgate.runner import Watcher, processors
+from headgate.scenario import Scenario
+from headgate.store import Store, folder_name
+
+#: Where the results of single scenarios are kept, below the folder of all papers.
+RUNS = "runs"
+
+
+class How(NamedTuple):
+    """How an experiment is run.
+
+    `further` are disciplines beside the paper's, `seeds` replaces the experiment's own number, `choices` our values of
+    parameters that the paper leaves open, `trace` is a packet trace for the experiments that read one.
+    """
+
+    quick: bool = False
+    seeds: int | None = None
+    further: tuple[str, ...] = ()
+    choices: Mapping[str, Any] = {}
+    trace: Path | None = None
+    threads: int | None = None
+    force: bool = False
+
+
+class Part(NamedTuple):
+    """One scenario of an experiment: a case with the paper's disciplines, or with the further ones."""
+
+    number: int
+    case: Case
+    labels: tuple[str, ...]
+    scenario: Scenario
+
+
+class Ran(NamedTuple):
+    """What was found, and its cost: processor seconds of all points, whenever they ran, and this run's wall time."""
+
+    found: Found
+    cpu_s: float
+    wall_s: float
+
+
+def run(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> Ran:
+    """Runs what is not yet in `out`, and measures."""
+    began = time.perf_counter()
+    if experiment.compute is not None:
+        found, cpu_s = _computed(experiment, how, watcher), 0.0
+        cpu_s = time.perf_counter() - began
+    else:
+        found, cpu_s = _simulated(experiment, out, how, watcher)
+    return Ran(found, cpu_s, time.perf_counter() - began)
+
+
+def parts(experiment: Experiment, how: How) -> Iterator[Part]:
+    """The scenarios of an experiment.
+
+    The paper's disciplines and further ones are apart, so that the former are found again whatever is added.
+    """
+    labels = experiment.labels(how.further)
+    ours, added = tuple(experiment.qdiscs), tuple(label for label in labels if label not in experiment.qdiscs)
+    for number, case in enumerate(experiment.cases_of(how.quick)):
+        for names in filter(None, (ours, added)):
+            specs = [labels[name] for name in names]
+            scenario = experiment.scenario_of(case, specs, quick=how.quick, seeds=how.seeds, choices=how.choices)
+            yield Part(number, case, names, scenario)
+
+
+def _simulated(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> tuple[Found, float]:
+    planned = list(parts(experiment, how))
+    home = out / RUNS
+    paths = {home / folder_name(part.scenario): part.scenario for part in planned}
+    with ExitStack() as stack:
+        folders = [stack.enter_context(Store.open(path, each, force=how.force)) for path, each in paths.items()]
+        batch.fill(folders, home, threads=how.threads, watcher=watcher)
+    results = {path: Result.load(path) for path in paths}
+    runs: dict[tuple[str, int], list[Run]] = {}
+    for part in planned:
+        result = results[home / folder_name(part.scenario)]
+        for label, qdisc in zip(part.labels, result.scenario.qdiscs, strict=True):
+            points = [point for point in result.scenario.points if point.qdisc == qdisc]
+            runs[label, part.number] = [Run(result, point, label, part.case) for point in points]
+    cpu_s = sum(float(row["cpu_s"]) for result in results.values() for row in result.timing)
+    found = Found.of_runs(experiment, experiment.labels(how.further), experiment.cases_of(how.quick), runs)
+    return found, cpu_s
+
+
+def _computed(experiment: Experiment, how: How, watcher: Watcher) -> Found:
+    compute = experiment.compute
+    if compute is None:
+        raise UsageError(f"{experiment.title} is a simulation")
+    cases = experiment.cases_of(how.quick)
+    number = how.seeds if how.seeds is not None else experiment.quick.seeds if how.quick else experiment.seeds
+    seeds = range(1, number + 1)
+    labels = list(experiment.qdiscs)
+    places = [(label, case) for label in labels for case in range(len(cases))]
+    watcher.begin(len(places), 0, 0.0)
+    values: dict[Place, Quantity] = {}
+
+    def work(place: tuple[str, int]) -> Sequence[Mapping[str, float]]:
+        label, case = place
+        return [compute(Work(label, cases[case], seed, how.quick, how.trace)) for seed in seeds]
+
+    try:
+        with ThreadPoolExecutor(how.threads or processors()) as pool:
+            for (label, case), done in zip(places, pool.map(work, places), strict=True):
+                for name in done[0]:
+                    values[name, label, case] = Quantity(tuple(each[name] for each in done))
+    finally:
+        watcher.end()
+    return Found(experiment, experiment.labels(), cases, values)

@@ -1,0 +1,57 @@
+"""Over which values of a parameter that a paper leaves open its claims hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from headgate.errors import UsageError
+from headgate.papers import catalogue, show
+from headgate.papers.record import judged
+from headgate.papers.running import How, run
+from headgate.runner import Watcher
+
+
+class Row(NamedTuple):
+    """One value of one open parameter, and the verdict on every claim with it."""
+
+    name: str
+    value: Any
+    ours: bool
+    claims: tuple[dict[str, str], ...]
+
+
+def rows(name: str, out: Path, how: How, watcher: Callable[[str], Watcher]) -> list[Row]:
+    """Runs the experiment for every value of every open parameter, the others as chosen."""
+    experiment = catalogue.experiment(name)
+    open_ones = [choice for choice in experiment.choices if choice.values]
+    if not open_ones:
+        raise UsageError(f"{name} has no open parameter whose value can be varied")
+    found = []
+    for choice in open_ones:
+        for value in dict.fromkeys((choice.value, *choice.values)):
+            ran = run(experiment, out, how._replace(choices={choice.name: value}), watcher(f"{choice.name} = {value}"))
+            claims = tuple(judged(claim.judge, ran.found) for claim in experiment.claims)
+            found.append(Row(choice.name, value, value == choice.value, claims))
+    return found
+
+
+def table(name: str, found: list[Row]) -> Table:
+    """A row for each value, a column for each claim."""
+    experiment = catalogue.experiment(name)
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"{name}: what open parameters decide", title_justify="left")
+    drawn.caption = "\n".join(f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1))
+    drawn.caption_justify = "left"
+    drawn.add_column("parameter")
+    drawn.add_column("value")
+    for number in range(1, len(experiment.claims) + 1):
+        drawn.add_column(f"claim {number}")
+    for row in found:
+        verdicts = (Text(claim["verdict"], style=show.STYLES[claim["verdict"]]) for claim in row.claims)
+        drawn.add_row(row.name, f"{row.value}{' (ours)' if row.ours else ''}", *verdicts)
+    return drawn

@@ -1,0 +1,155 @@
+"""What the terminal shows of experiments: the list, an experiment in words, and what a run found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from headgate import style
+from headgate.papers import catalogue
+from headgate.papers.experiment import Experiment
+from headgate.papers.judge import Verdict
+from headgate.runner import processors
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+#: How verdicts stand out.
+STYLES = {Verdict.HOLDS.value: "bold green", Verdict.DIFFERS.value: "bold red", Verdict.CANNOT_TELL.value: "yellow"}
+
+
+def listed(names: Iterable[str]) -> Table:
+    """The experiments, a line each, with the time that they are expected to take here."""
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("experiment", "what it shows"):
+        drawn.add_column(title, overflow="fold")
+    for title in ("--quick", "whole"):
+        drawn.add_column(title, justify="right", no_wrap=True)
+    total = [0.0, 0.0]
+    for name in names:
+        cost = catalogue.cost(name)
+        total = [total[0] + (cost.quick or 0), total[1] + (cost.whole or 0)]
+        drawn.add_row(name, catalogue.experiment(name).title, _duration(cost.quick), _duration(cost.whole))
+    drawn.add_section()
+    drawn.add_row("", f"together, on {processors()} processors", _duration(total[0]), _duration(total[1]))
+    return drawn
+
+
+def explained(name: str, experiment: Experiment) -> Group:
+    """One experiment in words: what it is, what is claimed, what was published and what we chose."""
+    paper = catalogue.paper(name.partition("/")[0])
+    parts: list[RenderableType] = [
+        Text(f"{name}: {experiment.title}", style="bold"),
+        Text(f"{experiment.place} of {paper.citation}\n", style="dim"),
+        Text(f"{experiment.about}\n"),
+        _two("discipline", "as configured", experiment.qdiscs.items()),
+        _two("claim", "where", ((claim.text, claim.place) for claim in experiment.claims)),
+    ]
+    if experiment.choices:
+        chosen = ((f"{each.name} = {each.value}", each.reason) for each in experiment.choices)
+        parts.append(_two("what the paper leaves open", "why so here", chosen))
+    if experiment.scenario:
+        parts += [Text("scenario", style="bold"), Text(experiment.scenario.strip())]
+    return Group(*parts)
+
+
+def found(document: dict[str, Any]) -> Group:
+    """What a run found: published numbers beside ours, then the claims."""
+    kind = "shortened run" if document["quick"] else "whole run"
+    seeds = "one seed, so no intervals" if document["seeds"] == 1 else f"{document['seeds']} seeds, ± half of 95 %"
+    parts: list[RenderableType] = [
+        Text(f"{document['experiment']}: {document['title']}", style="bold"),
+        Text(f"{document['place']}; {kind}, {seeds}", style="dim"),
+    ]
+    if document["published"]:
+        parts.append(_published(document["published"]))
+    parts.append(_claims(document["claims"]))
+    return Group(*parts)
+
+
+def score(documents: Iterable[dict[str, Any]]) -> Text:
+    """How many claims came to which verdict."""
+    verdicts = [claim["verdict"] for document in documents for claim in document["claims"]]
+    counts = ((verdicts.count(each.value), each.value) for each in Verdict)
+    return Text(f"{len(verdicts)} claims: " + ", ".join(f"{count} {word}" for count, word in counts), style="bold")
+
+
+def shown(row: dict[str, Any]) -> str:
+    """A measured number of a document with half its interval."""
+    if row["mean"] is None:
+        return style.MISSING
+    return style.number(row["mean"]) + (f" ± {style.number(row['half'], 2)}" if row["half"] else "")
+
+
+def difference(row: dict[str, Any]) -> str:
+    """The relative difference of a document's row, in per cent."""
+    return style.MISSING if row["relative"] is None else f"{100 * row['relative']:+.1f} %"
+
+
+def case_of(row: dict[str, Any]) -> str:
+    """The values that vary, as in `buffer=100KB, flows=400`."""
+    return ", ".join(f"{name}={value}" for name, value in row["case"].items())
+
+
+def measure_of(row: dict[str, Any]) -> str:
+    """What a document's row measures, with its unit."""
+    words = str(row["measure"]).replace("_", " ")
+    return f"{words}, {row['unit']}" if row["unit"] else words
+
+
+def _published(rows: list[dict[str, Any]]) -> Table:
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("published in", "what", "discipline", "case"):
+        drawn.add_column(title, overflow="fold")
+    for title in ("paper", "here", "difference"):
+        drawn.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        what = measure_of(row)
+        numbers = (style.plain(row["published"]), shown(row), difference(row))
+        drawn.add_row(row["place"], what, row["label"], case_of(row), *numbers)
+    return drawn
+
+
+def _claims(claims: list[dict[str, Any]]) -> Table:
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    drawn.add_column("the paper says", overflow="fold", ratio=5)
+    drawn.add_column("here", no_wrap=True)
+    drawn.add_column("numbers", overflow="fold", ratio=4)
+    for claim in claims:
+        said = Text(f"{claim['text']} ").append(f"({claim['place']})", style="dim")
+        numbers = Text(claim["numbers"])
+        if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
+            numbers.append(f"\n{claim['finding']}", style="dim")
+        drawn.add_row(said, Text(claim["verdict"], style=STYLES[claim["verdict"]]), numbers)
+    return drawn
+
+
+def _two(first: str, second: str, rows: Iterable[tuple[str, str]]) -> Table:
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    drawn.add_column(first, overflow="fold")
+    drawn.add_column(second, overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
+    return drawn
+
+
+def _duration(cpu_s: float | None) -> str:
+    """Wall time on this machine's processors, roughly, from processor seconds."""
+    if cpu_s is None:
+        return style.MISSING
+    seconds = cpu_s / processors()
+    return next(_in(seconds, unit, size) for unit, size in _units() if seconds >= 0.95 * size or size == 1)
+
+
+def _in(seconds: float, unit: str, size: int) -> str:
+    value = seconds / size
+    return f"{max(value, 0.1):.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
+
+
+def _units() -> Iterator[tuple[str, int]]:
+    yield from (("h", 3600), ("min", 60), ("s", 1))
