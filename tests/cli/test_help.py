@@ -14,12 +14,12 @@ from tests.conftest import Command
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("words", ["", "run", "list", "show", "rerun", "report", "why"])
+@pytest.mark.parametrize("words", ["", "run", "list", "show", "rerun", "report", "why", "paper", "paper run"])
 def test_help_is_as_it_was(command: Command, words: str):
     """`BLESS=1 pytest tests/cli/test_help.py` accepts what it is now."""
     done = command(*words.split(), "--help")
     assert done.returncode == 0
-    golden = GOLDEN / f"{words or 'headgate'}.txt"
+    golden = GOLDEN / f"{words.replace(' ', '-') or 'headgate'}.txt"
     if os.environ.get("BLESS"):
         golden.write_text(done.stdout)
     assert done.stdout == golden.read_text()

@@ -1,0 +1,63 @@
+"""Every experiment is whole: its templates fill in, its scenarios are valid, its published numbers have a place."""
+
+from string import Template
+
+import pytest
+
+from headgate.papers import catalogue
+from headgate.papers.experiment import Experiment
+
+ALL = catalogue.names()
+
+
+@pytest.mark.parametrize("paper", catalogue.PAPERS)
+def test_a_paper_says_what_it_is(paper: str):
+    about = catalogue.paper(paper)
+    assert len(about.citation) > 20
+    assert len(about.about) > 20
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_case_is_a_valid_scenario(name: str):
+    experiment = catalogue.experiment(name)
+    assert bool(experiment.scenario) != (experiment.compute is not None)
+    if experiment.scenario:
+        for quick in (False, True):
+            for case in experiment.cases_of(quick):
+                scenario = experiment.scenario_of(case, experiment.qdiscs.values(), quick=quick)
+                assert len(scenario.qdiscs) == len(experiment.qdiscs)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_can_be_varied_stands_in_a_template(name: str):
+    experiment = catalogue.experiment(name)
+    written = "\n".join([experiment.scenario, *experiment.qdiscs.values()])
+    names = Template(written).get_identifiers()
+    for choice in experiment.choices:
+        assert choice.reason
+        if choice.values:
+            assert choice.name in names
+    for case in experiment.cases:
+        assert experiment.compute is not None or set(case) <= set(names)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_published_numbers_have_a_measure_a_label_and_a_case(name: str):
+    experiment = catalogue.experiment(name)
+    for published in experiment.published:
+        assert experiment.compute is not None or published.measure in experiment.measures
+        for label, numbers in published.rows.items():
+            assert label in experiment.qdiscs
+            assert len(numbers) == (len(published.at) if published.axis is not None else 1)
+        for value in published.at:
+            wanted = {**published.case, **({published.axis: value} if published.axis else {})}
+            assert any(wanted.items() <= dict(case).items() for case in experiment.cases)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_whole_run_has_intervals_and_a_shortened_one_is_a_part_of_it(name: str):
+    experiment: Experiment = catalogue.experiment(name)
+    assert experiment.seeds >= 5 or experiment.compute is not None
+    assert all(case in experiment.cases for case in experiment.cases_of(quick=True))
+    assert experiment.claims
+    assert len({claim.text for claim in experiment.claims}) == len(experiment.claims)

@@ -1,0 +1,173 @@
+"""Experiments run, resume, share what they have in common, and say what they found."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import headgate
+from headgate.papers import catalogue, page, record, sensitivity
+from headgate.papers.experiment import Experiment
+from headgate.papers.found import NotRunError
+from headgate.papers.judge import Verdict
+from headgate.papers.running import How, run
+from headgate.runner import Watcher
+from tests.conftest import Command
+
+
+class Count(Watcher):
+    """Notes how much was left to do; stops the run, if wanted, after so many points."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.begun: list[tuple[int, int]] = []
+        self._stop_after = stop_after
+
+    def begin(self, total: int, cached: int, _: float) -> None:
+        self.begun.append((total, cached))
+
+    def tick(self, finished: int, _: float) -> None:
+        if self._stop_after is not None and finished >= self._stop_after:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def known(tiny: Experiment, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name under which the small experiment can be found."""
+    monkeypatch.setattr(catalogue, "experiment", lambda _: tiny)
+    monkeypatch.setattr(record, "named", lambda _: tiny)
+    return "faba/tiny"
+
+
+def test_measures_are_seed_by_seed_and_cases_are_found_by_value(tiny: Experiment, tmp_path: Path):
+    ran = run(tiny, tmp_path, How(), Watcher())
+    quantity = ran.found("tcp", "FABA", buffer=50)
+    flows = ran.found.runs("FABA", buffer=50)[0].result.flows.to_pandas()
+    mine = flows[(flows["qdisc"] == "faba") & (flows["seed"] == 1) & (flows["kind"] == "tcp")]
+    assert quantity.per_seed[0] == pytest.approx(mine["goodput_bps"].sum() / mine["fair_share_bps"].sum())
+    assert len(quantity.per_seed) == 2
+    assert ran.found.over("buffer", "tcp", "FABA")[0] == [20, 50]
+    assert ran.cpu_s > 0
+
+
+def test_names_that_do_not_exist_are_errors_and_left_out_cases_are_said_to_be(tiny: Experiment, tmp_path: Path):
+    found = run(tiny, tmp_path, How(quick=True), Watcher()).found
+    with pytest.raises(NotRunError):
+        found("tcp", "FABA", buffer=50)
+    with pytest.raises(KeyError, match="0 cases have"):
+        found("tcp", "FABA", buffer=51)
+    with pytest.raises(KeyError, match="nothing was found for 'tpc'"):
+        found("tpc", "FABA", buffer=20)
+
+
+def test_a_second_run_runs_nothing_and_a_further_discipline_runs_alone(tiny: Experiment, tmp_path: Path):
+    seen = Count()
+    run(tiny, tmp_path, How(), seen)
+    run(tiny, tmp_path, How(), seen)
+    run(tiny, tmp_path, How(further=("codel",)), seen)
+    assert seen.begun == [(8, 0), (8, 8), (12, 8)]
+
+
+def test_another_experiment_with_the_same_scenario_shares_its_runs(tiny: Experiment, tmp_path: Path):
+    seen = Count()
+    run(tiny, tmp_path, How(), seen)
+    run(replace(tiny, title="another", cases=tiny.cases[:1]), tmp_path, How(), seen)
+    assert seen.begun[-1] == (4, 4)
+
+
+def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: Path):
+    with pytest.raises(headgate.InterruptedRunError) as raised:
+        run(tiny, tmp_path / "a", How(threads=1), Count(stop_after=2))
+    assert 2 <= raised.value.finished < 8
+    seen = Count()
+    resumed = run(tiny, tmp_path / "a", How(), seen)
+    assert seen.begun == [(8, raised.value.finished)]
+    assert resumed.found.values == run(tiny, tmp_path / "b", How(), Watcher()).found.values
+
+
+def test_a_record_has_every_number(known: str, tmp_path: Path):
+    kept = record.carry_out(known, tmp_path, How(), Watcher())
+    document = json.loads((kept.path / record.FOUND).read_text())
+    assert document == kept.document
+    assert [claim["verdict"] for claim in document["claims"]] == ["holds", Verdict.DIFFERS.value]
+    first = document["published"][0]
+    assert (first["published"], first["unit"], first["case"]) == (50.0, "%", {"buffer": 20})
+    assert first["relative"] == pytest.approx(first["mean"] / 50.0 - 1)
+    assert (kept.path / "figure.svg").stat().st_size > 1000
+    assert (kept.path / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_shortened_run_says_so_and_keeps_apart(known: str, tmp_path: Path):
+    whole = record.carry_out(known, tmp_path, How(), Watcher())
+    quick = record.carry_out(known, tmp_path, How(quick=True), Watcher())
+    assert whole.path != quick.path
+    assert [claim["verdict"] for claim in quick.document["claims"]] == ["cannot tell", "cannot tell"]
+    assert "leaves out" in quick.document["claims"][0]["numbers"]
+    assert "Shortened runs" in page.page([quick], [])
+    assert "Shortened runs" not in page.page([whole], [])
+
+
+def test_the_page_names_what_is_missing_and_escapes(known: str, tmp_path: Path):
+    kept = record.carry_out(known, tmp_path, How(), Watcher())
+    kept.document["title"] = "1 < 2"
+    shown = page.page([kept], ["blue/fig5"])
+    assert "Not run: blue/fig5." in shown
+    assert "1 &lt; 2" in shown
+    assert "it does not" in shown
+
+
+def test_sensitivity_tries_every_value_of_what_is_open(known: str, tmp_path: Path):
+    rows = sensitivity.rows(known, tmp_path, How(), lambda _: Watcher())
+    assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]
+    assert all(len(row.claims) == 2 for row in rows)
+
+
+def test_the_command_from_a_quick_run_to_the_page(command: Command, tmp_path: Path):
+    done = command("paper", "run", "faba/table1", "--quick")
+    assert done.returncode == 0
+    assert "shortened run, one seed, so no intervals" in done.stdout
+    assert "0.888" in done.stdout
+    report = command("paper", "report", "faba", "--quick")
+    assert report.returncode == 0
+    assert (tmp_path / "results/papers/quick-report.html").is_file()
+
+
+def test_what_a_user_may_mistype(command: Command, tmp_path: Path):
+    wrong = {
+        ("run", "faba/tabl1"): "did you mean 'faba/table1'?",
+        ("run", "fabba"): "did you mean 'faba'?",
+        ("show", "nothing-like-it"): "`headgate paper list` names them all",
+        ("run", "faba", "--with", "codle"): "did you mean 'codel'?",
+        ("run", "faba", "--with", ","): "takes a list such as",
+        ("run", "red-pd", "--trace", "none.pcap"): "cannot read none.pcap",
+        ("report", "faba"): "headgate paper run faba",
+    }
+    for words, expected in wrong.items():
+        done = command("paper", *words)
+        assert done.returncode == 2, words
+        assert expected in done.stderr
+        assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_run_resumes(tmp_path: Path):
+    words = [sys.executable, "-m", "headgate", "paper", "run", "faba/table1", "--quick", "--threads", "1", "--json"]
+    first = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("results/papers/runs/*/points/[!.]*"))) < 3 and time.monotonic() < deadline:
+            assert first.poll() is None
+            time.sleep(0.02)
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    done = len(list(tmp_path.glob("results/papers/runs/*/points/[!.]*")))
+    again = subprocess.run(words[:-1], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert re.search(rf"{done} of \d+ points were already done", again.stderr)
+    assert not list(tmp_path.rglob(".unfinished-*"))
