@@ -18,14 +18,36 @@ if TYPE_CHECKING:
 
 
 def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
-    """Colour and dashes of each discipline by the label it has in the paper."""
+    """Colour and dashes of each discipline by the label it has in the paper.
+
+    Where one discipline is there in several forms, the later ones are lighter.
+    """
     named = dict(zip(labels, style.looks(list(labels.values())).values(), strict=True))
-    return {label: look._replace(label=label) for label, look in named.items()}
+    names = [spec.partition(":")[0] for spec in labels.values()]
+    found = {}
+    for place, (label, look) in enumerate(named.items()):
+        lighter = 0.75 * names[:place].count(names[place]) / names.count(names[place])
+        found[label] = look._replace(label=label, colour=_lighter(look.colour, lighter))
+    return found
+
+
+def _lighter(colour: str, part: float) -> str:
+    """The colour with a part of white."""
+    return "#" + "".join(f"{round(value + (255 - value) * part):02x}" for value in bytes.fromhex(colour[1:]))
 
 
 def panels(titles: Sequence[str], height: float = 2.6) -> list[Axes]:
     """Axes side by side, on common scales, with a title each."""
     drawn = grid(len(titles), height)
+    for axes, title in zip(drawn, titles, strict=True):
+        axes.set_title(title)
+    return drawn
+
+
+def apart(titles: Sequence[str], height: float = 3.6) -> list[Axes]:
+    """Axes side by side, on scales of their own, with a title each."""
+    figure = new_figure(height + 0.6)
+    drawn = [figure.add_subplot(1, len(titles), place + 1) for place in range(len(titles))]
     for axes, title in zip(drawn, titles, strict=True):
         axes.set_title(title)
     return drawn

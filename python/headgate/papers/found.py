@@ -44,12 +44,12 @@ class Found:
         cases: Sequence[Case],
         runs: Mapping[tuple[str, int], list[Run]],
     ) -> Found:
-        """Measures every run."""
-        values = {
-            (name, label, number): Quantity(tuple(float(measure(run)) for run in mine))
-            for (label, number), mine in runs.items()
-            for name, measure in experiment.measures.items()
-        }
+        """Measures every run: all that is wanted of one before the next, so that what they share is read once."""
+        values: dict[Place, Quantity] = {}
+        for (label, number), mine in runs.items():
+            measured = [[float(measure(run)) for measure in experiment.measures.values()] for run in mine]
+            for name, per_seed in zip(experiment.measures, zip(*measured, strict=True), strict=True):
+                values[name, label, number] = Quantity(per_seed)
         return cls(experiment, labels, cases, values, runs)
 
     def __call__(self, measure: str, label: str, /, **case: Any) -> Quantity:

@@ -36,6 +36,11 @@ class Run:
         return self.result.scenario.duration_s - self.result.scenario.warmup_s
 
     @property
+    def warmup_s(self) -> float:
+        """The time at the beginning that figures do not cover."""
+        return self.result.scenario.warmup_s
+
+    @property
     def rate_bps(self) -> float:
         """The bottleneck's rate."""
         return self.result.scenario.rate_bps

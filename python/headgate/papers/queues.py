@@ -1,0 +1,100 @@
+"""Whose packets are in the bottleneck's queue: rebuilt from a record of all its events (`record.events = "all"`)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headgate.papers.measures import Measure
+from headgate.papers.run import Array, Run
+from headgate.plot import data
+
+#: The weight with which the papers average a queue for their figures: that of RED (Floyd and Jacobson 1993).
+WEIGHT = 0.002
+
+#: How many values of an average are worked out at once: (1 - WEIGHT)^-5000 is 2e4, which costs no digits that count.
+CHUNK = 5000
+
+
+class Queue(NamedTuple):
+    """Packets of some flows in the queue, just after each event of any flow; `arrived` is which events are arrivals."""
+
+    time_s: Array
+    packets: Array
+    arrived: npt.NDArray[np.bool_]
+
+    def mean(self, begin_s: float, end_s: float) -> float:
+        """The mean over the time from `begin_s` to `end_s`."""
+        lasts = np.diff(np.clip(np.append(self.time_s, end_s), begin_s, end_s))
+        return float((self.packets * lasts).sum() / (end_s - begin_s))
+
+    def average(self, weight: float = WEIGHT) -> tuple[Array, Array]:
+        """Times of arrivals, and the exponentially weighted average that each of them finds, as RED computes it."""
+        return self.time_s[self.arrived], ewma(self.packets[self.arrived], weight)
+
+
+def queue(run: Run, group: str | None = None, kind: str | None = None) -> Queue:
+    """The queue of all flows, of one group or of one kind, over the whole run."""
+    time_s, flow, change, arrived = _changes(run)
+    mine = np.zeros(int(flow.max(initial=0)) + 1, dtype=bool)
+    wanted = run.flows("flow", group, kind).astype(np.int64)
+    mine[wanted[wanted < len(mine)]] = True
+    return Queue(time_s, np.cumsum(np.where(mine[flow], change, 0)).astype(np.float64), arrived)
+
+
+def packets(group: str | None = None, kind: str | None = None) -> Measure:
+    """Packets of flows in the queue, averaged over time; those that are dropped from the queue later count as well."""
+    return lambda run: queue(run, group, kind).mean(run.warmup_s, run.warmup_s + run.seconds)
+
+
+def share(group: str | None = None, kind: str | None = None) -> Measure:
+    """The part of the packets in the queue that belongs to flows, averaged over time; NaN if none ever waited."""
+    mine, all_of_them = packets(group, kind), packets()
+
+    def part(run: Run) -> float:
+        whole = all_of_them(run)
+        return mine(run) / whole if whole else float("nan")
+
+    return part
+
+
+def greatest_average(group: str | None = None, kind: str | None = None) -> Measure:
+    """The greatest value of the exponentially weighted average of flows' packets in the queue."""
+
+    def greatest(run: Run) -> float:
+        time_s, average = queue(run, group, kind).average()
+        return float(average[time_s >= run.warmup_s].max(initial=0.0))
+
+    return greatest
+
+
+def ewma(values: Array, weight: float) -> Array:
+    """The exponentially weighted average of each value and those before it, from 0 on."""
+    keep = 1.0 - weight
+    found = np.empty(len(values))
+    last = 0.0
+    for begin in range(0, len(values), CHUNK):
+        part = values[begin : begin + CHUNK]
+        # y_n = keep^n (y_0 + weight sum of x_k keep^-k)
+        powers = keep ** np.arange(1, len(part) + 1)
+        found[begin : begin + CHUNK] = powers * (last + weight * np.cumsum(part / powers))
+        last = float(found[begin + len(part) - 1])
+    return found
+
+
+@lru_cache(maxsize=1)
+def _changes(run: Run) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+    """Time, flow, change of the queue's length and whether it is an arrival, of each event at the bottleneck.
+
+    A packet that is not accepted arrives and is dropped; one dropped from the queue later is an event of its own flow.
+    """
+    table = data.bottleneck(run.result, run.table("events"))
+    kinds = table.column("event").combine_chunks()
+    words, codes = kinds.dictionary.to_pylist(), kinds.indices.to_numpy()
+    changes = np.array([{"arrived": 1, "marked": 0}.get(word, -1) for word in words], dtype=np.int8)
+    arrivals = np.array([word == "arrived" for word in words])
+    flow = table.column("flow").to_numpy().astype(np.int64)
+    return data.values(table, "time_ns") / 1e9, flow, changes[codes], arrivals[codes]
