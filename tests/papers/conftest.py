@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Published, Quick, grid
+from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick, grid
 from headgate.papers.judge import above, below
 from headgate.papers.measures import share_of_fair
 
@@ -57,5 +57,6 @@ def tiny() -> Experiment:
             Claim("TCP starves", "section 2", lambda found: below(found("tcp", "FABA", buffer=50), 0.1), "it does not"),
         ),
         plot=_plot,
+        headline=Headline("tcp", "TCP with room for 50", {"buffer": 50}),
         quick=Quick(seeds=1, cases=({"buffer": 20},)),
     )

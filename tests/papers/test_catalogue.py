@@ -55,6 +55,14 @@ def test_published_numbers_have_a_measure_a_label_and_a_case(name: str):
 
 
 @pytest.mark.parametrize("name", ALL)
+def test_a_headline_is_a_measure_in_one_case(name: str):
+    experiment = catalogue.experiment(name)
+    if (headline := experiment.headline) is not None:
+        assert headline.measure in experiment.measures
+        assert sum(dict(headline.case).items() <= dict(case).items() for case in experiment.cases) == 1
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_a_whole_run_has_intervals_and_a_shortened_one_is_a_part_of_it(name: str):
     experiment: Experiment = catalogue.experiment(name)
     assert experiment.seeds >= 5 or experiment.compute is not None

@@ -122,6 +122,15 @@ def test_the_page_names_what_is_missing_and_escapes(known: str, tmp_path: Path):
     assert "it does not" in shown
 
 
+def test_further_disciplines_stand_beside_the_papers_in_one_number(known: str, tmp_path: Path):
+    kept = record.carry_out(known, tmp_path, How(further=("codel",)), Watcher())
+    assert list(kept.document["headline"]["values"]) == ["DropTail", "FABA", "codel"]
+    assert "What would the papers find today" in page.page([kept], [])
+    assert "TCP with room for 50" in page.page([kept], [])
+    alone = record.carry_out(known, tmp_path, How(), Watcher())
+    assert "What would the papers find today" not in page.page([alone], [])
+
+
 def test_sensitivity_tries_every_value_of_what_is_open(known: str, tmp_path: Path):
     rows = sensitivity.rows(known, tmp_path, How(), lambda _: Watcher())
     assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]

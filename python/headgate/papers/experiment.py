@@ -78,6 +78,19 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Headline:
+    """The one number by which an experiment tells disciplines apart: a measure in one case, in words and unit.
+
+    It is what further disciplines (`--with`) are set beside the paper's in.
+    """
+
+    measure: str
+    what: str
+    case: Case = field(default_factory=dict)
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
 class Quick:
     """How a shortened run differs: seeds, changes as with `--set`, and which cases are left (all if None)."""
 
@@ -120,6 +133,7 @@ class Experiment:
     published: tuple[Published, ...] = ()
     choices: tuple[Choice, ...] = ()
     quick: Quick = Quick()
+    headline: Headline | None = None
     modern: bool = True
 
     def cases_of(self, quick: bool) -> tuple[Case, ...]:

@@ -36,6 +36,7 @@ def page(records: Sequence[Record], missing: Sequence[str]) -> str:
         answer=text(show.score(documents).plain),
         note=_note(documents, missing),
         scorecard=_scorecard(documents),
+        today=_today(documents),
         papers=join(_paper(name, mine) for name in catalogue.PAPERS if (mine := _of(name, records))),
         version=text(_core.VERSION),
     )
@@ -66,6 +67,26 @@ def _scorecard(documents: Sequence[dict[str, Any]]) -> Html:
         rows.append([link, text(document["title"]), *map(text, counts), text(f"{document['cpu_s']:.1f}")])
     titles = ["Experiment", "What it shows", *(verdict.value for verdict in Verdict), "CPU s"]
     return table("Claims of the papers and what our runs say of them.", titles, rows)
+
+
+def _today(documents: Sequence[dict[str, Any]]) -> Html:
+    """Further disciplines beside the papers' own, one number an experiment."""
+    rows = []
+    for document in documents:
+        headline, further = document["headline"], document["with"]
+        if headline is None or not further:
+            continue
+        ours = [f"{label} {show.shown(row)}" for label, row in headline["values"].items() if label not in further]
+        link = tag("a", text(document["experiment"]), href=f"#{_anchor(document['experiment'])}")
+        added = (text(show.shown(headline["values"][label])) for label in further)
+        rows.append([link, text(headline["what"]), text(", ".join(ours)), *added])
+    if not rows:
+        return NONE
+    titles = ["Experiment", "Number", "The paper's disciplines", *documents[0]["with"]]
+    heading = tag("h2", text("What would the papers find today"))
+    return join(
+        [heading, table("One number an experiment, for the paper's disciplines and for today's.", titles, rows)]
+    )
 
 
 def _paper(name: str, records: Sequence[Record]) -> Html:

@@ -80,6 +80,7 @@ def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[s
             for claim in experiment.claims
         ],
         "published": compared(experiment, found),
+        "headline": headline_of(experiment, found),
         "choices": [
             {"name": choice.name, "value": str(choice.value), "reason": choice.reason} for choice in experiment.choices
         ],
@@ -123,6 +124,17 @@ def compared(experiment: Experiment, found: Found) -> list[dict[str, Any]]:
                     }
                 )
     return rows
+
+
+def headline_of(experiment: Experiment, found: Found) -> dict[str, Any] | None:
+    """The experiment's one number for each discipline; None if it has none, or a shortened run left out its case."""
+    headline = experiment.headline
+    if headline is None or not found.has(next(iter(found.labels)), **headline.case):
+        return None
+    values = {
+        label: _numbers(found(headline.measure, label, **headline.case) * headline.scale) for label in found.labels
+    }
+    return {"what": headline.what, "values": values}
 
 
 def _numbers(quantity: Quantity) -> dict[str, Any]:

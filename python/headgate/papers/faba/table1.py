@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Published, Quick, grid
+from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick, grid
 from headgate.papers.judge import above, every, rises
 from headgate.papers.measures import share_of_fair
 
@@ -117,5 +117,6 @@ EXPERIMENT = Experiment(
         Claim("With more buffer, TCP gets more under CHOKe, FRED, SFED and FABA", "table 1", _rises),
     ),
     plot=_plot,
+    headline=Headline("tcp_share", "TCP's share of its fair share, buffer of 780 packets", {"buffer": 780}),
     quick=Quick(seeds=1, set=("duration=40s",)),
 )
