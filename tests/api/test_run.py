@@ -23,7 +23,8 @@ def test_tables_have_their_documented_columns(in_memory: headgate.Result):
     counts = ["arrived", "sent", "sent_bytes", "dropped", "marked"]
     counts += [f"{what}_{why}" for what in ("dropped", "marked") for why in REASONS]
     assert in_memory.flows.column_names == [
-        *["qdisc", "seed", "flow", "group", "kind", *counts, "goodput_bps", "fair_share_bps", "share_of_fair"],
+        *["qdisc", "seed", "flow", "group", "kind", *counts, "lost"],
+        *["goodput_bps", "fair_share_bps", "share_of_fair"],
         *["retransmits", "timeouts", "cwnd_mean", "delay_ms_mean", "startup_ms", "identified_ms", "response_ms"],
     ]
     assert in_memory.intervals.column_names == [

@@ -23,16 +23,16 @@ tcp = [{ name = "web", flows = 2 }]
 udp = [{ name = "cbr", rate = "2Mbit/s" }]
 """
 
-#: flow, group, kind, arrived, dropped by reason, marked early, goodput, timeouts, retransmits, delay.
+#: flow, group, kind, arrived, dropped by reason, marked early, goodput, timeouts, retransmits, delay, lost on the way.
 FLOWS = [
-    (0, "web", "tcp", 1000, {"early": 60, "overflow": 20}, 20, 0.6e6, 4, 90, 12.5),
-    (1, "web", "tcp", 1000, {"early": 10}, 10, 1.2e6, 1, 12, 10.0),
-    (2, "cbr", "udp", 2000, {"early": 30}, 0, 1.2e6, 0, 0, 10.0),
+    (0, "web", "tcp", 1000, {"early": 60, "overflow": 20}, 20, 0.6e6, 4, 90, 12.5, 4),
+    (1, "web", "tcp", 1000, {"early": 10}, 10, 1.2e6, 1, 12, 10.0, 0),
+    (2, "cbr", "udp", 2000, {"early": 30}, 0, 1.2e6, 0, 0, 10.0, 3),
 ]
 
 
 def flow_row(flow: int, group: str, kind: str, arrived: int, drops: dict[str, int], marks: int, *rest: float) -> dict:
-    goodput, timeouts, retransmits, delay = rest
+    goodput, timeouts, retransmits, delay, lost = rest
     dropped = sum(drops.values())
     row = {"qdisc": "red", "seed": 1, "flow": flow, "group": group, "kind": kind, "arrived": arrived}
     row |= {"sent": arrived - dropped, "sent_bytes": 1000 * (arrived - dropped), "dropped": dropped, "marked": marks}
@@ -40,7 +40,7 @@ def flow_row(flow: int, group: str, kind: str, arrived: int, drops: dict[str, in
     row |= {f"marked_{reason}": marks if reason == "early" else 0 for reason in REASONS}
     return row | {
         "goodput_bps": goodput, "fair_share_bps": 1e6, "timeouts": timeouts, "retransmits": retransmits,
-        "delay_ms_mean": delay,
+        "delay_ms_mean": delay, "lost": lost,
     }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def told(*, events: bool, traces: bool) -> Result:
         "flows": pa.Table.from_pylist([flow_row(*row) for row in FLOWS]),
         "events": pa.Table.from_pylist(EVENTS),
         "traces": pa.Table.from_pylist(rows),
-        "links": pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "lost": lost} for lost in (5, 0)]),
+        "links": pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "lost": lost} for lost in (7, 2)]),
     }
     return Result(scenario, {}, [], kept)
 
@@ -94,8 +94,8 @@ def test_the_answer_comes_first():
     # 100 of 1000 packets against 50 of 3000: six times as often.
     assert said[1] == (
         "In short: it got less than its fair share (0.600 times); its packets were dropped or marked 6.00 times as "
-        "often as those of all others; mostly because chance chose it, as early notice of congestion; it stood still "
-        "in 4 timeouts."
+        "often as those of all others; mostly because chance chose it, as early notice of congestion; links lost "
+        "0.400 % of its packets on the way; it stood still in 4 timeouts."
     )
 
 
@@ -112,8 +112,9 @@ def test_every_number_is_that_of_the_tables():
         "It sent 25.0 % of all packets and had 66.7 % of all drops.",
         "It sent 25.0 % of all packets and had 66.7 % of all marks.",
         "Of the packets of the other flows of its group, 1.00 % were dropped and 1.00 % marked.",
-        "The links lost 5 packets of all flows on the way, which no discipline dropped; "
-        "whose they were is not recorded.",
+        "Links lost 4 packets of it (0.400 %) on the way, which no discipline dropped.",
+        "Of the packets of the other 2 flows they lost 0.100 %.",
+        "Of what answers data, links lost 2 packets of all flows.",
         "Its packets waited 12.5 ms on average; those of other flows 10.0 ms.",
     ]
     assert said["Why"] == [

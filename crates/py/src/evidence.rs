@@ -61,6 +61,7 @@ fn happening(what: Happening) -> (&'static str, Option<&'static str>) {
         Happening::Sent => ("sent", None),
         Happening::Dropped(why) => ("dropped", Some(why.name())),
         Happening::Marked(why) => ("marked", Some(why.name())),
+        Happening::Lost => ("lost", Some("link_loss")),
     }
 }
 

@@ -72,6 +72,7 @@ impl Outcome {
         columns.text("group", rows.iter().map(|row| &group(row.group).0));
         columns.text("kind", rows.iter().map(|row| group(row.group).1));
         columns.counts(rows.iter().map(|row| &row.counts));
+        columns.u64("lost", rows.iter().map(|row| row.lost));
         columns.f64("goodput_bps", rows.iter().map(|row| row.goodput_bps));
         columns.f64("fair_share_bps", rows.iter().map(|row| row.fair_share_bps));
         columns.f64_or_null("share_of_fair", rows.iter().map(share_of_fair));

@@ -34,9 +34,10 @@ impl EventLog {
             Happening::Sent | Happening::Dropped(_) => {
                 (*packets, *bytes) = (*packets - 1, *bytes - u64::from(packet.bytes));
             }
-            Happening::Marked(_) => {}
+            Happening::Marked(_) | Happening::Lost => {}
         }
-        if self.wanted == Events::All || matches!(happening, Happening::Dropped(_) | Happening::Marked(_)) {
+        let slight = matches!(happening, Happening::Arrived | Happening::Sent);
+        if self.wanted == Events::All || !slight {
             self.batch.rows.push(EventRow {
                 time,
                 link: self.link,
@@ -46,6 +47,13 @@ impl EventLog {
                 queue: self.held,
             });
         }
+    }
+
+    /// The link loses a packet that the discipline has sent: no gauge has anything to say of that.
+    pub fn note_lost(&mut self, packet: &SimPacket, time: Time) {
+        self.note(packet, Happening::Lost, time);
+        let gauges = self.batch.gauges.len();
+        self.batch.values.resize(self.batch.values.len() + gauges, f64::NAN);
     }
 
     /// Whether drops and marks wait for the discipline's gauges: to be asked after every call of the discipline.

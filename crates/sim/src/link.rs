@@ -113,7 +113,11 @@ impl Link {
             let due = self.free_at + self.delay;
             match &mut self.medium {
                 None => hosts.leave(self.number, packet, due, queue),
-                Some(medium) => medium.carry(packet, due, hosts, queue),
+                Some(medium) => {
+                    if !medium.carry(packet, due, hosts, queue) {
+                        self.port.ledger_mut().lost_on_the_way(&packet, now);
+                    }
+                }
             }
             if backlog.packets > 0 {
                 self.wake = self.free_at;

@@ -39,11 +39,12 @@ impl Medium {
         })
     }
 
-    /// A packet that would come out at `due` is on its way.
-    pub fn carry(&mut self, packet: SimPacket, due: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+    /// A packet that would come out at `due` is on its way; says whether it will come out.
+    pub fn carry(&mut self, packet: SimPacket, due: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) -> bool {
         if self.losses.next(&mut self.rng) {
             self.lost += 1;
-            return hosts.lost(&packet);
+            hosts.lost(&packet);
+            return false;
         }
         let at = self.arrives(due);
         if self.waits {
@@ -51,6 +52,7 @@ impl Medium {
         } else {
             hosts.leave(self.number, packet, at, queue);
         }
+        true
     }
 
     fn arrives(&mut self, due: Time) -> Time {

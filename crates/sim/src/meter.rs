@@ -79,6 +79,8 @@ struct Passed {
 struct Signalled {
     drops: [u32; Why::ALL.len()],
     marks: [u32; Why::ALL.len()],
+    /// Packets that were sent and lost behind the queue.
+    lost: u32,
 }
 
 /// A port's ledger: the counts of all packets, and of each flow's data; the port's metrics; and events if they are wanted.
@@ -138,6 +140,11 @@ impl FlowLedger {
         }
     }
 
+    /// Packets of the data of one flow that were sent and lost on the way.
+    pub fn lost_of_flow(&self, flow: usize) -> u64 {
+        self.signalled[flow].lost.into()
+    }
+
     /// The mean queueing delay of the data a flow sent, in milliseconds.
     pub fn delay_ms(&self, flow: usize) -> Option<f64> {
         let Passed { sent, delay_nanos, .. } = self.passed[flow];
@@ -163,6 +170,26 @@ impl FlowLedger {
     #[inline]
     pub fn events(&mut self) -> Option<&mut EventLog> {
         self.events.as_mut()
+    }
+
+    /// A packet that was just sent is lost on the way.
+    pub fn lost_on_the_way(&mut self, packet: &Packet<Segment>, now: Time) {
+        if !packet.handle.is_reply() {
+            let flow = packet.flow.0 as usize;
+            self.signalled[flow].lost += 1;
+            self.metrics.lost_on_the_way(self.fate(packet), now);
+        }
+        if let Some(log) = &mut self.events {
+            log.note_lost(packet, now);
+        }
+    }
+
+    /// What the port has seen of the packet's flow. What the link lost has not been sent to anybody.
+    fn fate(&self, packet: &Packet<Segment>) -> Fate {
+        let flow = packet.flow.0 as usize;
+        let Passed { arrived, sent, group, responsive, .. } = self.passed[flow];
+        let sent = sent - self.signalled[flow].lost;
+        Fate { flow, group: group.into(), came: packet.arrived, arrived, sent, responsive }
     }
 
     #[inline]
@@ -211,12 +238,10 @@ impl Ledger<Segment> for FlowLedger {
     fn dropped(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
         self.all.drops[why as usize] += 1;
         if !packet.handle.is_reply() {
-            let flow = packet.flow.0 as usize;
-            let Passed { arrived, sent, group, responsive, .. } = self.passed[flow];
-            let group = usize::from(group);
-            self.signalled[flow].drops[why as usize] += 1;
-            self.groups[group].0 += 1;
-            self.metrics.lost(Fate { flow, group, came: packet.arrived, arrived, sent, responsive }, now);
+            let fate = self.fate(packet);
+            self.signalled[fate.flow].drops[why as usize] += 1;
+            self.groups[fate.group].0 += 1;
+            self.metrics.lost(fate, now);
         }
         self.note(packet, Happening::Dropped(why), now);
     }

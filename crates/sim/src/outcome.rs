@@ -51,6 +51,8 @@ pub struct FlowRow {
     /// What happened to its data in the network: what arrived at the first queue on its way, what left the last, and
     /// drops and marks at all of them.
     pub counts: Counts,
+    /// Packets of its data that links lost on the way, which no discipline dropped.
+    pub lost: u64,
     /// Useful bytes delivered (headers, duplicates excluded) per second, in bits per second.
     pub goodput_bps: f64,
     /// Its max-min fair share of the bottleneck, as goodput, in bits per second.
@@ -147,6 +149,8 @@ pub enum Happening {
     Dropped(Why),
     /// It was marked.
     Marked(Why),
+    /// It began to be sent, and will be lost on the way.
+    Lost,
 }
 
 /// One event at a queue where disciplines are compared.
@@ -182,7 +186,8 @@ pub struct EventBatch {
     pub rows: Vec<EventRow>,
     /// The gauges that are told with each; none unless the scenario records decisions.
     pub gauges: Vec<Gauge>,
-    /// The gauges just after each event, one event after the other; NaN where the discipline did not tell.
+    /// The gauges just after each event, one event after the other; NaN where the discipline did not tell, or had no part
+    /// in it.
     pub values: Vec<f64>,
 }
 

@@ -194,11 +194,12 @@ fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowR
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let rows = net.hosts.deeds(end).enumerate();
     rows.map(|(flow, deeds)| {
-        let (counts, delay_ms_mean) = along(routes[deeds.group as usize], net, flow);
+        let (counts, lost, delay_ms_mean) = along(routes[deeds.group as usize], net, flow);
         FlowRow {
             flow: flow as u32,
             group: deeds.group,
             counts,
+            lost,
             goodput_bps: deeds.bytes as f64 * 8.0 / span.as_secs_f64(),
             fair_share_bps: fair[deeds.group as usize],
             retransmits: deeds.retransmits,
@@ -213,8 +214,9 @@ fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowR
     .collect()
 }
 
-/// What became of a flow's data along its route, and the mean of its queueing delays: the sum of those at each queue.
-fn along(route: &[Hop], net: &Net, flow: usize) -> (Counts, Option<f64>) {
+/// What became of a flow's data in the queues along its route, how much links lost, and the mean of its queueing delays: the
+/// sum of those at each queue.
+fn along(route: &[Hop], net: &Net, flow: usize) -> (Counts, u64, Option<f64>) {
     let ledgers = || route.iter().map(|hop| net.links[usize::from(hop.number())].ledger());
     let mut all = Counts::default();
     let mut arrived = None;
@@ -225,7 +227,8 @@ fn along(route: &[Hop], net: &Net, flow: usize) -> (Counts, Option<f64>) {
         all.add(&counts);
     }
     all.arrived = arrived.unwrap_or(0);
-    (all, ledgers().map(|ledger| ledger.delay_ms(flow)).sum())
+    let lost = ledgers().map(|ledger| ledger.lost_of_flow(flow)).sum();
+    (all, lost, ledgers().map(|ledger| ledger.delay_ms(flow)).sum())
 }
 
 /// Two counts less what they were; what is owed wraps.

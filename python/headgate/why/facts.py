@@ -27,13 +27,17 @@ REASONS = [name for name, _ in _core.reasons()]
 
 @dataclass(frozen=True)
 class Share:
-    """What became of the packets of some flows: totals over all of them, rates in bit/s."""
+    """What became of the packets of some flows: totals over all of them, rates in bit/s.
+
+    `lost` counts those that links lost on the way, which no discipline dropped.
+    """
 
     flows: int
     arrived: int
     sent_bytes: int
     dropped: int
     marked: int
+    lost: int
     goodput_bps: float
     fair_share_bps: float
     timeouts: int
@@ -47,6 +51,11 @@ class Share:
     def marks(self) -> float:
         """The share of packets that were marked, 0 to 1."""
         return self.marked / self.arrived if self.arrived else 0.0
+
+    @property
+    def losses(self) -> float:
+        """The share of packets that links lost on the way, 0 to 1."""
+        return self.lost / self.arrived if self.arrived else 0.0
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,7 @@ class Trace:
 class Facts:
     """Everything that is known of one flow; `None` where the scenario does not record it.
 
-    `lost_on_links` counts packets of all flows that links lost on the way, which no discipline dropped.
+    `lost_replies` counts what links lost of that which answers data: acknowledgements and reports, of all flows.
     `constant`: it sends at a rate of its own, whatever happens to its packets.
     """
 
@@ -140,7 +149,7 @@ class Facts:
     retransmits: int
     delay_ms: float | None
     others_delay_ms: float | None
-    lost_on_links: int
+    lost_replies: int
     reasons: list[Reason]
     times: Times | None
     places: list[Place] | None
@@ -179,7 +188,7 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
         retransmits=row["retransmits"],
         delay_ms=row["delay_ms_mean"],
         others_delay_ms=pc.mean(others["delay_ms_mean"]).as_py(),
-        lost_on_links=pc.sum(result.point("links", point)["lost"]).as_py() or 0,
+        lost_replies=(pc.sum(result.point("links", point)["lost"]).as_py() or 0) - (pc.sum(flows["lost"]).as_py() or 0),
         reasons=_reasons(row, others),
         times=None if signals is None else _times(signals, flow),
         places=None if signals is None else _places(signals, flow),
@@ -198,6 +207,7 @@ def _share(rows: pa.Table) -> Share:
         sent_bytes=total("sent_bytes"),
         dropped=total("dropped"),
         marked=total("marked"),
+        lost=total("lost"),
         goodput_bps=total("goodput_bps"),
         fair_share_bps=total("fair_share_bps"),
         timeouts=total("timeouts"),

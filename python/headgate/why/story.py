@@ -63,6 +63,8 @@ def answer(facts: Facts) -> str:
         parts.append(f"{'mostly ' if more else ''}because {ABOUT[facts.reasons[0].reason]}")
     elif facts.mine.arrived:
         parts.append("none of its packets were dropped or marked")
+    if facts.mine.lost:
+        parts.append(f"links lost {_percent(facts.mine.losses)} of its packets on the way")
     if facts.mine.timeouts:
         parts.append(f"it stood still in {_count(facts.mine.timeouts, 'timeout')}")
     return f"{'; '.join(parts)}."
@@ -114,7 +116,7 @@ def _goodput(facts: Facts) -> list[str]:
     if facts.kind == "udp" and offered > mine.goodput_bps * ALIKE:
         heedless = ", and does not slow down" if facts.constant else ""
         told.append(f"It offered {style.measured(offered)} to the link{heedless}.")
-    elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked == 0:
+    elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked + mine.lost == 0:
         told.append("Nothing was dropped or marked: not the network held it back, but its own window, source or times.")
     return told
 
@@ -141,9 +143,14 @@ def _losses(facts: Facts) -> list[str]:
             told.append(f"It sent {_percent(came)} of all packets and had {_percent(own / all_)} of all {what}.")
     if 0 < facts.peers.flows < others.flows:
         told.append(f"Of the packets of the other flows of its group, {_rates(facts.peers)}.")
-    if facts.lost_on_links:
-        lost = f"The links lost {_count(facts.lost_on_links, 'packet')} of all flows on the way"
-        told.append(f"{lost}, which no discipline dropped; whose they were is not recorded.")
+    if mine.lost + others.lost:
+        told.append(f"Links lost {_on_the_way(mine)} on the way, which no discipline dropped.")
+        if others.arrived:
+            told.append(
+                f"Of the packets of the other {_count(others.flows, 'flow')} they lost {_percent(others.losses)}."
+            )
+    if facts.lost_replies:
+        told.append(f"Of what answers data, links lost {_count(facts.lost_replies, 'packet')} of all flows.")
     if facts.delay_ms is not None:
         beside = f"; those of other flows {style.number(facts.others_delay_ms)} ms" if facts.others_delay_ms else ""
         told.append(f"Its packets waited {style.number(facts.delay_ms)} ms on average{beside}.")
@@ -152,6 +159,10 @@ def _losses(facts: Facts) -> list[str]:
 
 def _fate(share: Share) -> str:
     return f"{_part(share.dropped, share.loss)} dropped and {_part(share.marked, share.marks)} marked"
+
+
+def _on_the_way(share: Share) -> str:
+    return f"{_count(share.lost, 'packet')} of it ({_percent(share.losses)})" if share.lost else "no packet of it"
 
 
 def _part(count: int, share: float) -> str:

@@ -3,7 +3,8 @@
 //!
 //! Packets of a flow are numbered as they arrive. Which number a dropped packet has is plain when it is dropped as it
 //! arrives. One that is dropped from the queue is numbered by what its flow has sent instead: exact where a discipline
-//! drops from the head (CoDel), an estimate where it takes a victim from the middle (CHOKe).
+//! drops from the head (CoDel), an estimate where it takes a victim from the middle (CHOKe). One that the link behind the
+//! port loses is numbered likewise, which is exact as long as its flow has no drops.
 
 use headgate_core::Time;
 use headgate_core::parts::Histogram;
@@ -31,7 +32,7 @@ pub struct Loss {
     pub on_arrival: bool,
     /// Packets of the flow that arrived.
     pub arrived: u32,
-    /// Packets of the flow that were sent.
+    /// Packets of the flow that were sent, and not lost on the way.
     pub sent: u32,
 }
 
@@ -145,6 +146,20 @@ mod tests {
         for (arrived, sent) in [(10, 3), (12, 3), (13, 5)] {
             let loss = Loss { flow: 0, group: 0, on_arrival: false, arrived, sent };
             losses.lost(loss, Time::from_nanos(arrived.into()));
+        }
+        let pattern = losses.patterns(|_| 0).remove(0);
+        assert_eq!(
+            (list(&pattern.runs), list(&pattern.distances)),
+            (vec![(1.0, 1), (2.0, 1)], vec![(1.0, 1), (3.0, 1)])
+        );
+    }
+
+    #[test]
+    fn what_the_link_loses_is_numbered_by_what_came_through() {
+        // ".xx..x": packets 2, 3 and 6 are lost behind a queue in which three more wait.
+        let mut losses = Losses::new(1, 1);
+        for (arrived, sent) in [(5, 1), (6, 1), (9, 3)] {
+            losses.lost(Loss { flow: 0, group: 0, on_arrival: false, arrived, sent }, Time::from_nanos(arrived.into()));
         }
         let pattern = losses.patterns(|_| 0).remove(0);
         assert_eq!(

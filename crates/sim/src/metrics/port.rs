@@ -17,7 +17,7 @@ pub struct Fate {
     pub came: Time,
     /// Packets of the flow that arrived.
     pub arrived: u32,
-    /// Packets of the flow that were sent.
+    /// Packets of the flow that were sent, and not lost on the way.
     pub sent: u32,
     /// The flow slows down when it loses: TCP.
     pub responsive: bool,
@@ -72,13 +72,20 @@ impl PortMetrics {
         self.delays[replies].record(nanos);
     }
 
-    /// A packet of data is lost.
+    /// A packet of data is dropped.
     pub fn lost(&mut self, fate: Fate, now: Time) {
         let Fate { flow, group, came, arrived, sent, responsive } = fate;
         self.losses.lost(Loss { flow, group, on_arrival: came == now, arrived, sent }, now);
         if responsive {
             self.synchrony.lost(flow, self.present, now);
         }
+    }
+
+    /// A packet of data is lost on the link behind the port. Its receiver cannot tell that from a drop; flows do not lose
+    /// together for it, so that [`synchronisation`](PortMetrics::synchronisation) leaves it out.
+    pub fn lost_on_the_way(&mut self, fate: Fate, now: Time) {
+        let Fate { flow, group, arrived, sent, .. } = fate;
+        self.losses.lost(Loss { flow, group, on_arrival: false, arrived, sent }, now);
     }
 
     /// Time in the queue of all packets that were sent, in nanoseconds.

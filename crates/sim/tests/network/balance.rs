@@ -48,6 +48,7 @@ fn recount(events: &[EventRow]) -> (Counts, u64) {
                 counts.drops[why as usize] += 1;
             }
             Happening::Marked(why) => counts.marks[why as usize] += 1,
+            Happening::Lost => {}
         }
         assert_eq!(u64::from(event.queue.packets), held);
     }

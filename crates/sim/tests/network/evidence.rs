@@ -22,9 +22,14 @@ jitter = 0.5
 
 /// 10 Mbit/s, 10 ms, 30 packets, without a warm-up; `record` is the section of that name.
 fn scenario(qdisc: &str, record: &str) -> Scenario {
+    losing(qdisc, record, 0.0)
+}
+
+/// The same with a part `loss` of the packets lost on the way.
+fn losing(qdisc: &str, record: &str, loss: f64) -> Scenario {
     let text = format!(
         "name = 'evidence'\nduration = '4s'\nqdiscs = ['{qdisc}']\nrecord = {{ {record} }}\n\
-         link = {{ rate = '10Mbit/s', delay = '10ms', limit = '30p' }}\n{FLOWS}"
+         link = {{ rate = '10Mbit/s', delay = '10ms', limit = '30p', loss = {loss:?} }}\n{FLOWS}"
     );
     Scenario::read(&text, "evidence", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -139,6 +144,21 @@ fn every_drop_and_mark_comes_with_the_gauges_of_its_moment() {
         }
         assert!(row.queue.bytes >= u64::from(row.queue.packets) * 40);
     }
+}
+
+#[test]
+fn what_links_lose_was_captured_as_sent_and_stands_in_the_log_without_gauges() {
+    let (outcome, keeper) = keep(&losing("red", "events = 'decisions', capture = ['bottleneck']", 0.02));
+    let EventBatch { rows, gauges, values } = &keeper.events;
+    assert_eq!(values.len(), rows.len() * gauges.len());
+    let told = |row: &EventRow, gauges: &[f64]| (row.happening == Happening::Lost) == gauges[0].is_nan();
+    assert!(rows.iter().zip(values.chunks(gauges.len())).all(|(row, gauges)| told(row, gauges)));
+    let counts = &outcome.links[0].counts;
+    let lost = rows.iter().filter(|row| row.happening == Happening::Lost).count() as u64;
+    assert!(lost > 0 && lost == outcome.links[0].lost);
+    assert_eq!(rows.len() as u64, counts.dropped() + counts.marked() + lost);
+    let packets = packets(&keeper.captured[&0]);
+    assert_eq!(packets.iter().filter(|packet| packet.if_id == 0).count() as u64, counts.sent);
 }
 
 #[test]

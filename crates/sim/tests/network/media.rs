@@ -84,6 +84,37 @@ fn what_is_lost_on_the_way_is_no_drop_and_does_not_arrive() {
 }
 
 #[test]
+fn what_links_lose_is_their_flows_loss() {
+    let flows = "[[udp]]\nflows = 3\nrate = '2Mbit/s'\njitter = 1.0\n[[tcp]]\nwindow = 20\n";
+    let (outcome, events) = witness(&scenario("40s", "droptail", &format!("loss = 0.02\nloss_burst = 3\n{flows}")));
+    assert_eq!(outcome.links[0].counts.dropped(), 0);
+    // What left the queue, each packet with whether it came through.
+    let mut fates = vec![Vec::new(); 4];
+    for event in &events {
+        match event.happening {
+            Happening::Sent => fates[event.flow as usize].push(true),
+            Happening::Lost => *fates[event.flow as usize].last_mut().expect("it was sent") = false,
+            _ => {}
+        }
+    }
+    let lost = |fates: &[bool]| fates.iter().filter(|came| !**came).count() as u64;
+    assert!(outcome.flows.iter().all(|flow| flow.lost > 0 && flow.lost == lost(&fates[flow.flow as usize])));
+    assert_eq!(outcome.links[0].lost, outcome.flows.iter().map(|flow| flow.lost).sum::<u64>());
+    for (group, fates) in [&fates[..1], &fates[1..]].into_iter().enumerate() {
+        let runs: Vec<f64> = fates
+            .iter()
+            .flat_map(|fates| fates.split(|came| *came).filter(|run| !run.is_empty()))
+            .map(|run| run.len() as f64)
+            .collect();
+        let mean = runs.iter().sum::<f64>() / runs.len() as f64;
+        let pattern = &outcome.links[0].losses[group];
+        assert_eq!((pattern.runs.count(), pattern.runs.mean()), (runs.len() as u64, Some(mean)));
+    }
+    // Nobody loses together for it, as far as the queue goes.
+    assert_eq!(outcome.links[0].synchronisation.events, 0);
+}
+
+#[test]
 fn tcp_recovers_from_losses_of_data_and_of_acknowledgements() {
     let flows = "[[tcp]]\nflows = 2\n";
     let (clean, _) = losing("", flows);

@@ -70,7 +70,7 @@ fn patterns(events: &[EventRow], flows: std::ops::Range<u32>) -> (BTreeMap<u64, 
             match event.happening {
                 Happening::Arrived => fates.push(true),
                 Happening::Dropped(_) => *fates.last_mut().expect("it arrived") = false,
-                Happening::Sent | Happening::Marked(_) => {}
+                Happening::Sent | Happening::Marked(_) | Happening::Lost => {}
             }
         }
         for run in fates.split(|kept| *kept).filter(|run| !run.is_empty()) {
