@@ -47,6 +47,8 @@ controllers! {
     Dctcp "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
     Prague "prague", "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
     Ledbat "ledbat", "keeps the queueing delay at 100 ms and yields to the others; SACK recovery", "RFC 6817";
+    Bbr "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
+    Bbr3 "bbr3", "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
 }
 
 impl Cc {
@@ -54,6 +56,16 @@ impl Cc {
     /// otherwise.
     pub const fn is_scalable(self) -> bool {
         matches!(self, Cc::Dctcp | Cc::Prague)
+    }
+
+    /// It sends at a rate that it says, and not as acknowledgements come: its flows have `pacing` unless told otherwise.
+    pub const fn paces(self) -> bool {
+        matches!(self, Cc::Prague | Cc::Bbr | Cc::Bbr3)
+    }
+
+    /// The rate is its control, and the window only a bound: nothing of it is left without `pacing`.
+    pub const fn needs_pacing(self) -> bool {
+        matches!(self, Cc::Bbr | Cc::Bbr3)
     }
 
     /// It repairs losses by selective acknowledgements.

@@ -55,7 +55,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         initial_ssthresh: initial_ssthresh(section.or(raw.initial_ssthresh, OrOff(ssthresh)))?,
         delayed_ack: delayed_ack(section.or(raw.delayed_ack, OrOff(defaults.delayed_ack)))?,
         limited_transmit: section.or(raw.limited_transmit, defaults.limited_transmit).into_inner(),
-        pacing: section.or(raw.pacing, cc == Cc::Prague || defaults.pacing).into_inner(),
+        pacing: pacing(section.or(raw.pacing, cc.paces() || defaults.pacing), cc)?,
         ecn: section.or(raw.ecn, cc.is_scalable() || defaults.ecn).into_inner(),
         rack: by_sack("rack", section.or(raw.rack, cc.modern()), cc)?,
         prr: by_sack("prr", section.or(raw.prr, cc.modern()), cc)?,
@@ -206,6 +206,15 @@ fn delayed_ack(value: Spanned<OrOff<Span>>) -> Result<Option<Span>, Fault> {
     let span = value.span();
     let wait = value.into_inner().0;
     wait.map(|wait| some_time(Spanned::new(span, wait), check::LONGEST_DELAY)).transpose()
+}
+
+/// Pacing, which some controllers cannot do without.
+fn pacing(value: Spanned<bool>, cc: Cc) -> Result<bool, Fault> {
+    if !*value.get_ref() && cc.needs_pacing() {
+        let message = format!("`{}` controls the rate at which segments leave: it needs `pacing`", cc.name());
+        return Err(Fault::value(value.span(), message));
+    }
+    Ok(value.into_inner())
 }
 
 /// An option of the loss recovery by selective acknowledgements, which not every `cc` has.

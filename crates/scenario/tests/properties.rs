@@ -216,7 +216,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 max_rto,
                 rto_granularity,
                 limited_transmit,
-                pacing,
+                pacing: pacing || cc.needs_pacing(),
                 ecn,
                 rack: rack && cc.selective(),
                 prr: prr && cc.selective(),

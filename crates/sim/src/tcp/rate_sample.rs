@@ -11,6 +11,7 @@
 
 use headgate_core::{Span, Time};
 
+use super::cc::Lost;
 use super::outstanding::Record;
 
 /// Where delivery stood when a segment was sent.
@@ -56,9 +57,18 @@ pub struct RateSample {
     pub before: u32,
     /// Segments in flight after it.
     pub in_flight: u32,
+    /// When it came.
+    pub at: Time,
+    /// The window was full at some time in the last round trip (`C.is_cwnd_limited`).
+    pub window_full: bool,
 }
 
 impl RateSample {
+    /// The round-trip time, if it is known which transmission arrived (Karn's algorithm).
+    pub fn round_trip(&self) -> Option<Span> {
+        (!self.again).then_some(self.rtt)
+    }
+
     /// The delivery rate in segments a second.
     pub fn rate(&self) -> Option<f64> {
         let interval = self.interval?.as_secs_f64();
@@ -75,6 +85,8 @@ pub struct Rate {
     lost: u32,
     /// While `delivered` is no more than this, samples are limited by the application; 0 before the first time.
     app_limited_until: u32,
+    /// The window has been full; until `delivered` is more than this, that was in the last round trip.
+    full_until: u32,
     newest: Option<Record>,
     /// Counts before the acknowledgement that is being taken.
     before: (u32, u32),
@@ -88,6 +100,7 @@ impl Default for Rate {
             first_sent: Time::ZERO,
             lost: 0,
             app_limited_until: 0,
+            full_until: 0,
             newest: None,
             before: (0, 0),
         }
@@ -104,7 +117,7 @@ impl Rate {
             delivered: self.delivered,
             lost: self.lost,
             in_flight: in_flight + 1,
-            app_limited: self.app_limited_until > 0 && self.delivered <= self.app_limited_until,
+            app_limited: self.app_limited(),
             delivered_at: self.delivered_at,
             first_sent: self.first_sent,
         }
@@ -114,6 +127,17 @@ impl Rate {
     /// (MarkConnectionAppLimited).
     pub fn limit(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// The application gave too little to fill the window, and what was sent then is still being delivered, or was the
+    /// last.
+    pub fn app_limited(&self) -> bool {
+        self.app_limited_until > 0 && self.delivered <= self.app_limited_until
+    }
+
+    /// The window has no room for more than the `in_flight` segments under way.
+    pub fn fill(&mut self, in_flight: u32) {
+        self.full_until = self.delivered + in_flight;
     }
 
     /// An acknowledgement is about to be taken.
@@ -131,14 +155,10 @@ impl Rate {
         }
     }
 
-    /// A segment was found lost.
-    pub fn on_lost(&mut self) {
+    /// A segment was found lost: what there is to say of it.
+    pub fn lose(&mut self, record: &Record, now: Time) -> Lost {
         self.lost += 1;
-    }
-
-    /// Segments found lost so far.
-    pub fn lost(&self) -> u32 {
-        self.lost
+        Lost { now, then: record.then, order: record.order, delivered: self.delivered, lost: self.lost }
     }
 
     /// Segments delivered so far.
@@ -165,6 +185,8 @@ impl Rate {
             newly_lost: self.lost - self.before.1,
             before: flights.0,
             in_flight: flights.1,
+            at: now,
+            window_full: self.delivered <= self.full_until,
         })
     }
 }
@@ -172,7 +194,7 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::outstanding::Outstanding;
+    use crate::tcp::outstanding::{Outstanding, Verdict};
 
     fn at(n: u64) -> Time {
         Time::ZERO + Span::from_millis(n)
@@ -189,6 +211,19 @@ mod tests {
         fn send(&mut self, seq: u32, now: u64) {
             let then = self.rate.on_send(self.out.in_flight(), at(now));
             self.out.transmit(seq, at(now), then);
+        }
+
+        /// The oldest segment in flight is lost.
+        fn lose(&mut self, now: u64) -> Lost {
+            let mut lost = None;
+            self.out.lose_while(|_, record| match lost {
+                None => {
+                    lost = Some(self.rate.lose(record, at(now)));
+                    Verdict::Lost
+                }
+                Some(_) => Verdict::Stop,
+            });
+            lost.expect("one is in flight")
         }
 
         fn ack(&mut self, una: u32, now: u64) -> Option<RateSample> {
@@ -266,12 +301,13 @@ mod tests {
         let mut line = Line::default();
         line.send(0, 0);
         line.send(1, 0);
-        line.rate.on_lost();
+        let first = line.lose(40);
+        assert_eq!((first.order, first.lost, first.then.lost, first.then.in_flight), (1, 1, 0, 1));
         line.send(2, 50);
         line.rate.begin();
-        line.rate.on_lost();
+        line.lose(150);
         line.out.file((2, 3), |_, record| line.rate.on_delivered(record, at(150)));
-        let sample = line.rate.sample((3, 2), Span::ZERO, at(150)).unwrap();
-        assert_eq!((sample.newly_lost, sample.lost, sample.then.lost, sample.then.in_flight), (1, 1, 1, 3));
+        let sample = line.rate.sample((2, 0), Span::ZERO, at(150)).unwrap();
+        assert_eq!((sample.newly_lost, sample.lost, sample.then.lost, sample.then.in_flight), (1, 1, 1, 2));
     }
 }

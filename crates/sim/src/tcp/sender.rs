@@ -13,7 +13,7 @@ mod tracked;
 
 pub use state::State;
 
-use headgate_core::{Span, Time};
+use headgate_core::{Rng, Span, Time};
 
 use super::Config;
 use super::accecn;
@@ -165,6 +165,11 @@ impl Sender {
         }
     }
 
+    /// Gives the controller its chances: for a connection that is new, or [`reset`](Sender::reset).
+    pub fn seed(&mut self, rng: &mut Rng) {
+        self.cc.seed(rng);
+    }
+
     /// The congestion window in segments.
     pub fn cwnd(&self) -> f64 {
         self.window.cwnd()
@@ -264,7 +269,7 @@ impl Sender {
     fn time_out(&mut self, config: &Config, now: Time) {
         self.timeouts += 1;
         if self.timed_out != self.una {
-            let loss = Loss { now, flight: self.flight() };
+            let loss = Loss { now, flight: self.flight(), max: self.max };
             self.lower_ssthresh(|cc, window| cc.on_timeout(&loss, window, config));
             self.timed_out = self.una;
         }

@@ -106,9 +106,11 @@ fn codepoint(group: &TcpGroup) -> Ecn {
 
 impl TcpFlow {
     /// A flow that has sent nothing, and sends what `app` writes.
-    pub fn new(kind: &TcpKind, group: u16, app: Option<App>, rng: Rng) -> TcpFlow {
+    pub fn new(kind: &TcpKind, group: u16, app: Option<App>, mut rng: Rng) -> TcpFlow {
+        let mut sender = if app.is_some() { Sender::finite(&kind.config) } else { Sender::new(&kind.config) };
+        sender.seed(&mut rng);
         TcpFlow {
-            sender: if app.is_some() { Sender::finite(&kind.config) } else { Sender::new(&kind.config) },
+            sender,
             up: Wire::default(),
             back: Wire::default(),
             sender_timer: Time::NEVER,
@@ -140,6 +142,7 @@ impl TcpFlow {
         let Some(write) = app.begin(now) else { return };
         if write.fresh {
             self.sender.reset(&kind.config, now);
+            self.sender.seed(&mut self.rng);
         }
         match write.data {
             Data::Bytes(bytes) => self.sender.offer(segments(bytes, kind.payload)),

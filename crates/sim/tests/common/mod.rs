@@ -205,6 +205,12 @@ impl<'a> Net<'a> {
         Net { host, ..self }
     }
 
+    /// There are `segments` more to send, from now on.
+    pub fn offer(&mut self, segments: u32) {
+        self.host.tcp.offer(segments);
+        self.send();
+    }
+
     /// The connection speaks ECN: scripts show CWR.
     pub fn with_ecn(self) -> Net<'a> {
         Net { host: self.host.with_ecn(), ..self }

@@ -24,6 +24,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 fn config() -> impl Strategy<Value = Config> {
     let cc = prop_oneof![
         1 => Just(Cc::Tahoe), 1 => Just(Cc::Reno), 1 => Just(Cc::NewReno), 3 => Just(Cc::Sack), 3 => Just(Cc::Cubic),
+        2 => Just(Cc::Bbr), 2 => Just(Cc::Bbr3),
     ];
     let windows = (1..12_u32, 4..40_u32);
     let delayed_ack = prop::option::of(Just(ms(40)));
@@ -32,7 +33,7 @@ fn config() -> impl Strategy<Value = Config> {
             rack: rack && cc.selective(),
             prr: prr && cc.selective(),
             limited_transmit,
-            pacing: pacing && cc.selective(),
+            pacing: pacing && cc.selective() || cc.needs_pacing(),
             idle_restart,
             initial_window,
             window,

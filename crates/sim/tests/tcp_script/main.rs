@@ -5,6 +5,7 @@
 mod common;
 
 mod any_path;
+mod bbr;
 mod cubic;
 mod ecn;
 mod hystart;

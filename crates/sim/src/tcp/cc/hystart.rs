@@ -7,7 +7,6 @@ use headgate_core::Span;
 
 use super::{Acked, Control, Controller, Loss, Window};
 use crate::tcp::Config;
-use crate::tcp::outstanding::Record;
 
 /// The constants of 4.3: by how much the round-trip time must have risen, within bounds an eighth of it.
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
@@ -119,10 +118,6 @@ impl Controller for HyStart {
     fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
         self.first = false;
         self.after.on_timeout(loss, window, config);
-    }
-
-    fn on_segment_lost(&mut self, record: &Record, lost: u32, window: &mut Window, config: &Config) {
-        self.after.on_segment_lost(record, lost, window, config);
     }
 
     fn pacing_rate(&self) -> Option<f64> {

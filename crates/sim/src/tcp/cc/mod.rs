@@ -3,11 +3,14 @@
 //! The sender keeps sequence numbers, finds losses, repairs them and runs the timer; a controller says what an
 //! acknowledgement, a mark, a loss and a timeout do to `cwnd` and `ssthresh`. Windows count segments.
 
+mod bbr;
+mod bbr3;
 mod cubic;
 mod dctcp;
 mod hystart;
 mod ledbat;
 mod marking;
+mod path;
 mod prague;
 mod reno;
 mod window;
@@ -16,12 +19,13 @@ pub use window::Window;
 
 use std::fmt;
 
-use headgate_core::{Span, Time};
+use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Cc;
 
 use super::Config;
-use super::outstanding::Record;
-use super::rate_sample::RateSample;
+use super::rate_sample::{RateSample, Snapshot};
+use bbr::Bbr;
+use bbr3::Bbr3;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use hystart::HyStart;
@@ -70,6 +74,23 @@ pub struct Loss {
     pub now: Time,
     /// FlightSize without what limited transmit sent (RFC 5681, section 3.2, step 2).
     pub flight: u32,
+    /// The next new segment to be sent: all is repaired when all before it is acknowledged.
+    pub max: u32,
+}
+
+/// A segment found lost, where segments are tracked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// When it was found.
+    pub now: Time,
+    /// Where delivery stood when it was sent.
+    pub then: Snapshot,
+    /// Which transmission it was, of all the connection made.
+    pub order: u32,
+    /// Segments delivered by now.
+    pub delivered: u32,
+    /// Segments found lost by now, this one included.
+    pub lost: u32,
 }
 
 /// A congestion controller of one flow.
@@ -89,13 +110,25 @@ pub trait Controller: fmt::Debug + Send {
         self.on_loss(loss, window, config);
     }
 
-    /// A segment was found lost, where segments are tracked; `lost` of the connection's segments have been by now. This
-    /// comes before [`on_ack`](Controller::on_ack) and [`on_loss`](Controller::on_loss).
-    fn on_segment_lost(&mut self, _: &Record, _lost: u32, _: &mut Window, _: &Config) {}
+    /// A segment was found lost, where segments are tracked. This comes before [`on_ack`](Controller::on_ack) and
+    /// [`on_loss`](Controller::on_loss).
+    fn on_segment_lost(&mut self, _: &Lost, _: &Window) {}
+
+    /// Something is about to be sent after the application had given too little to fill the window; nothing is in
+    /// flight. Where segments are tracked and the delivery rate sampled.
+    fn on_restart(&mut self, _now: Time, _: &mut Window) {}
+
+    /// Where it takes its chances from: the flow's own stream. Those that leave nothing to chance draw nothing.
+    fn seed(&mut self, _: &mut Rng) {}
 
     /// Segments a second that it wants to be sent at most, if it has a wish: then the sender paces. Asked after each
     /// segment sent.
     fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
+
+    /// What rules the window, if that is not what `ssthresh` says.
+    fn phase(&self) -> Option<&'static str> {
         None
     }
 
@@ -176,6 +209,8 @@ registry! {
     Dctcp Sack = Dctcp::new;
     Prague Sack = Prague::new;
     Ledbat Sack = Ledbat::new;
+    Bbr Sack rates = Bbr::new;
+    Bbr3 Sack rates = Bbr3::new;
 }
 
 /// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.
@@ -223,14 +258,30 @@ impl Controller for Control {
         }
     }
 
-    fn on_segment_lost(&mut self, record: &Record, lost: u32, window: &mut Window, config: &Config) {
+    fn on_segment_lost(&mut self, lost: &Lost, window: &Window) {
         if let Some(cc) = &mut self.0 {
-            cc.on_segment_lost(record, lost, window, config);
+            cc.on_segment_lost(lost, window);
+        }
+    }
+
+    fn on_restart(&mut self, now: Time, window: &mut Window) {
+        if let Some(cc) = &mut self.0 {
+            cc.on_restart(now, window);
+        }
+    }
+
+    fn seed(&mut self, rng: &mut Rng) {
+        if let Some(cc) = &mut self.0 {
+            cc.seed(rng);
         }
     }
 
     fn pacing_rate(&self) -> Option<f64> {
         self.0.as_ref().and_then(|cc| cc.pacing_rate())
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        self.0.as_ref().and_then(|cc| cc.phase())
     }
 
     fn after_a_trip(&self, cwnd: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use headgate_core::Span;
 
-use super::{Phase, Sender};
+use super::{Controller, Phase, Sender};
 
 /// A sender at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,11 +44,11 @@ impl Sender {
             rto: self.rto.timeout(),
             flight: self.flight(),
             acked: self.una,
-            phase: match self.phase {
+            phase: self.cc.phase().unwrap_or(match self.phase {
                 Phase::Recovery { .. } => "recovery",
                 Phase::Open if self.window.in_slow_start() => "slow_start",
                 Phase::Open => "avoidance",
-            },
+            }),
             retransmits: self.retransmits,
             timeouts: self.timeouts,
         }

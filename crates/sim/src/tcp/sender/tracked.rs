@@ -5,6 +5,7 @@
 use headgate_core::{Span, Time};
 
 use super::{Ack, Acked, Config, Controller, Data, ENDLESS, NONE, Phase, Sender};
+use crate::tcp::outstanding::Record;
 use crate::tcp::prr::Prr;
 use crate::tcp::tlp::Tlp;
 use crate::tcp::tracker::{Found, Tracker};
@@ -88,10 +89,11 @@ impl Sender {
             return Some(data);
         }
         let forced = std::mem::take(&mut self.resend);
-        if self.una == self.max && !config.models() {
-            self.restart_after_idle(config, now);
+        if self.una == self.max {
+            self.resume(t, fresh, config, now);
         }
         if t.out.in_flight() >= self.window.whole() && !forced {
+            t.rate.fill(t.out.in_flight());
             return None;
         }
         match t.out.first_lost() {
@@ -107,6 +109,15 @@ impl Sender {
                 }
                 None
             }
+        }
+    }
+
+    /// Nothing is outstanding: a pause may have gone before what is sent next, if there is any `fresh` data.
+    fn resume(&mut self, t: &Tracker, fresh: bool, config: &Config, now: Time) {
+        if !config.models() {
+            self.restart_after_idle(config, now);
+        } else if fresh && t.rate.app_limited() {
+            self.cc.on_restart(now, &mut self.window);
         }
     }
 
@@ -144,11 +155,10 @@ impl Sender {
         let window = t.rack.window(self.recovering(), t.out.arrived(), self.rto.srtt());
         let mut found = Found::default();
         let Tracker { out, rack, rate, began, .. } = t;
-        let (cc, wnd) = (&mut self.cc, &mut self.window);
-        let mut lost = |record: &_| {
+        let (cc, wnd) = (&mut self.cc, &self.window);
+        let mut lost = |record: &Record| {
             found.note(record, *began);
-            rate.on_lost();
-            cc.on_segment_lost(record, rate.lost(), wnd, config);
+            cc.on_segment_lost(&rate.lose(record, now), wnd);
         };
         match config.rack {
             true => t.reorder_at = rack.detect(out, window, now, lost),
@@ -162,11 +172,8 @@ impl Sender {
     fn lose_all(&mut self, t: &mut Tracker, config: &Config, now: Time) {
         let window = t.rack.window(true, t.out.arrived(), self.rto.srtt());
         let Tracker { out, rack, rate, .. } = t;
-        let (cc, wnd) = (&mut self.cc, &mut self.window);
-        let lost = |record: &_| {
-            rate.on_lost();
-            cc.on_segment_lost(record, rate.lost(), wnd, config);
-        };
+        let (cc, wnd) = (&mut self.cc, &self.window);
+        let lost = |record: &Record| cc.on_segment_lost(&rate.lose(record, now), wnd);
         // Without RACK no segment has time left.
         let now_or_never = if config.rack { now } else { Time::NEVER };
         rack.on_timeout(out, self.una, window, now_or_never, lost);

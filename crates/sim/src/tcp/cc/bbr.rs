@@ -1,0 +1,294 @@
+//! BBR, version 1: a model of the path in place of a reaction to loss.
+//!
+//! N. Cardwell, Y. Cheng, S. Hassas Yeganeh, V. Jacobson, "BBR Congestion Control",
+//! draft-cardwell-iccrg-bbr-congestion-control-00, July 2017 (cited as "draft"), and Linux 5.x, `net/ipv4/tcp_bbr.c`, which
+//! came after it. The bottleneck's bandwidth is the greatest delivery rate of ten round trips, the path's delay the
+//! least round trip of ten seconds; their product is what the path holds, and gains of the two controls, pacing rate and
+//! window, say how much more or less is sent.
+//!
+//! | draft | here |
+//! | --- | --- |
+//! | BtlBw, BtlBwFilterLen | `bandwidth`, [`BANDWIDTH_ROUNDS`] |
+//! | RTprop, rtprop_stamp | `min_rtt`, `min_rtt_at` |
+//! | filled_pipe, full_bw | `full`, `plateau` |
+//! | cycle_index, cycle_stamp | `phase`, `phase_at` |
+//! | packet_conservation | `conserving` |
+//!
+//! From Linux and not in the draft: pacing a hundredth below the estimate, the allowance for acknowledgements that come in
+//! lumps, and the window rounded up to an even number. Left out of Linux: the detection of policers (`lt_bw`), and doubts
+//! about a round trip that a delayed ACK may have lengthened (`is_ack_delayed`). Hosts have no segmentation offload here,
+//! so the send quantum is one segment. Marks are not looked at, as in both sources.
+
+mod controls;
+mod probe_rtt;
+
+use headgate_core::{Rng, Span, Time};
+
+use super::path::{Bubble, Epoch, ExtraAcked, FullPipe, MaxFilter, Rounds};
+use super::{Acked, Controller, Loss, Window};
+use crate::tcp::Config;
+use crate::tcp::rate_sample::RateSample;
+
+/// 2/ln 2: the least gain that lets the rate double each round trip (draft, section 4.3.2.1; Linux: 2885/1000).
+const HIGH_GAIN: f64 = 2.885;
+/// The gains of ProbeBW, each held for about a round trip (draft, section 4.3.4.1).
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// The window is twice what the path holds, lest delayed ACKs stall the sender.
+const CWND_GAIN: f64 = 2.0;
+/// Round trips that the bandwidth filter looks back on.
+const BANDWIDTH_ROUNDS: u32 = 10;
+/// Segments that keep a path busy on which every second one is acknowledged.
+const MIN_CWND: f64 = 4.0;
+/// Linux: `bbr_pacing_margin_percent`.
+const MARGIN: f64 = 0.99;
+/// The round trip assumed before one is known (draft, section 4.2.1).
+const NOMINAL_RTT: Span = Span::from_millis(1);
+
+/// Where the flow stands (draft, section 4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Doubles its rate each round trip to find the bandwidth.
+    Startup,
+    /// Lets the queue go that this made.
+    Drain,
+    /// Sends at the bandwidth and tries now and then for more.
+    ProbeBw,
+    /// Has four segments in flight, to see the delay of the path without its own queue.
+    ProbeRtt,
+}
+
+/// The state of one flow.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    state: State,
+    rounds: Rounds,
+    bandwidth: MaxFilter,
+    /// `None` before the first sample.
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    plateau: FullPipe,
+    /// The pipe has been full once.
+    full: bool,
+    phase: usize,
+    phase_at: Time,
+    /// When ProbeRTT may end; `None` while there is too much in flight.
+    probe_rtt_ends: Option<Time>,
+    probe_rtt_round: bool,
+    bubble: Bubble,
+    extra: ExtraAcked,
+    idle_restart: bool,
+    /// All that was lost is repaired when this is acknowledged.
+    recover: Option<u32>,
+    conserving: bool,
+    /// The window before a recovery or ProbeRTT cut it.
+    prior_cwnd: f64,
+    initial_window: f64,
+    pacing_rate: f64,
+    /// The last acknowledgement: segments delivered and in flight after it, and newly delivered by it.
+    last: (u32, u32, u32),
+    rng: Rng,
+}
+
+impl Bbr {
+    /// A flow that has sent nothing.
+    pub fn new(config: &Config) -> Bbr {
+        let initial_window = f64::from(config.initial_window);
+        Bbr {
+            state: State::Startup,
+            rounds: Rounds::default(),
+            bandwidth: MaxFilter::new(0, 0.0),
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            plateau: FullPipe::default(),
+            full: false,
+            phase: 0,
+            phase_at: Time::ZERO,
+            probe_rtt_ends: None,
+            probe_rtt_round: false,
+            bubble: Bubble::default(),
+            extra: ExtraAcked::new(Time::ZERO),
+            idle_restart: false,
+            recover: None,
+            conserving: false,
+            prior_cwnd: 0.0,
+            initial_window,
+            pacing_rate: HIGH_GAIN * initial_window / NOMINAL_RTT.as_secs_f64(),
+            last: (0, 0, 0),
+            rng: Rng::new(0),
+        }
+    }
+
+    /// The estimate of the bottleneck's bandwidth, in segments a second.
+    fn bandwidth(&self) -> f64 {
+        self.bandwidth.get()
+    }
+
+    /// The gain of the pacing rate over the bandwidth.
+    fn pacing_gain(&self) -> f64 {
+        match self.state {
+            State::Startup => HIGH_GAIN,
+            State::Drain => 1.0 / HIGH_GAIN,
+            State::ProbeBw => CYCLE[self.phase],
+            State::ProbeRtt => 1.0,
+        }
+    }
+
+    fn cwnd_gain(&self) -> f64 {
+        match self.state {
+            State::Startup | State::Drain => HIGH_GAIN,
+            State::ProbeBw => CWND_GAIN,
+            State::ProbeRtt => 1.0,
+        }
+    }
+
+    fn take(&mut self, sample: &RateSample, cwnd: &mut f64) {
+        self.last = (sample.total, sample.in_flight, sample.newly_delivered);
+        self.update_bandwidth(sample);
+        self.update_aggregation(sample, *cwnd);
+        if self.state == State::ProbeBw && self.phase_ends(sample) {
+            self.next_phase(sample.at);
+        }
+        self.check_full_pipe(sample);
+        self.check_drain(sample);
+        let expired = self.update_min_rtt(sample);
+        self.check_probe_rtt(sample, expired, cwnd);
+        self.set_pacing_rate(self.pacing_gain());
+        self.set_cwnd(sample, cwnd);
+    }
+
+    fn update_bandwidth(&mut self, sample: &RateSample) {
+        self.rounds.on_ack(sample.then.delivered, sample.total);
+        if self.rounds.started() {
+            self.conserving = false;
+        }
+        if let Some(rate) = sample.rate()
+            && (rate >= self.bandwidth() || !self.limited(sample))
+        {
+            self.bandwidth.update(BANDWIDTH_ROUNDS, self.rounds.count(), rate);
+        }
+    }
+
+    fn limited(&self, sample: &RateSample) -> bool {
+        sample.then.app_limited || self.bubble.covers(sample.then.delivered)
+    }
+
+    fn update_aggregation(&mut self, sample: &RateSample, cwnd: f64) {
+        self.extra.on_ack(&Epoch {
+            segments: sample.newly_delivered,
+            now: sample.at,
+            round: self.rounds.count(),
+            bandwidth: self.bandwidth(),
+            cwnd,
+            full: self.full,
+        });
+    }
+
+    /// Draft, section 4.3.4.3: a phase lasts for a least round trip; one that tries for more also until as much as it
+    /// asks for is in flight, or it is clear that this does not fit; one that drains only as long as there is a queue.
+    fn phase_ends(&self, sample: &RateSample) -> bool {
+        let long = sample.at - self.phase_at > self.min_rtt.unwrap_or(Span::MAX);
+        let gain = self.pacing_gain();
+        let inflight = f64::from(sample.before);
+        if gain > 1.0 {
+            long && (sample.newly_lost > 0 || inflight >= self.inflight(gain))
+        } else {
+            long || gain < 1.0 && inflight <= self.inflight(1.0)
+        }
+    }
+
+    fn next_phase(&mut self, now: Time) {
+        self.phase = (self.phase + 1) % CYCLE.len();
+        self.phase_at = now;
+    }
+
+    fn check_full_pipe(&mut self, sample: &RateSample) {
+        if !self.full && self.rounds.started() && !self.limited(sample) {
+            self.full = self.plateau.on_round(self.bandwidth());
+        }
+    }
+
+    fn check_drain(&mut self, sample: &RateSample) {
+        if self.state == State::Startup && self.full {
+            self.state = State::Drain;
+        }
+        if self.state == State::Drain && f64::from(sample.in_flight) <= self.inflight(1.0) {
+            self.enter_probe_bw(sample.at);
+        }
+    }
+
+    /// Flows begin with any phase but the second: draining needs something to drain (draft, section 4.3.4.2).
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.state = State::ProbeBw;
+        self.phase = CYCLE.len() - 1 - self.rng.below(CYCLE.len() as u32 - 1) as usize;
+        self.next_phase(now);
+    }
+}
+
+impl Controller for Bbr {
+    /// The model, the state, then the controls (draft, section 3.5).
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+        let mut cwnd = window.cwnd();
+        if self.recover.take_if(|recover| ack.ack >= *recover).is_some() {
+            self.conserving = false;
+            cwnd = cwnd.max(self.prior_cwnd);
+        }
+        if let Some(sample) = &ack.rate {
+            self.take(sample, &mut cwnd);
+        }
+        window.set_cwnd(cwnd, ack.now);
+    }
+
+    fn on_echo(&mut self, _: &Acked, _: &mut Window, _: &Config) {}
+
+    /// For a round trip what leaves replaces what arrives (draft, section 4.2.3.4).
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+        let (delivered, in_flight, acked) = self.last;
+        self.save_cwnd(window.cwnd());
+        (self.recover, self.conserving) = (Some(loss.max), true);
+        self.rounds.restart(delivered);
+        window.set_cwnd(f64::from(in_flight + acked.max(1)), loss.now);
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+        self.save_cwnd(window.cwnd());
+        (self.recover, self.conserving) = (Some(loss.max), false);
+        self.plateau = FullPipe::default(); // Linux, bbr_set_state: what was reached says little of what comes
+        window.set_cwnd(1.0, loss.now);
+    }
+
+    /// Draft, section 4.3.4.4.
+    fn on_restart(&mut self, now: Time, window: &mut Window) {
+        self.idle_restart = true;
+        self.extra.restart(now);
+        match self.state {
+            State::ProbeBw => self.set_pacing_rate(1.0),
+            State::ProbeRtt => {
+                let mut cwnd = window.cwnd();
+                self.check_probe_rtt_done(now, &mut cwnd);
+                window.set_cwnd(cwnd, now);
+            }
+            State::Startup | State::Drain => {}
+        }
+    }
+
+    /// The first phase of ProbeBW is drawn.
+    fn seed(&mut self, rng: &mut Rng) {
+        self.rng = Rng::new(rng.bits());
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.pacing_rate)
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        Some(match self.state {
+            State::Startup => "startup",
+            State::Drain => "drain",
+            State::ProbeBw => "probe_bw",
+            State::ProbeRtt => "probe_rtt",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

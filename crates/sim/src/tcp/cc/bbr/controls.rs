@@ -1,0 +1,72 @@
+//! The two controls, pacing rate and window (draft, section 4.2).
+
+use super::{Bbr, MARGIN, MIN_CWND, RateSample, State};
+
+/// Send quanta at both ends beyond what the path holds: 3 of one segment.
+pub(super) const QUANTA: f64 = 3.0;
+
+impl Bbr {
+    /// Until the pipe was full the rate only rises (draft, section 4.2.1).
+    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.bandwidth() * MARGIN;
+        if self.full || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// What the path holds, times `gain`, in whole segments.
+    pub(super) fn bdp(&self, gain: f64) -> f64 {
+        match self.min_rtt {
+            Some(rtt) => (gain * self.bandwidth() * rtt.as_secs_f64()).ceil(),
+            None => self.initial_window,
+        }
+    }
+
+    /// Draft, section 4.2.3.2; Linux, `bbr_quantization_budget`.
+    pub(super) fn quantized(&self, segments: f64) -> f64 {
+        let even = ((segments + QUANTA) / 2.0).ceil() * 2.0;
+        let probing = self.state == State::ProbeBw && self.phase == 0;
+        if probing { even + 2.0 } else { even }
+    }
+
+    pub(super) fn inflight(&self, gain: f64) -> f64 {
+        self.quantized(self.bdp(gain))
+    }
+
+    /// Draft, section 4.2.3.6: towards the target by no more than was acknowledged.
+    pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
+        let acked = f64::from(sample.newly_delivered);
+        if sample.newly_delivered > 0 {
+            if sample.newly_lost > 0 {
+                *cwnd = (*cwnd - f64::from(sample.newly_lost)).max(1.0);
+            }
+            if self.conserving {
+                *cwnd = cwnd.max(f64::from(sample.in_flight) + acked);
+            } else {
+                *cwnd = self.towards_target(*cwnd, acked, sample.total);
+            }
+        }
+        if self.state == State::ProbeRtt {
+            *cwnd = cwnd.min(MIN_CWND);
+        }
+    }
+
+    pub(super) fn towards_target(&self, cwnd: f64, acked: f64, delivered: u32) -> f64 {
+        let extra = if self.full { self.extra.get(self.bandwidth()) } else { 0.0 };
+        let target = self.quantized(self.bdp(self.cwnd_gain()) + extra);
+        let cwnd = if self.full {
+            (cwnd + acked).min(target)
+        } else if cwnd < target || f64::from(delivered) < self.initial_window {
+            cwnd + acked
+        } else {
+            cwnd
+        };
+        cwnd.max(MIN_CWND)
+    }
+
+    /// The last window that neither recovery nor ProbeRTT had cut.
+    pub(super) fn save_cwnd(&mut self, cwnd: f64) {
+        let cut = self.recover.is_some() || self.state == State::ProbeRtt;
+        self.prior_cwnd = if cut { self.prior_cwnd.max(cwnd) } else { cwnd };
+    }
+}

@@ -1,0 +1,235 @@
+//! One flow alone: 1000 segments a second, 50 ms and a segment's millisecond for a round trip. The path holds 51.
+
+use headgate_core::{Rng, Span, Time};
+
+use super::controls::QUANTA;
+use super::*;
+use crate::tcp::cc::path::toy::Toy;
+use crate::tcp::rate_sample::Snapshot;
+
+const BDP: f64 = 51.0;
+
+/// A flow on the path with `room` segments of buffer; the seed is the first phase of ProbeBW's.
+fn flow(room: u32, seed: u64) -> Toy<Bbr> {
+    Toy::new(Bbr::new, seed, 1000.0, Span::from_millis(50), room)
+}
+
+fn at(seconds: f64) -> Time {
+    Time::ZERO + Span::from_secs_f64(seconds)
+}
+
+#[test]
+fn startup_doubles_the_bandwidth_each_round_and_ends_three_rounds_after_it_stops_growing() {
+    let mut flow = flow(1000, 1);
+    let mut by_round = Vec::new();
+    flow.run(at(2.0), |flow| {
+        if flow.model.state == State::Startup && flow.model.rounds.started() {
+            by_round.push(flow.model.bandwidth());
+        }
+    });
+    // The first round knows of one segment only; the second of the initial window: 10 in 51 ms. Doubling takes three
+    // rounds from there to 1000 (2 x 2 x 2 > 5.1), and none can grow by more than the gain.
+    let grown = by_round.iter().position(|bw| *bw > 990.0).expect("the link's rate is found");
+    assert!((by_round[1] - 10.0 / 0.051).abs() < 0.1 && grown == 4, "{by_round:?}");
+    assert!(by_round[1..].windows(2).all(|pair| pair[1] / pair[0] <= HIGH_GAIN), "{by_round:?}");
+    assert_eq!(by_round.len() - 1 - grown, 2, "the third round without growth is Drain's first: {by_round:?}");
+}
+
+#[test]
+fn drain_lets_the_queue_go() {
+    let mut flow = flow(1000, 1);
+    let (mut began, mut queue) = (None, 0.0);
+    let mut ended = None;
+    flow.run(at(2.0), |flow| match flow.model.state {
+        State::Drain if began.is_none() => (began, queue) = (Some(flow.now), flow.queued()),
+        State::ProbeBw if ended.is_none() => ended = Some((flow.now, flow.queued())),
+        _ => {}
+    });
+    let (began, (ended, left)) = (began.unwrap(), ended.unwrap());
+    // Startup's window allows 2.885 times what the path holds.
+    assert!(queue > 0.9 * BDP, "{queue}");
+    // Inflight(1.0) has room for three quanta, and for one more where an even number is wanted.
+    assert!(left <= QUANTA + 1.0, "{left}");
+    // What leaves exceeds what comes by 1 - 0.99/2.885 of the rate. Some that left before is still to come.
+    let lasted = (ended - began).as_secs_f64();
+    let expected = (queue - left) / 1000.0 / (1.0 - 0.99 / HIGH_GAIN);
+    assert!((lasted - expected).abs() < 0.01, "{lasted} s rather than {expected}");
+}
+
+#[test]
+fn the_cycle_of_gains_goes_round_in_eight_phases_of_a_round_trip() {
+    let mut flow = flow(1000, 1);
+    let mut phases: Vec<(Time, f64, u32)> = Vec::new();
+    flow.run(at(9.0), |flow| {
+        let gain = flow.model.pacing_gain();
+        if flow.model.state == State::ProbeBw && flow.now == flow.model.phase_at {
+            phases.push((flow.now, gain, flow.in_flight()));
+        }
+    });
+    let first = phases.iter().position(|(_, gain, _)| *gain == 1.25).unwrap();
+    let cycles: Vec<Vec<f64>> = phases[first..].chunks_exact(8).map(|c| c.iter().map(|p| p.1).collect()).collect();
+    assert!(cycles.len() > 15);
+    assert!(cycles.iter().all(|cycle| cycle[..] == CYCLE), "{cycles:?}");
+    for pair in phases[first..].windows(2) {
+        let ((began, gain, _), (ended, _, inflight)) = (pair[0], pair[1]);
+        let lasted = (ended - began).as_secs_f64();
+        // "More than" a least round trip, seen with the next acknowledgement; those come every millisecond or so.
+        let long = (0.051..0.053).contains(&lasted);
+        match gain {
+            1.0 => assert!(long, "{lasted}"),
+            1.25 => assert!(lasted > 0.051 && f64::from(inflight) >= 1.25 * BDP, "{lasted} {inflight}"),
+            _ => assert!(long || f64::from(inflight) <= BDP + QUANTA + 1.0, "{lasted} {inflight}"),
+        }
+    }
+}
+
+#[test]
+fn flows_enter_the_cycle_at_any_phase_but_the_draining_one() {
+    let mut seen = [0; 8];
+    for seed in 0..700 {
+        let mut bbr = Bbr::new(&Config::default());
+        bbr.seed(&mut Rng::new(seed));
+        bbr.enter_probe_bw(Time::ZERO);
+        seen[bbr.phase] += 1;
+    }
+    assert_eq!(seen[1], 0, "0.75 has nothing to drain");
+    // 100 expected of each of seven, with a standard deviation of sqrt(700 x 1/7 x 6/7) = 9.3: five of them.
+    assert!(seen.iter().enumerate().all(|(phase, n)| phase == 1 || (54..=146).contains(n)), "{seen:?}");
+}
+
+#[test]
+fn alone_it_finds_the_bandwidth_keeps_the_link_busy_and_queues_less_than_the_path_holds() {
+    let mut flow = flow(1000, 2);
+    let (mut most, mut before) = (0.0_f64, 0);
+    flow.run(at(3.0), |flow| before = flow.delivered());
+    flow.run(at(9.0), |flow| {
+        assert!((flow.model.bandwidth() - 1000.0).abs() <= 10.0, "{}", flow.model.bandwidth());
+        most = most.max(flow.queued());
+    });
+    // Cruising at 0.99 and after a probe at 0.75: at most a hundredth of the link's time is idle, and what a drain
+    // below the queue costs.
+    assert!(f64::from(flow.delivered() - before) > 0.98 * 6000.0, "{}", flow.delivered() - before);
+    // The probe's quarter, and what was queued before it.
+    assert!(most <= 0.5 * BDP, "{most}");
+}
+
+#[test]
+fn probe_rtt_comes_every_ten_seconds_for_200_ms_with_four_segments() {
+    let mut flow = flow(1000, 1);
+    let mut entered: Vec<Time> = Vec::new();
+    let (mut left, mut small) = (Vec::new(), Vec::new());
+    let mut last = State::Startup;
+    flow.run(at(45.0), |flow| {
+        let state = flow.model.state;
+        match (last, state) {
+            (State::ProbeRtt, State::ProbeRtt) if flow.in_flight() <= 4 && small.len() < entered.len() => {
+                small.push(flow.now);
+            }
+            (State::ProbeRtt, State::ProbeRtt) => assert!(flow.window.cwnd() <= 4.0),
+            (_, State::ProbeRtt) => entered.push(flow.now),
+            (State::ProbeRtt, _) => left.push(flow.now),
+            _ => {}
+        }
+        last = state;
+    });
+    assert_eq!(entered.len(), 4);
+    for n in 0..left.len() {
+        let held = (left[n] - small[n]).as_secs_f64();
+        assert!((0.2..0.2 + 2.0 * 0.051).contains(&held), "{held} s with four segments");
+    }
+    // Each leaves the clock at its end; the next is ten seconds and an acknowledgement later. A least round trip that
+    // the cycle's draining happens to see again (0.051) starts it anew: at most once a cycle of 8 x 51 ms.
+    for (left, entered) in left.iter().zip(&entered[1..]) {
+        assert!((*entered - *left).as_secs_f64() >= 10.0);
+    }
+    assert_eq!(flow.model.min_rtt, Some(Span::from_millis(51)));
+    assert!((flow.model.bandwidth() - 1000.0).abs() <= 10.0, "what was delivered meanwhile does not count");
+}
+
+#[test]
+fn a_slower_link_is_noticed_within_ten_rounds_and_a_faster_one_in_as_many_probes_as_it_takes() {
+    let mut flow = flow(1000, 1);
+    flow.run(at(5.0), |_| {});
+    flow.rate = 500.0;
+    let round = flow.model.rounds.count();
+    flow.run(at(8.0), |flow| {
+        // One round more for what was under way, one for the filter's edge.
+        if flow.model.rounds.count() > round + BANDWIDTH_ROUNDS + 2 {
+            assert!(flow.model.bandwidth() <= 505.0, "{}", flow.model.bandwidth());
+        }
+    });
+    flow.rate = 1000.0;
+    // Each probe may find a quarter more: four to double. A cycle is eight round trips of 52 ms or longer.
+    flow.run(at(8.0 + 5.0 * 8.0 * 0.06), |_| {});
+    assert!(flow.model.bandwidth() >= 990.0, "{}", flow.model.bandwidth());
+}
+
+#[test]
+fn what_the_application_limits_does_not_lower_the_bandwidth() {
+    let mut flow = flow(1000, 1);
+    flow.run(at(5.0), |_| {});
+    let mut then = Snapshot::default();
+    (then.delivered, then.in_flight, then.app_limited) = (flow.delivered(), 1, true);
+    let mut sample = RateSample {
+        delivered: 1,
+        interval: Some(Span::from_millis(50)),
+        rtt: Span::from_millis(51),
+        again: false,
+        then,
+        total: flow.delivered(),
+        newly_delivered: 1,
+        lost: 0,
+        newly_lost: 0,
+        before: 2,
+        in_flight: 1,
+        at: flow.now,
+        window_full: false,
+    };
+    for _ in 0..50 {
+        (sample.total, sample.then.delivered) = (sample.total + 1, sample.total + 1);
+        sample.at += Span::from_millis(51);
+        flow.model.take(&sample, &mut 100.0);
+    }
+    assert_eq!(flow.model.bandwidth(), 1000.0);
+    sample.then.app_limited = false;
+    for _ in 0..=BANDWIDTH_ROUNDS + 1 {
+        (sample.total, sample.then.delivered) = (sample.total + 1, sample.total + 1);
+        flow.model.take(&sample, &mut 100.0);
+    }
+    assert_eq!(flow.model.bandwidth(), 20.0, "fifty rounds of it do, once it is the path");
+}
+
+#[test]
+fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
+    let config = Config::default();
+    let (mut bbr, mut window) = (Bbr::new(&config), Window::new(&config));
+    let loss = Loss { now: Time::ZERO, flight: 40, max: 100 };
+    let acked = |ack| Acked {
+        now: Time::ZERO,
+        ack,
+        max: 100,
+        acked: 1,
+        delivered: 1,
+        flight: 40,
+        ece: false,
+        marked: 0,
+        recovering: false,
+        grows: false,
+        rtt: None,
+        delay: None,
+        srtt: None,
+        rate: None,
+    };
+    window.set_cwnd(40.0, Time::ZERO);
+    bbr.last = (100, 20, 1);
+    bbr.on_loss(&loss, &mut window, &config);
+    assert_eq!(window.cwnd(), 21.0, "what is in flight, and one for what arrived");
+    bbr.on_ack(&acked(99), &mut window, &config);
+    assert_eq!(window.cwnd(), 21.0);
+    bbr.on_ack(&acked(100), &mut window, &config);
+    assert_eq!(window.cwnd(), 40.0);
+    bbr.on_timeout(&loss, &mut window, &config);
+    assert_eq!(window.cwnd(), 1.0);
+    bbr.on_ack(&acked(100), &mut window, &config);
+    assert_eq!(window.cwnd(), 40.0);
+}

@@ -1,0 +1,376 @@
+//! BBR, version 3: a model of the path that loss bounds.
+//!
+//! N. Cardwell, I. Swett, J. Beshay (editors), "BBR Congestion Control", draft-ietf-ccwg-bbr-06 (cited as "draft"); where
+//! the draft is silent, Google's Linux, `net/ipv4/tcp_bbr.c`, branch v3 ("Linux"). As in [version 1](super::bbr) the product
+//! of bandwidth and delay says what the path holds. Added to that are bounds from loss: long-term ones, found while
+//! probing, and short-term ones, which hold until the next probe. A probe for bandwidth is rarer (every two or three
+//! seconds, or as often as Reno would lose) and ends when more than two segments in a hundred are lost.
+//!
+//! | draft | here |
+//! | --- | --- |
+//! | max_bw, bw | `max_bw` (two cycles), `bw` |
+//! | bw_shortterm, inflight_shortterm, inflight_longterm | the same in [`Bounds`] |
+//! | full_bw_reached, full_bw_now | `full`, `plateau` |
+//! | probe_rtt_min_delay, probe_rtt_min_stamp | `probe_rtt_min`, `probe_rtt_min_at` |
+//! | ack_phase, of which only ACKS_PROBE_STOPPING has consequences | `probe_stopping` |
+//! | is_bw_probe_sample | `probe_sample` |
+//!
+//! The draft is not finished. What it leaves open and what was decided here: it gives no answer to marks but that they
+//! must count as congestion (section 3.7), so an echo counts as loss above the threshold; Linux's answer to shallow marks
+//! (`ecn_alpha`) is left out. Hosts have no segmentation offload here: the send quantum is one segment. Recoveries are
+//! never found to have been spurious, so nothing is undone (section 5.5.11). Where draft and Linux differ (gains of Drain
+//! and DOWN, for one) the draft holds.
+
+mod bounds;
+mod controls;
+mod probe_bw;
+mod probe_rtt;
+
+use headgate_core::{Rng, Span, Time};
+
+use super::path::{Bubble, Epoch, ExtraAcked, FullPipe, Rounds};
+use super::{Acked, Controller, Loss, Lost, Window};
+use crate::tcp::Config;
+use crate::tcp::rate_sample::RateSample;
+use bounds::Bounds;
+
+/// Greatest share of segments lost in a round trip while probing (section 2.8).
+const LOSS_THRESHOLD: f64 = 0.02;
+/// What loss reduces the bounds to (section 2.8).
+const BETA: f64 = 0.7;
+/// The share of `inflight_longterm` left to others (section 2.8).
+const HEADROOM: f64 = 0.15;
+/// Segments that keep a path busy on which every second one is acknowledged (section 2.8).
+const MIN_CWND: f64 = 4.0;
+/// Pacing stays a hundredth below the bandwidth (section 2.5).
+const MARGIN: f64 = 0.99;
+/// Runs of lost segments in a round trip that end Startup (section 5.3.1.3).
+const STARTUP_LOSSES: u32 = 6;
+/// Round trips that Drain may take (section 5.3.2).
+const DRAIN_ROUNDS: u32 = 3;
+/// The round trip assumed before one is known (section 5.6.2).
+const NOMINAL_RTT: Span = Span::from_millis(1);
+
+/// Where the flow stands (section 5.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Doubles its rate each round trip to find the bandwidth.
+    Startup,
+    /// Lets the queue go that this made.
+    Drain,
+    /// ProbeBW: sends less than the bandwidth until the queue is gone.
+    Down,
+    /// ProbeBW: sends at the bandwidth, with some headroom.
+    Cruise,
+    /// ProbeBW: fills the path again, for a round trip.
+    Refill,
+    /// ProbeBW: tries for more.
+    Up,
+    /// Has half of what the path holds in flight, to see its delay without the flow's own queue.
+    ProbeRtt,
+}
+
+impl State {
+    /// Gains of pacing rate and window (section 5.6.1).
+    const fn gains(self) -> (f64, f64) {
+        match self {
+            State::Startup => (2.77, 2.0),
+            State::Drain => (0.5, 2.0),
+            State::Down => (0.9, 2.0),
+            State::Cruise | State::Refill => (1.0, 2.0),
+            State::Up => (1.25, 2.25),
+            State::ProbeRtt => (1.0, 0.5),
+        }
+    }
+
+    /// One of the four of ProbeBW.
+    const fn probes_bw(self) -> bool {
+        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    /// Sends what the path may not hold, so that a loss says nothing of what it holds (`IsProbingBW`).
+    const fn accelerates(self) -> bool {
+        matches!(self, State::Startup | State::Refill | State::Up)
+    }
+}
+
+/// The state of one flow.
+#[derive(Clone, Debug)]
+pub struct Bbr3 {
+    state: State,
+    rounds: Rounds,
+    /// The greatest delivery rates of the last cycle of ProbeBW and of this one.
+    max_bw: [f64; 2],
+    /// `max_bw` within its bounds, in segments a second.
+    bw: f64,
+    bounds: Bounds,
+    plateau: FullPipe,
+    /// The pipe has been full once.
+    full: bool,
+    drain_round: u32,
+    extra: ExtraAcked,
+    // The least round trips, and ProbeRTT; `None` before the first sample.
+    min_rtt: Option<Span>,
+    min_rtt_at: Time,
+    probe_rtt_min: Option<Span>,
+    probe_rtt_min_at: Time,
+    probe_rtt_ends: Option<Time>,
+    probe_rtt_round: bool,
+    bubble: Bubble,
+    idle_restart: bool,
+    // The cycle of ProbeBW.
+    /// Acknowledgements are of what was sent to probe.
+    probe_sample: bool,
+    /// The probe is over, and its last acknowledgements are still to come.
+    probe_stopping: bool,
+    prev_too_high: bool,
+    prev_precautionary: bool,
+    cycle_at: Time,
+    wait: Span,
+    rounds_since_up: u32,
+    up_rounds: u32,
+    up_acked: f64,
+    up_acked_per_segment: f64,
+    // Controls.
+    /// All that was lost is repaired when this is acknowledged.
+    recover: Option<u32>,
+    prior_cwnd: f64,
+    initial_window: f64,
+    pacing_rate: f64,
+    /// Segments delivered so far.
+    delivered: u32,
+    rng: Rng,
+}
+
+impl Bbr3 {
+    /// A flow that has sent nothing.
+    pub fn new(config: &Config) -> Bbr3 {
+        let initial_window = f64::from(config.initial_window);
+        Bbr3 {
+            state: State::Startup,
+            rounds: Rounds::default(),
+            max_bw: [0.0; 2],
+            bw: 0.0,
+            bounds: Bounds::default(),
+            plateau: FullPipe::default(),
+            full: false,
+            drain_round: 0,
+            extra: ExtraAcked::new(Time::ZERO),
+            min_rtt: None,
+            min_rtt_at: Time::ZERO,
+            probe_rtt_min: None,
+            probe_rtt_min_at: Time::ZERO,
+            probe_rtt_ends: None,
+            probe_rtt_round: false,
+            bubble: Bubble::default(),
+            idle_restart: false,
+            probe_sample: false,
+            probe_stopping: false,
+            prev_too_high: false,
+            prev_precautionary: false,
+            cycle_at: Time::ZERO,
+            wait: Span::ZERO,
+            rounds_since_up: 0,
+            up_rounds: 0,
+            up_acked: 0.0,
+            up_acked_per_segment: f64::INFINITY,
+            recover: None,
+            prior_cwnd: 0.0,
+            initial_window,
+            pacing_rate: State::Startup.gains().0 * initial_window / NOMINAL_RTT.as_secs_f64(),
+            delivered: 0,
+            rng: Rng::new(0),
+        }
+    }
+
+    fn take(&mut self, sample: &RateSample, cwnd: &mut f64) {
+        self.delivered = sample.total;
+        self.bounds.on_ack(sample);
+        self.update_max_bw(sample);
+        if self.bounds.round_started {
+            self.adapt_short_term(*cwnd);
+        }
+        self.update_aggregation(sample, *cwnd);
+        self.check_full_pipe(sample);
+        self.check_startup_done(sample);
+        self.check_drain_done(sample);
+        self.update_probe_bw(sample, *cwnd);
+        let expired = self.update_min_rtt(sample);
+        self.check_probe_rtt(sample, expired, cwnd);
+        self.bounds.end_ack(sample);
+        self.bw = self.greatest_bw().min(self.bounds.bw_shortterm);
+        self.set_pacing_rate(self.state.gains().0);
+        self.set_cwnd(sample, cwnd);
+    }
+
+    fn greatest_bw(&self) -> f64 {
+        self.max_bw[0].max(self.max_bw[1])
+    }
+
+    fn limited(&self, sample: &RateSample) -> bool {
+        sample.then.app_limited || self.bubble.covers(sample.then.delivered)
+    }
+
+    /// Section 5.5.5.
+    fn update_max_bw(&mut self, sample: &RateSample) {
+        self.rounds.on_ack(sample.then.delivered, sample.total);
+        self.rounds_since_up += u32::from(self.rounds.started());
+        if let Some(rate) = sample.rate()
+            && (rate >= self.greatest_bw() || !self.limited(sample))
+        {
+            self.max_bw[1] = self.max_bw[1].max(rate);
+        }
+    }
+
+    fn update_aggregation(&mut self, sample: &RateSample, cwnd: f64) {
+        self.extra.on_ack(&Epoch {
+            segments: sample.newly_delivered,
+            now: sample.at,
+            round: self.rounds.count(),
+            bandwidth: self.bw,
+            cwnd,
+            full: self.full,
+        });
+    }
+
+    /// Section 5.3.1.2.
+    fn check_full_pipe(&mut self, sample: &RateSample) {
+        let Some(rate) = sample.rate() else { return };
+        if self.rounds.started() && !self.limited(sample) {
+            self.full |= self.plateau.on_round(rate);
+        }
+    }
+
+    /// Sections 5.3.1.1 and 5.3.1.3.
+    fn check_startup_done(&mut self, sample: &RateSample) {
+        if self.state != State::Startup {
+            return;
+        }
+        let lossy = self.bounds.round_started && self.recover.is_some() && self.bounds.last_runs >= STARTUP_LOSSES;
+        if lossy && too_high(sample.lost, sample.then.in_flight) {
+            self.leave_startup();
+        }
+        if self.full {
+            self.state = State::Drain;
+            self.drain_round = self.rounds.count();
+        }
+    }
+
+    /// More was in flight than fits.
+    fn leave_startup(&mut self) {
+        self.full = true;
+        self.bounds.inflight_longterm = self.bdp(1.0).max(f64::from(self.bounds.inflight_latest)).floor();
+    }
+
+    /// Section 5.3.2.
+    fn check_drain_done(&mut self, sample: &RateSample) {
+        let drained = f64::from(sample.in_flight) <= self.inflight(1.0);
+        if self.state == State::Drain && (drained || self.rounds.count() > self.drain_round + DRAIN_ROUNDS) {
+            self.start_down(sample.total, sample.at);
+        }
+    }
+}
+
+impl Controller for Bbr3 {
+    /// Section 5.2.3.
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+        let mut cwnd = window.cwnd();
+        if self.recover.take_if(|recover| ack.ack >= *recover).is_some() {
+            cwnd = cwnd.max(self.prior_cwnd);
+        }
+        if let Some(sample) = &ack.rate {
+            self.take(sample, &mut cwnd);
+        }
+        window.set_cwnd(cwnd, ack.now);
+    }
+
+    /// The draft (section 3.7) asks only that marks count as congestion: here, as loss beyond the threshold.
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+        self.bounds.note_mark(self.delivered);
+        if self.state == State::Startup && !self.full {
+            self.leave_startup();
+        } else if let Some(sample) = &ack.rate
+            && self.probe_sample
+        {
+            let in_flight = f64::from(sample.then.in_flight);
+            self.on_inflight_too_high(in_flight, sample.then.app_limited, sample.total, ack.now, window.cwnd());
+        }
+    }
+
+    /// The window stays as it is: the bounds answer to the loss (section 5.6.4.4).
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+        self.save_cwnd(window.cwnd());
+        self.recover = Some(loss.max);
+    }
+
+    /// One segment may be sent (section 5.6.4.4). From Linux (`bbr_set_state`): the short-term bound begins with the window
+    /// of before, and what was reached says little of what comes.
+    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        self.on_loss(loss, window, config);
+        self.plateau = FullPipe::default();
+        if !self.state.accelerates() && self.bounds.inflight_shortterm.is_infinite() {
+            self.bounds.inflight_shortterm = self.prior_cwnd;
+        }
+        window.set_cwnd(1.0, loss.now);
+    }
+
+    /// Section 5.5.10.2.
+    fn on_segment_lost(&mut self, lost: &Lost, window: &Window) {
+        self.bounds.note_loss(lost);
+        let since = lost.lost - lost.then.lost;
+        if self.probe_sample && too_high(since, lost.then.in_flight) {
+            let in_flight = inflight_at_loss(lost.then.in_flight, since);
+            self.on_inflight_too_high(in_flight, lost.then.app_limited, lost.delivered, lost.now, window.cwnd());
+        }
+    }
+
+    /// Section 5.4.1.
+    fn on_restart(&mut self, now: Time, window: &mut Window) {
+        self.idle_restart = true;
+        self.extra.restart(now);
+        if self.state.probes_bw() {
+            self.set_pacing_rate(1.0);
+        } else if self.state == State::ProbeRtt {
+            let mut cwnd = window.cwnd();
+            self.check_probe_rtt_done(self.delivered, now, &mut cwnd);
+            window.set_cwnd(cwnd, now);
+        }
+    }
+
+    /// The waits between probes are drawn.
+    fn seed(&mut self, rng: &mut Rng) {
+        self.rng = Rng::new(rng.bits());
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.pacing_rate)
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        Some(match self.state {
+            State::Startup => "startup",
+            State::Drain => "drain",
+            State::Down => "probe_down",
+            State::Cruise => "probe_cruise",
+            State::Refill => "probe_refill",
+            State::Up => "probe_up",
+            State::ProbeRtt => "probe_rtt",
+        })
+    }
+}
+
+/// `IsInflightTooHigh`, section 5.5.10.2.
+fn too_high(lost: u32, inflight: u32) -> bool {
+    f64::from(lost) > f64::from(inflight) * LOSS_THRESHOLD
+}
+
+/// How much was in flight when losses passed the threshold (`InflightAtLoss`): a segment was sent that made `in_flight`,
+/// and is the last of `lost`. As in Linux, losses that had passed the threshold before it count for nothing more.
+fn inflight_at_loss(in_flight: u32, lost: u32) -> f64 {
+    let (before, lost_before) = (f64::from(in_flight) - 1.0, f64::from(lost) - 1.0);
+    let prefix = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);
+    before + prefix.max(0.0)
+}
+
+#[cfg(test)]
+mod tests;

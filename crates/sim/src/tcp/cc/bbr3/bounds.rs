@@ -1,0 +1,126 @@
+//! What loss says of the path: bounds on bandwidth and on what is in flight (draft, section 5.5.10).
+
+use super::{BETA, Bbr3, HEADROOM, Lost, MIN_CWND, RateSample, State};
+
+/// The bounds, and what was delivered of late.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    pub bw_shortterm: f64,
+    pub inflight_shortterm: f64,
+    /// Whole segments: what is in flight is compared with it.
+    pub inflight_longterm: f64,
+    /// The greatest delivery rate of the last round trip, and the most that was delivered in one.
+    pub bw_latest: f64,
+    pub inflight_latest: u32,
+    /// Rounds of their own: the first loss begins one.
+    round_began: u32,
+    /// The last acknowledgement began one.
+    pub round_started: bool,
+    lost_in_round: bool,
+    /// Runs of lost segments, sent one after another, in this round and in the one before.
+    runs: u32,
+    pub last_runs: u32,
+    last_lost: u32,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            bw_shortterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            inflight_longterm: f64::INFINITY,
+            bw_latest: 0.0,
+            inflight_latest: 0,
+            round_began: 0,
+            round_started: false,
+            lost_in_round: false,
+            runs: 0,
+            last_runs: 0,
+            last_lost: 0,
+        }
+    }
+}
+
+impl Bounds {
+    /// Near the start of an acknowledgement (`UpdateLatestDeliverySignals`).
+    pub fn on_ack(&mut self, sample: &RateSample) {
+        self.bw_latest = self.bw_latest.max(sample.rate().unwrap_or(0.0));
+        self.inflight_latest = self.inflight_latest.max(sample.delivered);
+        self.round_started = sample.then.delivered >= self.round_began;
+        if self.round_started {
+            self.round_began = sample.total;
+            (self.last_runs, self.runs) = (self.runs, 0);
+        }
+    }
+
+    /// Near its end (`AdvanceLatestDeliverySignals`).
+    pub fn end_ack(&mut self, sample: &RateSample) {
+        if self.round_started {
+            self.bw_latest = sample.rate().unwrap_or(0.0);
+            self.inflight_latest = sample.delivered;
+        }
+    }
+
+    /// A segment was lost (`NoteLoss`).
+    pub fn note_loss(&mut self, lost: &Lost) {
+        self.note_mark(lost.delivered);
+        self.runs += u32::from(lost.order != self.last_lost + 1);
+        self.last_lost = lost.order;
+    }
+
+    /// There is congestion in this round.
+    pub fn note_mark(&mut self, delivered: u32) {
+        if !self.lost_in_round {
+            self.round_began = delivered;
+        }
+        self.lost_in_round = true;
+    }
+
+    /// A cycle begins: what was noted belongs to the last one (`ResetCongestionSignals`).
+    pub fn reset_signals(&mut self) {
+        self.lost_in_round = false;
+        (self.bw_latest, self.inflight_latest) = (0.0, 0);
+    }
+
+    /// Probing begins: what held until now does no longer (`ResetShortTermModel`).
+    pub fn reset_short_term(&mut self) {
+        (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
+    }
+
+    /// What leaves others some room (`InflightWithHeadroom`).
+    pub fn with_headroom(&self) -> f64 {
+        let headroom = (HEADROOM * self.inflight_longterm).max(1.0);
+        if self.inflight_longterm.is_finite() {
+            (self.inflight_longterm - headroom).max(MIN_CWND)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// The most the window may be (`BoundCwndForModel`, section 5.6.4.7).
+    pub fn cap(&self, state: State) -> f64 {
+        let cap = match state {
+            State::Down | State::Refill | State::Up => self.inflight_longterm,
+            State::Cruise | State::ProbeRtt => self.with_headroom(),
+            State::Startup | State::Drain => f64::INFINITY,
+        };
+        cap.min(self.inflight_shortterm).max(MIN_CWND)
+    }
+}
+
+impl Bbr3 {
+    /// Once a round trip: a loss that no probe caused lowers the bounds towards what is being delivered (section
+    /// 5.5.10.3).
+    pub(super) fn adapt_short_term(&mut self, cwnd: f64) {
+        let lost = std::mem::take(&mut self.bounds.lost_in_round);
+        if !lost || self.state.accelerates() {
+            return;
+        }
+        let greatest = self.greatest_bw();
+        let bounds = &mut self.bounds;
+        let or = |bound: f64, first: f64| if bound.is_finite() { bound } else { first };
+        bounds.bw_shortterm = bounds.bw_latest.max(BETA * or(bounds.bw_shortterm, greatest));
+        let inflight = BETA * or(bounds.inflight_shortterm, cwnd);
+        bounds.inflight_shortterm = inflight.max(f64::from(bounds.inflight_latest));
+    }
+}

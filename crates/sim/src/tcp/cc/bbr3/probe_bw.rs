@@ -1,0 +1,169 @@
+//! The cycle of ProbeBW: DOWN, CRUISE, REFILL, UP (draft, section 5.3.3).
+
+use headgate_core::{Span, Time};
+
+use super::{BETA, Bbr3, FullPipe, RateSample, State, too_high};
+
+/// Round trips between probes at most: as often as a Reno flow of this window would lose (section 5.3.3.8).
+const RENO_ROUNDS: f64 = 63.0;
+/// Time between probes at least; up to as much again as [`WAIT_SPREAD`] comes on top (section 5.3.3.8.2).
+const WAIT: Span = Span::from_secs(2);
+const WAIT_SPREAD: Span = Span::from_secs(1);
+/// The slope of `inflight_longterm` doubles this many times at most.
+const UP_ROUNDS: u32 = 30;
+
+impl Bbr3 {
+    pub(super) fn start_down(&mut self, delivered: u32, now: Time) {
+        self.bounds.reset_signals();
+        self.up_acked_per_segment = f64::INFINITY;
+        self.rounds_since_up = self.rng.below(2);
+        self.wait = WAIT + self.rng.span_below(WAIT_SPREAD);
+        self.cycle_at = now;
+        self.probe_stopping = true;
+        self.rounds.restart(delivered);
+        self.state = State::Down;
+    }
+
+    fn start_refill(&mut self, delivered: u32) {
+        self.bounds.reset_short_term();
+        (self.up_rounds, self.up_acked) = (0, 0.0);
+        self.prev_precautionary = false;
+        self.probe_stopping = false;
+        self.rounds.restart(delivered);
+        self.state = State::Refill;
+    }
+
+    fn start_up(&mut self, sample: &RateSample, cwnd: f64) {
+        self.rounds.restart(sample.total);
+        self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0));
+        self.state = State::Up;
+        self.raise_slope(cwnd);
+    }
+
+    /// `UpdateProbeBWCyclePhase`, section 5.3.3.9.
+    pub(super) fn update_probe_bw(&mut self, sample: &RateSample, cwnd: f64) {
+        if !self.full || self.adapt_long_term(sample, cwnd) {
+            return;
+        }
+        match self.state {
+            State::Down | State::Cruise if self.is_time_to_probe(sample.at, cwnd) => self.start_refill(sample.total),
+            State::Down if self.is_time_to_cruise(sample.in_flight) => self.state = State::Cruise,
+            State::Refill if self.rounds.started() => {
+                self.probe_sample = true;
+                self.start_up(sample, cwnd);
+            }
+            State::Up => self.check_go_down(sample, cwnd),
+            _ => {}
+        }
+    }
+
+    /// Two time scales, the native one and Reno's (section 5.3.3.8.2).
+    fn is_time_to_probe(&self, now: Time, cwnd: f64) -> bool {
+        let reno = self.target_inflight(cwnd).min(RENO_ROUNDS);
+        now > self.cycle_at + self.wait || f64::from(self.rounds_since_up) >= reno
+    }
+
+    fn is_time_to_cruise(&self, inflight: u32) -> bool {
+        f64::from(inflight) <= self.bounds.with_headroom().min(self.inflight_at(self.greatest_bw()))
+    }
+
+    /// What the path holds at `bw` rather than within the short-term bound.
+    fn inflight_at(&self, bw: f64) -> f64 {
+        self.quantized(self.min_rtt.map_or(self.initial_window, |rtt| bw * rtt.as_secs_f64()))
+    }
+
+    /// Section 5.3.3.7; losses beyond the threshold end UP as soon as they are found.
+    fn check_go_down(&mut self, sample: &RateSample, cwnd: f64) {
+        let bound = self.bounds.inflight_longterm;
+        let risky = self.prev_too_high && f64::from(sample.in_flight) >= bound;
+        self.prev_precautionary |= risky;
+        if !risky && sample.window_full && cwnd >= bound {
+            self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0)); // it is the bound that limits what is delivered
+        } else if risky || self.plateau.is_full() {
+            self.prev_too_high = false; // not yet
+            self.start_down(sample.total, sample.at);
+        }
+    }
+
+    /// `AdaptLongTermModel`, section 5.3.3.9. Gives whether a state was entered.
+    fn adapt_long_term(&mut self, sample: &RateSample, cwnd: f64) -> bool {
+        if self.probe_stopping && self.rounds.started() && self.end_probe(sample) {
+            return true;
+        }
+        let bound = self.bounds.inflight_longterm;
+        if bound.is_finite() && !too_high(sample.lost, sample.then.in_flight) {
+            self.bounds.inflight_longterm = bound.max(f64::from(sample.then.in_flight));
+            if self.state == State::Up {
+                self.raise_inflight(sample, cwnd);
+            }
+        }
+        false
+    }
+
+    /// The last acknowledgement of a probe came. Gives whether the next probe begins at once.
+    fn end_probe(&mut self, sample: &RateSample) -> bool {
+        self.probe_sample = false;
+        self.probe_stopping = false;
+        if !self.state.probes_bw() {
+            return false;
+        }
+        if !self.limited(sample) {
+            self.advance_max_bw();
+        }
+        // Precautionary probing (section 5.3.3.6): what was risky turned out to be safe.
+        let again = self.prev_precautionary && !self.prev_too_high;
+        if again {
+            self.start_refill(sample.total);
+        }
+        again
+    }
+
+    /// The cycle before last is forgotten (section 5.5.6). As in Linux, one without a sample is not counted.
+    fn advance_max_bw(&mut self) {
+        if self.max_bw[1] > 0.0 {
+            self.max_bw = [self.max_bw[1], 0.0];
+        }
+    }
+
+    /// `RaiseInflightLongtermSlope`: twice as many segments each round trip (section 5.3.3.5).
+    pub(super) fn raise_slope(&mut self, cwnd: f64) {
+        let growth = f64::from(1u32 << self.up_rounds);
+        self.up_rounds = (self.up_rounds + 1).min(UP_ROUNDS);
+        self.up_acked_per_segment = (cwnd / growth).max(1.0);
+    }
+
+    /// `ProbeInflightLongtermUpward`.
+    fn raise_inflight(&mut self, sample: &RateSample, cwnd: f64) {
+        if !sample.window_full || cwnd < self.bounds.inflight_longterm {
+            return;
+        }
+        self.up_acked += f64::from(sample.newly_delivered);
+        if self.up_acked >= self.up_acked_per_segment {
+            let segments = (self.up_acked / self.up_acked_per_segment).floor();
+            self.up_acked -= segments * self.up_acked_per_segment;
+            self.bounds.inflight_longterm += segments;
+        }
+        if self.rounds.started() {
+            self.raise_slope(cwnd);
+        }
+    }
+
+    /// `HandleInflightTooHigh`, section 5.5.10.2: once a probe.
+    pub(super) fn on_inflight_too_high(
+        &mut self,
+        inflight: f64,
+        app_limited: bool,
+        delivered: u32,
+        now: Time,
+        cwnd: f64,
+    ) {
+        self.prev_too_high = true;
+        self.probe_sample = false;
+        if !app_limited {
+            self.bounds.inflight_longterm = inflight.max(self.target_inflight(cwnd) * BETA).floor();
+        }
+        if self.state == State::Up {
+            self.start_down(delivered, now);
+        }
+    }
+}

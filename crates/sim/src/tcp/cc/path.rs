@@ -1,0 +1,15 @@
+//! What a model of the path is made of, for the controllers that keep one.
+
+mod bubble;
+mod extra_acked;
+mod full_pipe;
+mod max_filter;
+mod rounds;
+#[cfg(test)]
+pub mod toy;
+
+pub use bubble::Bubble;
+pub use extra_acked::{Epoch, ExtraAcked};
+pub use full_pipe::FullPipe;
+pub use max_filter::MaxFilter;
+pub use rounds::Rounds;

@@ -1,0 +1,46 @@
+//! What a sender that holds itself back must not take for the path.
+
+/// A stretch of what is delivered that does not count, because the sender held itself back: all that is sent from its
+/// beginning until what was in flight at its end is delivered (`MarkConnectionAppLimited`, section 4.1.2.4).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bubble {
+    from: u32,
+    /// Exclusive: an empty stretch hides nothing.
+    upto: u32,
+}
+
+impl Bubble {
+    /// The sender holds itself back now, with `delivered` segments delivered and `inflight` in flight.
+    pub fn extend(&mut self, delivered: u32, inflight: u32) {
+        if delivered >= self.upto {
+            self.from = delivered;
+        }
+        self.upto = delivered + inflight + 1;
+    }
+
+    /// Whether what was sent with `prior` segments delivered belongs to it.
+    pub fn covers(&self, prior: u32) -> bool {
+        (self.from..self.upto).contains(&prior)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bubble_ends_when_what_was_in_flight_at_its_end_is_delivered() {
+        let mut bubble = Bubble::default();
+        assert!(!bubble.covers(0));
+        bubble.extend(100, 8);
+        bubble.extend(104, 4);
+        let covered: Vec<u32> = (90..120).filter(|prior| bubble.covers(*prior)).collect();
+        assert_eq!(
+            covered,
+            (100..=108).collect::<Vec<_>>(),
+            "sent after 100 and before more than 104 + 4 were delivered"
+        );
+        bubble.extend(200, 4);
+        assert!(!bubble.covers(150) && bubble.covers(200), "another one");
+    }
+}

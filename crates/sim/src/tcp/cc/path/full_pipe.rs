@@ -1,0 +1,60 @@
+//! Whether sending faster still brings more: three rounds in which the delivery rate grew by less than a quarter say
+//! that the pipe is full (draft-ietf-ccwg-bbr-06, section 5.3.1.2).
+
+/// Growth that counts as growth.
+const GROWTH: f64 = 1.25;
+/// Rounds without it.
+const ROUNDS: u32 = 3;
+
+/// The search for a plateau.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FullPipe {
+    baseline: f64,
+    rounds: u32,
+}
+
+impl FullPipe {
+    /// A search that begins at `rate`: what was delivered before is no growth.
+    pub fn from(rate: f64) -> FullPipe {
+        FullPipe { baseline: rate, rounds: 0 }
+    }
+
+    /// Takes what was delivered in a round that its application did not limit. Gives whether the pipe is full.
+    pub fn on_round(&mut self, rate: f64) -> bool {
+        if self.is_full() {
+            return true;
+        }
+        if rate >= self.baseline * GROWTH {
+            *self = FullPipe::from(rate);
+        } else {
+            self.rounds += 1;
+        }
+        self.is_full()
+    }
+
+    /// Whether the search has ended.
+    pub fn is_full(&self) -> bool {
+        self.rounds >= ROUNDS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_rounds_with_less_than_a_quarter_more_fill_the_pipe() {
+        let mut pipe = FullPipe::default();
+        let full: Vec<bool> = [10.0, 20.0, 24.9, 24.9, 24.9].into_iter().map(|rate| pipe.on_round(rate)).collect();
+        assert_eq!(full, [false, false, false, false, true]);
+    }
+
+    #[test]
+    fn growth_starts_the_count_again() {
+        let mut pipe = FullPipe::default();
+        let full: Vec<bool> =
+            [10.0, 10.0, 10.0, 12.5, 12.5, 12.5].into_iter().map(|rate| pipe.on_round(rate)).collect();
+        assert_eq!(full, [false; 6]);
+        assert!(pipe.on_round(15.6), "the third without a quarter more than 12.5");
+    }
+}

@@ -1,0 +1,159 @@
+//! A path for tests of models alone: paced segments, a FIFO before a bottleneck, an acknowledgement for each. The
+//! accounts of what is outstanding and delivered are the sender's own; losses are found by three later arrivals.
+
+use std::collections::BTreeSet;
+
+use headgate_core::{Rng, Span, Time};
+
+use crate::tcp::Config;
+use crate::tcp::cc::{Acked, Controller, Loss, Window};
+use crate::tcp::outstanding::{Outstanding, Verdict};
+use crate::tcp::rate_sample::Rate;
+
+pub struct Toy<M> {
+    pub model: M,
+    pub now: Time,
+    pub window: Window,
+    config: Config,
+    /// Segments a second, the round trip without queue, and segments that find room behind the one being sent.
+    pub rate: f64,
+    pub rtt: Span,
+    pub room: u32,
+    pub lost: u32,
+    pub sent: u32,
+    out: Outstanding,
+    delivery: Rate,
+    /// Acknowledgements under way: when they arrive, and of which segment and transmission.
+    acks: BTreeSet<(Time, u32, u32)>,
+    link_free: Time,
+    next_send: Time,
+    next_seq: u32,
+    una: u32,
+    arrived: BTreeSet<u32>,
+    recover: u32,
+}
+
+impl<M: Controller> Toy<M> {
+    pub fn new(new: impl FnOnce(&Config) -> M, seed: u64, rate: f64, rtt: Span, room: u32) -> Toy<M> {
+        let config = Config::default();
+        let mut model = new(&config);
+        model.seed(&mut Rng::new(seed));
+        Toy {
+            model,
+            now: Time::ZERO,
+            window: Window::new(&config),
+            config,
+            rate,
+            rtt,
+            room,
+            lost: 0,
+            sent: 0,
+            out: Outstanding::default(),
+            delivery: Rate::default(),
+            acks: BTreeSet::new(),
+            link_free: Time::ZERO,
+            next_send: Time::ZERO,
+            next_seq: 0,
+            una: 0,
+            arrived: BTreeSet::new(),
+            recover: 0,
+        }
+    }
+
+    pub fn in_flight(&self) -> u32 {
+        self.out.in_flight()
+    }
+
+    pub fn delivered(&self) -> u32 {
+        self.delivery.delivered()
+    }
+
+    /// Segments in the queue, the one on the link included.
+    pub fn queued(&self) -> f64 {
+        (self.link_free - self.now).as_secs_f64() * self.rate
+    }
+
+    /// Goes on until `end`, and shows itself after each acknowledgement.
+    pub fn run(&mut self, end: Time, mut look: impl FnMut(&Toy<M>)) {
+        while self.now < end {
+            let acked = self.acks.first().map_or(Time::NEVER, |ack| ack.0);
+            let open = self.in_flight() < self.window.whole();
+            if open && self.next_send < acked {
+                self.now = self.now.max(self.next_send);
+                self.send();
+            } else {
+                if !open {
+                    self.delivery.fill(self.in_flight());
+                }
+                self.now = acked;
+                self.acknowledge();
+                look(self);
+            }
+        }
+    }
+
+    fn send(&mut self) {
+        let seq = self.out.first_lost().unwrap_or(self.next_seq);
+        self.next_seq = self.next_seq.max(seq + 1);
+        let then = self.delivery.on_send(self.out.in_flight(), self.now);
+        self.out.transmit(seq, self.now, then);
+        self.sent += 1;
+        if self.queued() <= f64::from(self.room) {
+            self.link_free = self.link_free.max(self.now) + Span::from_secs_f64(1.0 / self.rate);
+            self.acks.insert((self.link_free + self.rtt, seq, self.out.transmissions()));
+        }
+        self.next_send =
+            self.now.max(self.next_send) + Span::from_secs_f64(1.0 / self.model.pacing_rate().expect("models pace"));
+    }
+
+    fn acknowledge(&mut self) {
+        let (_, seq, order) = self.acks.pop_first().expect("an acknowledgement is due");
+        let (before, now) = (self.out.in_flight(), self.now);
+        self.delivery.begin();
+        self.out.file((seq, seq + 1), |_, record| self.delivery.on_delivered(record, now));
+        self.arrived.insert(seq);
+        while self.arrived.remove(&self.una) {
+            self.una += 1;
+        }
+        self.out.advance(self.una, |_, _| {});
+        let losing = self.find_lost(order);
+        let rate = self.delivery.sample((before, self.out.in_flight()), self.rtt, now);
+        let told = Acked {
+            now,
+            ack: self.una,
+            max: self.next_seq,
+            acked: 0,
+            delivered: 1,
+            flight: self.next_seq - self.una,
+            ece: false,
+            marked: 0,
+            recovering: false,
+            grows: false,
+            rtt: None,
+            delay: None,
+            srtt: None,
+            rate,
+        };
+        self.model.on_ack(&told, &mut self.window, &self.config);
+        if losing && self.una >= self.recover {
+            self.recover = self.next_seq;
+            let loss = Loss { now, flight: told.flight, max: told.max };
+            self.model.on_loss(&loss, &mut self.window, &self.config);
+        }
+    }
+
+    /// Everything sent three transmissions before what has arrived is lost.
+    fn find_lost(&mut self, arrived: u32) -> bool {
+        let before = self.lost;
+        let Toy { out, delivery, model, lost, now, window, .. } = self;
+        out.lose_while(|_, record| {
+            if record.order + 3 > arrived {
+                return Verdict::Stop;
+            }
+            *lost += 1;
+            model.on_segment_lost(&delivery.lose(record, *now), window);
+            Verdict::Lost
+        });
+        self.lost > before
+    }
+}

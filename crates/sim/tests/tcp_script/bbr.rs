@@ -1,0 +1,187 @@
+//! BBR's two versions on a path whose only bound is the receiver's window: 20 segments in 100 ms, 200 a second, with no
+//! queue. "v1" is draft-cardwell-iccrg-bbr-congestion-control-00, "v3" draft-ietf-ccwg-bbr.
+
+use std::cell::Cell;
+
+use headgate_core::Time;
+use headgate_scenario::Cc;
+use headgate_sim::tcp::Config;
+
+use crate::common::{Fate, Net, Sent, at, ms, plain};
+
+const BOTH: [Cc; 2] = [Cc::Bbr, Cc::Bbr3];
+
+fn config(cc: Cc) -> Config {
+    Config { pacing: true, rack: true, initial_window: 10, window: 20, ..plain(cc) }
+}
+
+/// Runs up to each of `ends`, and shows the sender's phase there.
+fn phases(net: &mut Net, ends: impl Iterator<Item = Time>) -> Vec<&'static str> {
+    let mut phases: Vec<&str> = Vec::new();
+    for end in ends {
+        net.run(end);
+        let phase = net.host.tcp.state().phase;
+        if phases.last() != Some(&phase) {
+            phases.push(phase);
+        }
+    }
+    phases
+}
+
+/// Milliseconds between one segment and the next.
+fn gaps(sent: &[Sent]) -> Vec<f64> {
+    sent.windows(2).map(|pair| (pair[1].time - pair[0].time).as_secs_f64() * 1e3).collect()
+}
+
+#[test]
+fn the_initial_window_is_paced_as_though_a_round_trip_took_a_millisecond() {
+    // v1, section 4.2.1: high_gain x InitialCwnd / 1 ms; v3, section 5.6.2, with its gain of Startup.
+    for (cc, gain) in [(Cc::Bbr, 2.885), (Cc::Bbr3, 2.77)] {
+        let mut net = Net::new(config(cc));
+        net.run(at(99));
+        assert_eq!(net.sent.len(), 10);
+        for gap in gaps(&net.sent) {
+            assert!((gap - 1.0 / (gain * 10.0)).abs() < 1e-5, "{gap} ms");
+        }
+        // Then the round trip is known: 10 in 100 ms, times the gain, less a hundredth.
+        net.run(at(110));
+        for gap in &gaps(&net.sent[11..]) {
+            assert!((gap - 100.0 / (gain * 10.0 * 0.99)).abs() < 0.01, "{gap} ms");
+        }
+    }
+}
+
+#[test]
+fn startup_ends_when_three_rounds_bring_no_more() {
+    // 10 segments are delivered in the first full round trip, and 20 in the next and in all that follow. Each version has
+    // its three rounds without a quarter more (v1, section 4.3.2.2; v3, section 5.3.1.2): the second 20, the third, the
+    // fourth.
+    for cc in BOTH {
+        let mut net = Net::new(config(cc));
+        let mut ended = 0;
+        for now in (0..2000).step_by(10) {
+            net.run(at(now));
+            if net.host.tcp.state().phase != "startup" {
+                ended = now;
+                break;
+            }
+        }
+        // Acknowledgements of the first 10 at 100 ms, of the second flight at 200, of the first whole 20 at 300; pacing
+        // spreads a flight over half of a round trip at most.
+        assert!((500..=750).contains(&ended), "{cc:?}: {ended} ms");
+    }
+}
+
+#[test]
+fn version_1_cycles_without_probe_rtt_while_the_least_round_trip_is_seen_again() {
+    // v1, section 4.1.2.3: a round trip as short as the least confirms it, and there is nothing to probe for.
+    let mut net = Net::new(config(Cc::Bbr));
+    assert_eq!(phases(&mut net, (0..30_000).step_by(5).map(at)), ["startup", "probe_bw"]);
+}
+
+#[test]
+fn version_3_goes_round_down_cruise_refill_up_and_probes_the_round_trip_every_five_seconds() {
+    let mut net = Net::new(config(Cc::Bbr3));
+    let seen = phases(&mut net, (0..30_000).map(at));
+    let order = |from: &str, to: &str| match from {
+        "startup" => to == "drain" || to == "probe_cruise",
+        "drain" | "probe_up" => ["probe_down", "probe_cruise", "probe_rtt"].contains(&to),
+        "probe_down" => ["probe_cruise", "probe_refill", "probe_rtt"].contains(&to),
+        "probe_cruise" => ["probe_refill", "probe_rtt"].contains(&to),
+        "probe_refill" => ["probe_up", "probe_rtt"].contains(&to),
+        _ => from == "probe_rtt" && to == "probe_cruise",
+    };
+    assert!(seen.windows(2).all(|pair| order(pair[0], pair[1])), "{seen:?}");
+    // v3, section 5.3.4.3: from the end of one to the next five seconds and a little; a round trip as short as the least
+    // does not put it off. The wait for UP is three seconds at most, or 20 round trips, as many as the window has segments.
+    let count = |wanted| seen.iter().filter(|phase| **phase == wanted).count();
+    assert_eq!(count("probe_rtt"), 5, "{seen:?}");
+    assert!(count("probe_up") >= 9, "{seen:?}");
+}
+
+#[test]
+fn a_loss_lets_what_arrives_go_for_a_round_trip_and_then_changes_nothing() {
+    // v1, section 4.2.3.4: the window is what is in flight and what was acknowledged, at most 20; then the one before.
+    let mut net = Net::new(config(Cc::Bbr)).losing(&[(400, 1)]);
+    net.run(at(6000));
+    let lost = net.sent.iter().position(|sent| sent.data.again).expect("400 is sent again");
+    assert_eq!(net.sent[lost].data.seq, 400);
+    let (before, repair) = (net.sent[lost - 1].cwnd, &net.sent[lost]);
+    assert!((15.0..=20.0).contains(&repair.cwnd), "{}", repair.cwnd);
+    // Acknowledged a round trip later, and what was sent after it soon after. Then it is 2 x 20 and 3 quanta, made even,
+    // or what aggregation adds to that.
+    let later = net.sent.iter().find(|sent| sent.time > repair.time + ms(210)).unwrap();
+    assert!(before >= 44.0 && later.cwnd >= 44.0, "{} after {before}", later.cwnd);
+    assert_eq!((net.host.tcp.retransmits(), net.host.tcp.timeouts()), (1, 0));
+}
+
+#[test]
+fn a_loss_lowers_version_3_to_seven_tenths_until_it_probes_again() {
+    // v3, section 5.5.10.3, in Cruise: inflight_shortterm is 0.7 of the window or what was delivered in the last round
+    // trip, 20, whichever is more; the window is 2 x 20 and what aggregation adds.
+    let lost = Cell::new(None);
+    let mut net = Net::new(config(Cc::Bbr3))
+        .fate(|seq, nth| if lost.get() == Some(seq) && nth == 1 { Fate::Lost } else { Fate::Arrives });
+    while net.host.tcp.state().phase != "probe_cruise" {
+        net.run(net.host.now + ms(1));
+    }
+    let (start, before) = (net.host.now, net.host.tcp.cwnd());
+    lost.set(net.sent.last().map(|sent| sent.data.seq + 1));
+    net.run(start + ms(350));
+    let cwnd = net.host.tcp.cwnd();
+    assert!((cwnd - (0.7 * before).max(20.0)).abs() <= 1.0, "{cwnd} after {before}");
+    let mut lifted = false;
+    while !lifted && net.host.now < start + ms(4000) {
+        net.run(net.host.now + ms(1));
+        lifted = net.host.tcp.state().phase == "probe_up";
+    }
+    assert!(lifted && net.host.tcp.cwnd() > 0.9 * before, "{}", net.host.tcp.cwnd());
+}
+
+#[test]
+fn a_timeout_sends_one_segment_and_the_next_acknowledgement_allows_four() {
+    for cc in BOTH {
+        // The path is cut for 1.5 s, when nothing is left under way of a probe: version 3 would take its loss for what the
+        // path holds. The timer expires a second after the last acknowledgement of news.
+        let cut = Cell::new(false);
+        let mut net = Net::new(config(cc)).fate(|_, _| if cut.get() { Fate::Lost } else { Fate::Arrives });
+        while !["probe_bw", "probe_cruise"].contains(&net.host.tcp.state().phase) {
+            net.run(net.host.now + ms(1));
+        }
+        net.run(net.host.now + ms(300));
+        cut.set(true);
+        net.run(net.host.now + ms(1500));
+        cut.set(false);
+        assert!(net.host.tcp.timeouts() >= 1);
+        assert_eq!(net.host.tcp.cwnd(), 1.0, "{cc:?}");
+        let sent = net.sent.len();
+        let end = net.host.tcp.deadline().expect("the timer runs");
+        net.run(end + ms(99));
+        assert_eq!(net.sent.len(), sent + 1, "{cc:?}: one segment a timeout");
+        net.run(end + ms(100));
+        assert!((4.0..=5.0).contains(&net.host.tcp.cwnd()), "{cc:?}: {}", net.host.tcp.cwnd());
+        // All that was outstanding is repaired after a few round trips: the window is back, or in version 3 seven tenths of
+        // it, at least 2 x 20 (section 5.5.10.3; from the window before the timeout, as in Linux).
+        net.run(end + ms(1500));
+        let least = if cc == Cc::Bbr { 40.0 } else { 28.0 };
+        assert!(net.host.tcp.cwnd() >= least, "{cc:?}: {}", net.host.tcp.cwnd());
+    }
+}
+
+#[test]
+fn after_a_pause_it_goes_on_at_the_bandwidth_it_knew() {
+    for cc in BOTH {
+        let mut net = Net::new(config(cc)).of(300);
+        net.run(at(4000));
+        assert!(net.host.tcp.acked_all());
+        let (sent, before) = (net.sent.len(), net.host.tcp.cwnd());
+        assert!(before >= 40.0, "{before}");
+        net.offer(40);
+        net.run(at(4090));
+        // v1, section 4.3.4.4; v3, section 5.4.1: 200 a second less a hundredth, not a burst of the window, which stays.
+        let gaps = gaps(&net.sent[sent..]);
+        assert!(gaps.len() >= 15);
+        assert!(gaps.iter().all(|gap| (gap - 1000.0 / (200.0 * 0.99)).abs() < 0.01), "{cc:?}: {gaps:?}");
+        assert_eq!(net.host.tcp.cwnd(), before);
+    }
+}
