@@ -4,6 +4,7 @@
 mod balance;
 mod capture;
 mod classified;
+mod due;
 mod events;
 mod hosts;
 mod link;
@@ -28,6 +29,7 @@ mod wire;
 mod world;
 
 pub use balance::Balance;
+pub use due::{Due, dues};
 pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 pub use outcome::{
     EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, TraceRow, TransferRow,

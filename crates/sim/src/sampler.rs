@@ -7,7 +7,7 @@ use crate::balance::Balance;
 use crate::link::Link;
 use crate::meter::Occupancy;
 use crate::outcome::{FlowRow, IntervalRow, LinkRow, Outcome};
-use crate::share::fair_goodputs;
+use crate::due::dues;
 use crate::world::Net;
 
 /// Collects what the tables need.
@@ -190,7 +190,7 @@ fn link_row(scenario: &Scenario, hop: Hop, net: &Net, queues: &[Measured]) -> Li
 
 fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowRow> {
     let milestones = net.hosts.ends().milestones();
-    let (span, fair) = (end - warm, fair_goodputs(scenario));
+    let (span, dues) = (end - warm, dues(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let rows = net.hosts.deeds(end).enumerate();
     rows.map(|(flow, deeds)| {
@@ -201,7 +201,7 @@ fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowR
             counts,
             lost,
             goodput_bps: deeds.bytes as f64 * 8.0 / span.as_secs_f64(),
-            fair_share_bps: fair[deeds.group as usize],
+            fair_share_bps: dues[deeds.group as usize].fair_bps,
             retransmits: deeds.retransmits,
             timeouts: deeds.timeouts,
             cwnd_mean: deeds.cwnd_area.map(|area| area / span.as_nanos() as f64),

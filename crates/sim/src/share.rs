@@ -1,10 +1,6 @@
 //! Max-min fair shares of a network, by progressive filling (Bertsekas, Gallager: Data Networks, 2nd edition,
 //! section 6.5.2).
 
-use headgate_scenario::{Access, Hop, Scenario};
-
-use crate::wire::base_rtt;
-
 /// Flows that are alike: they want the same, and cross the same links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
@@ -81,31 +77,6 @@ impl Filling<'_> {
     fn unsettled(&self) -> impl Iterator<Item = usize> {
         (0..self.shares.len()).filter(|class| self.shares[*class].is_none())
     }
-}
-
-/// What a flow of each group is due, TCP before UDP, as goodput in bit/s: its max-min fair share of the links it crosses,
-/// less the headers in it. A TCP flow wants what its window and its access links allow; a UDP flow wants its rate.
-pub fn fair_goodputs(scenario: &Scenario) -> Vec<f64> {
-    let useful = |packet: u32, header: u32| f64::from(packet - header) / f64::from(packet);
-    let access = |sender: &Access, receiver: &Access| sender.rate.min(receiver.rate);
-    let tcp = scenario.tcp.iter().map(|group| {
-        let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
-        let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
-        let want = window.min(access(&group.sender, &group.receiver).as_bits() as f64);
-        (demand(group.flows, want, &group.route), useful(group.packet, group.header))
-    });
-    let udp = scenario.udp.iter().map(|group| {
-        let want = group.most().min(access(&group.sender, &group.receiver)).as_bits() as f64;
-        (demand(group.flows, want, &group.route), useful(group.packet, group.header))
-    });
-    let (demands, useful): (Vec<_>, Vec<_>) = tcp.chain(udp).unzip();
-    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
-    let shares = max_min(&capacities, &demands);
-    shares.iter().zip(useful).map(|(share, useful)| share * useful).collect()
-}
-
-fn demand(flows: u32, want: f64, route: &[Hop]) -> Demand {
-    Demand { flows, want, route: route.iter().map(|hop| usize::from(hop.number())).collect() }
 }
 
 #[cfg(test)]

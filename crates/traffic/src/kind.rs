@@ -35,6 +35,12 @@ pub trait Kind: Sized {
         None
     }
 
+    /// What a flow writes in the long run, however fast the network is, in bytes a second; `None` if it takes all that
+    /// it can get. Where writes wait for those before them, these count as done at once.
+    fn mean_rate(&self) -> Option<f64> {
+        None
+    }
+
     /// How many flows it knows, if it knows only so many.
     fn flows(&self) -> Option<u32> {
         None

@@ -76,6 +76,15 @@ impl OnOff {
         Write::after(gap + self.pause(flow, rng), data)
     }
 
+    /// Bytes a second on average, pauses included; `None` without a pace. A burst is taken for as long as it is on
+    /// average, and for one write at least: the rounding of each to whole writes evens out.
+    pub fn mean_rate(&self) -> Option<f64> {
+        let Pace { gap, bytes } = self.pace?;
+        let gap = gap.as_nanos() as f64;
+        let writes = (self.on.law().mean() / gap).max(1.0);
+        Some(1e9 * writes * bytes as f64 / (writes * gap + self.off.law().mean()))
+    }
+
     /// How long it is off before the burst that comes.
     fn pause(&self, flow: &mut Phase, rng: &mut Rng) -> Span {
         let first = !std::mem::replace(&mut flow.begun, true);

@@ -102,6 +102,12 @@ macro_rules! sources {
                 match self { $(Plan::$kind(kind) => kind.mean_bytes()),+ }
             }
 
+            /// What a flow writes in the long run, however fast the network is, in bytes a second; `None` if it takes
+            /// all that it can get, or only a file says.
+            pub fn mean_rate(&self) -> Option<f64> {
+                match self { $(Plan::$kind(kind) => kind.mean_rate()),+ }
+            }
+
             /// How many flows it knows, if it knows only so many: those of a file. A flow beyond writes nothing.
             pub fn flows(&self) -> Option<u32> {
                 match self { $(Plan::$kind(kind) => kind.flows()),+ }

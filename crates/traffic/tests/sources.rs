@@ -38,6 +38,26 @@ fn ftp_never_ends_unless_it_has_a_size() {
 }
 
 #[test]
+fn what_a_source_asks_for_in_the_long_run_is_its_models_mean() {
+    let asks = |text: &str, sender: &Sender| plan(text, sender).mean_rate();
+    let near = |text: &str, sender: &Sender, expected: f64| {
+        assert_near(text, asks(text, sender).unwrap(), expected, 1e-9 * expected);
+    };
+    assert_eq!(asks("ftp", &TCP), None);
+    assert_eq!(asks("http:preset=faba", &TCP), None, "it takes what it can get while it is on");
+    // 172 bytes each 20 ms while somebody talks, which is 1.004 s of 2.591 s.
+    near("voip", &UDP, 172.0 / 0.02 * 1.004 / (1.004 + 1.587));
+    // 960 of 1000 bytes are data; of a schedule, the greatest rate.
+    near("cbr:rate=250kbit/s", &UDP, 31_250.0 * 0.96);
+    near("cbr:preset=red_pd", &UDP, 500_000.0 * 0.96);
+    near("telnet:gap=exp(5ms),size=100B", &UDP, 20_000.0);
+    near("exp:rate=1Mbit/s,on=300ms,off=700ms", &UDP, 37_500.0 * 0.96);
+    near("web:objects=3,size=10KB,think=4800ms,gap=100ms", &TCP, 6_000.0);
+    near("http:transfer=20KB,wait=4s", &TCP, 5_000.0);
+    near("video:ladder=[500kbit/s; 2Mbit/s]", &TCP, 250_000.0);
+}
+
+#[test]
 fn fabas_http_clients_make_twenty_transfers_in_100_seconds() {
     // FABA, section 5.5: "each connection being 5 s long", 20 transfers in a simulation of 100 s.
     let all = until(&mut source("http:preset=faba", &TCP), 100.0);

@@ -2,11 +2,11 @@
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time, Why};
-use headgate_scenario::{Scenario, UdpCc};
+use headgate_scenario::Scenario;
 
 use super::fairness::{Fairness, FairnessRow, Shares};
 use super::milestones::{Milestones, SLACK, Watched};
-use crate::share::fair_goodputs;
+use crate::due::{Due, dues};
 use crate::wire::base_one_way;
 
 /// The one-way delays of a group's packets (RFC 7928, section 2.6; RFC 7679), from the sender's transport to the
@@ -32,14 +32,16 @@ pub struct Ends {
 impl Ends {
     /// Nothing yet, of `scenario`.
     pub fn new(scenario: &Scenario) -> Ends {
-        let fair = fair_goodputs(scenario);
+        let dues = dues(scenario);
         let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
         let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
-        let shares = fair.iter().zip(&stops).map(|(fair_bps, stop)| Shares { fair_bps: *fair_bps, stop: *stop });
+        // How evenly time was shared among those that came and went, nobody can tell from what they got.
+        let fair = |due: &Due| if due.is_brief() { 0.0 } else { due.fair_bps };
+        let shares = dues.iter().zip(&stops).map(|(due, stop)| Shares { fair_bps: fair(due), stop: *stop });
         let flows = scenario.total_flows() as usize;
         Ends {
             fairness: Fairness::new(flows, shares),
-            milestones: Milestones::new(flows, watched(scenario, &fair, &stops)),
+            milestones: Milestones::new(flows, watched(scenario, &dues, &stops)),
             delays: one_ways(scenario),
         }
     }
@@ -94,13 +96,12 @@ impl Ends {
 }
 
 /// The UDP flows that offer more than their fair share by more than the slack: TCP and TFRC slow down by themselves.
-fn watched(scenario: &Scenario, fair: &[f64], stops: &[Time]) -> Vec<Option<Watched>> {
+fn watched(scenario: &Scenario, dues: &[Due], stops: &[Time]) -> Vec<Option<Watched>> {
     let tcp = scenario.tcp.len();
-    let limits = scenario.udp.iter().zip(&fair[tcp..]).zip(&stops[tcp..]);
-    let watched = limits.flat_map(|((group, fair_bps), stop)| {
-        let useful = f64::from(group.packet - group.header) / f64::from(group.packet);
-        let greedy = group.cc == UdpCc::Off && group.most().as_bits() as f64 * useful > fair_bps * SLACK;
-        let limits = greedy.then_some(Watched { fair_bps: *fair_bps, stop: *stop });
+    let limits = scenario.udp.iter().zip(&dues[tcp..]).zip(&stops[tcp..]);
+    let watched = limits.flat_map(|((group, due), stop)| {
+        let greedy = !due.responsive && due.want_bps > due.fair_bps * SLACK;
+        let limits = greedy.then_some(Watched { fair_bps: due.fair_bps, stop: *stop });
         (0..group.flows).map(move |_| limits)
     });
     watched.collect()

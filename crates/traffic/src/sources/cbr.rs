@@ -89,6 +89,13 @@ impl Kind for Cbr {
         }
         Some(Write::after(flow.at - before, data))
     }
+
+    /// Of a schedule, the greatest: what it asks for while it asks for most.
+    fn mean_rate(&self) -> Option<f64> {
+        let gaps = self.steps.iter().filter_map(|step| step.gap);
+        let nominal = gaps.map(|(least, random)| least.as_secs_f64() + random.as_secs_f64() / 2.0);
+        Some(nominal.map(|gap| self.bytes as f64 / gap).fold(0.0, f64::max))
+    }
 }
 
 impl Cbr {

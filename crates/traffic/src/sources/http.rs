@@ -104,6 +104,14 @@ impl Kind for Http {
         Some(write.on_fresh(first || !self.config.persistent))
     }
 
+    fn mean_rate(&self) -> Option<f64> {
+        let wait = self.config.wait.law().mean();
+        match self.config.transfer {
+            Transfer::Bytes(size) if wait > 0.0 => Some(1e9 * size.law().mean() / wait),
+            _ => None,
+        }
+    }
+
     fn mean_bytes(&self) -> Option<f64> {
         match self.config.transfer {
             Transfer::Bytes(size) => self.config.count.map(|count| size.law().mean() * f64::from(count)),

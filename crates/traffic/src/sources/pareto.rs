@@ -55,6 +55,10 @@ impl Kind for Pareto {
     fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
         Some(self.cycle.next(flow, rng))
     }
+
+    fn mean_rate(&self) -> Option<f64> {
+        self.cycle.mean_rate()
+    }
 }
 
 /// Full packets at `rate`; what TCP takes where it carries them and no rate is given.

@@ -47,4 +47,8 @@ impl Kind for Telnet {
     fn next(&self, _: &mut (), rng: &mut Rng) -> Option<Write> {
         Some(Write::after(self.gap.draw(rng), Data::Bytes(self.bytes)))
     }
+
+    fn mean_rate(&self) -> Option<f64> {
+        Some(1e9 * self.bytes as f64 / self.gap.law().mean())
+    }
 }

@@ -97,6 +97,11 @@ impl Kind for Video {
         flow.pace += weight * (pace - flow.pace);
         flow.stored = (flow.stored - took) + self.config.segment;
     }
+
+    /// The highest quality.
+    fn mean_rate(&self) -> Option<f64> {
+        self.config.ladder.0.last().map(|rate| rate.as_bits() as f64 / 8.0)
+    }
 }
 
 impl Video {

@@ -72,4 +72,8 @@ impl Kind for Voip {
     fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
         Some(self.cycle.next(flow, rng))
     }
+
+    fn mean_rate(&self) -> Option<f64> {
+        self.cycle.mean_rate()
+    }
 }

@@ -88,6 +88,14 @@ impl Kind for Web {
         Some(write.on_fresh(true).awaited())
     }
 
+    /// The objects of a page in the time that it is read.
+    fn mean_rate(&self) -> Option<f64> {
+        let WebConfig { think, objects, size, gap, .. } = &self.config;
+        let objects = objects.law().mean();
+        let page = think.law().mean() + (objects - 1.0).max(0.0) * gap.law().mean();
+        (page > 0.0).then(|| 1e9 * objects * size.law().mean() / page)
+    }
+
     /// Counts are whole numbers, and at least one: only constant ones have the mean that was asked for.
     fn mean_bytes(&self) -> Option<f64> {
         let whole = |count: Count| (count.law().form() == Form::Constant).then(|| count.law().mean().ceil().max(1.0));

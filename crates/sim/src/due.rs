@@ -1,0 +1,184 @@
+//! What the flows of each group ask for, and what they are due of it.
+
+use headgate_core::Span;
+use headgate_scenario::{Access, Hop, Plan, Scenario, Start, UdpCc};
+
+use crate::share::{Demand, max_min};
+use crate::wire::base_rtt;
+
+/// What each flow of a group asks for and is due, as goodput in bit/s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Due {
+    /// What it would take if it were alone, in the long run: what its source writes, as far as its rate, its window and
+    /// its own links allow.
+    pub want_bps: f64,
+    /// Its max-min fair share of the links it crosses.
+    pub fair_bps: f64,
+    /// Its source comes to an end.
+    pub ends: bool,
+    /// It slows down when packets are lost or marked: TCP, and UDP with congestion control.
+    pub responsive: bool,
+}
+
+impl Due {
+    /// It asks for more than its fair share.
+    pub fn is_greedy(&self) -> bool {
+        // The same quantity by another order of rounding is no more.
+        self.want_bps > self.fair_bps * (1.0 + 1e-9)
+    }
+
+    /// What it gets says how much it had to send, not how it was treated: it ends, and soon enough.
+    pub fn is_brief(&self) -> bool {
+        self.ends && !self.is_greedy()
+    }
+}
+
+/// What each flow of each group is due, TCP before UDP.
+pub fn dues(scenario: &Scenario) -> Vec<Due> {
+    let asked: Vec<Asked> = tcp(scenario).chain(udp(scenario)).collect();
+    let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
+    let demands: Vec<Demand> = asked.iter().map(|asked| asked.demand.clone()).collect();
+    let shares = max_min(&capacities, &demands);
+    let due = |(asked, share): (Asked, f64)| Due {
+        want_bps: asked.demand.want * asked.useful,
+        fair_bps: share * asked.useful,
+        ends: asked.ends,
+        responsive: asked.responsive,
+    };
+    asked.into_iter().zip(shares).map(due).collect()
+}
+
+/// What the flows of a group ask of the network, in bits on the wire, and the part of these that is data.
+struct Asked {
+    demand: Demand,
+    useful: f64,
+    ends: bool,
+    responsive: bool,
+}
+
+/// What a group's sources write, and when.
+struct Writes<'a> {
+    plan: &'a Plan,
+    flows: u32,
+    start: Start,
+    /// When the flows stop.
+    end: Span,
+}
+
+impl Writes<'_> {
+    /// Bits a second in the long run, for each of the flows; infinite for all that the network has.
+    fn bps(&self) -> f64 {
+        let rate = self.plan.mean_rate().unwrap_or(f64::INFINITY);
+        let whole = self.plan.mean_bytes().map_or(f64::INFINITY, |bytes| bytes * self.come() / self.end.as_secs_f64());
+        8.0 * rate.min(whole)
+    }
+
+    /// The part of the flows that come at all, on average.
+    fn come(&self) -> f64 {
+        match self.start {
+            Start::Poisson { rate, .. } => (rate * self.end.as_secs_f64() / f64::from(self.flows)).min(1.0),
+            Start::Drawn { .. } | Start::Steps { .. } => 1.0,
+        }
+    }
+}
+
+fn tcp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
+    scenario.tcp.iter().map(|group| {
+        let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
+        let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
+        let end = group.stop.unwrap_or(scenario.duration);
+        let writes = Writes { plan: &group.plan, flows: group.flows, start: group.start, end };
+        let useful = useful(group.packet, group.header);
+        let want = window.min(access(&group.sender, &group.receiver)).min(writes.bps() / useful);
+        let ends = group.plan.mean_bytes().is_some();
+        Asked { demand: demand(group.flows, want, &group.route), useful, ends, responsive: true }
+    })
+}
+
+fn udp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
+    scenario.udp.iter().map(|group| {
+        let end = group.stop.unwrap_or(scenario.duration);
+        let writes = Writes { plan: &group.plan, flows: group.flows, start: group.start, end };
+        let useful = useful(group.packet, group.header);
+        let most = (group.most().as_bits() as f64).min(access(&group.sender, &group.receiver));
+        let want = most.min(writes.bps() / useful);
+        let (ends, responsive) = (group.plan.mean_bytes().is_some(), group.cc != UdpCc::Off);
+        Asked { demand: demand(group.flows, want, &group.route), useful, ends, responsive }
+    })
+}
+
+/// The part of a full packet that is data.
+fn useful(packet: u32, header: u32) -> f64 {
+    f64::from(packet - header) / f64::from(packet)
+}
+
+fn access(sender: &Access, receiver: &Access) -> f64 {
+    sender.rate.min(receiver.rate).as_bits() as f64
+}
+
+fn demand(flows: u32, want: f64, route: &[Hop]) -> Demand {
+    Demand { flows, want, route: route.iter().map(|hop| usize::from(hop.number())).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use headgate_scenario::Changes;
+
+    use super::*;
+
+    /// What is due on a link of 10 Mbit/s in 100 s, to flows whose packets are data alone.
+    fn on_ten(groups: &str) -> Vec<Due> {
+        let text = format!(
+            "name = \"due\"\nduration = \"100s\"\nqdiscs = [\"droptail\"]\n[link]\nrate = \"10Mbit/s\"\n\
+             delay = \"10ms\"\nlimit = \"100p\"\n{groups}"
+        );
+        let changes = Changes::default();
+        dues(&Scenario::read(&text, "due.toml", &changes).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 1e-9 * expected, "{found}, expected {expected}");
+    }
+
+    #[test]
+    fn calls_get_what_they_ask_for_and_the_greedy_share_the_rest() {
+        let found = on_ten(
+            "[[tcp]]\nflows = 2\nheader = \"0B\"\n[[udp]]\nflows = 10\nheader = \"28B\"\npacket = \"200B\"\n\
+             traffic = \"voip\"\n",
+        );
+        // ITU-T P.59: 172 bytes each 20 ms, 1.004 s of 2.591 s; with headers 200.
+        let call = 172.0 * 8.0 / 0.02 * 1.004 / 2.591;
+        near(found[1].want_bps, call);
+        near(found[1].fair_bps, call);
+        near(found[0].fair_bps, (10e6 - 10.0 * call * 200.0 / 172.0) / 2.0);
+        assert_eq!([found[0].is_greedy(), found[1].is_greedy()], [true, false]);
+        assert_eq!([found[0].responsive, found[1].responsive], [true, false]);
+    }
+
+    #[test]
+    fn transfers_ask_for_their_bytes_over_the_run_however_many_they_are() {
+        let found = on_ten(
+            "[[tcp]]\nheader = \"0B\"\n[[tcp]]\nheader = \"0B\"\ntraffic = \"ftp:size=10KB\"\n\
+             start = { load = 0.5 }\n[[tcp]]\nheader = \"0B\"\nflows = 4\ntraffic = \"ftp:size=1MB\"\n",
+        );
+        // Four times 1 MB in 100 s are 320 kbit/s; half of the link is asked for by what comes at random.
+        near(found[2].fair_bps, 80e3);
+        near(found[0].fair_bps, 5e6 - 320e3);
+        assert!(found[1].is_brief() && found[2].is_brief() && !found[0].is_brief());
+    }
+
+    #[test]
+    fn a_transfer_too_large_for_its_share_is_as_greedy_as_one_without_end() {
+        let found = on_ten("[[tcp]]\nheader = \"0B\"\n[[tcp]]\nheader = \"0B\"\ntraffic = \"ftp:size=1000MB\"\n");
+        assert_eq!([found[0].fair_bps, found[1].fair_bps], [5e6, 5e6]);
+        assert!(found[1].is_greedy() && !found[1].is_brief());
+    }
+
+    #[test]
+    fn tfrc_slows_down_and_a_constant_rate_does_not() {
+        let found = on_ten("[[udp]]\ncc = \"tfrc\"\n[[udp]]\nrate = \"8Mbit/s\"\n[[udp]]\nrate = \"1Mbit/s\"\n");
+        let responsive: Vec<bool> = found.iter().map(|due| due.responsive).collect();
+        let greedy: Vec<bool> = found.iter().map(|due| due.is_greedy()).collect();
+        assert_eq!((responsive, greedy), (vec![true, false, false], vec![true, true, false]));
+    }
+}
