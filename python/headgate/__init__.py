@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headgate._core import VERSION, Discipline, Parameter, Preset, ScenarioError, discipline, disciplines
+from headgate._core import (
+    VERSION,
+    Controller,
+    Discipline,
+    Parameter,
+    Preset,
+    ScenarioError,
+    Source,
+    controllers,
+    discipline,
+    disciplines,
+    sources,
+)
 from headgate.errors import HeadgateError, InterruptedRunError, ResultError, RunFailedError, UsageError
 from headgate.scenario import Group, Scenario
 
@@ -18,6 +30,7 @@ if TYPE_CHECKING:
     from headgate.results import Result
 
 __all__ = [
+    "Controller",
     "Discipline",
     "Group",
     "HeadgateError",
@@ -29,12 +42,15 @@ __all__ = [
     "RunFailedError",
     "Scenario",
     "ScenarioError",
+    "Source",
     "UsageError",
     "__version__",
+    "controllers",
     "discipline",
     "disciplines",
     "load",
     "run",
+    "sources",
 ]
 
 __version__ = VERSION

@@ -5,6 +5,7 @@ from typing import Any, Final, Protocol, Self, final, type_check_only
 
 __all__ = [
     "VERSION",
+    "Controller",
     "Discipline",
     "Outcome",
     "Parameter",
@@ -12,11 +13,15 @@ __all__ = [
     "Progress",
     "Scenario",
     "ScenarioError",
+    "Source",
     "Stopped",
+    "controllers",
     "discipline",
     "disciplines",
+    "find",
     "reasons",
     "run",
+    "sources",
 ]
 
 VERSION: Final[str]
@@ -81,7 +86,7 @@ class Scenario:
     @property
     def qdiscs(self) -> list[str]: ...
     @property
-    def groups(self) -> list[tuple[str, str, int, float | None]]: ...
+    def groups(self) -> list[tuple[str, str, int, float | None, bool, bool, bool]]: ...
 
 @final
 class Progress:
@@ -128,7 +133,7 @@ def run(
 
 @final
 class Parameter:
-    """One parameter of a discipline."""
+    """One parameter of a discipline or a source, or one option of a controller."""
 
     @property
     def name(self) -> str: ...
@@ -148,7 +153,7 @@ class Parameter:
 
 @final
 class Preset:
-    """A named set of values for a discipline's parameters."""
+    """A named set of values for the parameters of a discipline or a source."""
 
     @property
     def name(self) -> str: ...
@@ -192,6 +197,48 @@ class Discipline:
     @property
     def presets(self) -> list[Preset]: ...
 
+@final
+class Controller:
+    """A congestion controller."""
+
+    @property
+    def name(self) -> str:
+        """The word that `cc` takes."""
+    @property
+    def summary(self) -> str:
+        """What it does, in one line."""
+    @property
+    def citation(self) -> str:
+        """The publication that defines it."""
+    @property
+    def section(self) -> str:
+        """Whose it is: `tcp` or `udp`."""
+    @property
+    def parameters(self) -> list[Parameter]:
+        """The keys of its group that bear on it, with the defaults that they have beside it."""
+
+@final
+class Source:
+    """A source of traffic."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def summary(self) -> str:
+        """What it sends, in one line."""
+    @property
+    def citation(self) -> str:
+        """Whose model it is."""
+    @property
+    def protocols(self) -> list[str]:
+        """What can carry it: `tcp`, `udp` or both."""
+    def values(self, preset: str) -> list[tuple[str, str]]:
+        """Every parameter with its value under a preset, as text; `LookupError` if there is no such preset."""
+    @property
+    def parameters(self) -> list[Parameter]: ...
+    @property
+    def presets(self) -> list[Preset]: ...
+
 def reasons() -> list[tuple[str, str]]:
     """Every reason for a drop or a mark: its name, and what follows "because"."""
 
@@ -200,3 +247,12 @@ def disciplines() -> list[Discipline]:
 
 def discipline(name: str) -> Discipline:
     """The discipline called `name`; `LookupError` with the nearest name if there is none."""
+
+def controllers() -> list[Controller]:
+    """Every congestion controller: those of TCP, from the oldest on, then that of UDP."""
+
+def sources() -> list[Source]:
+    """Every source, sorted by name."""
+
+def find(name: str) -> Discipline | Controller | Source:
+    """The discipline, controller or source called `name`; `LookupError` with the nearest name if there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,26 +86,47 @@ def run(
         _show(result)
 
 
+class Listed(StrEnum):
+    """What `headgate list` can list."""
+
+    DISCIPLINES = "disciplines"
+    CONTROLLERS = "controllers"
+    SOURCES = "sources"
+
+
 @app.command(name="list")
 @explained
-def list_disciplines() -> None:
-    """List the disciplines, a line each."""
+def list_names(
+    what: Annotated[Listed | None, typer.Argument(metavar="WHAT", help="Only these.")] = None,
+) -> None:
+    """List disciplines, controllers and traffic sources, a line each."""
     from headgate import listing
 
-    console().print(listing.disciplines(_core.disciplines()))
+    out = console()
+    if what in (None, Listed.DISCIPLINES):
+        out.print(listing.disciplines(_core.disciplines()))
+    if what in (None, Listed.CONTROLLERS):
+        out.print(listing.controllers(_core.controllers()))
+    if what in (None, Listed.SOURCES):
+        out.print(listing.sources(_core.sources()))
+    out.print(listing.hint())
 
 
 @app.command()
 @explained
-def show(discipline: Annotated[str, typer.Argument(metavar="NAME", help="A discipline, such as sfb.")]) -> None:
-    """Explain a discipline: idea, paper, parameters and presets."""
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A discipline, controller or source, such as sfb, cubic or voip.")
+    ],
+) -> None:
+    """Explain one of these: idea, paper, parameters and presets."""
     from headgate import listing
 
     try:
-        found = _core.discipline(discipline)
+        found = _core.find(name)
     except LookupError as error:
         raise UsageError(str(error)) from None
-    console().print(listing.discipline(found))
+    console().print(listing.explained(found))
 
 
 @app.command()

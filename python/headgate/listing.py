@@ -1,4 +1,4 @@
-"""What `headgate list` and `headgate show` print: the disciplines there are, and what each can be told."""
+"""What `headgate list` and `headgate show` print: what can be named, and what each can be told."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headgate._core import Discipline, Parameter, Preset
+from headgate._core import Controller, Discipline, Parameter, Preset, Source
 
 GROUPS = {
     "paper": "what the papers propose",
@@ -34,21 +34,65 @@ def disciplines(found: list[Discipline]) -> RenderableType:
             drawn.add_row(Text(f"  {discipline.name}", style="bold"), *marks, discipline.summary)
         drawn.add_section()
     legend = [f"{ability.replace('_', ' ')}: {meaning}" for ability, meaning in ABILITIES.items()]
-    return Group(drawn, Text("; ".join(legend), style="dim"), Text("`headgate show NAME` explains one.", style="dim"))
+    return Group(drawn, Text("; ".join(legend), style="dim"))
 
 
-def discipline(found: Discipline) -> RenderableType:
-    """One discipline: idea, paper, parameters and presets."""
-    abilities = [meaning for ability, meaning in ABILITIES.items() if getattr(found, ability)]
-    heading = Text(found.name, style="bold").append(f": {found.summary}", style="not bold")
-    lines = [heading, Text(f"paper: {found.citation}"), Text(f"it {', '.join(abilities)}" if abilities else "")]
-    parts: list[RenderableType] = [line for line in lines if line.plain]
-    parts += [_parameters(found.parameters), _presets(found.presets)]
-    return Group(*parts, _side_by_side(found)) if len(found.presets) > 1 else Group(*parts)
+def controllers(found: list[Controller]) -> RenderableType:
+    """All congestion controllers, a line each."""
+    drawn = _table("controller", "of", "what it does", "defined in")
+    for controller in found:
+        name, section = Text(f"  {controller.name}", style="bold"), Text(f"[[{controller.section}]]")
+        drawn.add_row(name, section, controller.summary, controller.citation)
+    return drawn
 
 
-def _parameters(parameters: list[Parameter]) -> Table:
-    drawn = _table("parameter", "default", "takes", "meaning")
+def sources(found: list[Source]) -> RenderableType:
+    """All sources of traffic, a line each."""
+    drawn = _table("source", "over", "what it sends", "from")
+    for source in found:
+        over = ", ".join(source.protocols)
+        drawn.add_row(Text(f"  {source.name}", style="bold"), over, source.summary, Text(_plain(source.citation)))
+    return drawn
+
+
+def hint() -> RenderableType:
+    """Where to read on."""
+    return Text("`headgate show NAME` explains one.", style="dim")
+
+
+def explained(found: Discipline | Controller | Source) -> RenderableType:
+    """One discipline, controller or source: idea, where it is defined, parameters and presets."""
+    if isinstance(found, Controller):
+        return _controller(found)
+    if isinstance(found, Source):
+        over = f'a source: traffic = "{found.name}" in {" and ".join(f"[[{name}]]" for name in found.protocols)}'
+        lines = [f"from: {_plain(found.citation)}", over]
+    else:
+        abilities = [meaning for ability, meaning in ABILITIES.items() if getattr(found, ability)]
+        lines = [f"paper: {found.citation}", f"it {', '.join(abilities)}" if abilities else ""]
+    parts = [_heading(found), *map(Text, filter(None, lines))]
+    drawn = [_parameters("parameter", found.parameters), _presets(found.presets)]
+    return Group(*parts, *drawn, _side_by_side(found)) if len(found.presets) > 1 else Group(*parts, *drawn)
+
+
+def _controller(found: Controller) -> RenderableType:
+    written = f'a congestion controller: cc = "{found.name}" in [[{found.section}]]'
+    options = _parameters("option", found.parameters)
+    more = Text("Every key of the section: docs/guide/scenarios.md.", style="dim")
+    return Group(_heading(found), Text(f"defined in: {found.citation}"), Text(written), options, more)
+
+
+def _heading(found: Discipline | Controller | Source) -> Text:
+    return Text(found.name, style="bold").append(f": {found.summary}", style="not bold")
+
+
+def _plain(markdown: str) -> str:
+    """Citations of sources are written for pages, with file names between backquotes."""
+    return markdown.replace("`", "")
+
+
+def _parameters(title: str, parameters: list[Parameter]) -> Table:
+    drawn = _table(title, "default", "takes", "meaning")
     for parameter in parameters:
         names = Text(parameter.name, style="bold")
         names.append("".join(f"\nor {name}" for name in parameter.also), style="not bold dim")
@@ -64,7 +108,7 @@ def _presets(presets: list[Preset]) -> Table:
     return drawn
 
 
-def _side_by_side(found: Discipline) -> Table:
+def _side_by_side(found: Discipline | Source) -> Table:
     """The presets in each other's terms: every parameter on which they differ, with its value under each."""
     values = {preset.name: dict(found.values(preset.name)) for preset in found.presets}
     drawn = _table("parameter", *values)

@@ -5,23 +5,46 @@ from __future__ import annotations
 import errno
 import hashlib
 from collections.abc import Callable, Iterable
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
 from headgate import _core
 
 
+class Role(Enum):
+    """What flows are to those that share a link with them."""
+
+    RESPONSIVE = "responsive"
+    """They ask for more than their fair share, and slow down when packets are lost or marked."""
+    UNRESPONSIVE = "unresponsive"
+    """They ask for more than their fair share, and do not slow down."""
+    MODEST = "modest"
+    """They ask for no more than their fair share: whether they would slow down nobody needs to know."""
+
+
 class Group(NamedTuple):
     """A group of flows.
 
     `kind` is `tcp` or `udp`, `rate_bps` the rate of each flow on the wire (None where congestion control or a source of
-    its own sets it).
+    its own sets it). `responsive` flows slow down when packets are lost (TCP, and UDP with TFRC), `greedy` ones ask for
+    more than their max-min fair share, and `brief` ones come to an end and ask for no more than that.
     """
 
     name: str
     kind: str
     flows: int
     rate_bps: float | None
+    responsive: bool = True
+    greedy: bool = True
+    brief: bool = False
+
+    @property
+    def role(self) -> Role:
+        """What its flows are to the others."""
+        if not self.greedy:
+            return Role.MODEST
+        return Role.RESPONSIVE if self.responsive else Role.UNRESPONSIVE
 
 
 class Point(NamedTuple):

@@ -12,7 +12,8 @@ def test_a_scenario_says_what_its_file_says():
     scenario = headgate.Scenario.parse(SMALL)
     assert (scenario.name, scenario.duration_s, scenario.warmup_s, scenario.rate_bps) == ("small", 4.0, 1.0, 2e6)
     assert (scenario.seeds, scenario.qdiscs) == ([1, 2], ["droptail", "faba"])
-    assert scenario.groups == [("tcp", "tcp", 3, None), ("cbr", "udp", 1, 2e6)]
+    assert [group[:4] for group in scenario.groups] == [("tcp", "tcp", 3, None), ("cbr", "udp", 1, 2e6)]
+    assert [group.role.value for group in scenario.groups] == ["responsive", "unresponsive"]
     assert (scenario.records, scenario.captures) == ([], [])
 
 

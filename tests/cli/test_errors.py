@@ -121,3 +121,16 @@ def test_what_is_no_result_is_refused(command: Command, tmp_path: Path, verb: st
 
 def test_a_discipline_that_does_not_exist_suggests_one_that_does(command: Command, tmp_path: Path):
     refused(command, tmp_path, ["show", "drptail"], 2, "did you mean `droptail`?")
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("cubix", "cubic"), ("voipp", "voip"), ("TFRC", "tfrc")])
+def test_a_controller_or_source_that_does_not_exist_suggests_one_that_does(
+    command: Command, tmp_path: Path, typed: str, meant: str
+):
+    says = f"error: no discipline, controller or source is called `{typed}`; did you mean `{meant}`?\n"
+    refused(command, tmp_path, ["show", typed], 2, says)
+
+
+def test_a_name_like_no_other_sends_to_the_list(command: Command, tmp_path: Path):
+    refused(command, tmp_path, ["show", "quicksilver"], 2, "`headgate list` names them all")
+    refused(command, tmp_path, ["list", "sorces"], 2, "'sources'")

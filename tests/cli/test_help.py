@@ -4,7 +4,9 @@ import os
 import resource
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +34,56 @@ def test_version(command: Command):
 def test_list_has_a_line_for_every_discipline(command: Command):
     lines = [line.split()[0] for line in command("list").stdout.splitlines() if line.startswith(" ") and line.split()]
     assert {discipline.name for discipline in headgate.disciplines()} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("what", "known"),
+    [
+        ("disciplines", headgate._core.disciplines()),
+        ("controllers", headgate.controllers()),
+        ("sources", headgate.sources()),
+    ],
+    ids=["disciplines", "controllers", "sources"],
+)
+def test_list_of_one_kind_has_a_line_for_each_and_no_other(command: Command, what: str, known: list[Any]):
+    lines = [line.split()[0] for line in command("list", what).stdout.splitlines() if line.split()]
+    names = {each.name for each in known}
+    assert names <= set(lines)
+    every = {each.name for each in (*headgate.disciplines(), *headgate.controllers(), *headgate.sources())}
+    assert not (every - names) & set(lines)
+    assert names <= {line.split()[0] for line in command("list").stdout.splitlines() if line.split()}
+
+
+def test_no_two_things_share_a_name():
+    names = [each.name for each in (*headgate.disciplines(), *headgate.controllers(), *headgate.sources())]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("controller", headgate.controllers(), ids=lambda controller: controller.name)
+def test_show_explains_a_controller_with_the_defaults_beside_it(command: Command, controller: headgate.Controller):
+    shown = command("show", controller.name).stdout
+    assert f"{controller.name}: {controller.summary}\n" in shown
+    assert controller.citation in shown
+    assert f'cc = "{controller.name}" in [[{controller.section}]]' in shown
+    rows = {words[0]: words[1] for line in shown.splitlines() if len(words := line.split()) > 2}
+    written = f"""
+        name = "x"\nduration = "1s"\nqdiscs = ["droptail"]
+        link = {{ rate = "1Mbit/s", delay = "1ms", limit = "9p" }}\n[[{controller.section}]]\ncc = "{controller.name}"
+    """
+    (group,) = tomllib.loads(headgate.Scenario.parse(written).to_toml())[controller.section]
+    for option in controller.parameters:
+        value = group[option.name]
+        assert rows[option.name] == (value if isinstance(value, str) else str(value).lower())
+
+
+@pytest.mark.parametrize("source", headgate.sources(), ids=lambda source: source.name)
+def test_show_explains_a_source_with_its_parameters_and_presets(command: Command, source: headgate.Source):
+    shown = command("show", source.name).stdout
+    assert f"{source.name}: {source.summary}\n" in shown
+    assert source.citation.replace("`", "") in shown
+    first = [line.split()[0] for line in shown.splitlines() if line.split()]
+    assert {parameter.name for parameter in source.parameters} <= set(first)
+    assert {preset.name for preset in source.presets} <= set(first)
 
 
 def test_list_groups_the_disciplines_and_marks_what_they_can_do(command: Command):

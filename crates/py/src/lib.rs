@@ -8,6 +8,7 @@ mod outcome;
 mod registry;
 mod run;
 mod scenario;
+mod traffic;
 
 /// The compiled part of the package `headgate`.
 #[pyo3::pymodule]
@@ -22,6 +23,8 @@ mod _core {
     use crate::run::{Progress, run};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::traffic::{Controller, Source, controllers, find, sources};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -5,7 +5,7 @@ use headgate_core::{Field, Preset, Why};
 use pyo3::exceptions::PyLookupError;
 use pyo3::prelude::*;
 
-/// One parameter of a discipline.
+/// One parameter of a discipline or a source, or one option of a controller.
 #[pyclass(frozen, get_all, module = "headgate._core", name = "Parameter")]
 pub struct Parameter {
     name: &'static str,
@@ -23,7 +23,7 @@ impl From<Field> for Parameter {
     }
 }
 
-/// A named set of values for a discipline's parameters.
+/// A named set of values for the parameters of a discipline or a source.
 #[pyclass(frozen, get_all, module = "headgate._core", name = "Preset")]
 pub struct NamedValues {
     name: &'static str,
@@ -40,6 +40,13 @@ impl From<&Preset> for NamedValues {
 /// One row of the registry.
 #[pyclass(frozen, module = "headgate._core")]
 pub struct Discipline(&'static Entry);
+
+impl Discipline {
+    /// The one of a row.
+    pub fn of(entry: &'static Entry) -> Discipline {
+        Discipline(entry)
+    }
+}
 
 #[pymethods]
 impl Discipline {

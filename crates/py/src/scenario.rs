@@ -1,14 +1,15 @@
 //! A scenario as Python sees it.
 
-use headgate_scenario::{Changes, Events, Files, INPUTS, UdpCc};
+use headgate_scenario::{Changes, Events, Files, Group, INPUTS, UdpCc};
+use headgate_sim::{Due, dues};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::refused;
 
-/// Name, kind (`tcp` or `udp`), number of flows, and the rate of each in bits per second (None where congestion control
-/// sets it).
-type GroupRow = (String, &'static str, u32, Option<f64>);
+/// Name, kind (`tcp` or `udp`), number of flows, the rate of each in bits per second (None where congestion control or a
+/// source of its own sets it); whether they are responsive, greedy and brief ([`Due`]).
+type GroupRow = (String, &'static str, u32, Option<f64>, bool, bool, bool);
 
 /// A callable that gives the bytes of the file at a path, or raises `OSError`.
 struct Loader<'a, 'py>(&'a Bound<'py, PyAny>);
@@ -121,6 +122,10 @@ impl Scenario {
         let udp = |index: usize| index.checked_sub(self.0.tcp.len()).map(|index| &self.0.udp[index]);
         let constant = |index| udp(index).filter(|group| group.cc == UdpCc::Off);
         let rate = |index| constant(index)?.rate.map(|rate| rate.as_bits() as f64);
-        self.0.groups().map(|g| (g.name.to_string(), g.kind.name(), g.flows, rate(g.index))).collect()
+        let row = |(group, due): (Group<'_>, Due)| {
+            let (name, kind) = (group.name.to_string(), group.kind.name());
+            (name, kind, group.flows, rate(group.index), due.responsive, due.is_greedy(), due.is_brief())
+        };
+        self.0.groups().zip(dues(&self.0)).map(row).collect()
     }
 }

@@ -7,9 +7,9 @@ use crate::model::Scenario;
 /// What a group's flows speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// TCP: they slow down.
+    /// TCP.
     Tcp,
-    /// UDP: they do not.
+    /// UDP: it does not slow down, unless by TFRC.
     Udp,
 }
 
