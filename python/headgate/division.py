@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
+from headgate.scenario import Group, Role
 from headgate.spread import Figure, figure
 from headgate.summary import classes
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from headgate.results import Result
 
 _MOST_PARTS = 6
-_COMPARED = ("goodput_bps", "fair_share_bps")
+_AMOUNTS = ("goodput_bps", "fair_share_bps")
 
 
 class Part(NamedTuple):
     """What some of the flows got together, in bit/s, averaged over seeds."""
 
     name: str
-    unresponsive: bool
+    role: Role
     flows: int
     goodput_bps: float
     fair_bps: float
@@ -35,8 +36,9 @@ class Part(NamedTuple):
 class Division(NamedTuple):
     """What one discipline made of the link.
 
-    `misplaced_bps` is the sum of |goodput - fair share| over what is compared: TCP and the flows that do not slow down
-    where there are both, else the groups, else the flows of the only group.
+    `misplaced_bps` is the sum of |goodput - fair share| over what is compared: the flows that slow down and those that
+    do not where there are both, else the groups, else the flows of the only group. Flows that ask for no more than
+    their fair share are not compared, unless all are such.
     """
 
     label: str
@@ -52,27 +54,32 @@ class Division(NamedTuple):
 
     @property
     def has_classes(self) -> bool:
-        """Whether the parts are TCP and the flows that do not slow down, rather than groups of one kind."""
-        return _both(part.unresponsive for part in self.parts)
+        """Whether the parts are flows that slow down and flows that do not, rather than groups."""
+        return _both(part.role for part in self.parts)
+
+    @property
+    def compared(self) -> list[Part]:
+        """The parts that ask for more than their fair share; all if none does."""
+        return [part for part in self.parts if part.role != Role.MODEST] or self.parts
 
     @property
     def goodput_bps(self) -> float:
         """All goodput together."""
         return sum(part.goodput_bps for part in self.parts)
 
-    @property
-    def unresponsive_bps(self) -> float:
-        """What flows that do not slow down got."""
-        return sum(part.goodput_bps for part in self.parts if part.unresponsive)
+    def of(self, role: Role) -> Part:
+        """The first part in this role."""
+        return next(part for part in self.parts if part.role == role)
 
 
 def divisions(result: Result) -> list[Division]:
     """One division a discipline, the nearest to the fair one first."""
     entries = result.summary()
+    groups = result.scenario.groups
     looks = style.looks([entry["qdisc"] for entry in entries])
     found = [
-        _division(looks[entry["qdisc"]].label, entry, kinds)
-        for entry, kinds in zip(entries, classes(result), strict=True)
+        _division(looks[entry["qdisc"]].label, entry, groups, by_role)
+        for entry, by_role in zip(entries, classes(result, lambda group: group.role.value), strict=True)
     ]
     return sorted(found, key=lambda division: division.misplaced)
 
@@ -83,26 +90,38 @@ def leaders(found: list[Division]) -> list[Division]:
     return list(takewhile(lambda division: (division.misplaced_bps["low"] or 0.0) <= best, found))
 
 
-def _division(label: str, entry: dict[str, Any], kinds: dict[str, dict[str, Any]]) -> Division:
+def _division(label: str, entry: dict[str, Any], groups: list[Group], by_role: dict[str, dict[str, Any]]) -> Division:
+    roles = [group.role for group in groups]
     entries = entry["groups"]
-    if _both(group["kind"] == "udp" for group in entries):
-        compared = [kinds["tcp"], kinds["udp"]]
-        parts = [_part(group) for group in compared]
-        misplaced = _misplaced(compared)
+    if _both(roles):
+        members = {role: [group for group in groups if group.role == role] for role in Role if role in roles}
+        parts = [_part(spoken(mine), role, by_role[role.value]) for role, mine in members.items()]
+        misplaced = _misplaced([by_role[role.value] for role in _PRESSING])
     else:
-        parts = _few([_part(group) for group in entries])
-        misplaced = _misplaced(entries) if len(entries) > 1 else _misplaced_within(entries[0])
+        parts = _few([_part(entry["name"], role, entry) for entry, role in zip(entries, roles, strict=True)])
+        greedy = [entry for entry, role in zip(entries, roles, strict=True) if role != Role.MODEST] or entries
+        misplaced = _misplaced(greedy) if len(greedy) > 1 else _misplaced_within(greedy[0])
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
     return Division(label, parts, misplaced, p95, entry["jain"]["mean"])
 
 
-def _both(kinds: Iterable[bool]) -> bool:
-    return set(kinds) == {False, True}
+_PRESSING = (Role.RESPONSIVE, Role.UNRESPONSIVE)
 
 
-def _part(group: dict[str, Any]) -> Part:
-    goodput, fair = group["goodput_bps"]["mean"] or 0.0, group["fair_share_bps"]["mean"] or 0.0
-    return Part(group["name"], group["kind"] == "udp", group["flows"], goodput, fair)
+def _both(roles: Iterable[Role]) -> bool:
+    return set(_PRESSING) <= set(roles)
+
+
+def _part(name: str, role: Role, entry: dict[str, Any]) -> Part:
+    goodput, fair = entry["goodput_bps"]["mean"] or 0.0, entry["fair_share_bps"]["mean"] or 0.0
+    return Part(name, role, entry["flows"], goodput, fair)
+
+
+def spoken(groups: Iterable[Group]) -> str:
+    """What the flows of `groups` speak: `TCP`, `UDP`, `TCP and TFRC`."""
+    names = {"tcp": "TCP", "udp": "UDP"}
+    found = dict.fromkeys("TFRC" if group.kind == "udp" and group.responsive else names[group.kind] for group in groups)
+    return " and ".join(found)
 
 
 def _few(parts: list[Part]) -> list[Part]:
@@ -111,11 +130,12 @@ def _few(parts: list[Part]) -> list[Part]:
         return parts
     shown, rest = parts[: _MOST_PARTS - 1], parts[_MOST_PARTS - 1 :]
     flows, goodput, fair = (sum(column) for column in zip(*(part[2:] for part in rest), strict=True))
-    return [*shown, Part("all other groups", rest[0].unresponsive, flows, goodput, fair)]
+    role = next((part.role for part in rest if part.role != Role.MODEST), Role.MODEST)
+    return [*shown, Part("all other groups", role, flows, goodput, fair)]
 
 
 def _misplaced(groups: list[dict[str, Any]]) -> Figure:
-    goodput, fair = (list(zip(*(group[name]["per_seed"] for group in groups), strict=True)) for name in _COMPARED)
+    goodput, fair = (list(zip(*(group[name]["per_seed"] for group in groups), strict=True)) for name in _AMOUNTS)
     return _distance(goodput, fair)
 
 

@@ -11,12 +11,15 @@ import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headgate.scenario import Role
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 TCP = "#0072B2"
 UNRESPONSIVE = "#D55E00"
+MODEST = "#8A8A8A"
 FAIR = "#222222"
 QUIET = "#6B6B6B"
 BAND = "#E9E9E9"
@@ -29,6 +32,14 @@ MISSING = "\N{EN DASH}"
 WIDTH_IN = 10.0
 """Width of every figure; at DPI it is legible when 1000 px wide."""
 DPI = 144
+
+
+_ROLES = {Role.RESPONSIVE: TCP, Role.UNRESPONSIVE: UNRESPONSIVE, Role.MODEST: MODEST}
+
+
+def colour_of(role: Role) -> str:
+    """The colour of flows by what they are to the others."""
+    return _ROLES[role]
 
 
 class Look(NamedTuple):

@@ -5,7 +5,7 @@ docs/reference/json.md says what each figure means; the names here are those of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,15 +41,22 @@ def summarise(result: Result) -> list[dict[str, Any]]:
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
 
 
-def classes(result: Result) -> list[dict[str, dict[str, Any]]]:
-    """For each discipline, the groups of one kind (`tcp`, `udp`) taken together, as the entry of one group."""
-    groups = result.scenario.groups
-    kinds = list(dict.fromkeys(group.kind for group in groups))
-    flows = {kind: sum(group.flows for group in groups if group.kind == kind) for kind in kinds}
-    # All TCP flows come before all UDP flows, so a kind is a run of columns just as a group is.
-    whole = [Group(kind, kind, flows[kind], None) for kind in kinds]
-    grids = (_flows(result, qdisc) for qdisc in result.scenario.qdiscs)
-    return [{entry["kind"]: entry for entry in _groups(whole, grid)} for grid in grids]
+def classes(result: Result, of: Callable[[Group], str] = lambda group: group.kind) -> list[dict[str, dict[str, Any]]]:
+    """For each discipline, the groups that are alike taken together, as the entry of one group.
+
+    Alike are those `of` one word, by default their kind (`tcp`, `udp`).
+    """
+    found = []
+    for qdisc in result.scenario.qdiscs:
+        grid = _flows(result, qdisc)
+        places: dict[str, list[int]] = {}
+        for group, mine in _places(result.scenario.groups):
+            places.setdefault(of(group), []).extend(range(mine.start, mine.stop))
+        reasons = _reasons(grid)
+        found.append(
+            {word: _group(Group(word, word, len(mine), None), grid, mine, reasons) for word, mine in places.items()}
+        )
+    return found
 
 
 class Grid:
@@ -81,7 +88,7 @@ def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
         "qdisc": qdisc,
         "seeds": scenario.seeds,
         "bottleneck": _bottleneck(link),
-        "jain": figure(_jain(flows["goodput_bps"], flows["fair_share_bps"])),
+        "jain": figure(_jain(flows, scenario.groups)),
         "jain_by_scale": _jain_by_scale(Grid(where(result.fairness, qdisc=qdisc), len(scenario.seeds))),
         "groups": groups,
         "cpu_s": figure(cpu),
@@ -196,15 +203,23 @@ def _variation(result: Result, qdisc: str, group: str) -> list[float | None]:
 
 
 def _groups(groups: list[Group], flows: Grid) -> Iterator[dict[str, Any]]:
-    reasons = [name for name in flows.columns("dropped_") if flows[name].any()]
+    reasons = _reasons(flows)
+    return (_group(group, flows, mine, reasons) for group, mine in _places(groups))
+
+
+def _places(groups: list[Group]) -> Iterator[tuple[Group, slice]]:
+    """Each group with the columns of its flows."""
     first = 0
     for group in groups:
-        mine = slice(first, first + group.flows)
+        yield group, slice(first, first + group.flows)
         first += group.flows
-        yield _group(group, flows, mine, reasons)
 
 
-def _group(group: Group, flows: Grid, mine: slice, reasons: list[str]) -> dict[str, Any]:
+def _reasons(flows: Grid) -> list[str]:
+    return [name for name in flows.columns("dropped_") if flows[name].any()]
+
+
+def _group(group: Group, flows: Grid, mine: slice | list[int], reasons: list[str]) -> dict[str, Any]:
     def total(name: str) -> Array:
         whole: Array = flows[name][:, mine].sum(axis=1)
         return whole
@@ -238,9 +253,14 @@ def _mean(values: Array) -> Array:
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
 
-def _jain(goodput: Array, fair: Array) -> Array:
-    """Jain's index of goodput over fair share, over the flows that are due anything: 1 when all are served alike."""
-    due = fair > 0
+def _jain(flows: Grid, groups: list[Group]) -> Array:
+    """Jain's index of goodput over fair share, over the flows that are due anything: 1 when all are served alike.
+
+    Brief flows do not count: what they got says how much they had to send.
+    """
+    goodput, fair = flows["goodput_bps"], flows["fair_share_bps"]
+    lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])
+    due = (fair > 0) & lasting
     share = np.divide(goodput, fair, out=np.zeros_like(goodput), where=due)
     return ratio(share.sum(axis=1) ** 2, due.sum(axis=1) * (share**2).sum(axis=1))
 

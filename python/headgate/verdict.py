@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.division import Division, Part, divisions, leaders
+from headgate.scenario import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ def sentence(found: list[Division], rate_bps: float) -> str:
         return _alike(found, rate_bps)
     if found[0].has_classes:
         return _protection(found, rate_bps)
-    return _between_groups(found) if len(found[0].parts) > 1 else _among_flows(found)
+    return _between_groups(found) if len(found[0].compared) > 1 else _among_flows(found)
 
 
 def _none_better(found: list[Division], rate_bps: float) -> bool:
@@ -42,16 +43,21 @@ def _none_better(found: list[Division], rate_bps: float) -> bool:
 
 
 def _protection(found: list[Division], rate_bps: float) -> str:
-    """Both kinds of flows: who keeps TCP's share from those that do not slow down?"""
+    """Both kinds of flows: who keeps the share of those that slow down from those that do not?"""
     scale = style.unit_of(rate_bps)[1]
-    taken = _each(found, lambda division: style.number(division.unresponsive_bps / scale))
-    fair = style.number(found[0].parts[1].fair_bps / scale)
-    lead = "Of" if len(found) == 1 else f"{_lead(found, 'protect')} TCP best: of"
+    taken = _each(found, lambda division: style.number(_taken(division) / scale))
+    fair = style.number(found[0].of(Role.UNRESPONSIVE).fair_bps / scale)
+    lead = "Of" if len(found) == 1 else f"{_lead(found, 'protect')} {found[0].of(Role.RESPONSIVE).name} best: of"
     return f"{lead} {style.rate(rate_bps)}, {_takers(found[0])} {taken} (fair: {fair})"
 
 
+def _taken(division: Division) -> float:
+    """What flows that do not slow down got, in bit/s."""
+    return division.of(Role.UNRESPONSIVE).goodput_bps
+
+
 def _takers(division: Division) -> str:
-    flows = division.parts[1].flows
+    flows = division.of(Role.UNRESPONSIVE).flows
     return "the flow that does not slow down takes" if flows == 1 else f"the {flows} flows that do not slow down take"
 
 
@@ -60,8 +66,9 @@ def _alike(found: list[Division], rate_bps: float) -> str:
     best = found[0]
     if best.has_classes:
         scale = style.unit_of(rate_bps)[1]
-        taken = sorted(division.unresponsive_bps for division in found)
-        least, most, fair = (style.number(bps / scale, 2) for bps in (taken[0], taken[-1], best.parts[1].fair_bps))
+        taken = sorted(map(_taken, found))
+        due = best.of(Role.UNRESPONSIVE).fair_bps
+        least, most, fair = (style.number(bps / scale, 2) for bps in (taken[0], taken[-1], due))
         amount = f"about {most}" if least == most else f"{least} to {most}"
         return f"With every discipline here, of {style.rate(rate_bps)}, {_takers(best)} {amount} (fair: {fair})"
     said = "Every discipline here divides the link alike"
@@ -74,14 +81,14 @@ def _alike(found: list[Division], rate_bps: float) -> str:
 
 
 def _between_groups(found: list[Division]) -> str:
-    """Groups of one kind: how much more does a flow of the best-off get?"""
+    """Groups: how much more does a flow of the best-off get?"""
     best, last = found[0], found[-1]
-    times, most, least = extremes(best.parts)
+    times, most, least = extremes(best.compared)
     said = "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
     if len(found) == 1:
         return f"With {best.label}, {said}"
     said = f"{_lead(found, 'divide')} the link most fairly: {said}"
-    again, ahead, behind = extremes(last.parts)
+    again, ahead, behind = extremes(last.compared)
     if times >= _EVEN and (ahead.name, behind.name) == (most.name, least.name) and math.isfinite(again):
         return f"{said}, {style.number(again, 2)} times with {last.label}"
     return f"{said}; with {last.label}, {_compared(again, ahead, behind)}"
@@ -103,14 +110,16 @@ def _compared(times: float, most: Part, least: Part) -> str:
 
 
 def _among_flows(found: list[Division]) -> str:
-    """One group: how even are its flows?"""
-    flows = found[0].parts[0].flows
+    """One group that asks for more than its share: how even are its flows?"""
+    first = found[0]
+    flows = first.compared[0].flows
+    link = "the link" if len(first.parts) == 1 else "what the others leave of the link"
     if flows == 1:
-        unit, scale = style.unit_of(found[0].goodput_bps)
-        got = _each(found, lambda division: f"{style.number(division.goodput_bps / scale)} {unit}")
-        return f"One flow has the link and gets {got}"
+        unit, scale = style.unit_of(first.goodput_bps)
+        got = _each(found, lambda division: f"{style.number(division.compared[0].goodput_bps / scale)} {unit}")
+        return f"One flow has {link} and gets {got}"
     alone = len(found) == 1
-    lead = f"{flows} flows share the link" if alone else f"{_lead(found, 'share')} the link best among {flows} flows"
+    lead = f"{flows} flows share {link}" if alone else f"{_lead(found, 'share')} {link} best among {flows} flows"
     return f"{lead}: Jain's index {_each(found, lambda division: style.number(division.jain or 0.0))} (1 is even)"
 
 

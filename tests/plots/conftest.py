@@ -37,7 +37,9 @@ class Scenario:
     qdiscs: list[str] = field(default_factory=lambda: ["droptail", "red", "sfb:bins=46,levels=1", "faba"])
     rate_bps: float = 10e6
     bottleneck: tuple[str, str] = ("bottleneck", "forward")
-    groups: list[Group] = field(default_factory=lambda: [Group("tcp", "tcp", 9, None), Group("cbr", "udp", 1, 5e6)])
+    groups: list[Group] = field(
+        default_factory=lambda: [Group("tcp", "tcp", 9, None), Group("cbr", "udp", 1, 5e6, responsive=False)]
+    )
 
     def to_toml(self) -> str:
         """Enough to look like a scenario."""
@@ -69,7 +71,7 @@ class Result:
 
     def _flows(self) -> pa.Table:
         rows = []
-        members = [(name, kind) for name, kind, flows, _ in self.scenario.groups for _ in range(flows)]
+        members = [(group.name, group.kind) for group in self.scenario.groups for _ in range(group.flows)]
         for place, qdisc, seed in self._each():
             # Weights divide 93 % of the link, so that no more arrives than the link can carry.
             rng = np.random.default_rng([place, seed])
@@ -165,7 +167,7 @@ class Result:
 
     def _fairness(self) -> pa.Table:
         # A lone flow has nobody to be compared with.
-        slots = not self.idle and sum(flows for _, _, flows, _ in self.scenario.groups) > 1
+        slots = not self.idle and sum(group.flows for group in self.scenario.groups) > 1
         rows = [
             {
                 "qdisc": qdisc,
@@ -208,8 +210,8 @@ class Result:
     def _box(self, qdisc: str, seed: int, measure: str) -> dict[str, Any]:
         """What every row of a distribution of the first group says."""
         link = dict.fromkeys(PLACE) if measure == "one_way" else PLACE
-        name, kind, _, _ = self.scenario.groups[0]
-        return {"qdisc": qdisc, "seed": seed, "measure": measure, **link, "group": name, "kind": kind}
+        group = self.scenario.groups[0]
+        return {"qdisc": qdisc, "seed": seed, "measure": measure, **link, "group": group.name, "kind": group.kind}
 
     def _boxes(self, value: str) -> pa.Schema:
         words = [(name, TEXT) for name in ("measure", "link", "direction", "group", "kind")]

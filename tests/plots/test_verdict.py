@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.division import Division, Part, divisions, leaders
-from headgate.scenario import Group
+from headgate.scenario import Group, Role, Scenario
 from headgate.spread import figure
 from headgate.verdict import sentence, verdict
 
@@ -17,15 +17,19 @@ def division(label, parts, jain=0.9, delay_ms_p95=20.0, misplaced=None):
 
 
 def two_classes(label, tcp, udp, flows=1, **more):
-    return division(label, [Part("tcp", False, 9, tcp, 8.4e6), Part("cbr", True, flows, udp, 0.93e6)], **more)
+    return division(
+        label, [Part("TCP", Role.RESPONSIVE, 9, tcp, 8.4e6), Part("UDP", Role.UNRESPONSIVE, flows, udp, 0.93e6)], **more
+    )
 
 
 def two_groups(label, near, far, **more):
-    return division(label, [Part("near", False, 5, near, 4.65e6), Part("far", False, 5, far, 4.65e6)], **more)
+    return division(
+        label, [Part("near", Role.RESPONSIVE, 5, near, 4.65e6), Part("far", Role.RESPONSIVE, 5, far, 4.65e6)], **more
+    )
 
 
 def one_group(label, goodput, jain, misplaced, flows=10):
-    return division(label, [Part("tcp", False, flows, goodput, 9.3e6)], jain=jain, misplaced=[misplaced])
+    return division(label, [Part("tcp", Role.RESPONSIVE, flows, goodput, 9.3e6)], jain=jain, misplaced=[misplaced])
 
 
 def test_the_best_the_next_and_the_last_are_told_with_what_the_flow_takes():
@@ -129,7 +133,7 @@ def test_the_fairest_division_comes_first_and_parts_add_up_to_all_goodput(make):
 @pytest.mark.parametrize(
     ("groups", "piece"),
     [
-        ([Group("a", "tcp", 2, None), Group("b", "tcp", 3, None), Group("c", "udp", 1, 5e6)], "kind"),
+        ([Group("a", "tcp", 2, None), Group("b", "tcp", 3, None), Group("c", "udp", 1, 5e6, responsive=False)], "kind"),
         ([Group("a", "tcp", 2, None), Group("b", "tcp", 3, None)], "group"),
         ([Group("a", "tcp", 5, None)], "flow"),
     ],
@@ -148,3 +152,60 @@ def test_many_groups_are_drawn_as_the_first_five_and_the_rest(make):
     parts = divisions(make(groups=groups))[0].parts
     assert [part.name for part in parts] == ["g0", "g1", "g2", "g3", "g4", "all other groups"]
     assert parts[-1].flows == 4
+
+
+CALLS = Group("calls", "udp", 3, 80e3, responsive=False, greedy=False)
+FLOOD = Group("flood", "udp", 1, 5e6, responsive=False)
+AMOUNTS = (("RED", 5e6), ("FABA", 1e6))
+VIDEO = Group("video", "udp", 2, None)
+
+
+def test_calls_that_ask_for_less_than_their_share_are_not_held_against_anyone(make):
+    groups = [Group("near", "tcp", 5, None), Group("far", "tcp", 5, None), CALLS]
+    result = make(groups=groups)
+    assert "slow down" not in verdict(result)
+    assert "calls" not in verdict(result)
+    found = divisions(result)[0]
+    assert [part.role for part in found.parts] == [Role.RESPONSIVE, Role.RESPONSIVE, Role.MODEST]
+    assert [part.name for part in found.compared] == ["near", "far"]
+    table = result.flows.to_pandas().query("qdisc == 'faba' and group != 'calls'")
+    sums = table.groupby(["seed", table["group"].astype(str)])[["goodput_bps", "fair_share_bps"]].sum()
+    distances = (sums["goodput_bps"] - sums["fair_share_bps"]).abs().groupby("seed").sum()
+    (faba,) = (each for each in divisions(result) if each.label == "FABA")
+    assert faba.misplaced_bps["per_seed"] == pytest.approx(distances.tolist())
+
+
+def test_what_is_left_by_those_who_ask_for_less_is_shared_by_the_others(make):
+    said = verdict(make(groups=[Group("bulk", "tcp", 5, None), CALLS], qdiscs=["red"]))
+    assert said.startswith("5 flows share what the others leave of the link: Jain's index ")
+
+
+def test_tfrc_slows_down_and_is_protected_like_tcp(make):
+    found = divisions(make(groups=[Group("web", "tcp", 5, None), VIDEO, FLOOD]))[0]
+    assert [(part.name, part.flows) for part in found.parts] == [("TCP and TFRC", 7), ("UDP", 1)]
+    others = Part("TCP and TFRC", Role.RESPONSIVE, 7, 8.3e6, 8.4e6)
+    far, near = (division(label, [others, Part("UDP", Role.UNRESPONSIVE, 1, udp, 0.93e6)]) for label, udp in AMOUNTS)
+    assert sentence([near, far], RATE).startswith("FABA protects TCP and TFRC best: of 10 Mbit/s, the flow that does")
+    between = verdict(make(groups=[Group("web", "tcp", 5, None), VIDEO], qdiscs=["droptail"]))
+    assert "slow down" not in between
+
+
+def test_if_nobody_asks_for_more_than_its_share_all_are_compared(make):
+    groups = [CALLS, CALLS._replace(name="games")]
+    found = divisions(make(groups=groups))[0]
+    assert [part.name for part in found.compared] == ["calls", "games"]
+
+
+@pytest.mark.parametrize(
+    ("file", "roles"),
+    [
+        # Web pages are half of the link's load and calls 30 kbit/s each: films and bulk transfers want more.
+        ("mix", {"web": Role.MODEST, "video": Role.RESPONSIVE, "bulk": Role.RESPONSIVE, "calls": Role.MODEST}),
+        ("classes", {"web": Role.RESPONSIVE, "backup": Role.RESPONSIVE, "calls": Role.MODEST}),
+        ("protect", {"tcp": Role.RESPONSIVE, "cbr": Role.UNRESPONSIVE}),
+    ],
+)
+def test_ready_scenarios_know_who_presses_on_whom(file, roles):
+    groups = Scenario.load(f"scenarios/{file}.toml").groups
+    assert {group.name: group.role for group in groups} == roles
+    assert [group.name for group in groups if group.brief] == (["web"] if file == "mix" else [])

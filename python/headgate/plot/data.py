@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.distributions import boxes
+from headgate.scenario import Role
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -51,7 +52,7 @@ class Group(NamedTuple):
     """A group of flows, and its flows' goodput: one row a seed, one column a flow."""
 
     name: str
-    unresponsive: bool
+    role: Role
     flows: int
     goodput_bps: Array
     fair_bps: Array
@@ -79,13 +80,13 @@ def groups(result: Result, qdisc: str) -> list[Group]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(result.flows, qdisc=qdisc)
     found = []
-    for name, kind, flows, _ in result.scenario.groups:
+    for group in result.scenario.groups:
         # TCP and UDP groups keep apart even if a file gave both the same name.
-        part = rows(table, group=name, kind=kind)
+        part = rows(table, group=group.name, kind=group.kind)
         if part.num_rows:
-            goodput = values(part, "goodput_bps").reshape(-1, flows)
-            fair = values(part, "fair_share_bps").reshape(-1, flows)
-            found.append(Group(name, kind == "udp", flows, goodput, fair[0]))
+            goodput = values(part, "goodput_bps").reshape(-1, group.flows)
+            fair = values(part, "fair_share_bps").reshape(-1, group.flows)
+            found.append(Group(group.name, group.role, group.flows, goodput, fair[0]))
     return found
 
 

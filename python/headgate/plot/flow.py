@@ -71,7 +71,8 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
     facts = explanation.facts
     found = _own_goodput(result, trace) or _group_goodput(result, explanation)
     unit, scale = style.unit_of(max(facts.mine.fair_share_bps, float(np.nanmax(found.bps, initial=0.0))))
-    colour = style.TCP if facts.kind == "tcp" else style.UNRESPONSIVE
+    groups = {(group.name, group.kind): group for group in result.scenario.groups}
+    colour = style.colour_of(groups[facts.group, facts.kind].role)
     axes.plot(found.time_s, found.bps / scale, color=colour, linewidth=1.2, label=found.whose, drawstyle="steps-pre")
     fair = facts.mine.fair_share_bps / scale
     axes.axhline(fair, color=style.FAIR, linestyle=(0, (4, 2)), linewidth=1, label="fair share")

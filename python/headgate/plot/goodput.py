@@ -9,8 +9,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from headgate import style
+from headgate.division import spoken
 from headgate.plot import data
 from headgate.plot.panels import Panels, heading
+from headgate.scenario import Role
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +33,7 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
     """
     with style.applied():
         panels = Panels(result, qdisc, ax)
-        single = sum(flows for _, _, flows, _ in result.scenario.groups) <= MOST_BARS
+        single = sum(group.flows for group in result.scenario.groups) <= MOST_BARS
         summary = {entry["qdisc"]: entry for entry in result.summary()}
         for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
             groups = data.groups(result, name)
@@ -84,16 +86,20 @@ def _profiles(axes: Axes, groups: list[data.Group]) -> None:
 
 
 def _colour(group: data.Group) -> str:
-    return style.UNRESPONSIVE if group.unresponsive else style.TCP
+    return style.colour_of(group.role)
 
 
 def _legend(panels: Panels, result: Result) -> None:
-    kinds = {kind for _, kind, _, _ in result.scenario.groups}
-    handles: list[Patch | Line2D] = []
-    if "tcp" in kinds:
-        handles.append(Patch(color=style.TCP, label="TCP"))
-    if "udp" in kinds:
-        handles.append(Patch(color=style.UNRESPONSIVE, label="does not slow down (UDP)"))
+    groups = result.scenario.groups
+    labels = {
+        Role.RESPONSIVE: spoken(group for group in groups if group.role == Role.RESPONSIVE),
+        Role.UNRESPONSIVE: "does not slow down (UDP)",
+        Role.MODEST: "asks for no more than its share",
+    }
+    present = {group.role for group in groups}
+    handles: list[Patch | Line2D] = [
+        Patch(color=style.colour_of(role), label=label) for role, label in labels.items() if role in present
+    ]
     handles.append(Line2D([], [], color=style.FAIR, linewidth=1.6, label="max-min fair share"))
     panels.figure.legend(handles=handles, loc="outside upper right", ncols=len(handles))
 

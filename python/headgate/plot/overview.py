@@ -13,6 +13,7 @@ from headgate import style
 from headgate.division import Division, Part, divisions
 from headgate.plot import data
 from headgate.plot.panels import chosen, heading, new_figure
+from headgate.scenario import Role
 from headgate.verdict import sentence
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _numbers(axes: Axes, row: int, division: Division, colours: list[str], rate_
         edge = colour
         if part.goodput_bps < _ROOM * rate_bps:
             shown, at, align, edge = shown if place == last else "", right + pad, "left", "white"
-            ink = colour if part.unresponsive else style.FAIR
+            ink = colour if part.role == Role.UNRESPONSIVE else style.FAIR
         number = axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold")
         # Where the line of the fair division passes a number, it gives way.
         number.set_path_effects([withStroke(linewidth=3, foreground=edge)])
@@ -91,8 +92,8 @@ def _numbers(axes: Axes, row: int, division: Division, colours: list[str], rate_
 def _colours(division: Division) -> list[str]:
     parts = division.parts
     if division.has_classes:
-        return [style.UNRESPONSIVE if part.unresponsive else style.TCP for part in parts]
-    shades = style.UNRESPONSIVE_SHADES if parts[0].unresponsive else style.TCP_SHADES
+        return [style.colour_of(part.role) for part in parts]
+    shades = style.UNRESPONSIVE_SHADES if parts[0].role == Role.UNRESPONSIVE else style.TCP_SHADES
     return [shades[place % len(shades)] for place in range(len(parts))]
 
 
@@ -131,12 +132,13 @@ def _legend(figure: Figure, division: Division, classes: bool) -> None:
 
 
 def _part_name(part: Part, classes: bool) -> str:
-    """A part as the legend names it; `classes` if the parts are TCP and unresponsive flows."""
+    """A part as the legend names it; `classes` if the parts are flows that slow down and flows that do not."""
     if not classes:
         return f"{part.name} ({part.flows} {'flow' if part.flows == 1 else 'flows'})"
-    if part.unresponsive:
+    if part.role == Role.UNRESPONSIVE:
         return "the flow that does not slow down" if part.flows == 1 else f"{part.flows} flows that do not slow down"
-    return "1 TCP flow" if part.flows == 1 else f"{part.flows} TCP flows together"
+    said = f"1 {part.name} flow" if part.flows == 1 else f"{part.flows} {part.name} flows together"
+    return f"{said}, which ask for less" if part.role == Role.MODEST else said
 
 
 def _note(result: Result) -> str:

@@ -81,7 +81,7 @@ def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
     for group in data.groups(result, qdisc):
         line = data.series(data.rows(table, group=group.name), _POINTS)
         if line is not None:
-            colour = style.UNRESPONSIVE if group.unresponsive else style.TCP
+            colour = style.colour_of(group.role)
             axes.plot(line.time_s, line.first / 1e6, color=colour, linewidth=1.4)
             axes.axhline(group.fair_bps.sum() / 1e6, color=colour, linewidth=0.9, dashes=(4, 3), zorder=1)
 
@@ -95,8 +95,8 @@ def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> 
 
 def _legend(axes: Axes, result: Result) -> None:
     names = [
-        (f"{flows} {name} flows together" if flows > 1 else name, style.UNRESPONSIVE if kind == "udp" else style.TCP)
-        for name, kind, flows, _ in result.scenario.groups
+        (f"{group.flows} {group.name} flows together" if group.flows > 1 else group.name, style.colour_of(group.role))
+        for group in result.scenario.groups
     ]
     handles = [Line2D([], [], color=colour, linewidth=1.4, label=label) for label, colour in names]
     handles.append(Line2D([], [], color=style.QUIET, linewidth=0.9, dashes=(4, 3), label="fair"))

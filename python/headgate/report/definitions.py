@@ -12,8 +12,9 @@ _DEFINITIONS = (
     ),
     (
         "Fair share",
-        "The max-min fair division of the bottleneck, as goodput: nobody can get more without taking from someone who "
-        "has less, and a flow that sends less than an equal part keeps what it sends. RFC 5166, section 2.3.",
+        "The max-min fair division of the links, as goodput: nobody can get more without taking from someone who has "
+        "less, and a flow that asks for less than an equal part, in the long run, keeps what it asks for. RFC 5166, "
+        "section 2.3.",
     ),
     (
         "% of fair, times fair",
@@ -21,16 +22,18 @@ _DEFINITIONS = (
     ),
     (
         "Best, fairest",
-        "The discipline with the least goodput out of its place: the sum of |goodput - fair share| over TCP and the "
-        "flows that do not slow down, or over the groups if all are of one kind, or over the flows of the only group. "
-        "Disciplines whose 95 % intervals reach that of the first share its place.",
+        "The discipline with the least goodput out of its place: the sum of |goodput - fair share| over the flows that "
+        "slow down and those that do not, or over the groups if all are of one kind, or over the flows of the only "
+        "group. Flows that ask for no more than their fair share are left out, unless all are such. Disciplines whose "
+        "95 % intervals reach that of the first share its place.",
     ),
     (
         "Jain's index",
         "(Σx)² / (n Σx²) over all n flows, with x a flow's goodput divided by its fair share: 1 if all are treated "
         "alike, 1/n if one has everything. R. Jain, D. Chiu, W. Hawe, “A quantitative measure of fairness and "
         "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984. Over a "
-        "time scale: of the goodput in slots of that length, averaged over slots; RFC 5166, section 2.3.",
+        "time scale: of the goodput in slots of that length, averaged over slots; RFC 5166, section 2.3. Flows that "
+        "end and ask for no more than their share are not counted.",
     ),
     ("Link use", "Utilisation: the share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
     (
@@ -96,7 +99,7 @@ _DEFINITIONS = (
         "Half the 95 % interval of the mean over seeds, from Student's t. Seeds are independent runs of the same "
         "scenario; with one seed there is no interval.",
     ),
-    ("UDP", "Flows that send at their own rate whatever happens to their packets."),
+    ("UDP", "Flows that send at their own rate whatever happens to their packets, unless TFRC (RFC 5348) controls it."),
 )
 
 
