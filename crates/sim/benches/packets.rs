@@ -1,6 +1,6 @@
 //! What a packet through the bottleneck costs, everything it causes included: (a) in the demo scenario, for each of
 //! its disciplines; (b) on a link of 1 Mbit/s a flow, for 10 to 100 000 long-lived TCP flows; (c) in the two largest
-//! networks that are asked for: what they take in all.
+//! networks that are asked for: what they take in all; (d) for each congestion controller.
 //!
 //! CPU time of this thread, so that what else the machine does counts as little as it can; the best of a few runs
 //! beside their median. A packet is one that was sent through the forward bottleneck: acknowledgements, drops,
@@ -8,7 +8,7 @@
 
 use std::fs;
 
-use headgate_scenario::{Changes, Qdisc, Scenario};
+use headgate_scenario::{Cc, Changes, Qdisc, Scenario};
 
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/protect.toml");
 const REPEATS: u64 = 5;
@@ -25,7 +25,7 @@ struct Cost {
 fn main() {
     // cargo passes `--bench`, and whatever the user wrote after `--`: the name of one part.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [(&str, fn()); 3] = [("demo", demo), ("flows", flows), ("whole", whole)];
+    let parts: [(&str, fn()); 4] = [("demo", demo), ("flows", flows), ("whole", whole), ("controllers", controllers)];
     for (name, part) in parts {
         if wanted.is_empty() || wanted.iter().any(|want| name.contains(want.as_str())) {
             part();
@@ -123,6 +123,28 @@ fn whole() {
         }
     }
     println!("MB: peak memory of the process; B/flow: its growth over the row before, over the flows");
+}
+
+fn controllers() {
+    println!("\n(d) ten flows of each congestion controller on 100 Mbit/s, a round trip of 32 ms, droptail of 32 ms");
+    println!(
+        "{:<40} {:>10} {:>8} {:>12} {:>10} {:>9} {:>9}",
+        "cc", "ns/packet", "median", "packets/s", "events", "ns/event", "to cubic"
+    );
+    let cost = |cc: Cc| {
+        let text = format!(
+            "name = 'cc'\nduration = '30s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
+             [link]\nrate = '100Mbit/s'\ndelay = '14ms'\nlimit = '270p'\n\
+             [[tcp]]\nflows = 10\ncc = '{cc}'\nstart = '0s..1s'\n[record]\ninterval = '1s'\n"
+        );
+        let scenario = Scenario::read(&text, "cc.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+        measure(&scenario, &scenario.qdiscs[0], REPEATS, 1)
+    };
+    let cubic = cost(Cc::Cubic);
+    for &cc in Cc::ALL {
+        let cost = cost(cc);
+        println!("{:<40} {} {:>9.2}", cc.to_string(), cost.row(), cost.best / cubic.best);
+    }
 }
 
 /// Each repeat runs the first `seeds` seeds: the kernel's account of CPU time moves in steps of some milliseconds, and

@@ -2,6 +2,7 @@
 
 mod apps;
 mod balance;
+mod bbr;
 mod classes;
 mod control;
 mod evidence;
