@@ -214,6 +214,8 @@ def _show(result: Result) -> None:
     out = console()
     found = table.rows(result)
     out.print(table.table(result, found))
+    if table.several(found):
+        out.print(table.links(found))
     out.print(f"{verdict.verdict(result)}.\n", style="bold")
     if result.path is not None and (result.path / store.REPORT).is_file():
         typer.echo(f"report  {result.path / store.REPORT}")

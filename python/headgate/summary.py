@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.distributions import by_seed, figures, where
+from headgate.links import compared
 from headgate.scenario import Group
 from headgate.spread import Figure, figure
 
@@ -78,7 +79,9 @@ class Grid:
 def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
     scenario = result.scenario
     flows = _flows(result, qdisc)
-    link = Grid(_at_bottleneck(result, where(result.links, qdisc=qdisc)), len(scenario.seeds))
+    rows = where(result.links, qdisc=qdisc)
+    links = {place: Grid(place.of(rows), len(scenario.seeds)) for place in compared(result)}
+    link = next(iter(links.values()))
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = link["packets"][:, 0]
     groups = list(_groups(scenario.groups, flows))
@@ -88,6 +91,7 @@ def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
         "qdisc": qdisc,
         "seeds": scenario.seeds,
         "bottleneck": _bottleneck(link),
+        "links": [{**place._asdict(), "figures": _bottleneck(grid)} for place, grid in links.items()],
         "jain": figure(_jain(flows, scenario.groups)),
         "jain_by_scale": _jain_by_scale(Grid(where(result.fairness, qdisc=qdisc), len(scenario.seeds))),
         "groups": groups,

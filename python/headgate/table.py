@@ -6,16 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from headgate import style
-from headgate.spread import Figure
+from headgate.links import Place, first
+from headgate.spread import Figure, figure
 from headgate.summary import classes, summarise
 
 if TYPE_CHECKING:
+    from headgate import scenario as scenarios
     from headgate.results import Result
-    from headgate.scenario import Group, Scenario
+    from headgate.scenario import Scenario
 
 #: Follows the best value of a column, for terminals without colour.
 BEST = "*"
@@ -50,10 +53,10 @@ def rows(result: Result) -> list[Row]:
     return [Row(entry, kinds) for entry, kinds in zip(summarise(result), classes(result), strict=True)]
 
 
-def table(result: Result, found: list[Row]) -> Table:
-    """The table of a result whose figures are `found`; it fits 120 columns."""
-    drawn = Table(box=SIMPLE_HEAD, title=_title(result.scenario), title_justify="left", pad_edge=False)
-    drawn.caption = _caption(result.scenario)
+def table(result: Result, found: list[Row]) -> Group:
+    """The table of a result whose figures are `found`, below a line on what was run; it fits 120 columns."""
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    drawn.caption = _caption(result.scenario, alone=not several(found))
     drawn.caption_justify = "left"
     drawn.add_column("discipline", vertical="top", overflow="fold")
     listed = columns(result.scenario, found)
@@ -63,21 +66,78 @@ def table(result: Result, found: list[Row]) -> Table:
     for row in found:
         cells = [_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)]
         drawn.add_row(_name(row.entry["qdisc"]), *cells)
+    return Group(Text(_title(result), style="italic"), drawn)
+
+
+def by_link(found: list[Row]) -> list[tuple[Place, list[Row]]]:
+    """For every link where disciplines are compared, a row a discipline with that link's figures for `LINK`."""
+    places = [Place(link["link"], link["direction"]) for link in found[0].entry["links"]]
+    return [
+        (place, [Row({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds) for row in found])
+        for number, place in enumerate(places)
+    ]
+
+
+def links(found: list[Row]) -> Table:
+    """A section for every link where disciplines are compared, with a row a discipline; best values of each set off."""
+    drawn = Table(box=SIMPLE_HEAD, title="link by link", title_justify="left", pad_edge=False)
+    drawn.add_column("link, discipline", vertical="top", overflow="fold")
+    listed = link_columns(found)
+    for column in listed:
+        drawn.add_column(column.title, justify="right", no_wrap=True)
+    for place, rows_ in by_link(found):
+        drawn.add_row(Text(place.label, style="bold italic"))
+        best = [best_shown(column, rows_) for column in listed]
+        for row in rows_:
+            cells = [_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)]
+            drawn.add_row(Text("  ") + Text(row.entry["qdisc"]), *cells)
+        drawn.add_section()
     return drawn
 
 
+def link_columns(found: list[Row]) -> list[Column]:
+    """The columns about one link; none for marks where nobody marks."""
+    marks = any(link["figures"]["marked"]["mean"] for row in found for link in row.entry["links"])
+    return [
+        _use(),
+        Column("loss %", lambda row: _part(row, "dropped"), 100, 2, lambda mean: mean),
+        *([Column("mark %", lambda row: _part(row, "marked"), 100, 2)] if marks else []),
+        Column("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
+        *(_delay(part) for part in ("p50", "p95", "p99")),
+    ]
+
+
+def _part(row: Row, what: str) -> Figure:
+    """What of the packets that came to a link was dropped or marked there."""
+    of, came = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
+    return figure(part / whole if whole else None for part, whole in zip(of, came, strict=True))
+
+
 def columns(scenario: Scenario, found: list[Row]) -> list[Column]:
-    """The columns that have something to say: none for UDP without UDP flows, none for marks where nobody marks."""
+    """The columns that have something to say: none for UDP without UDP flows, none for marks where nobody marks.
+
+    Where disciplines are compared at several links, what is of one link is left to `links`.
+    """
     kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
+    alone = not several(found)
     marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in found)]
     return [
         *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
         Column("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
-        Column("link\nuse %", lambda row: row.entry["bottleneck"]["utilisation"], 100, 1, lambda mean: -mean),
+        *([_use()] if alone else []),
         *(_rate(kind, "loss_rate", "loss %", best=kind == "tcp") for kind in kinds),
         *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
-        *(_delay(part) for part in ("p50", "p95", "p99")),
+        *(_delay(part) for part in ("p50", "p95", "p99") if alone),
     ]
+
+
+def several(found: list[Row]) -> bool:
+    """Whether disciplines are compared at more than one link."""
+    return any(len(row.entry["links"]) > 1 for row in found)
+
+
+def _use() -> Column:
+    return Column("link\nuse %", lambda row: row.entry["bottleneck"]["utilisation"], 100, 1, lambda mean: -mean)
 
 
 def _goodput(kind: str, rate_bps: float) -> list[Column]:
@@ -132,13 +192,14 @@ def _name(qdisc: str) -> Text:
     return Text(name, style="bold").append("".join(f"\n{line}" for line in lines if line), style="not bold dim")
 
 
-def _title(scenario: Scenario) -> str:
+def _title(result: Result) -> str:
+    scenario, link = result.scenario, first(result)
     flows = " and ".join(filter(None, (_flows(kind, scenario.groups) for kind in KINDS)))
     time = f"{scenario.duration_s:g} s, the first {scenario.warmup_s:g} s not counted"
-    return f"{scenario.name}: {flows} on {style.rate(scenario.rate_bps)}; {time}"
+    return f"{scenario.name}: {flows} on {style.rate(scenario.rate_bps)}{f' ({link})' if link else ''}; {time}"
 
 
-def _flows(kind: str, groups: list[Group]) -> str:
+def _flows(kind: str, groups: list[scenarios.Group]) -> str:
     """The flows of one kind, as in `9 TCP flows` or `5 UDP flows (4 of 300 kbit/s, 1 of 9.6 Mbit/s)`; else empty."""
     mine = [group for group in groups if group.kind == kind]
     count = sum(group.flows for group in mine)
@@ -147,7 +208,8 @@ def _flows(kind: str, groups: list[Group]) -> str:
     return f"{flows} ({', '.join(rates)})" if rates else flows
 
 
-def _caption(scenario: Scenario) -> str:
+def _caption(scenario: Scenario, *, alone: bool) -> str:
     seeds = len(scenario.seeds)
     spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, ± half its 95 % interval"
-    return f"{spread}; p50, p95, p99: queueing delay; {BEST} best of the column"
+    delays = "; p50, p95, p99: queueing delay" if alone else ""
+    return f"{spread}{delays}; {BEST} best of the column"

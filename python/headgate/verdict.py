@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.division import Division, Part, divisions, leaders
+from headgate.links import first
 from headgate.scenario import Role
 
 if TYPE_CHECKING:
@@ -23,17 +24,17 @@ _MOST_NAMES = 3
 
 def verdict(result: Result) -> str:
     """The sentence of a result."""
-    return sentence(divisions(result), result.scenario.rate_bps)
+    return sentence(divisions(result), result.scenario.rate_bps, first(result))
 
 
-def sentence(found: list[Division], rate_bps: float) -> str:
-    """The sentence of divisions, which are sorted best first, on a link of `rate_bps`."""
+def sentence(found: list[Division], rate_bps: float, link: str = "") -> str:
+    """The sentence of divisions, sorted best first, on a link of `rate_bps`; `link` names it if there are several."""
     if not any(division.goodput_bps for division in found):
         return "No data reached a receiver after the warm-up"
     if len(found) > 1 and _none_better(found, rate_bps):
-        return _alike(found, rate_bps)
+        return _alike(found, rate_bps, link)
     if found[0].has_classes:
-        return _protection(found, rate_bps)
+        return _protection(found, rate_bps, link)
     return _between_groups(found) if len(found[0].compared) > 1 else _among_flows(found)
 
 
@@ -42,13 +43,18 @@ def _none_better(found: list[Division], rate_bps: float) -> bool:
     return len(leaders(found)) == len(found) or found[-1].misplaced - found[0].misplaced < _ALIKE * rate_bps
 
 
-def _protection(found: list[Division], rate_bps: float) -> str:
+def _protection(found: list[Division], rate_bps: float, link: str) -> str:
     """Both kinds of flows: who keeps the share of those that slow down from those that do not?"""
     scale = style.unit_of(rate_bps)[1]
     taken = _each(found, lambda division: style.number(_taken(division) / scale))
     fair = style.number(found[0].of(Role.UNRESPONSIVE).fair_bps / scale)
     lead = "Of" if len(found) == 1 else f"{_lead(found, 'protect')} {found[0].of(Role.RESPONSIVE).name} best: of"
-    return f"{lead} {style.rate(rate_bps)}, {_takers(found[0])} {taken} (fair: {fair})"
+    return f"{lead} {_capacity(rate_bps, link)}, {_takers(found[0])} {taken} (fair: {fair})"
+
+
+def _capacity(rate_bps: float, link: str) -> str:
+    """`10 Mbit/s`, or `10 Mbit/s on A-B`."""
+    return f"{style.rate(rate_bps)} on {link}" if link else style.rate(rate_bps)
 
 
 def _taken(division: Division) -> float:
@@ -61,7 +67,7 @@ def _takers(division: Division) -> str:
     return "the flow that does not slow down takes" if flows == 1 else f"the {flows} flows that do not slow down take"
 
 
-def _alike(found: list[Division], rate_bps: float) -> str:
+def _alike(found: list[Division], rate_bps: float, link: str) -> str:
     """No discipline divides better than another: without flows that do not slow down, the wait is what differs."""
     best = found[0]
     if best.has_classes:
@@ -70,13 +76,14 @@ def _alike(found: list[Division], rate_bps: float) -> str:
         due = best.of(Role.UNRESPONSIVE).fair_bps
         least, most, fair = (style.number(bps / scale, 2) for bps in (taken[0], taken[-1], due))
         amount = f"about {most}" if least == most else f"{least} to {most}"
-        return f"With every discipline here, of {style.rate(rate_bps)}, {_takers(best)} {amount} (fair: {fair})"
-    said = "Every discipline here divides the link alike"
+        return f"With every discipline here, of {_capacity(rate_bps, link)}, {_takers(best)} {amount} (fair: {fair})"
+    said = f"Every discipline here divides the link{'s' if link else ''} alike"
     waits = sorted((division.delay_ms_p95, division.label) for division in found if division.delay_ms_p95 is not None)
     if not waits:
         return said
     (short, quick), (long, slow) = waits[0], waits[-1]
-    wait = f"95 % of packets wait at most {style.number(short)} ms with {quick}"
+    where = f" at {link}" if link else ""
+    wait = f"95 % of packets wait{where} at most {style.number(short)} ms with {quick}"
     return f"{said}; {wait}, {style.number(long)} with {slow}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headgate import style
+from headgate import links, style
 from headgate.plot import data
 from headgate.plot.panels import Panels, chosen, heading, new_figure, shade_warmup
 
@@ -125,7 +125,7 @@ def _note(result: Result) -> str:
     parts = [f"Line: seed {seeds[0]}. Band: least to greatest {over}."]
     if result.scenario.warmup_s > 0:
         parts.append(f"Grey: the first {style.plain(result.scenario.warmup_s)} s, which no total counts.")
-    return " ".join(parts)
+    return " ".join(parts) + links.note(result)
 
 
 def gauge_title(gauge: str) -> str:

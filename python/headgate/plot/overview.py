@@ -11,6 +11,7 @@ from matplotlib.patheffects import withStroke
 
 from headgate import style
 from headgate.division import Division, Part, divisions
+from headgate.links import first
 from headgate.plot import data
 from headgate.plot.panels import chosen, heading, new_figure
 from headgate.scenario import Role
@@ -45,34 +46,38 @@ def overview(result: Result) -> Figure:
         _bars(columns[0], found, rate_bps)
         if not classes:
             _values(columns[1], [division.jain for division in found], "Jain's index\n(1: all flows equal)", "", 1.0)
-        _values(columns[-1], [division.delay_ms_p95 for division in found], "95 % of packets\nwait at most", " ms")
+        link = first(result)
+        waits = f"95 % of packets\nwait at {link} at most" if link else "95 % of packets\nwait at most"
+        _values(columns[-1], [division.delay_ms_p95 for division in found], waits, " ms")
         _names(columns[0], found)
-        heading(figure, sentence(found, rate_bps), _note(result))
+        heading(figure, sentence(found, rate_bps, first(result)), _note(result))
         _legend(figure, found[0], classes)
         return figure
 
 
 def _bars(axes: Axes, found: list[Division], rate_bps: float) -> None:
-    unit, scale = style.unit_of(rate_bps)
+    # Over several links flows can get more together than one of these carries.
+    reach = max(rate_bps, *(division.goodput_bps for division in found))
+    unit, scale = style.unit_of(reach)
     colours = _colours(found[0])
     for row, division in enumerate(found):
         left = 0.0
         for part, colour in zip(division.parts, colours, strict=True):
             axes.barh(row, part.goodput_bps / scale, left=left / scale, height=0.64, color=colour)
             left += part.goodput_bps
-        _numbers(axes, row, division, colours, rate_bps)
+        _numbers(axes, row, division, colours, reach)
     fair = [part.fair_bps for part in found[0].parts]
     marks = list(accumulate(fair)) if len(fair) == 1 else list(accumulate(fair))[:-1]
     axes.vlines([mark / scale for mark in marks], -0.6, len(found) - 0.4, color=style.FAIR, linewidth=1.8)
-    axes.set_xlim(0, rate_bps / scale * 1.06)
+    axes.set_xlim(0, reach / scale * 1.06)
     axes.set_xlabel(f"Goodput ({unit})")
     axes.grid(axis="y", visible=False)
 
 
-def _numbers(axes: Axes, row: int, division: Division, colours: list[str], rate_bps: float) -> None:
+def _numbers(axes: Axes, row: int, division: Division, colours: list[str], reach_bps: float) -> None:
     # At the outer ends of the bar, away from where the parts meet and the line is.
-    scale = style.unit_of(rate_bps)[1]
-    pad = 0.012 * rate_bps
+    scale = style.unit_of(reach_bps)[1]
+    pad = 0.012 * reach_bps
     left, last = 0.0, len(division.parts) - 1
     for place, (part, colour) in enumerate(zip(division.parts, colours, strict=True)):
         right = left + part.goodput_bps
@@ -80,7 +85,7 @@ def _numbers(axes: Axes, row: int, division: Division, colours: list[str], rate_
         at, align = spots.get(place, ((left + right) / 2, "center")) if last else (left + pad, "left")
         shown, ink = style.number(part.goodput_bps / scale, 2), style.ink(colour)
         edge = colour
-        if part.goodput_bps < _ROOM * rate_bps:
+        if part.goodput_bps < _ROOM * reach_bps:
             shown, at, align, edge = shown if place == last else "", right + pad, "left", "white"
             ink = colour if part.role == Role.UNRESPONSIVE else style.FAIR
         number = axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold")
@@ -147,7 +152,9 @@ def _note(result: Result) -> str:
     after = f" after a warm-up of {style.plain(scenario.warmup_s)} s" if scenario.warmup_s > 0 else ""
     counted = style.plain(scenario.duration_s - scenario.warmup_s)
     order = "Fairest discipline first. " if len(data.qdiscs(result)) > 1 else ""
-    return (
-        f"A link of {style.rate(scenario.rate_bps)}, {counted} s{after}, {seeds}. {order}"
-        "What is missing to the full rate is packet headers, packets sent twice and idle time."
-    )
+    run = f"{counted} s{after}, {seeds}. {order}"
+    link = first(result)
+    if link:
+        return f"Link {link} has {style.rate(scenario.rate_bps)}; the flows of all links, {run}"
+    missing = "What is missing to the full rate is packet headers, packets sent twice and idle time."
+    return f"A link of {style.rate(scenario.rate_bps)}, {run}{missing}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from headgate import style
+from headgate import links, style
 from headgate.plot import data
 from headgate.plot.overtime import gauge_shown, gauge_title
 from headgate.plot.panels import chosen, heading, new_figure, shade_warmup
@@ -108,4 +108,4 @@ def _note(result: Result) -> str:
     seed = f"Seed {result.scenario.seeds[0]}. Fair: the max-min fair share while all groups send."
     if result.scenario.warmup_s > 0:
         seed += f" Grey: the first {style.plain(result.scenario.warmup_s)} s, which no total counts."
-    return seed
+    return seed + links.note(result)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from headgate import style
+from headgate import links, style
 from headgate.plot import data
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
 
@@ -49,7 +49,11 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
         else:
             axes.text(0.5, 0.5, "No packet was sent after the warm-up.", transform=axes.transAxes, ha="center")
         if owned:
-            heading(figure_of(axes), "Goodput, and the delay it costs: up and to the left is better", _note(result))
+            heading(
+                figure_of(axes),
+                "Goodput, and the delay it costs: up and to the left is better",
+                _note(result) + links.note(result),
+            )
         return axes
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
+from headgate.links import Place
 from headgate.report.markup import Html, join, table, tag, text
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ _LINK = (
 
 
 def measures(result: Result) -> Html:
-    """A table with a row for each discipline and group, and one with a row for each discipline."""
+    """A table with a row for each discipline and group, and one with a row for each link and discipline."""
     entries = result.summary()
     labels = [look.label for look in style.looks([entry["qdisc"] for entry in entries]).values()]
     groups = [
@@ -70,12 +71,20 @@ def measures(result: Result) -> Html:
         for label, entry in zip(labels, entries, strict=True)
         for group in entry["groups"]
     ]
+    places = [Place(link["link"], link["direction"]) for link in entries[0]["links"]]
+    links = [
+        (label if len(places) == 1 else f"{place.label}, {label}", {"bottleneck": entry["links"][number]["figures"]})
+        for number, place in enumerate(places)
+        for label, entry in zip(labels, entries, strict=True)
+    ]
+    where = "At the bottleneck" if len(places) == 1 else "Link by link"
+    first = "Discipline" if len(places) == 1 else "Link and discipline"
     seeds = len(result.scenario.seeds)
     spread = f"Mean of {seeds} seeds ± half the 95 % interval." if seeds > 1 else "One seed."
     return join(
         [
             _table(f"By group. {spread}", "Discipline and group", _GROUP, groups),
-            _table(f"At the bottleneck. {spread}", "Discipline", _LINK, list(zip(labels, entries, strict=True))),
+            _table(f"{where}. {spread}", first, _LINK, links),
         ]
     )
 

@@ -54,14 +54,23 @@ def _alternative(name: str, result: Result, found: list[Division]) -> str:
 def summary(result: Result) -> Html:
     """The table of the terminal: a row a discipline, the best values set off."""
     found = terminal.rows(result)
-    columns = terminal.columns(result.scenario, found)
-    shown = [_column(column, found) for column in columns]
-    names = [text(look.label) for look in style.looks([row.entry["qdisc"] for row in found]).values()]
     seeds = len(result.scenario.seeds)
     spread = f"Mean of {seeds} seeds ± half the 95 % interval" if seeds > 1 else "One seed"
+    delays = "p50, p95, p99: time in the queue."
+    if not terminal.several(found):
+        return _compare(f"{spread}. {delays}", terminal.columns(result.scenario, found), found)
+    listed = terminal.link_columns(found)
+    links = (
+        _compare(f"Link {place.label}. {spread}. {delays}", listed, rows) for place, rows in terminal.by_link(found)
+    )
+    return join([_compare(f"{spread}.", terminal.columns(result.scenario, found), found), *links])
+
+
+def _compare(caption: str, columns: list[terminal.Column], found: list[terminal.Row]) -> Html:
+    shown = [_column(column, found) for column in columns]
+    names = [text(look.label) for look in style.looks([row.entry["qdisc"] for row in found]).values()]
     titles = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
-    caption = f"{spread}. p50, p95, p99: time in the queue. Bold: the best of its column."
-    return table(caption, titles, zip(names, *shown, strict=True))
+    return table(f"{caption} Bold: the best of its column.", titles, zip(names, *shown, strict=True))
 
 
 def _column(column: terminal.Column, found: list[terminal.Row]) -> list[Html]:

@@ -1,0 +1,49 @@
+"""Where disciplines are compared: one link in a dumbbell, several in a chain, and how to say which one is meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from headgate.results import Result
+
+
+class Place(NamedTuple):
+    """A link in one direction (`forward`, `reverse`)."""
+
+    link: str
+    direction: str
+
+    @property
+    def label(self) -> str:
+        """What a reader calls it: `A-B`, or `A-B reverse`."""
+        return self.link if self.direction == "forward" else f"{self.link} {self.direction}"
+
+    def of(self, table: pa.Table) -> pa.Table:
+        """The rows of a table by link that are of this one."""
+        mine = pc.and_(pc.equal(table["link"], self.link), pc.equal(table["direction"], self.direction))
+        return table.filter(mine)
+
+
+def compared(result: Result) -> list[Place]:
+    """Every place where disciplines are compared, in the scenario's order: the first is `scenario.bottleneck`."""
+    table = result.links
+    table = table.filter(pc.fill_null(table["compared"], False))
+    rows = zip(table["link"].to_pylist(), table["direction"].to_pylist(), strict=True)
+    return list(dict.fromkeys(Place(*row) for row in rows)) or [Place(*result.scenario.bottleneck)]
+
+
+def first(result: Result) -> str:
+    """The label of the link that figures of one link are of; empty where there is no other."""
+    found = compared(result)
+    return found[0].label if len(found) > 1 else ""
+
+
+def note(result: Result) -> str:
+    """A sentence for the foot of a figure that shows one link; empty where there is no other."""
+    found = compared(result)
+    return f" Link {found[0].label}, the first of {len(found)} that are compared." if len(found) > 1 else ""
