@@ -102,7 +102,7 @@ class Result:
 
     @cached_property
     def traces(self) -> pa.Table | None:
-        """One row a change of a traced TCP sender's state; None unless the scenario traces any. As `events`."""
+        """One row a change of a traced sender's state; None unless the scenario traces any. As `events`."""
         return self._streamed("traces")
 
     @property

@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import headgate
 from headgate import store, why
 from headgate.errors import UsageError
+from headgate.plot.flow import flow
 from headgate.results import Result
 from headgate.why.facts import REASONS
 from tests.conftest import Command
@@ -177,6 +179,60 @@ def test_a_flow_that_may_slow_down_is_not_said_to_be_heedless():
     result = told(events=False, traces=False)
     found = Result(headgate.Scenario.parse(governed), {}, [], {"flows": result.flows, "links": result.links})
     assert "It offered 1.60 Mbit/s to the link." in sentences(found, 2)["What it got"]
+
+
+def test_a_rate_that_is_governed_is_told():
+    governed = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"') + '[record]\nflows = ["cbr"]\n'
+    # In the warm-up; then 2 s of slow start, 8 s at the equation's rate.
+    rows = [
+        {"time_ns": 0, "phase": "slow_start", "rate_bps": 8e6, "loss_event_rate": 0.0, "srtt_ms": None, "timeouts": 0},
+        {
+            "time_ns": 3e9,
+            "phase": "slow_start",
+            "rate_bps": 2e6,
+            "loss_event_rate": 0.0,
+            "srtt_ms": 20.0,
+            "timeouts": 1,
+        },
+        {
+            "time_ns": 4e9,
+            "phase": "avoidance",
+            "rate_bps": 1e6,
+            "loss_event_rate": 0.02,
+            "srtt_ms": 40.0,
+            "timeouts": 1,
+        },
+    ]
+    traces = pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "flow": 2, **row} for row in rows])
+    plain = told(events=False, traces=False)
+    kept = {"flows": plain.flows, "links": plain.links, "traces": traces}
+    said = sentences(Result(headgate.Scenario.parse(governed), {}, [], kept), 2)
+    assert said["How the sender took it"] == [
+        "It had no timeouts without a report from its receiver.",
+        "It spent 80.0 % of the time in congestion avoidance and 20.0 % of the time in slow start.",
+        # (1 s x 8 + 1 s x 2 + 8 s x 1) / 10 s.
+        "It was allowed 1.80 Mbit/s on average and 8.00 Mbit/s at most, headers excluded.",
+        "The loss event rate that it went by was 1.60 % on average.",
+        "Its smoothed round-trip time was 30.0 ms on average, 20.0 ms at least.",
+        "Timeouts at 3.00 s.",
+    ]
+
+
+def test_a_rate_that_is_governed_is_drawn(tmp_path: Path):
+    text = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"') + '[record]\nflows = ["cbr", "web"]\nevents = "drops"\n'
+    result = headgate.run(headgate.Scenario.parse(text), set=["link.loss=0.02"], out=tmp_path, report=False)
+    tcp = pc.less(result.traces["flow"], 2)
+    of_tcp, of_tfrc = result.traces.filter(tcp), result.traces.filter(pc.invert(tcp))
+    for name, kind, other in [("cwnd", of_tcp, of_tfrc), ("rate_bps", of_tfrc, of_tcp)]:
+        assert kind.num_rows > 0
+        assert kind[name].null_count == 0
+        assert other[name].null_count == other.num_rows
+    figure = flow(result, why.explain(result, 2))
+    assert any(axes.get_ylabel().startswith("Rate") for axes in figure.axes)
+    figure.savefig(tmp_path / "tfrc.png")
+    lost = [row for row in result.events.to_pylist() if row["event"] == "lost"]
+    assert {row["reason"] for row in lost} == {"link_loss"}
+    assert sum(row["flow"] == 2 for row in lost if row["time_ns"] >= 2e9) == result.flows["lost"][2].as_py()
 
 
 @pytest.mark.parametrize(

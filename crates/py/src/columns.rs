@@ -54,6 +54,11 @@ impl Columns {
         self.add(name, Arc::new(UInt32Array::from_iter_values(values)), false);
     }
 
+    /// A column of small numbers, some missing.
+    pub fn u32_or_null(&mut self, name: &str, values: impl Iterator<Item = Option<u32>>) {
+        self.add(name, Arc::new(values.collect::<UInt32Array>()), true);
+    }
+
     /// A column of measures.
     pub fn f64(&mut self, name: &str, values: impl Iterator<Item = f64>) {
         self.add(name, Arc::new(Float64Array::from_iter_values(values)), false);

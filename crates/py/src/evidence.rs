@@ -3,7 +3,8 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_core::Span;
-use headgate_sim::{EventBatch, Happening, TraceRow};
+use headgate_sim::tcp::State;
+use headgate_sim::{EventBatch, Happening, SenderState, TraceRow, tfrc};
 
 use crate::outcome::Run;
 
@@ -36,21 +37,35 @@ impl Run {
     /// # Errors
     /// None that a correct conversion gives.
     pub fn traces(&self, rows: &[TraceRow]) -> Result<RecordBatch, ArrowError> {
-        let states = || rows.iter().map(|row| &row.state);
+        let tcp = || rows.iter().map(|row| row.state.tcp());
+        let tfrc = || rows.iter().map(|row| row.state.tfrc());
         let mut columns = self.columns(rows.len());
         columns.u64("time_ns", rows.iter().map(|row| row.time.as_nanos()));
         columns.u32("flow", rows.iter().map(|row| row.flow));
-        columns.f64("cwnd", states().map(|state| state.cwnd));
-        columns
-            .f64_or_null("ssthresh", states().map(|state| Some(state.ssthresh).filter(|packets| packets.is_finite())));
-        columns.f64_or_null("srtt_ms", states().map(|state| state.srtt.map(|(srtt, _)| milliseconds(srtt))));
-        columns.f64_or_null("rttvar_ms", states().map(|state| state.srtt.map(|(_, rttvar)| milliseconds(rttvar))));
-        columns.f64("rto_ms", states().map(|state| milliseconds(state.rto)));
-        columns.u32("flight", states().map(|state| state.flight));
-        columns.u64("acked_bytes", rows.iter().map(|row| row.acked_bytes));
-        columns.text("phase", states().map(|state| state.phase));
-        columns.u32("retransmits", states().map(|state| state.retransmits));
-        columns.u32("timeouts", states().map(|state| state.timeouts));
+        let ssthresh = |state: &State| Some(state.ssthresh).filter(|packets| packets.is_finite());
+        let rtt = |row: &TraceRow| match &row.state {
+            SenderState::Tcp { state, .. } => state.srtt.map(|(srtt, _)| srtt),
+            SenderState::Tfrc(state) => state.rtt,
+        };
+        let told = |row: &TraceRow| match &row.state {
+            SenderState::Tcp { state, .. } => (state.phase, state.retransmits, state.timeouts),
+            SenderState::Tfrc(state) => (state.phase, 0, state.timeouts),
+        };
+        columns.f64_or_null("cwnd", tcp().map(|tcp| tcp.map(|(state, _)| state.cwnd)));
+        columns.f64_or_null("ssthresh", tcp().map(|tcp| tcp.and_then(|(state, _)| ssthresh(state))));
+        columns.f64_or_null("srtt_ms", rows.iter().map(|row| rtt(row).map(milliseconds)));
+        let rttvar = |state: &State| state.srtt.map(|(_, rttvar)| milliseconds(rttvar));
+        columns.f64_or_null("rttvar_ms", tcp().map(|tcp| tcp.and_then(|(state, _)| rttvar(state))));
+        columns.f64_or_null("rto_ms", tcp().map(|tcp| tcp.map(|(state, _)| milliseconds(state.rto))));
+        columns.u32_or_null("flight", tcp().map(|tcp| tcp.map(|(state, _)| state.flight)));
+        columns.u64_or_null("acked_bytes", tcp().map(|tcp| tcp.map(|(_, acked_bytes)| acked_bytes)));
+        columns.text("phase", rows.iter().map(|row| told(row).0));
+        columns.u32("retransmits", rows.iter().map(|row| told(row).1));
+        columns.u32("timeouts", rows.iter().map(|row| told(row).2));
+        columns.f64_or_null("rate_bps", tfrc().map(|tfrc| tfrc.map(|state| 8.0 * state.rate)));
+        let received = |state: &tfrc::State| state.receive_rate.map(|rate| 8.0 * rate);
+        columns.f64_or_null("receive_rate_bps", tfrc().map(|tfrc| tfrc.and_then(received)));
+        columns.f64_or_null("loss_event_rate", tfrc().map(|tfrc| tfrc.map(|state| state.loss)));
         columns.finish()
     }
 }

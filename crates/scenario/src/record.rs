@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use crate::check::{Section, within};
 use crate::error::Fault;
-use crate::model::{Events, Record, TcpGroup, UdpGroup};
+use crate::model::{Events, Record, TcpGroup, UdpCc, UdpGroup};
 use crate::network::Link;
 use crate::raw::{At, RawRecord};
 use crate::values::{FromText, TextVisitor};
@@ -106,20 +106,23 @@ fn unknown<'a>(span: Range<usize>, what: &str, name: &str, known: impl Iterator<
     Fault::value(span, format!("no {what} is called `{name}`{guess}")).help(format!("known: {}", known.join(", ")))
 }
 
-/// The flows if there are such: TCP alone has a window to trace.
+/// The flows if there are such, and their senders have a state: a constant rate has none.
 fn traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<Traced, Fault> {
     let span = value.span();
     let traced = value.into_inner();
-    if udp.iter().any(|group| group.name == traced.group) {
-        return Err(Fault::value(span, format!("`{}` is UDP: its senders have no window to trace", traced.group)));
+    if udp.iter().any(|group| group.name == traced.group && group.cc == UdpCc::Off) {
+        let message = format!("`{}` has no congestion control: nothing of its senders changes", traced.group);
+        return Err(Fault::value(span, message));
     }
-    let Some(group) = tcp.iter().find(|group| group.name == traced.group) else {
-        return Err(unknown(span, "TCP group", &traced.group, tcp.iter().map(|group| group.name.as_str())));
+    let controlled = udp.iter().filter(|group| group.cc != UdpCc::Off).map(|group| (group.name.as_str(), group.flows));
+    let groups = tcp.iter().map(|group| (group.name.as_str(), group.flows)).chain(controlled);
+    let Some((name, flows)) = groups.clone().find(|(name, _)| *name == traced.group) else {
+        return Err(unknown(span, "group", &traced.group, groups.map(|(name, _)| name)));
     };
     match traced.flow {
-        Some(flow) if flow >= group.flows => {
-            let last = group.flows - 1;
-            Err(Fault::value(span, format!("`{}` has flows 0 to {last}, not {flow}", group.name)))
+        Some(flow) if flow >= flows => {
+            let last = flows - 1;
+            Err(Fault::value(span, format!("`{name}` has flows 0 to {last}, not {flow}")))
         }
         _ => Ok(traced),
     }

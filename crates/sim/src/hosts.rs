@@ -7,7 +7,7 @@ use headgate_scenario::{Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
 use crate::metrics::{Ends, FairnessRow};
-use crate::outcome::{TraceRow, TransferRow};
+use crate::outcome::{SenderState, TraceRow, TransferRow};
 use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Options, Segment, SimPacket};
@@ -102,8 +102,10 @@ impl Hosts {
 
     /// A flow starts.
     pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.start(id, now, queue) };
-        flow.start(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        match self.tcp.get_mut(id as usize) {
+            Some(flow) => flow.start(id, &self.tcp_kinds[flow.group as usize], now, queue),
+            None => self.tfrc.start(id, now, queue),
+        }
         self.trace(id, now);
     }
 
@@ -127,8 +129,10 @@ impl Hosts {
 
     /// The timer of a flow's sender.
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.sender_timer(id, now, queue) };
-        flow.on_sender_timer(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        match self.tcp.get_mut(id as usize) {
+            Some(flow) => flow.on_sender_timer(id, &self.tcp_kinds[flow.group as usize], now, queue),
+            None => self.tfrc.sender_timer(id, now, queue),
+        }
         self.trace(id, now);
     }
 
@@ -248,7 +252,10 @@ impl Hosts {
         let id = packet.flow.0 as u32;
         let (ack, ece, ace, sack) = match packet.handle.carried() {
             Carried::Ack { ack, ece, ace, sack } => (ack, ece, ace, sack),
-            Carried::Report(report) => return self.tfrc.on_report(id, report, now, queue),
+            Carried::Report(report) => {
+                self.tfrc.on_report(id, report, now, queue);
+                return self.trace(id, now);
+            }
             _ => return,
         };
         let Options { blocks, delay } = sack.map(|id| self.replies.sacks.take(id)).unwrap_or_default();
@@ -257,13 +264,17 @@ impl Hosts {
         self.trace(id, now);
     }
 
-    /// Notes what a TCP sender's state has become, if it is traced.
+    /// Notes what a sender's state has become, if it is traced.
     #[inline]
     fn trace(&mut self, id: u32, now: Time) {
-        if let Some(traces) = &mut self.traces {
-            let flow = &self.tcp[id as usize];
-            traces.note(id, now, || (flow.state(), self.tcp_kinds[flow.group as usize].payload));
-        }
+        let Some(traces) = &mut self.traces else { return };
+        traces.note(id, now, || match self.tcp.get(id as usize) {
+            Some(flow) => {
+                let (state, payload) = (flow.state(), self.tcp_kinds[flow.group as usize].payload);
+                SenderState::Tcp { state, acked_bytes: u64::from(state.acked) * u64::from(payload) }
+            }
+            None => SenderState::Tfrc(self.tfrc.state(id)),
+        });
     }
 
     /// The traces since they were last taken, if any are wanted.
@@ -298,6 +309,7 @@ impl Hosts {
     pub fn restart(&mut self, now: Time) {
         self.before.iter_mut().zip(&self.tcp).for_each(|(before, flow)| *before = flow.counts(now));
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
+        self.tfrc.restart();
         self.ends.restart(now);
     }
 

@@ -32,8 +32,8 @@ pub use balance::Balance;
 pub use due::{Due, dues};
 pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 pub use outcome::{
-    EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, TraceRow, TransferRow,
-    Watch,
+    EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, SenderState, TraceRow,
+    TransferRow, Watch,
 };
 pub use run::run;
 pub use segment::{Block, Blocks};

@@ -7,9 +7,9 @@ use headgate_core::{Backlog, BuildError, Counts, Span, Time, Why};
 use headgate_scenario::Direction;
 
 use crate::balance::Balance;
-
 use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
 use crate::tcp::State;
+use crate::tfrc;
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,7 +59,7 @@ pub struct FlowRow {
     pub fair_share_bps: f64,
     /// Packets sent again.
     pub retransmits: u64,
-    /// Retransmission timeouts.
+    /// Retransmission timeouts; of TFRC, how often the nofeedback timer expired.
     pub timeouts: u64,
     /// The congestion window averaged over time, in packets; `None` for UDP.
     pub cwnd_mean: Option<f64>,
@@ -199,9 +199,47 @@ pub struct TraceRow {
     /// The flow.
     pub flow: u32,
     /// What the sender shows of itself.
-    pub state: State,
-    /// Bytes of data acknowledged so far.
-    pub acked_bytes: u64,
+    pub state: SenderState,
+}
+
+/// What a traced sender shows of itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SenderState {
+    /// TCP.
+    Tcp {
+        /// Window, timer, counts.
+        state: State,
+        /// Bytes of data acknowledged so far.
+        acked_bytes: u64,
+    },
+    /// TFRC.
+    Tfrc(tfrc::State),
+}
+
+impl SenderState {
+    /// Whether enough has changed since `earlier` for a row.
+    pub fn differs(&self, earlier: &SenderState) -> bool {
+        match (self, earlier) {
+            (SenderState::Tcp { state, .. }, SenderState::Tcp { state: earlier, .. }) => state.differs(earlier),
+            _ => self != earlier,
+        }
+    }
+
+    /// Of TCP: what it shows, and the bytes of data acknowledged so far.
+    pub fn tcp(&self) -> Option<(&State, u64)> {
+        match self {
+            SenderState::Tcp { state, acked_bytes } => Some((state, *acked_bytes)),
+            SenderState::Tfrc(_) => None,
+        }
+    }
+
+    /// Of TFRC.
+    pub fn tfrc(&self) -> Option<&tfrc::State> {
+        match self {
+            SenderState::Tcp { .. } => None,
+            SenderState::Tfrc(state) => Some(state),
+        }
+    }
 }
 
 /// Looks on while a run goes.

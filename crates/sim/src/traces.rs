@@ -1,14 +1,13 @@
-//! The traces of chosen TCP senders: a row each time a sender's state changes.
+//! The traces of chosen senders: a row each time a sender's state changes.
 
 use headgate_core::{Span, Time};
 use headgate_scenario::Scenario;
 
-use crate::outcome::TraceRow;
-use crate::tcp::State;
+use crate::outcome::{SenderState, TraceRow};
 
 /// The rows written and not yet taken, and what was written last of each traced flow.
 pub struct Traces {
-    /// By TCP flow: whether it is traced, and its last row.
+    /// By flow: whether it is traced, and its last row.
     last: Vec<Last>,
     least: Span,
     rows: Vec<TraceRow>,
@@ -25,15 +24,15 @@ impl Traces {
     /// Traces of the flows that `scenario` names, if it names any.
     pub fn new(scenario: &Scenario) -> Option<Traces> {
         let record = &scenario.record;
-        let flows = scenario.tcp.iter().flat_map(|group| (0..group.flows).map(move |flow| (&group.name, flow)));
+        let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |flow| (group.name, flow)));
         let wanted = |group: &str, flow| record.flows.iter().any(|traced| traced.means(group, flow));
         let last = flows.map(|(group, flow)| if wanted(group, flow) { Last::Nothing } else { Last::NotTraced });
         let traces = || Traces { last: last.collect(), least: record.flow_interval, rows: Vec::new() };
         (!record.flows.is_empty()).then(traces)
     }
 
-    /// Something happened at the sender of `flow`: `state` gives what has become of it, and the bytes in its segments.
-    pub fn note(&mut self, flow: u32, now: Time, state: impl FnOnce() -> (State, u32)) {
+    /// Something happened at the sender of `flow`: `state` gives what has become of it.
+    pub fn note(&mut self, flow: u32, now: Time, state: impl FnOnce() -> SenderState) {
         let last = &mut self.last[flow as usize];
         let early = match last {
             Last::NotTraced => return,
@@ -43,9 +42,9 @@ impl Traces {
         if early {
             return; // what changed shows in the next row
         }
-        let (state, payload) = state();
+        let state = state();
         if !matches!(last, Last::Row(row) if !state.differs(&row.state)) {
-            let row = TraceRow { time: now, flow, state, acked_bytes: u64::from(state.acked) * u64::from(payload) };
+            let row = TraceRow { time: now, flow, state };
             *last = Last::Row(row);
             self.rows.push(row);
         }

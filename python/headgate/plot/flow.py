@@ -43,7 +43,7 @@ def flow(result: Result, explanation: Explanation) -> Figure:
     gauge = _gauge(watched)
     panels: list[Callable[[Axes], None]] = [lambda axes: _goodput(axes, result, explanation, trace)]
     if trace is not None:
-        panels.append(lambda axes: _window(axes, trace))
+        panels.append(lambda axes: (_window if facts.kind == "tcp" else _allowed)(axes, trace))
     if signals is not None:
         panels.append(lambda axes: _ticks(axes, signals, facts.flow))
     panels.append(lambda axes: _queue(axes, watched))
@@ -85,7 +85,7 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
 
 def _own_goodput(result: Result, trace: pa.Table | None) -> Goodput | None:
     """What was acknowledged to the sender, if it was traced."""
-    if trace is None:
+    if trace is None or trace["acked_bytes"].null_count:
         return None
     edges = np.linspace(0, result.scenario.duration_s, _BINS + 1)
     times, acked = trace["time_ns"].to_numpy() / 1e9, trace["acked_bytes"].to_numpy().astype(np.float64)
@@ -109,16 +109,40 @@ def _group_goodput(result: Result, explanation: Explanation) -> Goodput:
 
 def _window(axes: Axes, trace: pa.Table) -> None:
     times = trace["time_ns"].to_numpy() / 1e9
-    cwnd, ssthresh = trace["cwnd"].to_numpy(), trace["ssthresh"].to_numpy(zero_copy_only=False)
+    cwnd, ssthresh = trace["cwnd"].to_numpy(zero_copy_only=False), trace["ssthresh"].to_numpy(zero_copy_only=False)
     dots = (0, (1, 1))
     axes.plot(times, ssthresh, color=style.QUIET, lw=0.9, linestyle=dots, drawstyle="steps-post", label="ssthresh")
     axes.plot(times, cwnd, color=style.TCP, lw=1.1, drawstyle="steps-post", label="cwnd")
-    stops = times[np.flatnonzero(np.diff(trace["timeouts"].to_numpy().astype(np.int64)) > 0) + 1]
-    none = np.zeros(len(stops))
-    axes.plot(stops, none, "v", color=style.UNRESPONSIVE, markersize=5, clip_on=False, label="timeout")
+    _stops(axes, trace)
     axes.set_ylim(0, 1.15 * float(cwnd.max()))
     axes.set_ylabel("Window\n(packets)")
     axes.legend(loc="upper right", ncols=3)
+
+
+def _allowed(axes: Axes, trace: pa.Table) -> None:
+    """TFRC: what the sender is allowed, and what its receiver reported."""
+    times = trace["time_ns"].to_numpy() / 1e9
+    rate = trace["rate_bps"].to_numpy(zero_copy_only=False)
+    received = trace["receive_rate_bps"].to_numpy(zero_copy_only=False)
+    # Slow start may allow many times what the path carries, which would flatten all that follows.
+    unit, scale = style.unit_of(most := float(np.percentile(rate, 97)))
+    dots = (0, (1, 1))
+    axes.plot(times, received / scale, color=style.QUIET, lw=0.9, ls=dots, drawstyle="steps-post", label="received")
+    axes.plot(times, rate / scale, color=style.TCP, lw=1.1, drawstyle="steps-post", label="allowed")
+    _stops(axes, trace)
+    axes.set_ylim(0, 1.25 * most / scale)
+    axes.set_ylabel(f"Rate\n({unit})")
+    axes.legend(loc="upper right", ncols=3)
+
+
+def _stops(axes: Axes, trace: pa.Table) -> None:
+    """A mark at each timeout."""
+    times = trace["time_ns"].to_numpy() / 1e9
+    stops = times[np.flatnonzero(np.diff(trace["timeouts"].to_numpy().astype(np.int64)) > 0) + 1]
+    # What is drawn beyond the axes counts in the layout, and an empty line would do so from the figure's corner on.
+    if len(stops):
+        none = np.zeros(len(stops))
+        axes.plot(stops, none, "v", color=style.UNRESPONSIVE, markersize=5, clip_on=False, label="timeout")
 
 
 def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:

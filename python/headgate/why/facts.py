@@ -14,10 +14,12 @@ import pyarrow.compute as pc
 
 from headgate import _core
 from headgate.errors import UsageError
+from headgate.why import senders
 
 if TYPE_CHECKING:
     from headgate.results import Result
     from headgate.scenario import Point
+    from headgate.why.senders import Rates, Trace
 
 #: Drops and marks closer together than this, in seconds, are one burst.
 BURST_S = 0.1
@@ -114,24 +116,12 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Trace:
-    """The sender as traced: shares of time by phase, windows in packets, times in seconds and milliseconds."""
-
-    phases: dict[str, float]
-    cwnd_mean: float
-    cwnd_max: float
-    srtt_ms_mean: float | None
-    srtt_ms_min: float | None
-    timeouts_s: list[float]
-    silence_s: float
-
-
-@dataclass(frozen=True)
 class Facts:
     """Everything that is known of one flow; `None` where the scenario does not record it.
 
     `lost_replies` counts what links lost of that which answers data: acknowledgements and reports, of all flows.
-    `constant`: it sends at a rate of its own, whatever happens to its packets.
+    `constant`: it sends at a rate of its own, whatever happens to its packets. `governed`: congestion control decides.
+    `trace` is of TCP, `rates` of TFRC.
     """
 
     flow: int
@@ -139,6 +129,7 @@ class Facts:
     index: int
     kind: str
     constant: bool
+    governed: bool
     qdisc: str
     seed: int
     warmup_s: float
@@ -155,6 +146,7 @@ class Facts:
     places: list[Place] | None
     gauges: list[Gauge] | None
     trace: Trace | None
+    rates: Rates | None
 
 
 def facts(result: Result, point: Point, flow: int) -> Facts:
@@ -168,6 +160,7 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
     me = pc.equal(flows["flow"], flow)
     mine, others = flows.filter(me), flows.filter(pc.invert(me))
     row: dict[str, Any] = mine.to_pylist()[0]
+    traced = senders.traced(result, point, flow)
     peers = others.filter(pc.equal(others["group"], row["group"]))
     signals = _signals(result, point)
     group = next(group for group in result.scenario.groups if group.name == row["group"])
@@ -178,6 +171,7 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
         index=flow - first,
         kind=row["kind"],
         constant=group.rate_bps is not None,
+        governed=group.responsive,
         qdisc=point.qdisc,
         seed=point.seed,
         warmup_s=result.scenario.warmup_s,
@@ -193,7 +187,8 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
         times=None if signals is None else _times(signals, flow),
         places=None if signals is None else _places(signals, flow),
         gauges=None if signals is None else _gauges(signals, flow),
-        trace=_trace(result, point, flow),
+        trace=senders.window(traced) if traced is not None and row["kind"] == "tcp" else None,
+        rates=senders.rates(traced) if traced is not None and row["kind"] == "udp" else None,
     )
 
 
@@ -277,34 +272,3 @@ def _gauges(signals: pa.Table, flow: int) -> list[Gauge] | None:
         return Gauge(name, of == "flow", pc.mean(mine[column]).as_py(), pc.mean(others[column]).as_py())
 
     return [gauge(column) for column in told] or None
-
-
-def _trace(result: Result, point: Point, flow: int) -> Trace | None:
-    if "traces" not in result.scenario.records:
-        return None
-    rows = result.point("traces", point)
-    rows = rows.filter(pc.equal(rows["flow"], flow))
-    if rows.num_rows == 0:
-        return None
-    start, end = result.scenario.warmup_s, result.scenario.duration_s
-    times = rows["time_ns"].to_numpy() / 1e9
-    # Each state lasts until the next row; what lies in the warm-up does not count.
-    lasts = np.clip(np.append(times[1:], end), start, end) - np.clip(times, start, end)
-    total = float(lasts.sum()) or 1.0
-    phase = np.asarray(rows["phase"].to_pylist(), dtype=object)
-    cwnd = rows["cwnd"].to_numpy()
-    counted = lasts > 0
-    srtt = rows["srtt_ms"].to_numpy(zero_copy_only=False)[counted]
-    known = srtt[~np.isnan(srtt)]
-    stops = np.flatnonzero(np.diff(rows["timeouts"].to_numpy().astype(np.int64)) > 0) + 1
-    acked = np.flatnonzero(np.diff(rows["acked_bytes"].to_numpy().astype(np.int64)) > 0) + 1
-    moments = np.clip(np.concatenate([[start], times[acked], [end]]), start, end)
-    return Trace(
-        phases={name: float(lasts[phase == name].sum()) / total for name in sorted(set(phase[counted]))},
-        cwnd_mean=float((cwnd * lasts).sum()) / total,
-        cwnd_max=float(cwnd[counted].max()) if counted.any() else float(cwnd[-1]),
-        srtt_ms_mean=float(known.mean()) if len(known) else None,
-        srtt_ms_min=float(known.min()) if len(known) else None,
-        timeouts_s=[float(time) for time in times[stops] if time >= start],
-        silence_s=float(np.diff(moments).max()),
-    )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from headgate.results import Result
     from headgate.scenario import Point
     from headgate.why.facts import Facts, Gauge, Reason, Share
+    from headgate.why.senders import Rates, Trace
 
 #: Within this factor of each other, two rates are about the same to a reader.
 ALIKE = 1.1
@@ -66,7 +67,8 @@ def answer(facts: Facts) -> str:
     if facts.mine.lost:
         parts.append(f"links lost {_percent(facts.mine.losses)} of its packets on the way")
     if facts.mine.timeouts:
-        parts.append(f"it stood still in {_count(facts.mine.timeouts, 'timeout')}")
+        what = "it stood still in" if facts.kind == "tcp" else "it halved its rate in"
+        parts.append(f"{what} {_count(facts.mine.timeouts, 'timeout')}")
     return f"{'; '.join(parts)}."
 
 
@@ -238,7 +240,7 @@ def _gauge(gauge: Gauge) -> str:
 
 def _sender(facts: Facts) -> list[str]:
     if facts.kind != "tcp":
-        return []
+        return _governed(facts) if facts.governed else []
     told = [f"It sent {_count(facts.retransmits, 'packet')} again and had {_count(facts.mine.timeouts, 'timeout')}."]
     if facts.peers.flows:
         each = style.number(facts.peers.timeouts / facts.peers.flows)
@@ -246,21 +248,47 @@ def _sender(facts: Facts) -> list[str]:
     trace = facts.trace
     if trace is None:
         return told
-    phases = sorted(trace.phases.items(), key=lambda item: -item[1])
-    spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in phases]
     mean, most = style.number(trace.cwnd_mean), style.number(trace.cwnd_max)
-    told += [f"It spent {_listed(spent)}.", f"Its window was {mean} packets on average and {most} at most."]
-    if trace.srtt_ms_mean is not None and trace.srtt_ms_min is not None:
-        told.append(
-            f"Its smoothed round-trip time was {style.number(trace.srtt_ms_mean)} ms on average, "
-            f"{style.number(trace.srtt_ms_min)} ms at least."
-        )
+    told += [_spent(trace.phases), f"Its window was {mean} packets on average and {most} at most."]
+    told += _round_trips(trace)
     told.append(f"The longest time in which nothing new was acknowledged lasted {_lasting(trace.silence_s)}.")
-    if trace.timeouts_s:
-        shown = [_seconds(time) for time in trace.timeouts_s[:5]]
-        more = f" and {len(trace.timeouts_s) - 5} more" if len(trace.timeouts_s) > 5 else ""
-        told.append(f"Timeouts at {', '.join(shown)}{more}.")
-    return told
+    return told + _timeouts(trace)
+
+
+def _governed(facts: Facts) -> list[str]:
+    """How TFRC's sender took it."""
+    told = [f"It had {_count(facts.mine.timeouts, 'timeout')} without a report from its receiver."]
+    rates = facts.rates
+    if rates is None:
+        return told
+    mean, most = style.measured(rates.rate_bps_mean), style.measured(rates.rate_bps_max)
+    told += [
+        _spent(rates.phases),
+        f"It was allowed {mean} on average and {most} at most, headers excluded.",
+        f"The loss event rate that it went by was {_percent(rates.loss_event_rate_mean)} on average.",
+    ]
+    return told + _round_trips(rates) + _timeouts(rates)
+
+
+def _spent(phases: dict[str, float]) -> str:
+    shares = sorted(phases.items(), key=lambda item: -item[1])
+    spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in shares]
+    return f"It spent {_listed(spent)}."
+
+
+def _round_trips(trace: Trace | Rates) -> list[str]:
+    if trace.srtt_ms_mean is None or trace.srtt_ms_min is None:
+        return []
+    mean, least = style.number(trace.srtt_ms_mean), style.number(trace.srtt_ms_min)
+    return [f"Its smoothed round-trip time was {mean} ms on average, {least} ms at least."]
+
+
+def _timeouts(trace: Trace | Rates) -> list[str]:
+    if not trace.timeouts_s:
+        return []
+    shown = [_seconds(time) for time in trace.timeouts_s[:5]]
+    more = f" and {len(trace.timeouts_s) - 5} more" if len(trace.timeouts_s) > 5 else ""
+    return [f"Timeouts at {', '.join(shown)}{more}."]
 
 
 def _missing(result: Result, point: Point, facts: Facts) -> list[str]:
@@ -269,8 +297,9 @@ def _missing(result: Result, point: Point, facts: Facts) -> list[str]:
         when = "when packets were dropped or marked, and " if facts.times is None else ""
         lacking.append(f"{when}what the discipline saw then")
         changes.append("record.events=decisions")
-    if facts.kind == "tcp" and facts.trace is None:
-        lacking.append("the sender's window and timer over time")
+    if facts.governed and facts.trace is None and facts.rates is None:
+        what = "window and timer" if facts.kind == "tcp" else "rate"
+        lacking.append(f"the sender's {what} over time")
         changes.append(f'record.flows=["{facts.group}/{facts.index}"]')
     if not changes:
         return []

@@ -15,7 +15,7 @@ pub struct Deeds {
     pub bytes: u64,
     /// Packets sent again.
     pub retransmits: u64,
-    /// Retransmission timeouts.
+    /// Retransmission timeouts; of TFRC, how often the nofeedback timer expired.
     pub timeouts: u64,
     /// The integral of `cwnd` in packets x nanoseconds; `None` for UDP.
     pub cwnd_area: Option<f64>,
@@ -58,11 +58,11 @@ impl Hosts {
                 cwnd_area: Some(after.cwnd_area - before.cwnd_area),
             }
         });
-        let udp = self.udp.iter().map(|flow| Deeds {
+        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| Deeds {
             group: (self.tcp_kinds.len() + flow.group as usize) as u32,
             bytes: flow.delivered,
             retransmits: 0,
-            timeouts: 0,
+            timeouts: timeouts.into(),
             cwnd_area: None,
         });
         tcp.chain(udp)

@@ -29,8 +29,9 @@ pub struct Sender {
     /// `X_inst / X`: below 1 while the round-trip time is above its mean (section 4.5).
     damping: f64,
     rtt: Option<RoundTrip>,
-    /// The loss event rate last reported.
+    /// The loss event rate last reported, and the receive rate in bytes per second.
     loss: f64,
+    heard: Option<f64>,
     received: ReceiveRates,
     /// When the rate was last doubled in slow start (`tld`).
     doubled: Time,
@@ -38,12 +39,31 @@ pub struct Sender {
     timer: Time,
     /// Nothing was sent since the timer was set.
     idle: bool,
+    /// How often it expired.
+    timeouts: u32,
     limited: DataLimited,
     /// The nominal time of the last packet, and of those that a report can still name: when they were sent, and with
     /// which round-trip time. The last of them has the number `next - 1`.
     last: Option<Time>,
     sent: VecDeque<(Time, Span)>,
     next: u32,
+}
+
+/// A sender at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// The allowed rate `X`, in bytes per second.
+    pub rate: f64,
+    /// The receive rate last reported, `X_recv`, in bytes per second.
+    pub receive_rate: Option<f64>,
+    /// The loss event rate last reported, `p`.
+    pub loss: f64,
+    /// The smoothed round-trip time `R`, once there was a sample.
+    pub rtt: Option<Span>,
+    /// What rules its rate: slow start until a loss event is reported, the equation from then on (section 4.3, step 4).
+    pub phase: &'static str,
+    /// How often the nofeedback timer expired.
+    pub timeouts: u32,
 }
 
 /// What is known of the round-trip time, in seconds.
@@ -75,10 +95,12 @@ impl Sender {
             damping: 1.0,
             rtt: None,
             loss: 0.0,
+            heard: None,
             received: ReceiveRates::unbounded(Time::ZERO),
             doubled: Time::ZERO,
             timer: Time::NEVER,
             idle: false,
+            timeouts: 0,
             limited: DataLimited::default(),
             last: None,
             sent: VecDeque::new(),
@@ -99,6 +121,23 @@ impl Sender {
     /// The smoothed round-trip time, once there was a sample.
     pub fn rtt(&self) -> Option<Span> {
         self.rtt.map(|rtt| Span::from_secs_f64(rtt.mean))
+    }
+
+    /// How often the nofeedback timer expired.
+    pub fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    /// What the sender shows of itself.
+    pub fn state(&self) -> State {
+        State {
+            rate: self.rate,
+            receive_rate: self.heard,
+            loss: self.loss,
+            rtt: self.rtt(),
+            phase: if self.loss > 0.0 { "avoidance" } else { "slow_start" },
+            timeouts: self.timeouts,
+        }
     }
 
     /// When the last packet went, once one did.
@@ -151,7 +190,7 @@ impl Sender {
         let timeout = (4.0 * mean).max(2.0 * f64::from(config.segment) / self.rate);
         let limited = self.limited.on_feedback(sent, now);
         let rose = feedback.loss > self.loss;
-        self.loss = feedback.loss;
+        (self.loss, self.heard) = (feedback.loss, Some(feedback.rate));
         if known {
             let bound = self.bound(feedback.rate, limited, rose, now);
             self.update(bound, config, now);
@@ -168,6 +207,7 @@ impl Sender {
         if now < self.timer {
             return;
         }
+        self.timeouts += 1;
         self.starve(config, now);
         let patience = self.rtt.map_or(0.0, |rtt| 4.0 * rtt.mean);
         self.timer = now + Span::from_secs_f64(patience.max(2.0 * f64::from(config.segment) / self.rate));

@@ -6,7 +6,7 @@ use headgate_scenario::{UdpCc, UdpGroup};
 use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;
 use crate::segment::{Reports, Segment, StoreId};
-use crate::tfrc::{Config, Feedback, Receiver, Sender};
+use crate::tfrc::{Config, Feedback, Receiver, Sender, State};
 use crate::wire::{Wire, WireKind};
 use crate::world::Event;
 
@@ -59,6 +59,8 @@ struct TfrcFlow {
     receiver_timer: Time,
     /// Reports sent.
     reported: u64,
+    /// How often the nofeedback timer had expired when the warm-up ended.
+    timeouts_before: u32,
     rng: Rng,
 }
 
@@ -122,6 +124,22 @@ impl Tfrc {
         self.flows.iter().flatten().map(|flow| u64::from(flow.sender.sent()) + flow.reported).sum()
     }
 
+    /// What a flow's sender shows of itself.
+    pub fn state(&mut self, id: u32) -> State {
+        self.flow(id).0.sender.state()
+    }
+
+    /// The warm-up ends: timeouts count anew.
+    pub fn restart(&mut self) {
+        self.flows.iter_mut().flatten().for_each(|flow| flow.timeouts_before = flow.sender.timeouts());
+    }
+
+    /// By UDP flow, how often its nofeedback timer expired since the warm-up; 0 for those without congestion control.
+    pub fn timeouts(&self) -> impl Iterator<Item = u32> {
+        let since = |flow: &TfrcFlow| flow.sender.timeouts() - flow.timeouts_before;
+        self.flows.iter().map(move |flow| flow.as_deref().map_or(0, since))
+    }
+
     fn flow(&mut self, id: u32) -> (&mut TfrcFlow, &TfrcKind, &mut Reports) {
         let flow =
             self.flows[(id - self.first) as usize].as_mut().expect("only TFRC's flows have its packets and timers");
@@ -167,6 +185,7 @@ impl TfrcFlow {
             sender_timer: Time::NEVER,
             receiver_timer: Time::NEVER,
             reported: 0,
+            timeouts_before: 0,
             rng,
         }
     }

@@ -2,8 +2,8 @@
 
 use headgate_core::{Rate, Span};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::Outcome;
-use headgate_sim::tfrc::packets_a_round_trip;
+use headgate_sim::tfrc::{State, packets_a_round_trip};
+use headgate_sim::{EventBatch, Outcome, TraceRow, Watch, run};
 
 use crate::{go, scenario, witness};
 
@@ -189,4 +189,63 @@ fn over_a_link_that_loses_at_random_it_sends_at_the_rate_of_the_equation() {
         let ratio = sent / (packets_a_round_trip(event_rate(p)) / rtt);
         assert!((ratio - 1.0).abs() < 0.1, "p = {p}: {ratio} of the equation's rate");
     }
+}
+
+/// One flow over a link that goes on as `keys` say, with the rows of its sender.
+fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, State)>) {
+    struct Keeper(Vec<(f64, State)>);
+    impl Watch for Keeper {
+        fn goes_on(&mut self, _: headgate_core::Time) -> bool {
+            true
+        }
+        fn events(&mut self, _: &EventBatch) {}
+        fn traces(&mut self, batch: &[TraceRow]) {
+            let row = |row: &TraceRow| (row.time.as_secs_f64(), *row.state.tfrc().expect("it is TFRC"));
+            self.0.extend(batch.iter().map(row));
+        }
+    }
+    let text = format!(
+        "name = 't'\nduration = '{duration}'\nqdiscs = ['droptail']\nrecord.flows = ['udp']\n\
+         link = {{ rate = '10Mbit/s', delay = '10ms', limit = '50p', {keys} }}\n[[udp]]\ncc = 'tfrc'\n"
+    );
+    let scenario = Scenario::read(&text, "t", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut keeper = Keeper(Vec::new());
+    let outcome = run(&scenario, &scenario.qdiscs[0], 1, &mut keeper).unwrap();
+    (outcome, keeper.0)
+}
+
+#[test]
+fn a_trace_shows_the_rate_that_the_equation_gives() {
+    let (_, rows) = traced("30s", "loss = 0.01");
+    // RFC 5348, section 4.2: a packet a second (960 bytes without headers) until there is a round-trip time.
+    let first = State { rate: 960.0, receive_rate: None, loss: 0.0, rtt: None, phase: "slow_start", timeouts: 0 };
+    assert_eq!(rows[0].1, first);
+    let mut bounded = 0;
+    let avoiding: Vec<&State> = rows.iter().map(|(_, state)| state).filter(|state| state.loss > 0.0).collect();
+    for state in &avoiding {
+        // Section 4.3, step 4: X_Bps of the reported p and R, or what the reported receive rates allow.
+        let equation = 960.0 / state.rtt.unwrap().as_secs_f64() * packets_a_round_trip(state.loss);
+        assert!(state.phase == "avoidance" && state.rate <= equation * (1.0 + 1e-6), "{state:?} beyond {equation}");
+        bounded += usize::from(state.rate < equation * (1.0 - 1e-6));
+    }
+    assert!(avoiding.len() > 100 && 10 * bounded < avoiding.len(), "{bounded} of {} below", avoiding.len());
+}
+
+#[test]
+fn the_nofeedback_timers_expiries_are_counted() {
+    // Nothing gets through from 10 to 20 s. The warm-up ends within.
+    let (outcome, rows) =
+        traced("40s", "loss = 0.01, schedule = [{ at = '10s', rate = '0bit/s' }, { at = '20s', rate = '10Mbit/s' }]");
+    let last = rows[rows.len() - 1].1.timeouts;
+    assert_eq!(outcome.flows[0].timeouts, u64::from(last));
+    let expiries: Vec<(f64, f64)> = rows
+        .windows(2)
+        .filter(|pair| pair[1].1.timeouts > pair[0].1.timeouts)
+        .map(|pair| (pair[1].0, pair[1].1.rate / pair[0].1.rate))
+        .collect();
+    assert_eq!(expiries.len() as u32, last);
+    // Section 4.4: the first cuts the receive rates to half of what they are, or of the equation's rate, and the others
+    // halve them again.
+    let within: Vec<&(f64, f64)> = expiries.iter().filter(|(time, _)| (10.0..20.5).contains(time)).collect();
+    assert!(within.len() >= 5 && within.iter().skip(1).all(|(_, ratio)| (ratio - 0.5).abs() < 1e-6), "{within:?}");
 }

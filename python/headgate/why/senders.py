@@ -1,0 +1,129 @@
+"""What the traces say of one sender: numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+    from headgate.scenario import Point
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The sender as traced: shares of time by phase, windows in packets, times in seconds and milliseconds."""
+
+    phases: dict[str, float]
+    cwnd_mean: float
+    cwnd_max: float
+    srtt_ms_mean: float | None
+    srtt_ms_min: float | None
+    timeouts_s: list[float]
+    silence_s: float
+
+
+@dataclass(frozen=True)
+class Rates:
+    """TFRC's sender as traced: shares of time by phase, allowed rates in bit/s, the loss event rate it went by."""
+
+    phases: dict[str, float]
+    rate_bps_mean: float
+    rate_bps_max: float
+    loss_event_rate_mean: float
+    srtt_ms_mean: float | None
+    srtt_ms_min: float | None
+    timeouts_s: list[float]
+
+
+class Traced(NamedTuple):
+    """A flow's rows of `traces`, and for how long after the warm-up each held, in seconds."""
+
+    rows: pa.Table
+    times_s: Array
+    lasts_s: Array
+    start_s: float
+    end_s: float
+
+    def mean(self, values: Array) -> float:
+        """The mean over time."""
+        return float((values * self.lasts_s).sum()) / (float(self.lasts_s.sum()) or 1.0)
+
+    def most(self, values: Array) -> float:
+        """The greatest after the warm-up."""
+        counted = values[self.lasts_s > 0]
+        return float(counted.max() if len(counted) else values[-1])
+
+    def phases(self) -> dict[str, float]:
+        """Shares of time by phase."""
+        phase = np.asarray(self.rows["phase"].to_pylist(), dtype=object)
+        return {name: self.mean(phase == name) for name in sorted(set(phase[self.lasts_s > 0]))}
+
+    def srtt_ms(self) -> tuple[float | None, float | None]:
+        """The mean over the rows and the least of the smoothed round-trip time."""
+        srtt = self.rows["srtt_ms"].to_numpy(zero_copy_only=False)[self.lasts_s > 0]
+        known = srtt[~np.isnan(srtt)]
+        return (float(known.mean()), float(known.min())) if len(known) else (None, None)
+
+    def rises(self, name: str) -> Array:
+        """When the count in this column rose, in seconds."""
+        rises = np.flatnonzero(np.diff(self.rows[name].to_numpy().astype(np.int64)) > 0) + 1
+        return np.asarray(self.times_s[rises])
+
+    def timeouts_s(self) -> list[float]:
+        """When timers expired after the warm-up."""
+        return [float(time) for time in self.rises("timeouts") if time >= self.start_s]
+
+
+def traced(result: Result, point: Point, flow: int) -> Traced | None:
+    """What was traced of flow number `flow` at `point`, if anything."""
+    if "traces" not in result.scenario.records:
+        return None
+    rows = result.point("traces", point)
+    rows = rows.filter(pc.equal(rows["flow"], flow))
+    if rows.num_rows == 0:
+        return None
+    start, end = result.scenario.warmup_s, result.scenario.duration_s
+    times = rows["time_ns"].to_numpy() / 1e9
+    # Each state lasts until the next row; what lies in the warm-up does not count.
+    lasts = np.clip(np.append(times[1:], end), start, end) - np.clip(times, start, end)
+    return Traced(rows, times, lasts, start, end)
+
+
+def window(traced: Traced) -> Trace:
+    """What a TCP sender's rows say."""
+    cwnd = traced.rows["cwnd"].to_numpy(zero_copy_only=False)
+    mean, least = traced.srtt_ms()
+    edges = np.concatenate([[traced.start_s], traced.rises("acked_bytes"), [traced.end_s]])
+    moments = np.clip(edges, traced.start_s, traced.end_s)
+    return Trace(
+        phases=traced.phases(),
+        cwnd_mean=traced.mean(cwnd),
+        cwnd_max=traced.most(cwnd),
+        srtt_ms_mean=mean,
+        srtt_ms_min=least,
+        timeouts_s=traced.timeouts_s(),
+        silence_s=float(np.diff(moments).max()),
+    )
+
+
+def rates(traced: Traced) -> Rates:
+    """What a TFRC sender's rows say."""
+    rate = traced.rows["rate_bps"].to_numpy(zero_copy_only=False)
+    mean, least = traced.srtt_ms()
+    return Rates(
+        phases=traced.phases(),
+        rate_bps_mean=traced.mean(rate),
+        rate_bps_max=traced.most(rate),
+        loss_event_rate_mean=traced.mean(traced.rows["loss_event_rate"].to_numpy(zero_copy_only=False)),
+        srtt_ms_mean=mean,
+        srtt_ms_min=least,
+        timeouts_s=traced.timeouts_s(),
+    )
