@@ -58,6 +58,13 @@ def one(height: float = 4.2) -> Axes:
     return new_figure(height).add_subplot()
 
 
+def stacked(heights: Sequence[float]) -> list[Axes]:
+    """Axes above each other on a common horizontal scale, of these heights in inches."""
+    figure = new_figure(sum(heights) + 1.0)
+    drawn = figure.subplots(len(heights), sharex=True, height_ratios=list(heights))
+    return list(drawn)
+
+
 def curves(
     axes: Axes,
     found: Found,
@@ -105,8 +112,18 @@ def bars(axes: Axes, found: Found, measure: str, *, scale: float = 1.0, **case: 
     axes.grid(axis="x", visible=False)
 
 
+def flows(axes: Axes, found: Found, numbers: Sequence[int], measure: str = "flow{}", scale: float = 1e-6) -> None:
+    """A measure of each flow by its number, `{}` in the measure's name; bars are 95 % intervals."""
+    for label, look in looks(found.labels).items():
+        quantities = [found(measure.format(number), label) * scale for number in numbers]
+        mean, half = [each.mean for each in quantities], [each.half for each in quantities]
+        line = axes.errorbar(numbers, mean, half, color=look.colour, linestyle=look.dashes, capsize=3, label=label)
+        line.lines[0].set(marker="o", markersize=4)
+    axes.set_xticks(list(numbers))
+
+
 def over_time(
-    axes: Axes, found: Found, label: str, metric: str, *, group: str | None = None, scale: float = 1.0, **look: Any
+    axes: Axes, found: Found, label: str, metric: str, /, *, group: str | None = None, scale: float = 1.0, **look: Any
 ) -> None:
     """A metric of `intervals` over time, of the first seed; `look` goes to the line."""
     case = look.pop("case", {})

@@ -77,3 +77,29 @@ def waiting_share(group: str | None = None, kind: str | None = None) -> Measure:
 
 def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else float("nan")
+
+
+def dropped_share(*reasons: str, group: str | None = None, kind: str | None = None) -> Measure:
+    """Packets dropped for any of these reasons over packets that came, all flows together; 0 to 1."""
+
+    def share(run: Run) -> float:
+        dropped = sum(float(run.flows(f"dropped_{reason}", group, kind).sum()) for reason in reasons)
+        return _ratio(dropped, run.flows("arrived", group, kind).sum())
+
+    return share
+
+
+def gauge(name: str) -> Measure:
+    """Mean over time of a gauge of the discipline; NaN where it has none of that name."""
+
+    def mean(run: Run) -> float:
+        time, value = run.series(f"gauge:{name}")
+        counted = value[time > run.result.scenario.warmup_s]
+        return float(counted.mean()) if counted.size else float("nan")
+
+    return mean
+
+
+def average(*measures: Measure) -> Measure:
+    """The mean of several measures of one run, as of groups of flows that are alike."""
+    return lambda run: sum(measure(run) for measure in measures) / len(measures)

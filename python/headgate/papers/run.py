@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from headgate.plot import data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pyarrow as pa
 
     from headgate.results import Result
     from headgate.scenario import Point
@@ -73,6 +73,18 @@ class Run:
         elif rows.num_rows and rows.column("link").null_count == 0:
             rows = data.bottleneck(self.result, rows)
         return data.values(rows, "time_s"), data.values(rows, "value")
+
+    def drops(self, *reasons: str, group: str | None = None) -> tuple[Array, Array]:
+        """Times in seconds, and numbers of the flows, of the packets that were dropped, warm-up included.
+
+        For any reason if none is given. The scenario must record events, `drops` or more.
+        """
+        events = data.rows(self.table("events"), event="dropped")
+        if reasons:
+            events = events.filter(pc.is_in(events["reason"], value_set=pa.array(reasons)))
+        time, flow = data.values(events, "time_ns") / 1e9, data.values(events, "flow")
+        mine = np.isin(flow, self.flows("flow", group))
+        return time[mine], flow[mine]
 
     @cached_property
     def _flows(self) -> pa.Table:

@@ -1,0 +1,145 @@
+"""What the simulations of RED-PD share: one link of 10 Mbit/s, flows on links of their own, and the two disciplines.
+
+Settings are those of section 5; what it leaves out is from the authors' scripts, `tcl/ex/red-pd` in ns-2.35.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from headgate.papers.experiment import Choice
+from headgate.papers.measures import Measure, average, dropped_share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headgate.papers.run import Run
+
+#: Packets of 1000 bytes, as in section 5.
+PACKET_BITS = 8000
+
+#: `topology.tcl`: RED in packet mode between 10 and 33 packets, gentle; ns-2's maxp and weight of the time.
+_RED = "minth=10p,maxth=33p,maxp=0.1,wq=0.002"
+RED = f"red:{_RED},gentle=on"
+RED_PD = f"red_pd:{_RED},noidle=$noidle,unresponsive_test=$unresponsive_test"
+
+#: Reasons of drops before the queue.
+PREFILTER = ("prefilter", "unresponsive")
+
+MIN_RTO = Choice(
+    "min_rto",
+    "200ms",
+    "not stated; ns-2.35's, which the authors' scripts come with, was 1 s from June 2001 to October 2004",
+    ("1s",),
+)
+
+#: Delays of the links of `netMix`'s senders and receivers.
+SENDERS = ("3ms", "13ms", "23ms")
+RECEIVERS = ("1ms", "1.5ms", "2ms")
+
+JITTER = Choice(
+    "jitter",
+    "0",
+    "the text says nothing of it; the authors' CBR sources have none, and RED's drops are random anyway",
+    ("0.1",),
+)
+NOIDLE = Choice(
+    "noidle",
+    "on",
+    "whether flows found unresponsive are spared, too, while no more than one packet waits, as section 4.2 says of all "
+    "monitored flows; ns-2.35 does not spare them",
+    ("off",),
+)
+
+
+def unresponsive_test(script: str, value: str = "on") -> Choice:
+    """Whether RED-PD looks for flows that do not respond, as in a script of the authors."""
+    other = "off" if value == "on" else "on"
+    return Choice("unresponsive_test", value, f"the text does not say; so in the authors' `{script}`", (other,))
+
+
+def head(name: str, about: str, *, delay: str, limit: int, warmup: str, duration: str) -> str:
+    """The head of a scenario and its link; `delay` is the link's."""
+    return f"""
+name = "red-pd-{name}"
+about = "{about}"
+duration = "{duration}"
+warmup = "{warmup}"
+qdiscs = ["red_pd"]
+
+[link]
+rate = "10Mbit/s"
+delay = "{delay}"
+limit = "{limit}p"
+"""
+
+
+def tcp(name: str, sender: str, receiver: str, flows: int = 1) -> str:
+    """TCP flows with the delays of their own links: SACK, a window of 50 packets, started in the first 10 s."""
+    return f"""
+[[tcp]]
+name = "{name}"
+profile = "ns2"
+flows = {flows}
+cc = "sack"
+window = 50
+min_rto = "$min_rto"
+start = "0s..10s"
+sender = {{ rate = "100Mbit/s", delay = "{sender}" }}
+receiver = {{ rate = "100Mbit/s", delay = "{receiver}" }}
+"""
+
+
+def cbr(name: str, traffic: str, sender: str, receiver: str, start: str = "0s..10s") -> str:
+    """A flow that does not slow down; `traffic` says its rate."""
+    return f"""
+[[udp]]
+name = "{name}"
+profile = "ns2"
+{traffic}
+jitter = $jitter
+start = "{start}"
+sender = {{ rate = "100Mbit/s", delay = "{sender}" }}
+receiver = {{ rate = "100Mbit/s", delay = "{receiver}" }}
+"""
+
+
+def tcp_rate_bps(rtt_s: float, drop_rate: float) -> float:
+    """f(R, p) of equation (1), the target bandwidth."""
+    return PACKET_BITS * math.sqrt(1.5 / drop_rate) / rtt_s if drop_rate > 0 else math.nan
+
+
+def ambient(run: Run) -> float:
+    """The ambient drop rate: drops at the queue over arrivals at it.
+
+    What RED-PD drops before the queue is in neither, also where the flow was found unresponsive.
+    """
+    before = sum(float(run.flows(f"dropped_{reason}").sum()) for reason in PREFILTER)
+    dropped, arrived = float(run.flows("dropped").sum()), float(run.flows("arrived").sum())
+    return (dropped - before) / (arrived - before)
+
+
+def target(run: Run) -> float:
+    """f(R, p) for 40 ms at the ambient drop rate of the run, in bit/s."""
+    return tcp_rate_bps(0.040, ambient(run))
+
+
+def held_back(*groups: str) -> Measure:
+    """The part of the packets of groups of one flow each that RED-PD dropped before the queue, on average."""
+    return average(*(dropped_share(*PREFILTER, group=group) for group in groups))
+
+
+def mix(constant: Sequence[str], start: str = "0s..10s") -> str:
+    """The flows of the authors' `netMix`: TCP as flows 1 to 9, then flows with the traffic of `constant`.
+
+    TCP goes from each of three senders to each of three receivers: over a link of 10 ms, propagation alone makes round
+    trips of 28, 29, 30, 48, 49, 50, 68, 69 and 70 ms. A single constant flow comes from the last sender.
+    """
+    pairs = [(sender, receiver) for sender in SENDERS for receiver in RECEIVERS]
+    flows = [tcp(f"flow{n}", *pair) for n, pair in enumerate(pairs, 1)]
+    ends = list(zip(SENDERS, RECEIVERS, strict=True))[-len(constant) :]
+    flows += [
+        cbr(f"flow{n}", traffic, *pair, start) for n, (traffic, pair) in enumerate(zip(constant, ends, strict=True), 10)
+    ]
+    return "".join(flows)
