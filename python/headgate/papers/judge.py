@@ -112,6 +112,12 @@ def falls(curve: Sequence[Quantity]) -> Judgement:
     return _trend(curve, "falls", -1.0)
 
 
+def average(quantities: Iterable[Quantity]) -> Quantity:
+    """The mean of several quantities, seed by seed."""
+    rows = list(zip(*(quantity.per_seed for quantity in quantities), strict=True))
+    return Quantity(tuple(sum(row) / len(row) for row in rows))
+
+
 def every(judgements: Iterable[Judgement]) -> Judgement:
     """Holds if all hold, differs if one differs; the numbers are those of the first that decides."""
     return _combined(judgements, (Verdict.DIFFERS, Verdict.CANNOT_TELL, Verdict.HOLDS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headgate.papers.run import Run
+from headgate.plot import data
 
 #: A number for one run; NaN where it has none.
 Measure = Callable[[Run], float]
@@ -33,11 +34,63 @@ def share_of_fair(group: str | None = None, kind: str | None = None) -> Measure:
     )
 
 
-def jain(group: str | None = None, kind: str | None = None) -> Measure:
-    """Jain's index of goodput over fair share; 1 when all are served alike."""
+def in_unit(measure: Measure, factor: float) -> Measure:
+    """A measure times a factor: 1e-6 for Mbit/s from bit/s, so that judgements read as the paper does."""
+    return lambda run: measure(run) * factor
+
+
+def throughput_of_fair(group: str | None = None, kind: str | None = None) -> Measure:
+    """Bits a second that flows got through the bottleneck, repeats included, over their fair shares together.
+
+    Fair shares are net of headers; with `profile = "ns2"`, which has none, 1 is exactly the fair share.
+    """
+    whole = throughput(group, kind)
+    return lambda run: whole(run) / float(run.flows("fair_share_bps", group, kind).sum())
+
+
+def total(column: str, group: str | None = None, kind: str | None = None) -> Measure:
+    """The sum of a column of the table `flows` over flows, such as `timeouts`."""
+    return lambda run: float(run.flows(column, group, kind).sum())
+
+
+def part_between(low_bps: float, high_bps: float, group: str | None = None, kind: str | None = None) -> Measure:
+    """The part of the flows, 0 to 1, whose goodput is at least `low_bps` and at most `high_bps`."""
+
+    def part(run: Run) -> float:
+        rates = run.flows("goodput_bps", group, kind)
+        return float(((rates >= low_bps) & (rates <= high_bps)).mean())
+
+    return part
+
+
+def loss_run(kind: str) -> Measure:
+    """Packets that flows of a kind lose in a row, on average (RFC 3357's loss period); NaN without a loss."""
+
+    def length(run: Run) -> float:
+        rows = data.rows(run.table("losses"), measure="run_packets", kind=kind)
+        value, count = data.values(rows, "value"), data.values(rows, "count")
+        return _ratio(float((value * count).sum()), float(count.sum()))
+
+    return length
+
+
+def gauge(name: str) -> Measure:
+    """The mean of a gauge of the discipline after the warm-up, as of the ends of the record's intervals."""
+
+    def mean(run: Run) -> float:
+        time, value = run.series(f"gauge:{name}")
+        after = value[time > run.result.scenario.warmup_s]
+        return float(after.mean()) if len(after) else float("nan")
+
+    return mean
+
+
+def jain(group: str | None = None, kind: str | None = None, *, alike: bool = False) -> Measure:
+    """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 when all are served alike."""
 
     def index(run: Run) -> float:
-        share = run.flows("goodput_bps", group, kind) / run.flows("fair_share_bps", group, kind)
+        goodput = run.flows("goodput_bps", group, kind)
+        share = goodput if alike else goodput / run.flows("fair_share_bps", group, kind)
         squares = float((share**2).sum())
         return float(share.sum()) ** 2 / (len(share) * squares) if squares else float("nan")
 

@@ -1,0 +1,102 @@
+"""What figures 6 to 8 share: how many tokens a departure distributes, from FABA's own gauges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from headgate.papers import axes
+from headgate.papers.experiment import Claim
+from headgate.papers.judge import above, at_most
+from headgate.papers.measures import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+    from headgate.papers.found import Found
+    from headgate.papers.run import Array, Run
+
+#: Bits of a packet on the wire; all are of one size, so that utilisation counts departures.
+PACKET_BITS = 512 * 8
+
+
+def so_far(run: Run) -> tuple[Array, Array]:
+    """Time, and tokens distributed for each packet that has departed by then."""
+    return run.series("gauge:draws_per_departure")
+
+
+def lately(run: Run) -> tuple[Array, Array]:
+    """Time, and tokens distributed for each packet that departed in the interval before; after the warm-up."""
+    time, mean = so_far(run)
+    _, utilisation = run.series("utilisation")
+    departures = np.cumsum(utilisation * np.diff(time, prepend=0.0)) * run.rate_bps / PACKET_BITS
+    tokens, departed = np.diff(mean * departures, prepend=0.0), np.diff(departures, prepend=0.0)
+    counts = (departed > 0) & (time > run.result.scenario.warmup_s)
+    return time[counts], tokens[counts] / departed[counts]
+
+
+def amortised(run: Run) -> float:
+    """Tokens distributed for each departure of the whole run."""
+    return float(so_far(run)[1][-1])
+
+
+def near_one(slack: float) -> Measure:
+    """The part of the intervals, 0 to 1, with a mean within `slack` of one token a departure."""
+    return lambda run: float((np.abs(lately(run)[1] - 1.0) <= slack).mean())
+
+
+def most(run: Run) -> float:
+    """The most tokens a departure distributed, on average over an interval."""
+    return float(lately(run)[1].max())
+
+
+def within_two(run: Run) -> float:
+    """The part of the interval ends, 0 to 1, at which |sigma|/Q + 1 is at most 2; Q is the interval's mean queue."""
+    sigma, queue = run.series("gauge:sigma")[1], run.series("queue_packets")[1]
+    time = run.series("queue_packets")[0]
+    waits = (queue > 0) & (time > run.result.scenario.warmup_s)
+    return float((np.abs(sigma[waits]) <= queue[waits]).mean())
+
+
+#: What figures 7 and 8 measure.
+MOMENTS: dict[str, Measure] = {"near_one": near_one(0.1), "most": most, "within_two": within_two}
+
+
+def claims(figure: str) -> tuple[Claim, ...]:
+    """What the paper says of figures 7 and 8."""
+    return (
+        Claim(
+            "Tokens distributed are 1 on average almost everywhere (within 0.1 in 95 % of the intervals)",
+            f"section 5.2, {figure}",
+            lambda found: above(found("near_one", "FABA"), 0.95),
+        ),
+        Claim(
+            "No more than two tokens are distributed (on average over any interval after the start)",
+            f"section 5.2, {figure}",
+            # Departures of an interval are known to within one of some 24.
+            lambda found: at_most(found("most", "FABA"), 2.0 * 25 / 24),
+        ),
+        Claim(
+            "sigma/Q + 1 is no more than two (in 99 % of the intervals with a queue)",
+            f"section 5.2, {figure}",
+            lambda found: above(found("within_two", "FABA"), 0.99),
+        ),
+    )
+
+
+def plot(title: str) -> Callable[[Found], Figure]:
+    """Tokens for each departure over time, of the first seed."""
+
+    def draw(found: Found) -> Figure:
+        drawn = axes.one()
+        time, each = lately(found.runs("FABA")[0])
+        drawn.plot(time, each, ".", color=axes.looks(found.labels)["FABA"].colour, markersize=2)
+        drawn.set_ylim(0, 4.2)
+        drawn.set_xlabel("Time (s)")
+        drawn.set_ylabel("Tokens distributed per departure")
+        return axes.finish(drawn.figure, title, "FABA, means over 10 ms, seed 1.")  # type: ignore[arg-type]
+
+    return draw

@@ -1,0 +1,14 @@
+"""faba/fig14: how alike Telnet clients are served, by their number."""
+
+from __future__ import annotations
+
+from headgate.papers.experiment import Choice
+from headgate.papers.faba import _clients as clients
+
+EXPERIMENT = clients.experiment(
+    "Telnet",
+    "figure 14",
+    Choice("traffic", "telnet:gap=exp(5ms)", "stated (section 5.5); the packets are full ones"),
+    "Each client has a packet to send every 5 ms on average, some 100 kB/s. Jain's index of what the clients got in "
+    "100 s.",
+)
