@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from headgate import style
+from headgate.papers import queues
 from headgate.plot.panels import grid, heading, new_figure
 
 if TYPE_CHECKING:
@@ -15,6 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from headgate.papers.found import Found
+
+
+#: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.
+POINTS = 600
+
+#: Marks of curves, so that they are told apart where colours are near each other or are not seen.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
 def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
@@ -74,20 +83,23 @@ def curves(
     labels: Iterable[str] | None = None,
     x: Mapping[Any, float] | None = None,
     scale: float = 1.0,
+    line: Mapping[str, Any] | None = None,
     **case: Any,
 ) -> None:
     """A measure against what varies, a line for each discipline with its 95 % interval as a band.
 
-    `x` gives the place of each value on the axis where values are no numbers; `scale` multiplies the measure.
+    `x` gives the place of each value on the axis where values are no numbers; `scale` multiplies the measure; `line`
+    replaces what is usual of the lines (`label`, `linestyle`, `marker`).
     """
-    known = looks(found.labels)
+    known, marks = looks(found.labels), dict(zip(found.labels, itertools.cycle(MARKERS), strict=False))
     for label in found.labels if labels is None else labels:
         look = known[label]
         at, quantities = found.over(axis, measure, label, **case)
         places = np.array([x[value] if x is not None else float(value) for value in at])
         mean = np.array([quantity.mean for quantity in quantities]) * scale
         half = np.array([quantity.half for quantity in quantities]) * scale
-        axes.plot(places, mean, color=look.colour, linestyle=look.dashes, marker="o", markersize=3.5, label=label)
+        usual = {"color": look.colour, "linestyle": look.dashes, "marker": marks[label], "label": label}
+        axes.plot(places, mean, **{"markersize": 4, **usual, **(line or {})})
         axes.fill_between(places, mean - half, mean + half, color=look.colour, alpha=0.18, linewidth=0)
 
 
@@ -129,6 +141,21 @@ def over_time(
     case = look.pop("case", {})
     time, value = found.runs(label, **case)[0].series(metric, group)
     axes.plot(time, value * scale, **{"linewidth": 1.1, **look})
+
+
+def average_over_time(
+    axes: Axes, found: Found, label: str, /, *, group: str | None = None, kind: str | None = None, **look: Any
+) -> None:
+    """The exponentially weighted average of flows' packets in the queue over time, of the first seed.
+
+    The scenario must record all events.
+    """
+    case = look.pop("case", {})
+    run = found.runs(label, **case)[0]
+    time, average = queues.queue(run, group, kind).average()
+    if len(time):
+        shown = np.searchsorted(time, np.linspace(0, time[-1], POINTS))
+        axes.plot(time[shown], average[shown], **{"linewidth": 1.1, **look})
 
 
 def finish(figure: Figure, title: str, note: str = "", legend: Axes | None = None) -> Figure:

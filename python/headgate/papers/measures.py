@@ -22,6 +22,11 @@ def throughput_share(group: str | None = None, kind: str | None = None) -> Measu
     return lambda run: whole(run) / run.rate_bps
 
 
+def mbit(measure: Measure) -> Measure:
+    """A measure in bits a second, in Mbit/s."""
+    return lambda run: measure(run) / 1e6
+
+
 def goodput(group: str | None = None, kind: str | None = None) -> Measure:
     """Useful bits a second of flows together."""
     return lambda run: float(run.flows("goodput_bps", group, kind).sum())

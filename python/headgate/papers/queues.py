@@ -71,6 +71,28 @@ def greatest_average(group: str | None = None, kind: str | None = None) -> Measu
     return greatest
 
 
+def share_of_time(most: float) -> Measure:
+    """The part of the time in which no more than `most` packets wait."""
+
+    def part(run: Run) -> float:
+        whole = queue(run)
+        low = whole._replace(packets=(whole.packets <= most).astype(np.float64))
+        return low.mean(run.warmup_s, run.warmup_s + run.seconds)
+
+    return part
+
+
+def emptied_after(begin_s: float) -> Measure:
+    """Seconds from `begin_s` until the queue is first empty; NaN if it never is."""
+
+    def seconds(run: Run) -> float:
+        whole = queue(run)
+        empty = whole.time_s[(whole.time_s > begin_s) & (whole.packets == 0)]
+        return float(empty[0] - begin_s) if len(empty) else float("nan")
+
+    return seconds
+
+
 def ewma(values: Array, weight: float) -> Array:
     """The exponentially weighted average of each value and those before it, from 0 on."""
     keep = 1.0 - weight
