@@ -103,15 +103,17 @@ def curves(
         axes.fill_between(places, mean - half, mean + half, color=look.colour, alpha=0.18, linewidth=0)
 
 
-def published(axes: Axes, found: Found, measure: str, x: Mapping[Any, float] | None = None, **case: Any) -> None:
-    """The paper's own numbers of a measure as crosses in the colours of their disciplines."""
+def published(
+    axes: Axes, found: Found, measure: str, x: Mapping[Any, float] | None = None, *, scale: float = 1.0, **case: Any
+) -> None:
+    """The paper's own numbers of a measure as crosses in the colours of their disciplines; `x`, `scale` as in `curves`."""
     known = looks(found.labels)
     for table in found.experiment.published:
         if table.measure != measure or table.axis is None or dict(table.case) != case:
             continue
         places = [x[value] if x is not None else float(value) for value in table.at]
         for label, numbers in table.rows.items():
-            axes.plot(places, np.array(numbers) / table.scale, "x", color=known[label].colour, markersize=6)
+            axes.plot(places, np.array(numbers) / table.scale * scale, "x", color=known[label].colour, markersize=6)
 
 
 def bars(axes: Axes, found: Found, measure: str, *, scale: float = 1.0, **case: Any) -> None:

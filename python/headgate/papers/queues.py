@@ -116,7 +116,7 @@ def _changes(run: Run) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int
     table = data.bottleneck(run.result, run.table("events"))
     kinds = table.column("event").combine_chunks()
     words, codes = kinds.dictionary.to_pylist(), kinds.indices.to_numpy()
-    changes = np.array([{"arrived": 1, "marked": 0}.get(word, -1) for word in words], dtype=np.int8)
+    changes = np.array([{"arrived": 1, "sent": -1, "dropped": -1}.get(word, 0) for word in words], dtype=np.int8)
     arrivals = np.array([word == "arrived" for word in words])
     flow = table.column("flow").to_numpy().astype(np.int64)
     return data.values(table, "time_ns") / 1e9, flow, changes[codes], arrivals[codes]

@@ -18,7 +18,7 @@ from headgate.papers.comparison._setting import (
     rate_axis,
     scenario,
 )
-from headgate.papers.experiment import Claim, Experiment, Quick, grid
+from headgate.papers.experiment import Claim, Experiment, Headline, Quick, grid
 from headgate.papers.judge import above, below, between, every, falls
 from headgate.papers.measures import share_of_fair
 
@@ -153,5 +153,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=_plot,
+    headline=Headline("cbr", "Throughput of a UDP flow that sends 4 Mbit/s over 1 Mbit/s, Mbit/s", {"cbr": 4}),
     quick=Quick(seeds=1, set=("duration=50s",), cases=grid(cbr=(0.1, 0.4, 1, 2, 4, 8))),
 )

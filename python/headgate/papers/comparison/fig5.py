@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headgate import style
 from headgate.papers import axes, queues
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED, Judge, scenario
-from headgate.papers.experiment import Choice, Claim, Experiment, Quick
+from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.papers.judge import above, at_most, every, near
 
 if TYPE_CHECKING:
@@ -101,5 +101,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=_plot,
+    headline=Headline("queue", "Packets in the queue beside a UDP flow of 2 Mbit/s over 1 Mbit/s"),
     quick=Quick(seeds=1),
 )

@@ -1,0 +1,90 @@
+"""comparison/fig8: what a UDP flow of forty times the link's rate does to BLUE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headgate.papers import queues
+from headgate.papers.comparison._many import many, queue_over_time
+from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
+from headgate.papers.experiment import Choice, Claim, Experiment, Published, Quick
+from headgate.papers.judge import above, at_most, below
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from headgate.papers.found import Found
+    from headgate.papers.run import Run
+
+#: When the buffer overflows, in seconds, and by when the queue is empty again (section 4.2).
+JOINS, EMPTY = 40.0, 48.0
+
+
+def _probability(run: Run) -> float:
+    """BLUE's greatest probability between the overflow and the empty queue."""
+    time_s, value = run.series("gauge:probability")
+    return float(value[(time_s > JOINS) & (time_s <= EMPTY)].max(initial=0.0))
+
+
+def _plot(found: Found) -> Figure:
+    return queue_over_time(found, EXPERIMENT.title, ("cbr",))
+
+
+EXPERIMENT = Experiment(
+    title="What a UDP flow of forty times the link's rate does to BLUE",
+    place="figure 8",
+    about="At 40 s a UDP flow of 40 Mbit/s joins 49 TCP flows on 1 Mbit/s and a buffer of 300 KB under BLUE.",
+    scenario=many(
+        "fig8", "A UDP flow of 40 Mbit/s joins under BLUE.", "300p", udp=True, cbr_start="$joins", warmup="40s"
+    ),
+    qdiscs={"BLUE": BLUE},
+    measures={
+        **MEASURES,
+        "probability": _probability,
+        "overflows": lambda run: run.link("dropped_overflow"),
+        "emptied": queues.emptied_after(JOINS),
+    },
+    published=(
+        Published("tcp", "section 4.2", {"BLUE": (0.01,)}, unit="Mbit/s"),
+        Published("cbr", "section 4.2", {"BLUE": (0.93,)}, unit="Mbit/s"),
+        Published("total", "section 4.2", {"BLUE": (0.94,)}, unit="Mbit/s"),
+    ),
+    choices=(
+        Choice(
+            "joins", "40s", "when the UDP flow joins is not given; the text has the buffer overflow at 40 s", ("0s",)
+        ),
+        DURATION,
+        DELAY,
+        JITTER,
+        OVERHEAD,
+        CC,
+    ),
+    claims=(
+        Claim(
+            "The 49 TCP flows take 0.01 Mbit/s (or less than twice that) once the UDP flow has joined",
+            "section 4.2",
+            lambda found: below(found("tcp", "BLUE"), 0.02),
+        ),
+        Claim(
+            "The UDP flow takes 0.93 Mbit/s or more", "section 4.2", lambda found: above(found("cbr", "BLUE"), 0.925)
+        ),
+        Claim(
+            "The buffer overflows",
+            "section 4.2, figure 8",
+            lambda found: above(found("overflows", "BLUE"), 0),
+        ),
+        Claim(
+            "BLUE's probability reaches 1 (0.99 or more)",
+            "section 4.2",
+            lambda found: above(found("probability", "BLUE"), 0.99),
+        ),
+        Claim(
+            "The queue then drains to nothing within 8 s",
+            "section 4.2, figure 8",
+            lambda found: at_most(found("emptied", "BLUE"), EMPTY - JOINS),
+        ),
+    ),
+    plot=_plot,
+    quick=Quick(seeds=1, set=("duration=60s",)),
+    modern=False,
+)
