@@ -10,7 +10,7 @@ import numpy as np
 
 from headgate import style
 from headgate.papers import queues
-from headgate.plot.panels import grid, heading, new_figure
+from headgate.plot.panels import columns, grid, heading, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,8 +55,10 @@ def panels(titles: Sequence[str], height: float = 2.6) -> list[Axes]:
 
 def apart(titles: Sequence[str], height: float = 3.6) -> list[Axes]:
     """Axes side by side, on scales of their own, with a title each."""
-    figure = new_figure(height + 0.6)
-    drawn = [figure.add_subplot(1, len(titles), place + 1) for place in range(len(titles))]
+    across = columns(len(titles))
+    down = -(-len(titles) // across)
+    figure = new_figure(down * height + 0.6)
+    drawn = [figure.add_subplot(down, across, place + 1) for place in range(len(titles))]
     for axes, title in zip(drawn, titles, strict=True):
         axes.set_title(title)
     return drawn
@@ -106,7 +108,7 @@ def curves(
 def published(
     axes: Axes, found: Found, measure: str, x: Mapping[Any, float] | None = None, *, scale: float = 1.0, **case: Any
 ) -> None:
-    """The paper's own numbers of a measure as crosses in the colours of their disciplines; `x`, `scale` as in `curves`."""
+    """The paper's own numbers of a measure as crosses in the colours of their disciplines; for the rest see `curves`."""
     known = looks(found.labels)
     for table in found.experiment.published:
         if table.measure != measure or table.axis is None or dict(table.case) != case:

@@ -37,8 +37,8 @@ def _plot(found: Found) -> Figure:
 EXPERIMENT = Experiment(
     title="What SFB's Boxtime decides: the queues of TCP and UDP flows",
     place="figure 11",
-    about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB, which lets one packet "
-    "of unresponsive flows in each Boxtime.",
+    about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB, which lets one "
+    "packet of unresponsive flows in each Boxtime.",
     scenario=many("fig11", "49 TCP flows and one of 40 Mbit/s under SFB, Boxtime $boxtime.", "150p", udp=True),
     qdiscs={"SFB": "sfb:boxtime=$boxtime"},
     cases=grid(boxtime=(LARGE, SMALL)),

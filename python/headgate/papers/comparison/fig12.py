@@ -46,8 +46,8 @@ def _plot(found: Found) -> Figure:
 EXPERIMENT = Experiment(
     title="Whether SFB is fair among several flows that do not slow down",
     place="figure 12",
-    about="Five UDP flows of 4 Mbit/s and ten TCP flows share 1 Mbit/s under SFB, which lets one packet of unresponsive "
-    "flows in each Boxtime. With a fixed Boxtime a flow can fall into step with it.",
+    about="Five UDP flows of 4 Mbit/s and ten TCP flows share 1 Mbit/s under SFB, which lets one packet of "
+    "unresponsive flows in each Boxtime. With a fixed Boxtime a flow can fall into step with it.",
     scenario=scenario("fig12", "Five UDP flows of 4 Mbit/s and ten TCP flows under SFB.", cbr="4Mbit/s", cbr_flows="5"),
     qdiscs={FIXED: "sfb", RANDOM: "sfb:randomize_boxtime=on"},
     measures={

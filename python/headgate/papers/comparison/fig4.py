@@ -21,6 +21,7 @@ from headgate.papers.comparison._setting import (
 from headgate.papers.experiment import Claim, Experiment, Headline, Quick, grid
 from headgate.papers.judge import above, below, between, every, falls
 from headgate.papers.measures import share_of_fair
+from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,7 +75,7 @@ def _plot(found: Found) -> Figure:
     rate_axis(taken, "UDP throughput (Mbit/s)")
     rate_axis(held, "UDP queue size (packets)")
     note = "Mean over seeds with its 95 % interval. The link has 1 Mbit/s; a fair share is 0.09 Mbit/s."
-    return axes.finish(taken.figure, EXPERIMENT.title, note, held)  # type: ignore[arg-type]
+    return axes.finish(figure_of(taken), EXPERIMENT.title, note, held)
 
 
 OTHERS = tuple(label for label in QDISCS if label != "DropTail")

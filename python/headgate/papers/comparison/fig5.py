@@ -9,6 +9,7 @@ from headgate.papers import axes, queues
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED, Judge, scenario
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.papers.judge import above, at_most, every, near
+from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ def _plot(found: Found) -> Figure:
     for panel in drawn[::3]:
         panel.set_ylabel("Average queue (packets)")
     note = "Averages over arrivals with weight 0.002, as in the paper; one seed."
-    return axes.finish(drawn[0].figure, EXPERIMENT.title, note, drawn[2])  # type: ignore[arg-type]
+    return axes.finish(figure_of(drawn[0]), EXPERIMENT.title, note, drawn[2])
 
 
 EXPERIMENT = Experiment(

@@ -9,6 +9,7 @@ from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, s
 from headgate.papers.experiment import Choice, Claim, Experiment, Quick, grid
 from headgate.papers.judge import above, below, every
 from headgate.papers.measures import share_of_fair
+from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +41,7 @@ def _plot(found: Found) -> Figure:
     drawn.set_xlabel("Buffer (packets)")
     drawn.set_ylabel("Throughput (Mbit/s)")
     note = "Dotted: 45 packets, above which the paper finds FRED fair. Fair shares: TCP 0.91, UDP 0.09 Mbit/s."
-    return axes.finish(drawn.figure, EXPERIMENT.title, note, drawn)  # type: ignore[arg-type]
+    return axes.finish(figure_of(drawn), EXPERIMENT.title, note, drawn)
 
 
 EXPERIMENT = Experiment(

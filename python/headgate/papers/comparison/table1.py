@@ -8,6 +8,7 @@ from headgate.papers import axes
 from headgate.papers.comparison._setting import MEASURES, SHARED, scenario
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick, grid
 from headgate.papers.judge import above, at_most, every
+from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +47,7 @@ def _plot(found: Found) -> Figure:
     drawn.set_xlabel("Bottleneck bandwidth (Mbit/s)")
     drawn.set_ylabel("Share of the bottleneck (%)")
     note = "Lines: here, with the 95 % interval over seeds. Crosses: the paper's table 1. The UDP flow sends 2 Mbit/s."
-    return axes.finish(drawn.figure, EXPERIMENT.title, note, drawn)  # type: ignore[arg-type]
+    return axes.finish(figure_of(drawn), EXPERIMENT.title, note, drawn)
 
 
 def _published(measure: str, unit: str, scale: float, *numbers: float) -> Published:

@@ -1,0 +1,8 @@
+"""comparison/fig14: what A-CHOKe leaves a UDP flow, by the number of regions between the thresholds."""
+
+from headgate.papers.comparison._candidates import experiment
+from headgate.papers.comparison._setting import CHOKE
+
+EXPERIMENT = experiment(
+    14, "A-CHOKe", "interval_num", {f"interval_num {number}": f"{CHOKE},adaptive={number}" for number in (1, 5, 10, 20)}
+)
