@@ -108,7 +108,7 @@ def curves(
 def published(
     axes: Axes, found: Found, measure: str, x: Mapping[Any, float] | None = None, *, scale: float = 1.0, **case: Any
 ) -> None:
-    """The paper's own numbers of a measure as crosses in the colours of their disciplines; for the rest see `curves`."""
+    """The paper's own numbers of a measure as crosses in the colours of their disciplines; else as `curves`."""
     known = looks(found.labels)
     for table in found.experiment.published:
         if table.measure != measure or table.axis is None or dict(table.case) != case:

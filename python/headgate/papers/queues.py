@@ -32,8 +32,9 @@ class Queue(NamedTuple):
         return float((self.packets * lasts).sum() / (end_s - begin_s))
 
     def average(self, weight: float = WEIGHT) -> tuple[Array, Array]:
-        """Times of arrivals, and the exponentially weighted average that each of them finds, as RED computes it."""
-        return self.time_s[self.arrived], ewma(self.packets[self.arrived], weight)
+        """Times of arrivals, and the exponentially weighted average of what each of them finds, as RED computes it."""
+        before = np.append(0.0, self.packets)[:-1]
+        return self.time_s[self.arrived], ewma(before[self.arrived], weight)
 
 
 def queue(run: Run, group: str | None = None, kind: str | None = None) -> Queue:

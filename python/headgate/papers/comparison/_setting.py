@@ -44,7 +44,10 @@ MEASURES: dict[str, Measure] = {
 
 DURATION = Choice("duration", "100s", "the paper gives no duration; the first 20 s are not counted")
 DELAY = Choice(
-    "delay", "10ms", "figure 3 is lost; with 5 ms of access on each side the round trip is 40 ms", ("2ms", "40ms")
+    "delay",
+    "10ms",
+    "figure 3 is lost; with 5 ms of access on each side the round trip is 40 ms",
+    ("2ms", "40ms", "133ms"),
 )
 JITTER = Choice(
     "jitter",
