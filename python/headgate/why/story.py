@@ -20,7 +20,19 @@ APART = 1.5
 
 ABOUT = dict(_core.reasons())
 KINDS = {"tcp": "TCP", "udp": "UDP"}
-PHASES = {"slow_start": "slow start", "avoidance": "congestion avoidance", "recovery": "loss recovery"}
+PHASES = {
+    "slow_start": "slow start",
+    "avoidance": "congestion avoidance",
+    "recovery": "loss recovery",
+    "startup": "BBR's Startup",
+    "drain": "BBR's Drain",
+    "probe_bw": "BBR's ProbeBW",
+    "probe_down": "BBR's ProbeBW_DOWN",
+    "probe_cruise": "BBR's ProbeBW_CRUISE",
+    "probe_refill": "BBR's ProbeBW_REFILL",
+    "probe_up": "BBR's ProbeBW_UP",
+    "probe_rtt": "BBR's ProbeRTT",
+}
 
 
 class Section(NamedTuple):

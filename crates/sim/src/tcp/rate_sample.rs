@@ -108,6 +108,11 @@ impl Default for Rate {
 }
 
 impl Rate {
+    /// That of a new connection on the same flow: counts go on, and what limited it is forgotten.
+    pub fn renewed(self) -> Rate {
+        Rate { app_limited_until: 0, full_until: 0, ..self }
+    }
+
     /// A segment is sent while `in_flight` others are (OnPacketSent).
     pub fn on_send(&mut self, in_flight: u32, now: Time) -> Snapshot {
         if in_flight == 0 {
@@ -294,6 +299,8 @@ mod tests {
         assert!(line.ack(3, 110).unwrap().then.app_limited);
         line.send(3, 120);
         assert!(!line.ack(4, 220).unwrap().then.app_limited, "it has passed");
+        line.rate.limit(0);
+        assert!(line.rate.app_limited() && !line.rate.renewed().app_limited(), "a new connection knows of none");
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Default for Tracker {
 impl Tracker {
     /// That of a new connection on the same flow: what is outstanding remains so.
     pub fn renewed(self) -> Tracker {
-        Tracker { out: self.out, rate: self.rate, ..Tracker::default() }
+        Tracker { out: self.out, rate: self.rate.renewed(), ..Tracker::default() }
     }
 
     /// The earliest timer.

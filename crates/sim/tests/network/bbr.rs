@@ -183,3 +183,19 @@ fn version_3_leaves_cubic_more_than_version_1_where_buffers_are_small() {
     }
     assert!(beside("bbr", 400) < 0.5, "{:.2}", beside("bbr", 400));
 }
+
+#[test]
+fn a_queue_for_each_flow_settles_it_and_one_queue_does_not() {
+    // RFC 8290, section 1: flows get equal shares as long as they have something waiting, whatever they do.
+    let text = include_str!("../../../../scenarios/bbr.toml");
+    for cc in BOTH {
+        let changes = Changes { set: vec![format!("bbr.cc={cc}")], ..Changes::default() };
+        let scenario = Scenario::read(text, "bbr.toml", &changes).unwrap_or_else(|error| panic!("{error}"));
+        let of = |name: &str| {
+            let qdisc = scenario.qdiscs.iter().find(|qdisc| qdisc.name == name).expect("the scenario has it");
+            share(&run(&scenario, qdisc, 1, &mut ()).unwrap_or_else(|error| panic!("{error}")))
+        };
+        assert!((0.45..0.55).contains(&of("fq_codel")), "{cc}: {}", of("fq_codel"));
+        assert!(of("droptail") > 0.6 && of("codel") > 0.6, "{cc}: {} and {}", of("droptail"), of("codel"));
+    }
+}

@@ -185,3 +185,21 @@ fn after_a_pause_it_goes_on_at_the_bandwidth_it_knew() {
         assert_eq!(net.host.tcp.cwnd(), before);
     }
 }
+
+#[test]
+fn a_connection_that_begins_anew_goes_as_a_new_one() {
+    for cc in BOTH {
+        let mut net = Net::new(config(cc)).of(200);
+        net.run(at(5000));
+        assert!(net.host.tcp.acked_all());
+        let first = net.sent.len();
+        net.host.tcp.reset(&net.host.config, at(5000));
+        net.offer(200);
+        net.run(at(10_000));
+        assert_eq!(net.sent.len(), 2 * first);
+        let row = |sent: &Sent, began| (sent.time - began, sent.cwnd);
+        let [old, new] = [(0..first, at(0)), (first..2 * first, at(5000))]
+            .map(|(part, began)| net.sent[part].iter().map(|sent| row(sent, began)).collect::<Vec<_>>());
+        assert_eq!(old, new, "{cc:?}");
+    }
+}

@@ -83,6 +83,8 @@ pub struct Bbr {
     /// The window before a recovery or ProbeRTT cut it.
     prior_cwnd: f64,
     initial_window: f64,
+    /// Segments that a flow had delivered before this connection on it began; `None` before the first sample.
+    origin: Option<u32>,
     pacing_rate: f64,
     /// The last acknowledgement: segments delivered and in flight after it, and newly delivered by it.
     last: (u32, u32, u32),
@@ -112,6 +114,7 @@ impl Bbr {
             conserving: false,
             prior_cwnd: 0.0,
             initial_window,
+            origin: None,
             pacing_rate: HIGH_GAIN * initial_window / NOMINAL_RTT.as_secs_f64(),
             last: (0, 0, 0),
             rng: Rng::new(0),

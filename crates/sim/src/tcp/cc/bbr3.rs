@@ -136,6 +136,8 @@ pub struct Bbr3 {
     recover: Option<u32>,
     prior_cwnd: f64,
     initial_window: f64,
+    /// Segments that a flow had delivered before this connection on it began; `None` before the first sample.
+    origin: Option<u32>,
     pacing_rate: f64,
     /// Segments delivered so far.
     delivered: u32,
@@ -177,6 +179,7 @@ impl Bbr3 {
             recover: None,
             prior_cwnd: 0.0,
             initial_window,
+            origin: None,
             pacing_rate: State::Startup.gains().0 * initial_window / NOMINAL_RTT.as_secs_f64(),
             delivered: 0,
             rng: Rng::new(0),

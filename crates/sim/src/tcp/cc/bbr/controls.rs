@@ -36,6 +36,7 @@ impl Bbr {
     /// Draft, section 4.2.3.6: towards the target by no more than was acknowledged.
     pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
         let acked = f64::from(sample.newly_delivered);
+        let delivered = sample.total - *self.origin.get_or_insert(sample.then.delivered);
         if sample.newly_delivered > 0 {
             if sample.newly_lost > 0 {
                 *cwnd = (*cwnd - f64::from(sample.newly_lost)).max(1.0);
@@ -43,7 +44,7 @@ impl Bbr {
             if self.conserving {
                 *cwnd = cwnd.max(f64::from(sample.in_flight) + acked);
             } else {
-                *cwnd = self.towards_target(*cwnd, acked, sample.total);
+                *cwnd = self.towards_target(*cwnd, acked, delivered);
             }
         }
         if self.state == State::ProbeRtt {

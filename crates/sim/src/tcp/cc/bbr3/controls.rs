@@ -37,9 +37,10 @@ impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
         let most = self.quantized(self.bdp(self.state.gains().1) + self.extra.get(self.bw));
         let acked = f64::from(sample.newly_delivered);
+        let delivered = sample.total - *self.origin.get_or_insert(sample.then.delivered);
         if self.full {
             *cwnd = (*cwnd + acked).min(most);
-        } else if *cwnd < most || f64::from(sample.total) < self.initial_window {
+        } else if *cwnd < most || f64::from(delivered) < self.initial_window {
             *cwnd += acked;
         }
         *cwnd = cwnd.max(MIN_CWND);
