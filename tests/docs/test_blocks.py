@@ -1,0 +1,107 @@
+"""Every block of code in the documents runs: Python as it stands, commands and scenarios shortened."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import headgate
+
+ROOT = Path(__file__).parents[2]
+
+#: What stands before a part of a scenario, so that the whole can be read.
+REST = {
+    "name": 'name = "part"\n',
+    "duration": 'duration = "30s"\n',
+    "qdiscs": 'qdiscs = ["droptail"]\n',
+    "link": '\n[link]\nrate = "10Mbit/s"\ndelay = "10ms"\nlimit = "100p"\n',
+}
+
+#: A run within a document takes this long, whatever the scenario says.
+SHORTENED = """\
+headgate() {
+  if [ "$1" = run ]; then set -- "$@" --set duration=4s --set warmup=1s --set 'seeds=[1]'; fi
+  "$PYTHON" -m headgate "$@"
+}
+set -euo pipefail
+"""
+
+
+class Block(NamedTuple):
+    """A block of code: where it begins, its language and text."""
+
+    file: str
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def blocks() -> Iterator[Block]:
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for file in documents:
+        text = file.read_text("utf-8")
+        for found in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            yield Block(str(file.relative_to(ROOT)), text.count("\n", 0, found.start()) + 1, found[1], found[2])
+
+
+def of(language: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("block", [each for each in blocks() if each.language == language], ids=str)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the shipped scenarios and nothing else."""
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_no_block_is_in_a_language_that_nobody_runs():
+    assert {block.language for block in blocks()} <= {"python", "sh", "toml", "json", "text"}
+
+
+@of("python")
+def test_python(block: Block, place: Path):
+    done = subprocess.run([sys.executable, "-c", block.text], cwd=place, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@of("sh")
+def test_commands(block: Block, place: Path):
+    lines = [line for line in block.text.splitlines() if not line.startswith("make ")]
+    for program in ("tshark", "jq"):
+        if shutil.which(program) is None:
+            lines = [line for line in lines if program not in line]
+    if not lines:
+        pytest.skip("what make does, the whole of the tests shows")
+    script = SHORTENED + "\n".join(lines).replace("…", "*")
+    environment = {**os.environ, "PYTHON": sys.executable}
+    done = subprocess.run(["bash", "-c", script], cwd=place, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@of("toml")
+def test_scenarios(block: Block):
+    keys = tomllib.loads(block.text)
+    head = "".join(text for name, text in REST.items() if name not in keys and name != "link")
+    tail = REST["link"] if "link" not in keys else ""
+    tail += "\n[[tcp]]\n" if not {"tcp", "udp"} & set(keys) else ""
+    assert headgate.Scenario.parse(f"{head}\n{block.text}\n{tail}").points
+
+
+@of("json")
+def test_json(block: Block):
+    import json
+
+    assert json.loads(block.text)
