@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from headgate.papers.judge import Judgement, Quantity
 
 
-def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str]) -> Experiment:
+def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], finding: str = "") -> Experiment:
     """The experiment of figure `number`, whose curves are `qdiscs`, from few candidates to many."""
     title = f"What {variant} leaves a UDP flow, by {what}"
 
@@ -56,17 +56,17 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str]) 
             *SHARED,
             MAXP,
         ),
-        claims=tuple(_claims(number, what, tuple(qdiscs))),
+        claims=tuple(_claims(number, what, tuple(qdiscs), finding)),
         plot=plot,
         quick=Quick(seeds=1, set=("duration=50s",), cases=grid(cbr=(0.4, 2, 4, 8))),
     )
 
 
-def _claims(number: int, what: str, labels: Sequence[str]) -> list[Claim]:
+def _claims(number: int, what: str, labels: Sequence[str], finding: str) -> list[Claim]:
     place = f"section 4.4, figure {number}"
     first, second = (label.split()[-1] for label in labels[:2])
     more = [
-        Claim(f"A larger {what} penalises a UDP flow of {rate} Mbit/s more", place, _falls(labels, rate))
+        Claim(f"A larger {what} penalises a UDP flow of {rate} Mbit/s more", place, _falls(labels, rate), finding)
         for rate in BEYOND
     ]
     early = [
@@ -74,6 +74,7 @@ def _claims(number: int, what: str, labels: Sequence[str]) -> list[Claim]:
             f"The effect on a UDP flow of {rate} Mbit/s is most distinct where {what} goes from {first} to {second}",
             place,
             _most_at_first(labels, rate),
+            finding,
         )
         for rate in BEYOND
     ]

@@ -120,6 +120,8 @@ EXPERIMENT = Experiment(
             "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves UDP flows together less as well",
             "section 4.4, figure 16a",
             _less("cbr_all", (10, 5), (10, 1)),
+            "Each of five flows meets itself a fifth as often, so together they hold more of the queue and get more. "
+            "Each of them gets less.",
         ),
         Claim(
             "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves each of them less",

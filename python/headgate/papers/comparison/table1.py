@@ -110,8 +110,8 @@ EXPERIMENT = Experiment(
                 f"TCP's share changes little from 0.5 to 8 Mbit/s: it falls by the paper's 11 points at most ({words})",
                 "section 4.1, table 1",
                 _steady(delay),
-                "TCP begins at 89 % in place of 83 % and ends at the same 72 % at 8 Mbit/s. If its packets carry 40 bytes of "
-                "headers that are not counted, as in ns-2, it begins at 83 % as in the paper, and ends at 70 %.",
+                "TCP begins at 89 % in place of 83 % and ends at the same 72 % at 8 Mbit/s. If its packets carry 40 "
+                "bytes of headers that are not counted, as in ns-2, it begins at 83 % as there, and ends at 70 %.",
             ),
             Claim(
                 f"When the bandwidth is large enough (10, 20 Mbit/s), UDP gets its full share (92.5 %; {words})",
