@@ -22,11 +22,6 @@ def throughput_share(group: str | None = None, kind: str | None = None) -> Measu
     return lambda run: whole(run) / run.rate_bps
 
 
-def mbit(measure: Measure) -> Measure:
-    """A measure in bits a second, in Mbit/s."""
-    return lambda run: measure(run) / 1e6
-
-
 def goodput(group: str | None = None, kind: str | None = None) -> Measure:
     """Useful bits a second of flows together."""
     return lambda run: float(run.flows("goodput_bps", group, kind).sum())
@@ -145,17 +140,6 @@ def dropped_share(*reasons: str, group: str | None = None, kind: str | None = No
         return _ratio(dropped, run.flows("arrived", group, kind).sum())
 
     return share
-
-
-def gauge(name: str) -> Measure:
-    """Mean over time of a gauge of the discipline; NaN where it has none of that name."""
-
-    def mean(run: Run) -> float:
-        time, value = run.series(f"gauge:{name}")
-        counted = value[time > run.result.scenario.warmup_s]
-        return float(counted.mean()) if counted.size else float("nan")
-
-    return mean
 
 
 def average(*measures: Measure) -> Measure:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from headgate.papers.experiment import Choice
 from headgate.papers.found import Found
 from headgate.papers.judge import Judgement
-from headgate.papers.measures import Measure, mbit, throughput, throughput_share
+from headgate.papers.measures import Measure, in_unit, throughput, throughput_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +37,8 @@ FAIR_ENOUGH = 0.88
 
 #: Throughputs in Mbit/s, and that of all flows as a part of the link.
 MEASURES: dict[str, Measure] = {
-    "cbr": mbit(throughput("cbr")),
-    "tcp": mbit(throughput(kind="tcp")),
+    "cbr": in_unit(throughput("cbr"), 1e-6),
+    "tcp": in_unit(throughput(kind="tcp"), 1e-6),
     "total": throughput_share(),
 }
 
