@@ -12,7 +12,6 @@ mod medium;
 mod meter;
 mod metrics;
 mod outcome;
-mod pace;
 mod paths;
 mod queue;
 mod queueing;

@@ -6,11 +6,11 @@
 //! the difference, and an idle link costs nothing.
 
 use headgate_core::{Port, Span, Time};
+use headgate_scenario::Transmitter;
 
 use crate::hosts::Hosts;
 use crate::medium::Medium;
 use crate::meter::{FlowLedger, Occupancy};
-use crate::pace::Pace;
 use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::segment::{Segment, SimPacket};
@@ -22,7 +22,7 @@ pub type LinkPort = Port<Segment, Queueing, FlowLedger>;
 /// One direction of a link.
 pub struct Link {
     port: LinkPort,
-    pace: Pace,
+    transmitter: Transmitter,
     delay: Span,
     /// What happens to packets on the way, if anything can.
     medium: Option<Box<Medium>>,
@@ -41,10 +41,10 @@ pub struct Link {
 
 impl Link {
     /// An idle link, which is number `number` of all.
-    pub fn new(number: u16, port: LinkPort, pace: Pace, delay: Span, medium: Option<Medium>) -> Link {
+    pub fn new(number: u16, port: LinkPort, transmitter: Transmitter, delay: Span, medium: Option<Medium>) -> Link {
         Link {
             port,
-            pace,
+            transmitter,
             delay,
             medium: medium.map(Box::new),
             lost_before: 0,
@@ -107,7 +107,7 @@ impl Link {
         self.occupancy.set(backlog, now);
         self.idle = packet.is_none();
         if let Some(packet) = packet {
-            self.free_at = self.pace.sent(now, packet.bytes);
+            self.free_at = self.transmitter.sent(now, packet.bytes);
             self.occupancy.busy(self.free_at - now);
             hosts.sent(&packet, now);
             let due = self.free_at + self.delay;

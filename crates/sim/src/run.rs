@@ -1,7 +1,7 @@
 //! One run: a scenario, one of its disciplines, one seed.
 
 use headgate_core::{Port, Rate, Rng};
-use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario, UdpCc};
+use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario, Transmitter, UdpCc};
 
 use crate::events::EventLog;
 use crate::hosts::Hosts;
@@ -9,7 +9,6 @@ use crate::link::Link;
 use crate::medium::Medium;
 use crate::meter::FlowLedger;
 use crate::outcome::{Outcome, RunError, Watch};
-use crate::pace::Pace;
 use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::sampler::Sampler;
@@ -43,10 +42,10 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64) -> Result<Vec<Link>, Run
         let carries = scenario.routes().any(|route| route.contains(&hop));
         let ledger = FlowLedger::new(scenario, carries, log);
         let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);
-        let pace = Pace::new(simplex);
+        let transmitter = Transmitter::new(simplex.rate, &simplex.pace);
         let chance = Rng::named(seed, &format!("medium {label}"));
-        let medium = Medium::new(hop.number(), simplex.impairments, pace.varies(), chance);
-        Ok(Link::new(hop.number(), port, pace, scenario.links[usize::from(hop.link)].delay, medium))
+        let medium = Medium::new(hop.number(), simplex.impairments, transmitter.varies(), chance);
+        Ok(Link::new(hop.number(), port, transmitter, scenario.links[usize::from(hop.link)].delay, medium))
     };
     scenario.hops().map(link).collect()
 }

@@ -3,47 +3,49 @@
 use std::sync::Arc;
 
 use headgate_core::{Rate, Span, Time};
-use headgate_scenario::{OPPORTUNITY, Simplex};
 
-/// How a direction of a link sends.
-pub enum Pace {
-    /// At one rate.
+use crate::medium::{OPPORTUNITY, Pace};
+
+/// What sends the packets of one direction of a link, one at a time.
+#[derive(Debug)]
+pub struct Transmitter(Kind);
+
+#[derive(Debug)]
+enum Kind {
     Constant(Constant),
-    /// At rates that change.
     Schedule(Schedule),
-    /// As a trace lets it.
     Trace(Trace),
 }
 
-impl Pace {
-    /// What the scenario says of a direction.
-    pub fn new(simplex: &Simplex) -> Pace {
-        use headgate_scenario::Pace as Said;
-        match &simplex.pace {
-            Said::Constant => Pace::Constant(Constant { rate: simplex.rate, last: (0, Span::ZERO) }),
-            Said::Schedule { steps, period } => Pace::Schedule(Schedule::new(simplex.rate, steps, *period)),
-            Said::Trace { opportunities, .. } => Pace::Trace(Trace::new(Arc::clone(opportunities))),
-        }
+impl Transmitter {
+    /// One that sends at `rate`, which changes as `pace` says.
+    pub fn new(rate: Rate, pace: &Pace) -> Transmitter {
+        Transmitter(match pace {
+            Pace::Constant => Kind::Constant(Constant { rate, last: (0, Span::ZERO) }),
+            Pace::Schedule { steps, period } => Kind::Schedule(Schedule::new(rate, steps, *period)),
+            Pace::Trace { opportunities, .. } => Kind::Trace(Trace::new(Arc::clone(opportunities))),
+        })
     }
 
     /// When a packet is sent whose first bit goes at `now`, not before the packet of the last call was sent.
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u32) -> Time {
-        match self {
-            Pace::Constant(constant) => now + constant.transmit(bytes),
-            Pace::Schedule(schedule) => schedule.sent(now, bytes),
-            Pace::Trace(trace) => trace.sent(now, bytes),
+        match &mut self.0 {
+            Kind::Constant(constant) => now + constant.transmit(bytes),
+            Kind::Schedule(schedule) => schedule.sent(now, bytes),
+            Kind::Trace(trace) => trace.sent(now, bytes),
         }
     }
 
     /// Whether a packet may take longer to send than its size tells.
     pub fn varies(&self) -> bool {
-        !matches!(self, Pace::Constant(_))
+        !matches!(self.0, Kind::Constant(_))
     }
 }
 
 /// A constant rate.
-pub struct Constant {
+#[derive(Debug)]
+struct Constant {
     rate: Rate,
     /// The transmission time of the size seen last: sizes repeat.
     last: (u32, Span),
@@ -60,7 +62,8 @@ impl Constant {
 }
 
 /// Rates that change at given moments. What remains of a packet when the rate changes is sent at the new one.
-pub struct Schedule {
+#[derive(Debug)]
+struct Schedule {
     /// From when on (in nanoseconds of the turn) which rate holds; begins with 0.
     steps: Vec<(u64, u64)>,
     /// The length of a turn; the last step of a schedule that does not repeat has no end.
@@ -126,7 +129,8 @@ fn after(nanos: u64, more: u128) -> Time {
 
 /// Opportunities to send some bytes, as mahimahi's `LinkQueue` takes them: one passes at the moment it stands for, up to
 /// then goes what fits of the packets that are there, and what it has left over for nobody is lost.
-pub struct Trace {
+#[derive(Debug)]
+struct Trace {
     /// In milliseconds of the turn; a turn ends with the last.
     moments: Arc<[u64]>,
     /// Turns passed, and the opportunity of this one that is used next.

@@ -1,0 +1,148 @@
+//! The way behind a transmitter: a packet may be lost, held up a little, or held back so that others overtake it.
+
+use headgate_core::{Rng, Span, Time};
+
+use crate::medium::Impairments;
+
+/// What happens to the packets of one direction of a link after they were sent.
+#[derive(Debug)]
+pub struct Passage {
+    impairments: Impairments,
+    losses: Losses,
+    rng: Rng,
+    /// When the packet before comes out: jitter lets none overtake it.
+    last: Time,
+}
+
+impl Passage {
+    /// What `impairments` say, by chance from `rng`.
+    pub fn new(impairments: Impairments, rng: Rng) -> Passage {
+        Passage { impairments, losses: Losses::new(&impairments), rng, last: Time::ZERO }
+    }
+
+    /// When a packet comes out that would come out at `due` if nothing happened to it; `None` if it is lost.
+    pub fn pass(&mut self, due: Time) -> Option<Time> {
+        if self.losses.next(&mut self.rng) {
+            return None;
+        }
+        Some(self.arrives(due))
+    }
+
+    fn arrives(&mut self, due: Time) -> Time {
+        let Impairments { jitter, reorder, reorder_by, .. } = self.impairments;
+        let jitter = if jitter == Span::ZERO { jitter } else { self.rng.span_below(jitter + Span::from_nanos(1)) };
+        let at = self.last.max(due + jitter);
+        if reorder > 0.0 && self.rng.chance(reorder) {
+            // Those behind it do not wait for it.
+            return at + reorder_by;
+        }
+        self.last = at;
+        at
+    }
+}
+
+/// Which packets are lost: a chain of two states after Gilbert (Bell System Technical Journal 39(5), 1960), of which the
+/// bad one loses all and the good one none. Without a mean run both states are left for the bad one alike, and losses do
+/// not depend on each other.
+#[derive(Debug)]
+struct Losses {
+    /// The chance that a packet is lost after one that was not, and after one that was.
+    after: [f64; 2],
+    bad: bool,
+}
+
+impl Losses {
+    fn new(impairments: &Impairments) -> Losses {
+        let Impairments { loss, burst, .. } = *impairments;
+        // A run ends with chance 1 / burst, so it has `burst` packets on average. In the long run as many runs begin as
+        // end: (1 - loss) x begin = loss / burst.
+        let after = burst.map_or([loss, loss], |burst| [loss / (burst * (1.0 - loss)), 1.0 - 1.0 / burst]);
+        Losses { after, bad: false }
+    }
+
+    fn next(&mut self, rng: &mut Rng) -> bool {
+        if self.after[0] > 0.0 {
+            self.bad = rng.chance(self.after[usize::from(self.bad)]);
+        }
+        self.bad
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKETS: usize = 200_000;
+
+    fn losses(loss: f64, burst: Option<f64>) -> Vec<bool> {
+        let mut losses = Losses::new(&Impairments { loss, burst, ..Impairments::default() });
+        let mut rng = Rng::named(3, "losses");
+        (0..PACKETS).map(|_| losses.next(&mut rng)).collect()
+    }
+
+    /// The part that is lost, and the mean length of a run.
+    fn figures(lost: &[bool]) -> (f64, f64) {
+        let count = lost.iter().filter(|lost| **lost).count() as f64;
+        let runs = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64 + f64::from(u8::from(lost[0]));
+        (count / lost.len() as f64, count / runs)
+    }
+
+    #[test]
+    fn losses_have_their_rate_and_their_mean_run() {
+        for (loss, burst) in [(0.02, None), (0.2, None), (0.02, Some(1.0)), (0.02, Some(5.0)), (0.3, Some(20.0))] {
+            let (rate, run) = figures(&losses(loss, burst));
+            // Without a chain the run is geometric: it goes on with chance `loss`.
+            let mean = burst.unwrap_or(1.0 / (1.0 - loss));
+            // A chain's states are correlated by r = 1 - begin - end at one step, which widens the rate's variance by
+            // (1 + r) / (1 - r).
+            let r = burst.map_or(0.0, |burst| 1.0 - loss / (burst * (1.0 - loss)) - 1.0 / burst);
+            let sigma = (loss * (1.0 - loss) / PACKETS as f64 * (1.0 + r) / (1.0 - r)).sqrt();
+            assert!((rate - loss).abs() < 4.0 * sigma, "{rate} of {loss}, runs of {mean}");
+            // Of geometric runs the variance is mean (mean - 1).
+            let sigma = (mean * (mean - 1.0) / (PACKETS as f64 * loss / mean)).sqrt();
+            assert!((run - mean).abs() <= 4.0 * sigma + 1e-12, "runs of {run}, expected {mean}");
+        }
+        assert!(!losses(0.0, None).contains(&true));
+    }
+
+    fn passage(impairments: Impairments) -> Passage {
+        Passage::new(impairments, Rng::named(4, "medium"))
+    }
+
+    #[test]
+    fn jitter_is_uniform_and_keeps_the_order() {
+        let most = Span::from_millis(10);
+        let mut far = passage(Impairments { jitter: most, ..Impairments::default() });
+        // A second apart none waits for another: uniform in 0 to 10 ms, mean 5 ms, sigma 10 ms / sqrt(12).
+        let extra =
+            (0..20_000).map(|n| far.arrives(Time::ZERO + Span::from_secs(n)) - (Time::ZERO + Span::from_secs(n)));
+        let extra: Vec<f64> = extra.map(|extra| extra.as_secs_f64() / most.as_secs_f64()).collect();
+        let mean = extra.iter().sum::<f64>() / extra.len() as f64;
+        assert!((mean - 0.5).abs() < 4.0 / (12.0 * extra.len() as f64).sqrt(), "{mean}");
+        // Kolmogorov and Smirnov's distance is below 1.95 / sqrt(n) with 99.9 %.
+        let mut sorted = extra.clone();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len() as f64;
+        let distance =
+            sorted.iter().enumerate().map(|(i, x)| (x - i as f64 / n).abs().max(((i + 1) as f64 / n - x).abs()));
+        assert!(distance.fold(0.0, f64::max) < 1.95 / n.sqrt());
+        let mut near = passage(Impairments { jitter: most, ..Impairments::default() });
+        let times: Vec<Time> = (0..1000).map(|n| near.arrives(Time::ZERO + Span::from_micros(100 * n))).collect();
+        assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn those_held_back_come_late_and_no_other_waits_for_them() {
+        let by = Span::from_millis(7);
+        let mut passage = passage(Impairments { reorder: 0.25, reorder_by: by, ..Impairments::default() });
+        let late = (0..10_000).filter(|n| {
+            let due = Time::ZERO + Span::from_millis(*n);
+            let at = passage.arrives(due);
+            assert!(at == due || at == due + by, "{at:?}");
+            at != due
+        });
+        // Binomial: 4 sigma of 10 000 at a quarter are 173.
+        let late = late.count();
+        assert!(late.abs_diff(2500) < 174, "{late}");
+    }
+}
