@@ -37,6 +37,11 @@ impl Ecn {
         self != Ecn::NotEct
     }
 
+    /// The codepoint that an IP header's byte has in its last two bits: IPv4's TOS, IPv6's traffic class.
+    pub const fn from_bits(bits: u8) -> Ecn {
+        Ecn(bits & 0b11)
+    }
+
     /// The two bits as they stand in the IP header.
     pub fn bits(self) -> u8 {
         self.0

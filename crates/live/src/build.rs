@@ -1,0 +1,105 @@
+//! What a wire is to be like, and the wire made of it.
+
+use headgate_core::registry::{self, Job};
+use headgate_core::{BuildError, Class, Discipline, Place, Qdisc, Rate, Rng, Span};
+use headgate_scenario::{Classifier, FlowKey, Impairments, Passage, Simplex, Transmitter};
+
+use crate::frame::{Layer, Parser};
+use crate::ledger::WireLedger;
+use crate::pool::{FrameId, Pool};
+use crate::wire::{Lane, Parts, Wire};
+
+/// One direction of a link as it is asked for.
+#[derive(Clone, Debug)]
+pub struct WireSettings<'a> {
+    /// Rate, how it changes, room in the queue, and what becomes of packets on the way. Its own discipline is not looked at.
+    pub simplex: &'a Simplex,
+    /// The discipline.
+    pub qdisc: &'a Qdisc,
+    /// Propagation delay.
+    pub delay: Span,
+    /// What the discipline takes for the link's rate: the mean where it changes.
+    pub mean_rate: Rate,
+    /// The size of a typical packet in bytes, for the discipline.
+    pub mean_packet: u32,
+    /// Bytes that every packet costs on the link beside its own; negative to leave out a link header that it has.
+    /// Disciplines count packets without it.
+    pub overhead: i32,
+    /// The host's classes; empty where nothing is classified.
+    pub classes: &'a [Class],
+    /// Frames that may wait, fly or be looked at; [`WireSettings::slots`] says how many are enough.
+    pub slots: u32,
+    /// The run's seed.
+    pub seed: u64,
+    /// The direction's name among those of the run: its random streams go by it, as the simulator's do.
+    pub label: &'a str,
+}
+
+impl WireSettings<'_> {
+    /// How many slots a wire needs, so that none is dropped for want of one: for what may wait, for what the link holds
+    /// of the smallest packets that Ethernet has, and for a batch. No more than a million: 2 GB.
+    pub fn slots(simplex: &Simplex, delay: Span) -> u32 {
+        const SMALLEST: u64 = 60;
+        let waiting = match simplex.limit {
+            headgate_core::Limit::Packets(packets) => u64::from(packets),
+            headgate_core::Limit::Bytes(bytes) => bytes / SMALLEST,
+        };
+        let longest = delay + simplex.impairments.jitter + simplex.impairments.reorder_by;
+        let flying = simplex.rate.as_bits() as f64 / 8.0 * longest.as_secs_f64() / SMALLEST as f64;
+        let slots = waiting.saturating_add(flying as u64).saturating_add(2 * crate::io::BATCH as u64);
+        slots.min(1_000_000) as u32
+    }
+
+    /// The wire, for frames that begin with `layer`. Flows and classes are those of `classifier`, which is handed the key;
+    /// `None` for the 5-tuple and no classes.
+    ///
+    /// # Errors
+    /// What is wrong with the discipline or its settings.
+    pub fn build(
+        &self,
+        layer: Layer,
+        classifier: Option<&dyn Fn(u64) -> Classifier>,
+    ) -> Result<Box<dyn Lane>, BuildError> {
+        let stream = |what: &str| Rng::named(self.seed, &format!("{what} {}", self.label));
+        let settings = self.qdisc.settings_with(self.simplex.limit);
+        let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let key = stream("key").bits();
+        let place = Place { classes: self.classes, ..Place::new(self.mean_rate, self.mean_packet, key) };
+        let names = stream("flows").bits();
+        let of = |key| classifier.map_or_else(|| Classifier::new(&[], FlowKey::FiveTuple, key), |make| make(key));
+        let impaired = self.simplex.impairments != Impairments::default();
+        let job = Build {
+            rng: stream("port"),
+            ledger: WireLedger::new(stream("ledger").bits()),
+            pool: Pool::new(self.slots, Pool::SLOT),
+            parser: Parser::with_classifier(layer, of(names), names),
+            transmitter: Transmitter::new(self.simplex.rate, &self.simplex.pace),
+            overhead: self.overhead,
+            delay: self.delay,
+            passage: impaired.then(|| Passage::new(self.simplex.impairments, stream("medium"))),
+        };
+        registry::with(&self.qdisc.name, &settings, &place, job)
+    }
+}
+
+/// All of a wire but its discipline.
+struct Build {
+    rng: Rng,
+    ledger: WireLedger,
+    pool: Pool,
+    parser: Parser,
+    transmitter: Transmitter,
+    overhead: i32,
+    delay: Span,
+    passage: Option<Passage>,
+}
+
+impl Job<FrameId> for Build {
+    type Output = Box<dyn Lane>;
+
+    fn run<D: Discipline<FrameId> + 'static>(self, discipline: D) -> Box<dyn Lane> {
+        let Build { rng, ledger, pool, parser, transmitter, overhead, delay, passage } = self;
+        let parts = Parts { discipline, rng, ledger, pool, parser, transmitter, overhead, delay, passage };
+        Box::new(Wire::new(parts))
+    }
+}

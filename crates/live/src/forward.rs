@@ -1,0 +1,106 @@
+//! The loop: one thread for both directions of a link.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use headgate_core::{Span, Time};
+
+use crate::io::Io;
+use crate::pacing::Clock;
+use crate::view::{View, Window};
+use crate::wire::Lane;
+
+/// Moves frames between two ends, each direction over a wire of its own.
+pub struct Forwarder<A, B, C> {
+    /// The first end.
+    pub a: A,
+    /// The second.
+    pub b: B,
+    /// From the first to the second, and back.
+    lanes: [Box<dyn Lane>; 2],
+    clock: C,
+    window: Window,
+    stop: Arc<AtomicBool>,
+    /// When the next view is due.
+    show_at: Time,
+    /// Until when it waited last.
+    until: Time,
+}
+
+/// How often a forwarder shows what it does, and looks whether it is to stop.
+pub const SHOW_EVERY: Span = Span::from_millis(50);
+
+/// How late the loop may be and still send what was due meanwhile, in one burst. What it is late beyond that is a time in
+/// which the link stood still.
+pub const CATCH_UP: Span = Span::from_millis(10);
+
+impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
+    /// A forwarder between `a` and `b`; `lanes` go from the first to the second, and back.
+    pub fn new(a: A, b: B, lanes: [Box<dyn Lane>; 2], clock: C) -> Self {
+        let (window, stop) = (Window::default(), Arc::default());
+        Forwarder { a, b, lanes, clock, window, stop, show_at: Time::ZERO, until: Time::NEVER }
+    }
+
+    /// Where it shows what it does.
+    pub fn window(&self) -> Window {
+        self.window.clone()
+    }
+
+    /// Set it, and the forwarder stops, within [`SHOW_EVERY`].
+    pub fn stopper(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// Forwards until it is told to stop, and says what was done in all. What still waits stays where it is.
+    ///
+    /// # Errors
+    /// What the system says when an end is gone.
+    pub fn run(&mut self) -> io::Result<View> {
+        self.clock.begin();
+        while !self.stop.load(Ordering::Relaxed) {
+            self.turn(Time::NEVER)?;
+        }
+        Ok(self.view())
+    }
+
+    /// Takes and sends what is there, and waits for more, at most until `end`.
+    ///
+    /// # Errors
+    /// What the system says when an end is gone.
+    #[inline]
+    pub fn turn(&mut self, end: Time) -> io::Result<()> {
+        let now = self.clock.now();
+        let [forth, back] = &mut self.lanes;
+        let late = now - self.until;
+        if late > CATCH_UP {
+            forth.stall(late - CATCH_UP);
+            back.stall(late - CATCH_UP);
+        }
+        let taken = [forth.take(now, &mut self.a)?, back.take(now, &mut self.b)?];
+        let given = [forth.give(now, &mut self.b)?, back.give(now, &mut self.a)?];
+        if now >= self.show_at {
+            self.show_at = now + SHOW_EVERY;
+            let view = self.view();
+            self.window.leave(view);
+        }
+        let [forth, back] = &self.lanes;
+        self.until = forth.due().min(back.due()).min(self.show_at).min(end);
+        if taken == [false; 2] && given == [false; 2] {
+            self.clock.wait(self.until, [self.a.fd(), self.b.fd()])?;
+        }
+        Ok(())
+    }
+
+    /// What there is to see now.
+    pub fn view(&mut self) -> View {
+        let at = self.clock.now();
+        let [forth, back] = &mut self.lanes;
+        View {
+            at,
+            wires: [forth.view(at), back.view(at)],
+            kernel: [self.a.kernel(), self.b.kernel()],
+            cpu: self.clock.cpu(),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! From a frame's bytes to what a discipline and the marks need to know of it.
+//!
+//! Nothing in a frame is believed before it was checked. The link is a bridge to what it cannot read and a router to
+//! IP: it drops what RFC 1812, section 5.2.2, has a router discard (and the like for IPv6), since neither a length nor a
+//! checksum that is wrong could be marked and kept true; it does not look further into a packet than its ports. The
+//! table of what becomes of which frame is in decision 0005.
+
+use etherparse::{
+    EtherType, Ethernet2HeaderSlice, IpAuthHeaderSlice, IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice,
+    Ipv6HeaderSlice, Ipv6RawExtHeaderSlice, SingleVlanSlice, checksum::Sum16BitWords, err,
+};
+use headgate_core::parts::keyed;
+use headgate_core::{ClassId, Ecn, FlowId};
+use headgate_scenario::{Classifier, FlowKey, Header};
+
+use crate::oddities::{Oddities, Oddity};
+
+/// What the first bytes of a frame are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// An Ethernet header.
+    Ethernet,
+    /// An IP header, as TUN gives it.
+    Ip,
+}
+
+/// Where a frame has its IP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpAt {
+    /// Bytes before it.
+    pub offset: u16,
+    /// It is one of IPv6.
+    pub v6: bool,
+}
+
+/// What a frame says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parsed {
+    /// Its flow. Fragments of a packet have the flow of their addresses and protocol, the first one too, so that they
+    /// stay together; what is no IP that of its MAC addresses and type.
+    pub flow: FlowId,
+    /// Its class; 0 for what is no IP.
+    pub class: ClassId,
+    /// Its ECN field; not ECN-capable if it is no IP.
+    pub ecn: Ecn,
+    /// Where its IP header is, if it has one.
+    pub ip: Option<IpAt>,
+    /// What its IP header says, if it has one. Ports are 0 where it shows none.
+    pub header: Option<Header<'static>>,
+}
+
+/// VLAN tags that are looked behind: 802.1ad has two, and some stack a third on top.
+const MOST_TAGS: usize = 4;
+/// IPv6 extension headers that are looked behind. RFC 8200, section 4.1, recommends an order of at most seven.
+const MOST_EXTENSIONS: usize = 8;
+
+const DCCP: IpNumber = IpNumber(33);
+const SCTP: IpNumber = IpNumber(132);
+const UDP_LITE: IpNumber = IpNumber(136);
+/// RFC 7401 and RFC 5533: they have the shape of RFC 8200's options.
+const HIP: IpNumber = IpNumber(139);
+const SHIM6: IpNumber = IpNumber(140);
+
+/// Reads frames, and counts what is odd about them.
+#[derive(Clone, Debug)]
+pub struct Parser {
+    layer: Layer,
+    classifier: Classifier,
+    key: u64,
+    oddities: Oddities,
+}
+
+impl Parser {
+    /// One that takes packets with the same addresses, ports and protocol for one flow, all in class 0. `key` is a
+    /// secret of the run: without it nobody can choose packets whose flows collide.
+    pub fn new(layer: Layer, key: u64) -> Parser {
+        Parser::with_classifier(layer, Classifier::new(&[], FlowKey::FiveTuple, key), key)
+    }
+
+    /// One whose flows and classes are those of `classifier`.
+    pub fn with_classifier(layer: Layer, classifier: Classifier, key: u64) -> Parser {
+        // Another key than the classifier's, so that flows of frames without IP are none of its flows.
+        Parser { layer, classifier, key: key.rotate_left(17) ^ 0x6c69_6e6b, oddities: Oddities::default() }
+    }
+
+    /// What was odd so far.
+    pub fn oddities(&self) -> &Oddities {
+        &self.oddities
+    }
+
+    /// Counts frames that were dropped before they could be read.
+    pub fn refuse(&mut self, oddity: Oddity, frames: u64) {
+        self.oddities.add(oddity, frames);
+    }
+
+    /// What `frame` says.
+    ///
+    /// # Errors
+    /// Why it is to be dropped, if it is; it is counted.
+    #[inline]
+    pub fn parse(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
+        let parsed = match self.layer {
+            _ if frame.is_empty() => Err(Oddity::Empty),
+            Layer::Ethernet => self.ethernet(frame),
+            Layer::Ip if frame[0] >> 4 == 6 => self.v6(frame, 0),
+            Layer::Ip => self.v4(frame, 0),
+        };
+        parsed.inspect_err(|oddity| self.oddities.count(*oddity))
+    }
+
+    fn ethernet(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
+        let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| Oddity::ShortLink)?;
+        let (mut kind, mut at) = (header.ether_type(), header.slice().len());
+        for _ in 0..MOST_TAGS {
+            if !is_tag(kind) {
+                break;
+            }
+            kind = SingleVlanSlice::from_slice(&frame[at..]).map_err(|_| Oddity::ShortTag)?.ether_type();
+            at += 4;
+        }
+        let odd = match kind {
+            EtherType::IPV4 => return self.v4(frame, at),
+            EtherType::IPV6 => return self.v6(frame, at),
+            _ if is_tag(kind) => Oddity::DeepTags,
+            // IEEE 802.3, clause 3.2.6: below 0x600 it is a length.
+            EtherType(length) if length < 0x600 => Oddity::Llc,
+            _ => Oddity::NonIp,
+        };
+        self.oddities.count(odd);
+        let word = |mac: [u8; 6], low: u16| {
+            let [a, b, c, d, e, f] = mac;
+            u64::from_be_bytes([0, 0, a, b, c, d, e, f]) << 16 | u64::from(low)
+        };
+        let flow = keyed(self.key, FlowId(word(header.destination(), kind.0)));
+        let flow = FlowId(keyed(flow, FlowId(word(header.source(), 0))));
+        Ok(Parsed { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None })
+    }
+
+    fn v4(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
+        let packet = &frame[at..];
+        let ip = Ipv4HeaderSlice::from_slice(packet).map_err(|error| v4_oddity(&error))?;
+        let (header, total) = (ip.slice(), usize::from(ip.total_len()));
+        // What follows the packet in the frame is Ethernet's padding.
+        if total < header.len() || total > packet.len() {
+            return Err(Oddity::BadLength);
+        }
+        if Sum16BitWords::new().add_slice(header).ones_complement() != 0 {
+            return Err(Oddity::BadChecksum);
+        }
+        if header.len() > 20 {
+            self.oddities.count(Oddity::Options);
+        }
+        let ports = if ip.is_fragmenting_payload() {
+            self.oddities.count(Oddity::Fragment);
+            (0, 0)
+        } else {
+            self.ports(ip.protocol(), &packet[header.len()..total])
+        };
+        let tos = header[1];
+        let header = Header {
+            protocol: ip.protocol().0,
+            source: ip.source_addr().into(),
+            destination: ip.destination_addr().into(),
+            source_port: ports.0,
+            destination_port: ports.1,
+            dscp: tos >> 2,
+            label: "",
+        };
+        Ok(self.ip(header, tos, IpAt { offset: at as u16, v6: false }))
+    }
+
+    fn v6(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
+        let packet = &frame[at..];
+        let ip = Ipv6HeaderSlice::from_slice(packet).map_err(|error| v6_oddity(&error))?;
+        let payload = packet[ip.slice().len()..].get(..usize::from(ip.payload_length())).ok_or(Oddity::BadLength)?;
+        let (protocol, ports) = self.behind_extensions(ip.next_header(), payload);
+        let header = Header {
+            protocol: protocol.0,
+            source: ip.source_addr().into(),
+            destination: ip.destination_addr().into(),
+            source_port: ports.0,
+            destination_port: ports.1,
+            dscp: ip.traffic_class() >> 2,
+            label: "",
+        };
+        Ok(self.ip(header, ip.traffic_class(), IpAt { offset: at as u16, v6: true }))
+    }
+
+    #[inline]
+    fn ip(&self, header: Header<'static>, tos: u8, at: IpAt) -> Parsed {
+        let class = self.classifier.class(&header);
+        let flow = self.classifier.flow(&header, class);
+        Parsed { flow, class, ecn: Ecn::from_bits(tos), ip: Some(at), header: Some(header) }
+    }
+
+    /// What an IPv6 packet carries and its ports.
+    fn behind_extensions(&mut self, first: IpNumber, payload: &[u8]) -> (IpNumber, (u16, u16)) {
+        let (mut next, mut rest) = (first, payload);
+        for passed in 0..=MOST_EXTENSIONS {
+            if !is_extension(next) {
+                return (next, self.ports(next, rest));
+            }
+            if passed == 0 {
+                self.oddities.count(Oddity::Extensions);
+            }
+            if passed == MOST_EXTENSIONS {
+                break;
+            }
+            let header = match next {
+                IpNumber::IPV6_FRAGMENTATION_HEADER => match Ipv6FragmentHeaderSlice::from_slice(rest) {
+                    // What follows may be the middle of anything. A fragment that is whole goes on (RFC 6946).
+                    Ok(fragment) if fragment.is_fragmenting_payload() => {
+                        self.oddities.count(Oddity::Fragment);
+                        return (fragment.next_header(), (0, 0));
+                    }
+                    fragment => fragment.ok().map(|fragment| (fragment.next_header(), fragment.slice().len())),
+                },
+                IpNumber::AUTHENTICATION_HEADER => {
+                    IpAuthHeaderSlice::from_slice(rest).ok().map(|auth| (auth.next_header(), auth.slice().len()))
+                }
+                _ => {
+                    let header = Ipv6RawExtHeaderSlice::from_slice(rest).ok();
+                    header.map(|header| (header.next_header(), header.slice().len()))
+                }
+            };
+            let Some((after, length)) = header else { break };
+            (next, rest) = (after, &rest[length..]);
+        }
+        // Nobody on the way needs to read them (RFC 8200, section 4).
+        self.oddities.count(Oddity::OpaqueChain);
+        (next, (0, 0))
+    }
+
+    /// Source and destination port, which these protocols have at their beginning.
+    #[inline]
+    fn ports(&mut self, protocol: IpNumber, payload: &[u8]) -> (u16, u16) {
+        if !matches!(protocol, IpNumber::TCP | IpNumber::UDP | DCCP | SCTP | UDP_LITE) {
+            return (0, 0);
+        }
+        let Some(&[a, b, c, d]) = payload.first_chunk() else {
+            self.oddities.count(Oddity::NoPorts);
+            return (0, 0);
+        };
+        (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
+    }
+}
+
+fn is_tag(kind: EtherType) -> bool {
+    let tags = [EtherType::VLAN_TAGGED_FRAME, EtherType::PROVIDER_BRIDGING, EtherType::VLAN_DOUBLE_TAGGED_FRAME];
+    tags.contains(&kind)
+}
+
+fn is_extension(next: IpNumber) -> bool {
+    matches!(
+        next,
+        IpNumber::IPV6_HEADER_HOP_BY_HOP
+            | IpNumber::IPV6_ROUTE_HEADER
+            | IpNumber::IPV6_FRAGMENTATION_HEADER
+            | IpNumber::AUTHENTICATION_HEADER
+            | IpNumber::IPV6_DESTINATION_OPTIONS
+            | IpNumber::MOBILITY_HEADER
+            | HIP
+            | SHIM6
+    )
+}
+
+fn v4_oddity(error: &err::ipv4::HeaderSliceError) -> Oddity {
+    use err::ipv4::{HeaderError, HeaderSliceError};
+    match error {
+        HeaderSliceError::Len(_) => Oddity::ShortHeader,
+        HeaderSliceError::Content(HeaderError::UnexpectedVersion { .. }) => Oddity::BadVersion,
+        HeaderSliceError::Content(HeaderError::HeaderLengthSmallerThanHeader { .. }) => Oddity::BadHeaderLength,
+    }
+}
+
+fn v6_oddity(error: &err::ipv6::HeaderSliceError) -> Oddity {
+    match error {
+        err::ipv6::HeaderSliceError::Len(_) => Oddity::ShortHeader,
+        err::ipv6::HeaderSliceError::Content(_) => Oddity::BadVersion,
+    }
+}

@@ -1,0 +1,131 @@
+//! Frames from a list into another, and a clock that goes where it is told: the forwarder without a machine.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+
+use headgate_core::{Span, Time};
+
+use super::{BATCH, Io, Received};
+use crate::frame::Layer;
+use crate::pacing::Clock;
+use crate::pool::{FrameId, Pool};
+
+/// A clock that stands still but while it is waited for. Then it goes on to that moment, or to the next frame.
+#[derive(Debug, Default)]
+pub struct FakeClock {
+    now: Rc<Cell<Time>>,
+    /// When each end's next frame comes.
+    arrivals: Vec<Rc<Cell<Time>>>,
+    /// How late it wakes whom it should wake, in turn.
+    late: Vec<Span>,
+    waits: usize,
+}
+
+impl FakeClock {
+    /// A clock that wakes at the moment it was asked to.
+    pub fn new() -> FakeClock {
+        FakeClock::default()
+    }
+
+    /// A clock that wakes by these spans too late, one after the other and then again from the first.
+    pub fn late(late: Vec<Span>) -> FakeClock {
+        FakeClock { late, ..FakeClock::default() }
+    }
+
+    /// An end whose frames come by this clock: when, and their bytes, in order of time.
+    pub fn end(&mut self, layer: Layer, frames: impl IntoIterator<Item = (Time, Vec<u8>)>) -> Memory {
+        let arriving: VecDeque<(Time, Vec<u8>)> = frames.into_iter().collect();
+        let next = Rc::new(Cell::new(arriving.front().map_or(Time::NEVER, |(at, _)| *at)));
+        self.arrivals.push(Rc::clone(&next));
+        Memory { now: Rc::clone(&self.now), next, arriving, sent: Vec::new(), layer, room: usize::MAX }
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&mut self) -> Time {
+        self.now.get()
+    }
+
+    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+        let first = self.arrivals.iter().map(|next| next.get()).fold(until, Time::min);
+        let late = self.late.get(self.waits % self.late.len().max(1)).copied().unwrap_or_default();
+        self.waits += 1;
+        self.now.set(self.now.get().max(first + late));
+        Ok([true; 2])
+    }
+
+    fn cpu(&self) -> Span {
+        Span::ZERO
+    }
+}
+
+/// An end whose frames are listed beforehand, and which remembers what was sent.
+#[derive(Debug)]
+pub struct Memory {
+    now: Rc<Cell<Time>>,
+    next: Rc<Cell<Time>>,
+    arriving: VecDeque<(Time, Vec<u8>)>,
+    sent: Vec<(Time, Vec<u8>)>,
+    layer: Layer,
+    /// How many frames it will take before it refuses all.
+    room: usize,
+}
+
+impl Memory {
+    /// What was sent, and when.
+    pub fn sent(&self) -> &[(Time, Vec<u8>)] {
+        &self.sent
+    }
+
+    /// From now on it takes `frames` frames and refuses all others.
+    pub fn refuse_after(&mut self, frames: usize) {
+        self.room = self.sent.len() + frames;
+    }
+
+    fn due(&self) -> bool {
+        self.next.get() <= self.now.get()
+    }
+}
+
+impl Io for Memory {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+        let mut received = Received::default();
+        while self.due() && batch.len() < BATCH {
+            let Some((_, bytes)) = self.arriving.pop_front() else { break };
+            self.next.set(self.arriving.front().map_or(Time::NEVER, |(at, _)| *at));
+            if bytes.len() > pool.slot_bytes() {
+                received.oversize += 1;
+            } else if let Some(frame) = pool.take() {
+                pool.room(&frame)[..bytes.len()].copy_from_slice(&bytes);
+                pool.set_len(&frame, bytes.len());
+                batch.push(frame);
+            } else {
+                received.no_slot += 1;
+            }
+        }
+        received.more = self.due();
+        Ok(received)
+    }
+
+    fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
+        let taken = batch.len().min(self.room - self.sent.len());
+        let now = self.now.get();
+        self.sent.extend(batch[..taken].iter().map(|frame| (now, pool.frame(frame).to_vec())));
+        Ok(batch.len() - taken)
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn layer(&self) -> Layer {
+        self.layer
+    }
+
+    fn mtu(&self) -> usize {
+        1500
+    }
+}

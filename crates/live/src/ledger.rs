@@ -1,0 +1,196 @@
+//! What passed a wire: all packets together by reason, and each flow by itself, as far as the table goes.
+
+use headgate_core::parts::FlowTable;
+use headgate_core::{FlowId, Ledger, Packet, Time, Totals, Why};
+use headgate_scenario::Header;
+
+use crate::frame::Parsed;
+
+/// What happened to the packets of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// Packets that came.
+    pub arrived: u64,
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets that the discipline dropped.
+    pub dropped: u64,
+    /// Packets that the discipline marked.
+    pub marked: u64,
+}
+
+impl FlowCounts {
+    fn add(&mut self, other: FlowCounts) {
+        self.arrived += other.arrived;
+        self.sent += other.sent;
+        self.sent_bytes += other.sent_bytes;
+        self.dropped += other.dropped;
+        self.marked += other.marked;
+    }
+}
+
+/// One flow, as a view shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowView {
+    /// Its name to the discipline.
+    pub flow: FlowId,
+    /// What the first packet of it said; `None` if it is no IP.
+    pub header: Option<Header<'static>>,
+    /// Since it was met.
+    pub counts: FlowCounts,
+    /// Bytes sent since the view before.
+    pub recent_bytes: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    header: Option<Header<'static>>,
+    counts: FlowCounts,
+    /// The bytes sent when a view last looked.
+    viewed: u64,
+    seen: Time,
+}
+
+/// The ledger of a wire's port.
+///
+/// It knows a fixed number of flows. When a further one comes, one that was not seen for long gives up its row, and its
+/// counts go to those of all others: an attacker who invents flows costs names, not memory, and no count.
+#[derive(Clone, Debug)]
+pub struct WireLedger {
+    totals: Totals,
+    flows: FlowTable<Row>,
+    others: FlowCounts,
+}
+
+/// Flows that have a row of their own.
+const MOST_FLOWS: u32 = 1024;
+
+impl WireLedger {
+    /// An empty ledger, whose table of flows is hashed under `key`.
+    pub fn new(key: u64) -> WireLedger {
+        WireLedger { totals: Totals::default(), flows: FlowTable::new(MOST_FLOWS, key), others: FlowCounts::default() }
+    }
+
+    /// A packet came that says this: its flow has a row from now on.
+    #[inline]
+    pub fn meet(&mut self, parsed: &Parsed, now: Time) {
+        let at = self.flows.position(parsed.flow).or_else(|| {
+            if self.flows.is_full() {
+                self.evict();
+            }
+            let row = Row { header: parsed.header, counts: FlowCounts::default(), viewed: 0, seen: now };
+            self.flows.insert(parsed.flow, row)
+        });
+        if let Some(at) = at {
+            let (_, row) = self.flows.at(at);
+            row.counts.arrived += 1;
+            row.seen = now;
+        }
+    }
+
+    fn evict(&mut self) {
+        if let Some(at) = self.flows.stalest(|row| row.seen) {
+            let (_, row) = self.flows.remove_at(at);
+            self.others.add(row.counts);
+        }
+    }
+
+    /// The counts over all packets.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// What the flows did together that have no row any more.
+    pub fn others(&self) -> FlowCounts {
+        self.others
+    }
+
+    /// The `most` flows that sent most since the last call, the first of them first; of equals, those that sent more ever.
+    pub fn top(&mut self, most: usize) -> Vec<FlowView> {
+        let mut views: Vec<FlowView> = (0..self.flows.len())
+            .map(|at| {
+                let (flow, row) = self.flows.at(at);
+                let recent_bytes = row.counts.sent_bytes - row.viewed;
+                row.viewed = row.counts.sent_bytes;
+                FlowView { flow, header: row.header, counts: row.counts, recent_bytes }
+            })
+            .collect();
+        views.sort_unstable_by_key(|view| std::cmp::Reverse((view.recent_bytes, view.counts.sent_bytes, view.flow)));
+        views.truncate(most);
+        views
+    }
+
+    #[inline]
+    fn of(&mut self, flow: FlowId) -> &mut FlowCounts {
+        match self.flows.position(flow) {
+            Some(at) => &mut self.flows.at(at).1.counts,
+            None => &mut self.others,
+        }
+    }
+}
+
+/// Arrivals of a flow are counted where it is met.
+impl<T> Ledger<T> for WireLedger {
+    #[inline]
+    fn arrived(&mut self, packet: &Packet<T>, now: Time) {
+        self.totals.arrived(packet, now);
+    }
+    #[inline]
+    fn sent(&mut self, packet: &Packet<T>, now: Time) {
+        self.totals.sent(packet, now);
+        let counts = self.of(packet.flow);
+        counts.sent += 1;
+        counts.sent_bytes += u64::from(packet.bytes);
+    }
+    fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
+        Ledger::dropped(&mut self.totals, packet, why, now);
+        self.of(packet.flow).dropped += 1;
+    }
+    fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
+        self.totals.marked(packet, why, now);
+        self.of(packet.flow).marked += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headgate_core::{ClassId, Ecn};
+
+    fn pass(ledger: &mut WireLedger, flow: u64, bytes: u32, now: Time) {
+        let flow = FlowId(flow);
+        ledger.meet(&Parsed { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None }, now);
+        let packet = Packet::new(flow, bytes, ());
+        Ledger::<()>::arrived(ledger, &packet, now);
+        Ledger::<()>::sent(ledger, &packet, now);
+    }
+
+    #[test]
+    fn flows_that_lose_their_row_keep_their_counts_among_the_others() {
+        let mut ledger = WireLedger::new(7);
+        let flows = 5 * u64::from(MOST_FLOWS);
+        for flow in 0..flows {
+            pass(&mut ledger, flow, 100, Time::from_nanos(flow));
+        }
+        let rows = ledger.top(usize::MAX);
+        assert_eq!(rows.len(), MOST_FLOWS as usize);
+        let named: u64 = rows.iter().map(|row| row.counts.sent).sum();
+        assert_eq!(named + ledger.others().sent, flows);
+        assert_eq!(ledger.totals().counts().sent, flows);
+    }
+
+    #[test]
+    fn the_top_is_who_sent_most_since_the_last_look() {
+        let mut ledger = WireLedger::new(7);
+        for (flow, bytes) in [(1, 500), (2, 300), (3, 100)] {
+            pass(&mut ledger, flow, bytes, Time::ZERO);
+        }
+        let order =
+            |views: Vec<FlowView>| views.iter().map(|view| (view.flow.0, view.recent_bytes)).collect::<Vec<_>>();
+        assert_eq!(order(ledger.top(2)), [(1, 500), (2, 300)]);
+        pass(&mut ledger, 3, 50, Time::ZERO);
+        assert_eq!(order(ledger.top(2)), [(3, 50), (1, 0)]);
+    }
+}

@@ -1,0 +1,137 @@
+//! Waiting for the moment at which a packet is due: asleep as long as the kernel can be trusted with it, then awake.
+//!
+//! A timer wakes a thread tens of microseconds late: the default slack alone is 50 us (`PR_SET_TIMERSLACK`), to which the
+//! switch back from idle comes. So the sleep ends a margin early, and the rest is spent looking at the clock. What
+//! remains is measured: every departure's lateness is in the histogram of its wire.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::os::fd::BorrowedFd;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::thread::set_current_timer_slack;
+
+use headgate_core::{Span, Time};
+
+use crate::clock::{Monotonic, thread_cpu, timespec};
+
+/// Tells the time to a forwarder, and waits for it.
+pub trait Clock {
+    /// Called once by the thread that will wait.
+    fn begin(&mut self) {}
+
+    /// The present moment; it never goes back.
+    fn now(&mut self) -> Time;
+
+    /// Waits until `until`, or until something can be read from one of `on`; says from which something might be.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn wait(&mut self, until: Time, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]>;
+
+    /// CPU time used by the thread that calls.
+    fn cpu(&self) -> Span;
+}
+
+/// The machine's clock, waited for asleep and, for the last stretch, awake.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    clock: Monotonic,
+    margin: Span,
+}
+
+impl Paced {
+    /// How long before its time a sleep ends, where nobody says otherwise: more than most timers are late.
+    pub const MARGIN: Span = Span::from_micros(60);
+
+    /// Waits for `clock`, awake for the last `margin`. A margin of zero leaves all to the kernel: less CPU, later packets.
+    pub fn new(clock: Monotonic, margin: Span) -> Paced {
+        Paced { clock, margin }
+    }
+}
+
+impl Clock for Paced {
+    fn begin(&mut self) {
+        // Refused or not, the histogram tells how late wake-ups are.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
+    }
+
+    #[inline]
+    fn now(&mut self) -> Time {
+        self.clock.now()
+    }
+
+    fn wait(&mut self, until: Time, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+        let now = self.clock.now();
+        let asleep = (until - now) - self.margin;
+        if asleep > Span::ZERO {
+            let ready = readable(asleep, on)?;
+            if ready != [false; 2] {
+                return Ok(ready);
+            }
+        }
+        while self.clock.now() < until {
+            std::hint::spin_loop();
+        }
+        // Nobody looked meanwhile.
+        Ok([true; 2])
+    }
+
+    fn cpu(&self) -> Span {
+        thread_cpu()
+    }
+}
+
+/// Sleeps for `most`, or until something can be read (or fails) at one of `on`: a `ppoll`, to the nanosecond.
+fn readable(most: Span, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+    let timeout = timespec(most);
+    let watch = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+    let woken = |fd: &PollFd<'_>| !fd.revents().is_empty();
+    let (polled, ready) = match on {
+        [Some(one), Some(other)] => {
+            let mut fds = [watch(one), watch(other)];
+            (poll(&mut fds, Some(&timeout)), [woken(&fds[0]), woken(&fds[1])])
+        }
+        [Some(only), None] | [None, Some(only)] => {
+            let mut fds = [watch(only)];
+            (poll(&mut fds, Some(&timeout)), on.map(|fd| fd.is_some() && woken(&fds[0])))
+        }
+        [None, None] => (poll(&mut [], Some(&timeout)), [false; 2]),
+    };
+    match polled {
+        Ok(_) => Ok(ready),
+        Err(rustix::io::Errno::INTR) => Ok([false; 2]),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_woken_early() {
+        let clock = Monotonic::new();
+        for margin in [Span::ZERO, Span::from_micros(60), Span::from_millis(5)] {
+            let mut paced = Paced::new(clock, margin);
+            let until = paced.now() + Span::from_millis(1);
+            paced.wait(until, [None; 2]).unwrap();
+            assert!(paced.now() >= until);
+        }
+    }
+
+    #[test]
+    fn what_can_be_read_ends_the_sleep() {
+        use std::io::Write;
+        use std::os::fd::AsFd;
+        use std::os::unix::net::UnixStream;
+        let (mut near, far) = UnixStream::pair().unwrap();
+        let (_quiet, silent) = UnixStream::pair().unwrap();
+        near.write_all(b"x").unwrap();
+        let mut paced = Paced::new(Monotonic::new(), Paced::MARGIN);
+        let until = paced.now() + Span::from_secs(20);
+        let ready = paced.wait(until, [Some(silent.as_fd()), Some(far.as_fd())]).unwrap();
+        assert_eq!(ready, [false, true]);
+        assert!(paced.now() < until);
+    }
+}

@@ -1,0 +1,148 @@
+//! A fixed number of slots for frames: nothing is allocated while packets pass.
+
+use crate::frame::IpAt;
+
+/// A slot that holds a frame: what a [`Packet`](headgate_core::Packet)'s handle is here.
+///
+/// It cannot be copied, so a slot is given back once: by whoever drops the packet, or after it was sent.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a slot that is not given back is lost to the pool"]
+pub struct FrameId(u32);
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    len: u32,
+    ip: Option<IpAt>,
+}
+
+/// The slots, and which of them are free.
+#[derive(Debug)]
+pub struct Pool {
+    /// All slots in one piece, the spare one last.
+    bytes: Box<[u8]>,
+    /// Bytes in a slot.
+    slot: usize,
+    held: Box<[Held]>,
+    /// The one that was given back last is taken first: it may still be in a cache.
+    free: Vec<u32>,
+}
+
+impl Pool {
+    /// Bytes in a slot where nobody says otherwise: Ethernet's 1500 with its header and VLAN tags, and room to spare.
+    pub const SLOT: usize = 2048;
+
+    /// `slots` slots of `bytes` bytes each, at least one of each.
+    pub fn new(slots: u32, bytes: usize) -> Pool {
+        let (slots, slot) = (slots.max(1), bytes.max(1));
+        Pool {
+            bytes: vec![0; slot * (slots as usize + 1)].into(),
+            slot,
+            held: vec![Held::default(); slots as usize].into(),
+            free: (0..slots).rev().collect(),
+        }
+    }
+
+    /// A free slot, if there is one.
+    #[inline]
+    pub fn take(&mut self) -> Option<FrameId> {
+        self.free.pop().map(FrameId)
+    }
+
+    /// The slot is free again.
+    #[inline]
+    pub fn give(&mut self, frame: FrameId) {
+        debug_assert!(self.free.len() < self.held.len(), "slot {} is of another pool", frame.0);
+        self.free.push(frame.0);
+    }
+
+    /// The whole slot, to write a frame into; [`set_len`](Pool::set_len) says how long it became.
+    #[inline]
+    pub fn room(&mut self, frame: &FrameId) -> &mut [u8] {
+        let start = frame.0 as usize * self.slot;
+        &mut self.bytes[start..start + self.slot]
+    }
+
+    /// Where a frame is read to that no slot is free for, so that whoever sends it is not held up. It is never sent.
+    #[inline]
+    pub fn spare(&mut self) -> &mut [u8] {
+        let start = self.held.len() * self.slot;
+        &mut self.bytes[start..]
+    }
+
+    /// The slot holds a frame of `len` bytes, or of as many as fit.
+    #[inline]
+    pub fn set_len(&mut self, frame: &FrameId, len: usize) {
+        self.held[frame.0 as usize] = Held { len: len.min(self.slot) as u32, ip: None };
+    }
+
+    /// The frame.
+    #[inline]
+    pub fn frame(&self, frame: &FrameId) -> &[u8] {
+        let start = frame.0 as usize * self.slot;
+        &self.bytes[start..start + self.held[frame.0 as usize].len as usize]
+    }
+
+    /// The frame, to change it.
+    #[inline]
+    pub fn frame_mut(&mut self, frame: &FrameId) -> &mut [u8] {
+        let start = frame.0 as usize * self.slot;
+        &mut self.bytes[start..start + self.held[frame.0 as usize].len as usize]
+    }
+
+    /// The frame has its IP header there, or none.
+    #[inline]
+    pub fn set_ip(&mut self, frame: &FrameId, ip: Option<IpAt>) {
+        self.held[frame.0 as usize].ip = ip;
+    }
+
+    /// Where the frame has its IP header, as was said.
+    #[inline]
+    pub fn ip(&self, frame: &FrameId) -> Option<IpAt> {
+        self.held[frame.0 as usize].ip
+    }
+
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
+        self.held.len()
+    }
+
+    /// How many of them are free.
+    pub fn free(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Bytes in a slot.
+    pub fn slot_bytes(&self) -> usize {
+        self.slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_run_out_and_come_back() {
+        let mut pool = Pool::new(2, 64);
+        let (first, second) = (pool.take().unwrap(), pool.take().unwrap());
+        assert_ne!(first, second);
+        assert_eq!((pool.take(), pool.free(), pool.slots()), (None, 0, 2));
+        pool.give(first);
+        assert!(pool.take().is_some());
+    }
+
+    #[test]
+    fn a_frame_stays_in_its_slot_and_others_are_not_touched() {
+        let mut pool = Pool::new(2, 8);
+        let (first, second) = (pool.take().unwrap(), pool.take().unwrap());
+        pool.room(&first).fill(1);
+        pool.room(&second).fill(2);
+        pool.spare().fill(3);
+        pool.set_len(&first, 3);
+        pool.set_len(&second, 99);
+        assert_eq!((pool.frame(&first), pool.frame(&second)), (&[1; 3][..], &[2; 8][..]));
+        pool.frame_mut(&first)[2] = 9;
+        assert_eq!(pool.frame(&first), &[1, 1, 9]);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a forwarder shows of itself while it runs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use headgate_core::parts::Histogram;
+use headgate_core::{Backlog, Span, Time, Totals};
+
+use crate::io::KernelCounts;
+use crate::ledger::{FlowCounts, FlowView};
+use crate::oddities::Oddities;
+use crate::wire::WireCounts;
+
+/// Flows that a view names.
+pub const MOST_SHOWN: usize = 32;
+
+/// One direction at a moment.
+#[derive(Clone, Debug, Default)]
+pub struct WireView {
+    /// Arrivals, departures, drops and marks by reason, and sojourn times, at the port.
+    pub totals: Totals,
+    /// What happened before and behind it.
+    pub counts: WireCounts,
+    /// Frames that were no plain IP packets.
+    pub oddities: Oddities,
+    /// What waits.
+    pub backlog: Backlog,
+    /// Packets on their way.
+    pub flying: usize,
+    /// Slots that are free.
+    pub free_slots: usize,
+    /// How late packets came out, in nanoseconds.
+    pub lateness: Histogram,
+    /// What the discipline says of itself.
+    pub gauges: Vec<(&'static str, f64)>,
+    /// The flows that sent most since the view before.
+    pub top: Vec<FlowView>,
+    /// Those that have no row of their own any more.
+    pub others: FlowCounts,
+}
+
+impl WireView {
+    /// Whether every frame that came is accounted for.
+    pub fn adds_up(&self) -> bool {
+        let (port, counts) = (self.totals.counts(), &self.counts);
+        let flying = self.flying as u64;
+        counts.came == counts.no_slot + self.oddities.dropped() + port.arrived
+            && port.arrived == port.sent + port.dropped() + u64::from(self.backlog.packets)
+            && port.sent == counts.lost + counts.out + flying
+    }
+}
+
+/// A link at a moment.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// The moment.
+    pub at: Time,
+    /// From the first end to the second, and back.
+    pub wires: [WireView; 2],
+    /// What the kernel says of the first end and the second.
+    pub kernel: [KernelCounts; 2],
+    /// CPU time of the thread that forwards.
+    pub cpu: Span,
+}
+
+/// Where a forwarder leaves its latest [`View`], for another thread to look at.
+#[derive(Clone, Debug, Default)]
+pub struct Window(Arc<Mutex<View>>);
+
+impl Window {
+    /// The latest view.
+    pub fn look(&self) -> View {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Leaves `view`, unless somebody is just looking: the one after it will do as well. Never waits.
+    pub(crate) fn leave(&self, view: View) {
+        if let Ok(mut latest) = self.0.try_lock() {
+            *latest = view;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Nothing is allocated while packets pass.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::alloc::System;
+use std::cell::Cell;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+
+use headgate_core::{Ecn, Span, Time, registry};
+use headgate_live::io::{BATCH, Io, Received};
+use headgate_live::pacing::Clock;
+use headgate_live::{Forwarder, FrameId, Layer, Pool, SHOW_EVERY};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use support::{Direction, packet};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// A clock on which no time passes but by its being waited for.
+#[derive(Clone, Default)]
+struct Steps(Rc<Cell<Time>>);
+
+impl Clock for Steps {
+    fn now(&mut self) -> Time {
+        self.0.get()
+    }
+    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+        self.0.set(until.min(self.0.get() + Span::from_micros(300)));
+        Ok([true; 2])
+    }
+    fn cpu(&self) -> Span {
+        Span::ZERO
+    }
+}
+
+/// An end that has a frame of one of a few flows whenever the clock has moved, and takes all it is given.
+struct Source {
+    clock: Steps,
+    last: Time,
+    frames: Vec<Vec<u8>>,
+    next: usize,
+    sent: u64,
+}
+
+impl Io for Source {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+        let now = self.clock.0.get();
+        if now > self.last && batch.len() < BATCH && !self.frames.is_empty() {
+            self.last = now;
+            self.next = (self.next + 1) % self.frames.len();
+            let bytes = &self.frames[self.next];
+            let frame = pool.take().expect("the pool has more slots than the queue has room");
+            pool.room(&frame)[..bytes.len()].copy_from_slice(bytes);
+            pool.set_len(&frame, bytes.len());
+            batch.push(frame);
+        }
+        Ok(Received::default())
+    }
+    fn send(&mut self, _: &Pool, batch: &[FrameId]) -> io::Result<usize> {
+        self.sent += batch.len() as u64;
+        Ok(0)
+    }
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn layer(&self) -> Layer {
+        Layer::Ip
+    }
+    fn mtu(&self) -> usize {
+        1500
+    }
+}
+
+#[test]
+fn a_packet_on_its_way_through_costs_no_allocation() {
+    // Those that make a queue for a flow, and let it go, may allocate for it; these do not.
+    for name in ["droptail", "red", "blue", "sfb", "faba", "red_pd", "codel", "pie"] {
+        assert!(registry::find(name).is_ok());
+        let clock = Steps::default();
+        let frames = (0..8).map(|n| packet(5000 + n, 600 + 50 * usize::from(n), Ecn::Ect0, 0)).collect();
+        let end = |frames| Source { clock: clock.clone(), last: Time::ZERO, frames, next: 0, sent: 0 };
+        let direction = Direction::new(8, 2, 50, name);
+        let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
+        let mut forwarder = Forwarder::new(end(frames), end(Vec::new()), lanes, clock.clone());
+        let until = |forwarder: &mut Forwarder<_, _, _>, end: Time| {
+            while clock.0.get() < end {
+                forwarder.turn(end).unwrap();
+            }
+        };
+        // Tables and queues grow to their size. Views are shown at whole multiples of their interval: between two of them.
+        let warm = Time::ZERO + Span::from_secs(5) + Span::from_millis(1);
+        until(&mut forwarder, warm);
+        let before = forwarder.b.sent;
+        let region = Region::new(ALLOCATOR);
+        until(&mut forwarder, warm + (SHOW_EVERY - Span::from_millis(2)));
+        let stats = region.change();
+        assert!(forwarder.b.sent - before > 30, "{name}: {} packets", forwarder.b.sent - before);
+        assert_eq!((stats.allocations, stats.reallocations), (0, 0), "{name}");
+    }
+}

@@ -1,0 +1,186 @@
+//! What becomes of which frame: the corpus, and valid frames that were mutated.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+
+use etherparse::PacketBuilder;
+use headgate_core::{ClassId, Ecn};
+use headgate_live::{Layer, Oddity, Parsed, Parser, ecn};
+use headgate_scenario::{Changes, Scenario};
+use proptest::prelude::*;
+
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+const KEY: u64 = 0x1234_5678_9abc_def0;
+
+fn corpus(name: &str) -> Vec<u8> {
+    fs::read(format!("{CORPUS}/{name}.bin")).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn layer(name: &str) -> Layer {
+    if name == "ethernet" { Layer::Ethernet } else { Layer::Ip }
+}
+
+fn parsed(name: &str) -> Parsed {
+    let first = if corpus(name)[0] == 2 { Layer::Ethernet } else { Layer::Ip };
+    Parser::new(first, KEY).parse(&corpus(name)).unwrap_or_else(|oddity| panic!("{name}: {oddity}"))
+}
+
+#[test]
+fn every_frame_of_the_corpus_meets_its_fate_and_is_counted() {
+    let expected = fs::read_to_string(format!("{CORPUS}/expected.txt")).unwrap();
+    let mut rows = 0;
+    for line in expected.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut parser = Parser::new(layer(words[1]), KEY);
+        let result = parser.parse(&corpus(words[0]));
+        assert_eq!(result.is_ok(), words[2] == "forward", "{}: {result:?}", words[0]);
+        let counted: Vec<&str> = parser.oddities().iter().map(|(oddity, _)| oddity.name()).collect();
+        let known = |word: &&&str| Oddity::ALL.iter().any(|oddity| oddity.name() == **word);
+        let mut named: Vec<&str> = words[3..].iter().take_while(known).copied().collect();
+        named.sort_by_key(|name| Oddity::ALL.iter().position(|oddity| oddity.name() == *name));
+        assert_eq!(counted, named, "{}", words[0]);
+        rows += 1;
+    }
+    let files = fs::read_dir(CORPUS).unwrap().count();
+    assert_eq!(files, rows + 1, "a row for every frame");
+}
+
+#[test]
+fn headers_are_read_where_they_are() {
+    let header = |name: &str| parsed(name).header.unwrap();
+    for (name, ports, protocol) in [
+        ("v4_udp", (5000, 53), 17),
+        ("v4_tcp_ect0", (40000, 80), 6),
+        ("qinq", (5000, 53), 17),
+        ("v6_auth", (5000, 53), 17),
+        ("v6_atomic", (5000, 53), 17),
+        ("v6_chain_8", (5000, 53), 17),
+        ("v4_first_fragment", (0, 0), 17),
+        ("icmp", (0, 0), 1),
+    ] {
+        let header = header(name);
+        assert_eq!(((header.source_port, header.destination_port), header.protocol), (ports, protocol), "{name}");
+    }
+    assert_eq!(header("v4_udp").source.to_string(), "10.0.0.1");
+    assert_eq!(header("v6_udp").destination.to_string(), "2001:db8:2::1");
+    assert_eq!((parsed("v4_tcp_ect0").ecn, header("v4_tcp_ect0").dscp), (Ecn::Ect0, 46));
+    assert_eq!((parsed("v6_udp").ecn, parsed("v4_udp").ecn, parsed("arp").ecn), (Ecn::Ect1, Ecn::NotEct, Ecn::NotEct));
+}
+
+#[test]
+fn a_flow_is_its_five_tuple_whatever_the_link_and_its_fragments_stay_together() {
+    let flow = |name: &str| parsed(name).flow;
+    assert_eq!(flow("v4_udp"), flow("vlan"));
+    assert_eq!(flow("v4_udp"), flow("tun_v4"));
+    assert_eq!(flow("v6_udp"), flow("qinq"));
+    assert_eq!(flow("v4_first_fragment"), flow("v4_last_fragment"));
+    for (one, other) in
+        [("v4_udp", "v4_tcp_ect0"), ("v4_udp", "v6_udp"), ("arp", "pppoe"), ("v4_udp", "v4_first_fragment")]
+    {
+        assert_ne!(flow(one), flow(other), "{one}, {other}");
+    }
+    let other_key = Parser::new(Layer::Ip, KEY + 1).parse(&corpus("tun_v4")).unwrap().flow;
+    assert_ne!(other_key, flow("tun_v4"));
+}
+
+#[test]
+fn the_scenarios_classes_and_flows_are_those_of_the_live_link() {
+    let text = r#"
+        name = "classes"
+        duration = "1s"
+        qdiscs = ["droptail"]
+        classify = { flow = "source/24" }
+        link = { rate = "10Mbit/s", delay = "1ms", limit = "10p" }
+        class = [{ name = "dns", destination_port = [53] }, { name = "rest" }]
+        [[tcp]]
+        flows = 1
+    "#;
+    let scenario = Scenario::read(text, "classes", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut parser = Parser::with_classifier(Layer::Ethernet, scenario.classifier(KEY), KEY);
+    let [dns, web, arp] = ["v4_udp", "v4_tcp_ect0", "arp"].map(|name| parser.parse(&corpus(name)).unwrap());
+    assert_eq!([dns.class, web.class, arp.class], [1, 2, 0].map(ClassId));
+    assert_eq!(dns.flow, web.flow, "one sender's /24");
+    assert_ne!(dns.flow, arp.flow);
+}
+
+/// A valid frame of each shape a builder makes.
+fn valid() -> impl Strategy<Value = Vec<u8>> {
+    let ports = any::<(u16, u16)>();
+    (0..6_u8, ports, prop::collection::vec(any::<u8>(), 0..64), any::<[u8; 16]>()).prop_map(
+        |(shape, (from, to), payload, address)| {
+            let mac = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
+            let [a, b, c, d, ..] = address;
+            let mut frame = Vec::new();
+            match shape {
+                0 => mac.ipv4([a, b, c, d], [10, 0, 0, 1], 64).udp(from, to).write(&mut frame, &payload),
+                1 => mac.ipv4([a, b, c, d], [10, 0, 0, 1], 64).tcp(from, to, 1, 1).write(&mut frame, &payload),
+                2 => mac.ipv6(address, [9; 16], 64).udp(from, to).write(&mut frame, &payload),
+                3 => mac.ipv6(address, [9; 16], 64).tcp(from, to, 1, 1).write(&mut frame, &payload),
+                4 => {
+                    let tag = 7.try_into().unwrap();
+                    mac.single_vlan(tag).ipv4([a, b, c, d], [10, 0, 0, 1], 64).udp(from, to).write(&mut frame, &payload)
+                }
+                _ => {
+                    let tags = (7.try_into().unwrap(), 8.try_into().unwrap());
+                    mac.double_vlan(tags.0, tags.1).ipv6(address, [9; 16], 64).udp(from, to).write(&mut frame, &payload)
+                }
+            }
+            .unwrap();
+            frame
+        },
+    )
+}
+
+/// What is read of any bytes: no panic, every refusal counted once, marks change the header's ECN alone.
+fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
+    let mut parser = Parser::new(layer, KEY);
+    let result = parser.parse(frame);
+    prop_assert_eq!(parser.oddities().dropped(), u64::from(result.is_err()));
+    let Ok(Parsed { ip: Some(at), flow, .. }) = result else { return Ok(()) };
+    let mut marked = frame.to_vec();
+    ecn::mark(&mut marked, at);
+    let again = parser.parse(&marked).map_err(|oddity| TestCaseError::fail(format!("marked, it is {oddity}")))?;
+    prop_assert_eq!((again.ecn, again.flow, again.ip), (Ecn::Ce, flow, Some(at)));
+    let differ = frame.iter().zip(&marked).filter(|(before, after)| before != after).count();
+    prop_assert!(differ <= 3, "{} bytes differ", differ);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn mutated_frames_are_read_or_refused(
+        frame in valid(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        length in any::<prop::sample::Index>(),
+        cut: bool,
+    ) {
+        let mut frame = frame;
+        for (place, byte) in edits {
+            let place = place.index(frame.len());
+            frame[place] = byte;
+        }
+        if cut {
+            frame.truncate(length.index(frame.len() + 1));
+        }
+        obeys(Layer::Ethernet, &frame)?;
+        obeys(Layer::Ip, frame.get(14..).unwrap_or(&[]))?;
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(frame in prop::collection::vec(any::<u8>(), 0..200), version in 4..7_u8) {
+        let mut frame = frame;
+        obeys(Layer::Ethernet, &frame)?;
+        if let Some(first) = frame.first_mut() {
+            *first = version << 4 | 5;
+        }
+        obeys(Layer::Ip, &frame)?;
+    }
+
+    #[test]
+    fn what_is_valid_is_not_odd(frame in valid()) {
+        let mut parser = Parser::new(Layer::Ethernet, KEY);
+        let parsed = parser.parse(&frame);
+        prop_assert!(parsed.is_ok_and(|parsed| parsed.header.is_some()));
+        prop_assert_eq!(parser.oddities().iter().count(), 0);
+    }
+}

@@ -1,0 +1,228 @@
+//! The forwarder from end to end, with frames from a list and a clock that goes where it is told.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use etherparse::Ipv4HeaderSlice;
+use headgate_core::{Ecn, Span, Time, registry};
+use headgate_live::io::memory::{FakeClock, Memory};
+use headgate_live::{CATCH_UP, Forwarder, Layer, Oddity, View};
+use support::{Direction, packet};
+
+/// 8 Mbit/s: a byte a microsecond.
+const MBIT: u64 = 8;
+
+fn at_us(us: u64) -> Time {
+    Time::ZERO + Span::from_micros(us)
+}
+
+/// A packet of `bytes` from one flow every `gap_us`, numbered.
+fn stream(count: u32, bytes: usize, gap_us: u64) -> Vec<(Time, Vec<u8>)> {
+    (0..count).map(|n| (at_us(u64::from(n) * gap_us), packet(5000, bytes, Ecn::NotEct, n))).collect()
+}
+
+fn number(packet: &[u8]) -> u32 {
+    u32::from_be_bytes(packet[28..32].try_into().unwrap())
+}
+
+struct Run {
+    view: View,
+    /// What came out at the second end.
+    out: Vec<(Time, Vec<u8>)>,
+}
+
+/// Sends `frames` through `direction` from the first end to the second, until `end`.
+fn run(direction: &Direction, frames: Vec<(Time, Vec<u8>)>, mut clock: FakeClock, end: Time) -> Run {
+    let (a, b) = (clock.end(Layer::Ip, frames), clock.end(Layer::Ip, []));
+    run_between(direction, a, b, clock, end)
+}
+
+fn run_between(direction: &Direction, a: Memory, b: Memory, clock: FakeClock, end: Time) -> Run {
+    let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
+    let mut forwarder = Forwarder::new(a, b, lanes, clock);
+    while forwarder.view().at < end {
+        forwarder.turn(end).unwrap();
+        let view = forwarder.view();
+        assert!(view.wires.iter().all(|wire| wire.adds_up()), "{:#?}", view.wires);
+        let wire = &view.wires[0];
+        let used = wire.backlog.packets as usize + wire.flying;
+        assert_eq!(wire.free_slots + used, direction.slots as usize, "a slot was lost or made");
+    }
+    Run { view: forwarder.view(), out: forwarder.b.sent().to_vec() }
+}
+
+#[test]
+fn rate_delay_and_order_are_exact() {
+    let direction = Direction::new(MBIT, 5, 1000, "droptail");
+    let run = run(&direction, stream(500, 1000, 100), FakeClock::new(), at_us(600_000));
+    assert_eq!(run.out.len(), 500);
+    for (n, (at, bytes)) in (0..).zip(&run.out) {
+        // Number n is sent from n ms to n + 1 ms, and comes out 5 ms later.
+        assert_eq!((*at, number(bytes)), (at_us((u64::from(n) + 1) * 1000 + 5000), n));
+        assert_eq!(bytes, &packet(5000, 1000, Ecn::NotEct, n));
+    }
+    assert_eq!(run.view.wires[0].lateness.quantile(1.0), Some(0.0));
+}
+
+#[test]
+fn lateness_does_not_add_up() {
+    let late = [0, 170, 30, 900, 0, 2500].map(Span::from_micros).to_vec();
+    let direction = Direction::new(MBIT, 5, 1000, "droptail");
+    let run = run(&direction, stream(500, 1000, 0), FakeClock::late(late), at_us(600_000));
+    assert_eq!(run.out.len(), 500);
+    let first = run.out[0].0;
+    for (n, (at, _)) in (0..).zip(&run.out) {
+        let nominal = at_us((n + 1) * 1000 + 5000);
+        // The first arrival may be looked at late, and with it everything is; each departure by itself.
+        assert!(*at >= nominal && *at - nominal <= Span::from_micros(5000), "{n}: {at} for {nominal}");
+    }
+    let wire = &run.view.wires[0];
+    assert_eq!(wire.counts.stalls, 0);
+    assert!(wire.lateness.quantile(1.0).unwrap() <= 2_500_000.0 * 1.008, "at most what the clock was late");
+    assert!(run.out[499].0 - first >= Span::from_millis(499 - 3));
+}
+
+#[test]
+fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
+    let mut direction = Direction::new(MBIT, 0, 100, "droptail");
+    direction.overhead = 38;
+    let run = run(&direction, stream(20, 462, 10_000), FakeClock::new(), at_us(300_000));
+    for (n, (at, _)) in (0..).zip(&run.out) {
+        assert_eq!(*at, at_us(n * 10_000 + 500));
+    }
+    assert_eq!(run.out.len(), 20);
+}
+
+#[test]
+fn beyond_what_is_caught_up_the_link_stood_still() {
+    // Late once, at the first packet's departure: 30 ms.
+    let mut late = vec![Span::ZERO; 200];
+    late[0] = Span::from_millis(30);
+    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let run = run(&direction, stream(40, 1000, 0), FakeClock::late(late), at_us(100_000));
+    let wire = &run.view.wires[0];
+    let lost = Span::from_millis(30) - CATCH_UP;
+    assert_eq!((wire.counts.stalls, wire.counts.stalled), (1, lost));
+    // At 31 ms come out those of the 10 ms that are caught up: what was due at 1 to 11 ms, now at 21 to 31.
+    let burst = run.out.iter().filter(|(at, _)| *at == at_us(31_000)).count();
+    assert_eq!(burst, 11);
+    assert_eq!(run.out.last().unwrap().0, at_us(40_000) + lost);
+}
+
+#[test]
+fn every_discipline_accounts_for_every_frame() {
+    for entry in registry::ENTRIES {
+        let direction = Direction::new(MBIT, 2, 20, entry.name);
+        // Twice the rate, of ten flows, four of ten packets ECN-capable; a pause in which the link goes idle.
+        let frame = |n: u32| packet(5000 + (n * n % 10) as u16, 400 + (n * 37 % 600) as usize, ecn(n), n);
+        let frames = (0..1200_u32).map(|n| {
+            let pause = if n < 800 { 0 } else { 2_000_000 };
+            (at_us(u64::from(n) * 350 + pause), frame(n))
+        });
+        let run = run(&direction, frames.collect(), FakeClock::new(), at_us(4_000_000));
+        let wire = &run.view.wires[0];
+        let port = wire.totals.counts();
+        assert_eq!(port.arrived, 1200, "{}", entry.name);
+        assert_eq!(wire.counts.no_slot, 0, "{}", entry.name);
+        assert_eq!(run.out.len() as u64, wire.counts.out, "{}", entry.name);
+        assert_eq!(run.out.len() as u64 + port.dropped(), 1200, "{}: something waits for ever", entry.name);
+        for (_, bytes) in &run.out {
+            let n = number(bytes);
+            assert_eq!(bytes.len(), frame(n).len(), "{}", entry.name);
+            let header = Ipv4HeaderSlice::from_slice(bytes).unwrap();
+            assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum(), "{}", entry.name);
+            let marked = header.ecn().value() == 0b11;
+            assert!(!marked || ecn(n).is_capable(), "{}: {n} could carry no mark", entry.name);
+        }
+        // A flow by itself is never turned round but by a discipline that says so.
+        if !entry.abilities.schedules {
+            assert!(run.out.is_sorted_by_key(|(_, bytes)| number(bytes)), "{} reorders", entry.name);
+        }
+        let named: u64 = wire.top.iter().map(|flow| flow.counts.arrived).sum();
+        assert_eq!(named, 1200, "{}", entry.name);
+    }
+}
+
+fn ecn(n: u32) -> Ecn {
+    if n % 5 < 2 { Ecn::Ect0 } else { Ecn::NotEct }
+}
+
+#[test]
+fn marks_are_in_the_headers_of_what_comes_out() {
+    let direction = Direction::new(MBIT, 2, 100, "red:minth=5p,maxth=50p,ecn=on");
+    let frames = (0..2000).map(|n| (at_us(u64::from(n) * 900), packet(5000, 1000, Ecn::Ect0, n)));
+    let run = run(&direction, frames.collect(), FakeClock::new(), at_us(2_200_000));
+    let marked = run.out.iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
+    assert!(marked > 10, "{marked} marks are too few to tell");
+    assert_eq!(marked, run.view.wires[0].totals.counts().marked());
+    assert_eq!(run.view.wires[0].top[0].counts.marked, marked);
+}
+
+#[test]
+fn packets_are_lost_on_the_way_by_chance_and_counted() {
+    let mut direction = Direction::new(MBIT, 2, 10, "droptail");
+    direction.simplex.impairments.loss = 0.1;
+    let run = run(&direction, stream(5000, 100, 200), FakeClock::new(), at_us(1_100_000));
+    let lost = run.view.wires[0].counts.lost;
+    // Binomial: mean 500, sigma 21; five of them.
+    assert!(lost.abs_diff(500) < 107, "{lost}");
+    assert_eq!(run.out.len() as u64 + lost, 5000);
+}
+
+#[test]
+fn those_held_back_are_overtaken() {
+    let mut direction = Direction::new(MBIT, 2, 10, "droptail");
+    direction.simplex.impairments.reorder = 0.2;
+    direction.simplex.impairments.reorder_by = Span::from_millis(3);
+    let run = run(&direction, stream(500, 100, 1000), FakeClock::new(), at_us(600_000));
+    assert_eq!(run.out.len(), 500);
+    for (at, bytes) in &run.out {
+        let late = *at - at_us(u64::from(number(bytes)) * 1000 + 2100);
+        assert!([0, 3].map(Span::from_millis).contains(&late), "{late}");
+    }
+    assert!(!run.out.is_sorted_by_key(|(_, bytes)| number(bytes)));
+}
+
+#[test]
+fn what_has_no_slot_or_is_odd_is_dropped_at_the_door_and_counted() {
+    let mut direction = Direction::new(MBIT, 10, 100, "droptail");
+    direction.slots = 4;
+    let mut frames = stream(10, 1000, 0);
+    frames.push((at_us(100_000), Vec::new()));
+    frames.push((at_us(100_000), vec![0x45; 3000]));
+    frames.push((at_us(100_000), vec![0x45; 30]));
+    let run = run(&direction, frames, FakeClock::new(), at_us(200_000));
+    let wire = &run.view.wires[0];
+    assert_eq!((wire.counts.came, wire.counts.no_slot, wire.counts.out), (13, 6, 4));
+    let odd = [Oddity::Empty, Oddity::Oversize, Oddity::BadLength].map(|oddity| wire.oddities.of(oddity));
+    assert_eq!(odd, [1, 1, 1]);
+}
+
+#[test]
+fn what_the_far_end_refuses_is_counted() {
+    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let mut clock = FakeClock::new();
+    let (a, mut b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
+    b.refuse_after(7);
+    let run = run_between(&direction, a, b, clock, at_us(50_000));
+    assert_eq!((run.out.len(), run.view.wires[0].counts.refused), (7, 3));
+}
+
+#[test]
+fn the_two_directions_do_not_meet() {
+    let direction = Direction::new(MBIT, 5, 100, "droptail");
+    let mut clock = FakeClock::new();
+    let a = clock.end(Layer::Ip, stream(50, 1000, 0));
+    let b = clock.end(Layer::Ip, (0..50).map(|n| (at_us(0), packet(6000, 500, Ecn::NotEct, n))));
+    let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
+    let mut forwarder = Forwarder::new(a, b, lanes, clock);
+    while forwarder.view().at < at_us(100_000) {
+        forwarder.turn(at_us(100_000)).unwrap();
+    }
+    let ends = [forwarder.a.sent(), forwarder.b.sent()];
+    assert_eq!(ends.map(<[_]>::len), [50, 50]);
+    for (n, (back, forth)) in (1..).zip(ends[0].iter().zip(ends[1])) {
+        assert_eq!((back.0, forth.0), (at_us(n * 500 + 5000), at_us(n * 1000 + 5000)));
+        assert_eq!((back.1.len(), forth.1.len()), (500, 1000));
+    }
+}

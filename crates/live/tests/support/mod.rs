@@ -1,0 +1,65 @@
+//! Packets and links for tests.
+
+use etherparse::{IpNumber, Ipv4Header};
+use headgate_core::{Ecn, Limit, Qdisc, Rate, Span};
+use headgate_live::{Lane, Layer, WireSettings};
+use headgate_scenario::{Impairments, Pace, Simplex};
+
+/// An IPv4 packet of `bytes` bytes, 28 at the least, from UDP port `port`; `number` is its first data.
+#[allow(dead_code, reason = "each test takes what it needs")]
+pub fn packet(port: u16, bytes: usize, ecn: Ecn, number: u32) -> Vec<u8> {
+    let payload = bytes - Ipv4Header::MIN_LEN;
+    let mut header = Ipv4Header::new(payload as u16, 64, IpNumber::UDP, [10, 0, 0, 1], [172, 16, 0, 1]).unwrap();
+    header.ecn = ecn.bits().try_into().unwrap();
+    header.header_checksum = header.calc_header_checksum();
+    let mut packet = header.to_bytes().to_vec();
+    packet.extend_from_slice(&port.to_be_bytes());
+    packet.extend_from_slice(&9_u16.to_be_bytes());
+    packet.extend_from_slice(&(payload as u16).to_be_bytes());
+    packet.extend_from_slice(&[0, 0]);
+    packet.extend_from_slice(&number.to_be_bytes());
+    packet.resize(bytes, 0);
+    packet
+}
+
+/// One direction of a link, with room for `limit` packets.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    pub simplex: Simplex,
+    pub delay: Span,
+    pub qdisc: Qdisc,
+    pub overhead: i32,
+    pub slots: u32,
+}
+
+#[allow(dead_code, reason = "each test takes what it needs")]
+impl Direction {
+    pub fn new(mbit: u64, delay_ms: u64, limit: u32, qdisc: &str) -> Direction {
+        let simplex = Simplex {
+            rate: Rate::from_bits(mbit * 1_000_000),
+            pace: Pace::Constant,
+            impairments: Impairments::default(),
+            limit: Limit::Packets(limit),
+            qdisc: None,
+        };
+        let delay = Span::from_millis(delay_ms);
+        let slots = WireSettings::slots(&simplex, delay);
+        Direction { simplex, delay, qdisc: qdisc.parse().unwrap(), overhead: 0, slots }
+    }
+
+    pub fn lane(&self, layer: Layer, label: &str) -> Box<dyn Lane> {
+        let settings = WireSettings {
+            simplex: &self.simplex,
+            qdisc: &self.qdisc,
+            delay: self.delay,
+            mean_rate: self.simplex.rate,
+            mean_packet: 1000,
+            overhead: self.overhead,
+            classes: &[],
+            slots: self.slots,
+            seed: 1,
+            label,
+        };
+        settings.build(layer, None).unwrap_or_else(|error| panic!("{}: {error}", self.qdisc))
+    }
+}
