@@ -75,7 +75,7 @@ def loss_run(kind: str) -> Measure:
 
 
 def gauge(name: str) -> Measure:
-    """The mean of a gauge of the discipline after the warm-up, as of the ends of the record's intervals."""
+    """The mean of a gauge of the discipline after the warm-up; NaN where it has none of that name."""
 
     def mean(run: Run) -> float:
         time, value = run.series(f"gauge:{name}")

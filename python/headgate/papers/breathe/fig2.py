@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from headgate.papers.found import Found
 
 PLACE = "section 4, figure 2"
+#: Of the axis of rates, in kbit/s.
+TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 #: Group and how many flows it has.
 GROUPS = {"tcp": 1000, **{name: flows for name, _, flows in common.CONSTANT}}
 
@@ -61,7 +63,8 @@ def _plot(found: Found) -> Figure:
         drawn.bar(places, means, width=width * 0.94, color=known[label].colour, label=label)
     drawn.axhline(common.FAIR_BPS / 1e3, color=style.FAIR, linestyle=":", linewidth=1.2, label="fair rate")
     drawn.set_yscale("log")
-    drawn.set_ylim(0.01, 1000)
+    drawn.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
+    drawn.set_ylim(TICKS[0], TICKS[-1])
     names = ["1000 TCP", *(f"{flows} of {rate}" for _, rate, flows in common.CONSTANT)]
     drawn.set_xticks(range(len(GROUPS)), names)
     drawn.set_ylabel("Mean throughput of a flow (kbit/s)")

@@ -23,18 +23,23 @@ if TYPE_CHECKING:
 PACKET_BITS = 512 * 8
 
 
+def _start(run: Run) -> float:
+    """Where moments begin to count, in seconds: after the warm-up and the second in which flows start."""
+    return max(run.result.scenario.warmup_s, 1.0)
+
+
 def so_far(run: Run) -> tuple[Array, Array]:
     """Time, and tokens distributed for each packet that has departed by then."""
     return run.series("gauge:draws_per_departure")
 
 
 def lately(run: Run) -> tuple[Array, Array]:
-    """Time, and tokens distributed for each packet that departed in the interval before; after the warm-up."""
+    """Time, and tokens distributed for each packet that departed in the interval before; after the start."""
     time, mean = so_far(run)
     _, utilisation = run.series("utilisation")
     departures = np.cumsum(utilisation * np.diff(time, prepend=0.0)) * run.rate_bps / PACKET_BITS
     tokens, departed = np.diff(mean * departures, prepend=0.0), np.diff(departures, prepend=0.0)
-    counts = (departed > 0) & (time > run.result.scenario.warmup_s)
+    counts = (departed > 0) & (time > _start(run))
     return time[counts], tokens[counts] / departed[counts]
 
 
@@ -56,8 +61,7 @@ def most(run: Run) -> float:
 def within_two(run: Run) -> float:
     """The part of the interval ends, 0 to 1, at which |sigma|/Q + 1 is at most 2; Q is the interval's mean queue."""
     sigma, queue = run.series("gauge:sigma")[1], run.series("queue_packets")[1]
-    time = run.series("queue_packets")[0]
-    waits = (queue > 0) & (time > run.result.scenario.warmup_s)
+    waits = (queue > 0) & (run.series("queue_packets")[0] > _start(run))
     return float((np.abs(sigma[waits]) <= queue[waits]).mean())
 
 
