@@ -48,6 +48,7 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
         scenario=scenario(f"fig{number}", "Ten TCP flows and one of $cbr Mbit/s that does not slow down."),
         qdiscs=qdiscs,
         cases=grid(cbr=RATES),
+        seeds=20,
         measures=MEASURES,
         choices=(
             Choice(

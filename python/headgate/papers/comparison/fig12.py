@@ -57,6 +57,7 @@ EXPERIMENT = Experiment(
     "unresponsive flows in each Boxtime. With a fixed Boxtime a flow can fall into step with it.",
     scenario=scenario("fig12", "Five UDP flows of 4 Mbit/s and ten TCP flows under SFB.", cbr="4Mbit/s", cbr_flows="5"),
     qdiscs={FIXED: "sfb", RANDOM: "sfb:randomize_boxtime=on"},
+    seeds=20,
     measures={
         **MEASURES,
         "udp_jain": jain(kind="udp"),

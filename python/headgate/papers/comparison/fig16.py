@@ -54,13 +54,13 @@ def _falls(tcp: int, udp: int) -> Judge:
 
 
 def _no_difference(first: tuple[int, int], second: tuple[int, int]) -> Judge:
-    """RED's UDP throughputs are within 10 % of each other, at every rate above the link's."""
+    """RED's UDP throughputs are within 10 % of each other, at every rate."""
 
     def ratio(found: Found, rate: float) -> Quantity:
         one = found("cbr_all", "RED", tcp=first[0], udp=first[1], cbr=rate)
         return found("cbr_all", "RED", tcp=second[0], udp=second[1], cbr=rate) / one
 
-    return lambda found: every(near(ratio(found, rate), 1, within=0.1) for rate in BEYOND)
+    return lambda found: every(near(ratio(found, rate), 1, within=0.1) for rate in found.axis("cbr"))
 
 
 def _plot(found: Found) -> Figure:
@@ -137,14 +137,17 @@ EXPERIMENT = Experiment(
             for tcp, udp in FLOWS
         ),
         Claim(
-            "RED's UDP throughput has no distinct difference (10 %) with 1 and 10 TCP flows, above the link's rate",
+            "RED's UDP throughput has no distinct difference (10 %) with 1 and 10 TCP flows, at any rate",
             "section 4.4, figure 16c",
             _no_difference((1, 1), (10, 1)),
+            "At 0.8 and 1 Mbit/s UDP gets 0.79 and 0.95 beside one TCP flow, and 0.71 and 0.83 beside ten. Beyond, it "
+            "holds.",
         ),
         Claim(
-            "RED's UDP throughput has no distinct difference (10 %) with 1 and 5 UDP flows, above the link's rate",
+            "RED's UDP throughput has no distinct difference (10 %) with 1 and 5 UDP flows, at any rate",
             "section 4.4, figure 16c",
             _no_difference((10, 1), (10, 5)),
+            "Up to 1 Mbit/s each, five flows offer five times as much, and get up to that. Above that it holds.",
         ),
     ),
     plot=_plot,

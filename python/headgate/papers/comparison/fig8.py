@@ -38,6 +38,7 @@ EXPERIMENT = Experiment(
         "fig8", "A UDP flow of 40 Mbit/s joins under BLUE.", "300p", udp=True, cbr_start="$joins", warmup="40s"
     ),
     qdiscs={"BLUE": BLUE},
+    seeds=10,
     measures={
         **MEASURES,
         "probability": _probability,
