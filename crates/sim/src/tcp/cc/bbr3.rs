@@ -18,8 +18,8 @@
 //! The draft is not finished. What it leaves open and what was decided here: it gives no answer to marks but that they
 //! must count as congestion (section 3.7), so an echo counts as loss above the threshold; Linux's answer to shallow marks
 //! (`ecn_alpha`) is left out. Hosts have no segmentation offload here: the send quantum is one segment. Recoveries are
-//! never found to have been spurious, so nothing is undone (section 5.5.11). A recovery conserves no packets, as in Linux. Where draft and Linux differ (gains of Drain
-//! and DOWN, for one) the draft holds.
+//! never found to have been spurious, so nothing is undone (section 5.5.11). A recovery conserves no packets, as in
+//! Linux. Where draft and Linux differ (gains of Drain and DOWN, for one) the draft holds.
 
 mod bounds;
 mod controls;
