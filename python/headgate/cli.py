@@ -217,8 +217,13 @@ def _show(result: Result) -> None:
     if table.several(found):
         out.print(table.links(found))
     out.print(f"{verdict.verdict(result)}.\n", style="bold")
-    if result.path is not None and (result.path / store.REPORT).is_file():
+    if result.path is None:
+        return
+    if (result.path / store.REPORT).is_file():
         typer.echo(f"report  {result.path / store.REPORT}")
+    for name in [*result.scenario.records, *([store.CAPTURES] if result.scenario.captures else [])]:
+        files = sum(1 for file in (result.path / name).iterdir() if file.is_file())
+        typer.echo(f"{name:<7} {result.path / name} ({files} file{'' if files == 1 else 's'})")
     typer.echo(f"folder  {result.path}")
 
 

@@ -60,6 +60,17 @@ def test_what_is_run_again_by_force_is_drawn_again(command: Command, small: Path
     assert page.read_text().lower().startswith("<!doctype html>")
 
 
+def test_what_was_recorded_is_pointed_at(command: Command, small: Path, tmp_path: Path):
+    records = ["record.events=drops", "record.flows=['tcp/0']", "record.capture=['bottleneck']"]
+    changes = [word for change in records for word in ("--set", change)]
+    lines = command("run", small, "--no-report", *changes).stdout.splitlines()
+    folder = Path(lines[-1].removeprefix("folder  "))
+    # Two disciplines with two seeds are four points, each with a file of its own.
+    said = [f"events  {folder}/events", f"traces  {folder}/traces", f"captures {folder}/captures"]
+    assert lines[-4:-1] == [f"{line} (4 files)" for line in said]
+    assert len(list((tmp_path / folder).glob("captures/*.pcapng"))) == 4
+
+
 def test_a_report_is_written_and_rebuilt(command: Command, small: Path, tmp_path: Path):
     done = command("run", small, "--seeds", 1)
     assert done.returncode == 0

@@ -8,7 +8,9 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     let begins = |name: &str| typed.len() >= 2 && (name.starts_with(typed) || typed.starts_with(name));
     let ranked = names.into_iter().map(|name| (!begins(name), distance(typed, name), name));
     let (unlike, distance, name) = ranked.min()?;
-    (!unlike || distance <= 1 + name.len().max(typed.len()) / 3).then_some(name)
+    let longest = name.len().max(typed.len());
+    // Of the single letters that nodes are often called, none is like another.
+    (!unlike || distance <= 1 + longest / 3 && distance < longest).then_some(name)
 }
 
 /// Edits (insert, delete, replace) between two names, case aside (Wagner and Fischer, 1974).
@@ -37,5 +39,6 @@ mod tests {
         assert_eq!(nearest("drop", names), Some("droptail"));
         assert_eq!(nearest("FABA", names), Some("faba"));
         assert_eq!(nearest("quicksilver", names), None);
+        assert_eq!((nearest("D", ["A", "B"]), nearest("b", ["A", "B"])), (None, Some("B")));
     }
 }

@@ -121,8 +121,8 @@ fn traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<
     };
     match traced.flow {
         Some(flow) if flow >= flows => {
-            let last = flows - 1;
-            Err(Fault::value(span, format!("`{name}` has flows 0 to {last}, not {flow}")))
+            let known = if flows == 1 { "one flow, number 0".into() } else { format!("flows 0 to {}", flows - 1) };
+            Err(Fault::value(span, format!("`{name}` has {known}, not {flow}")))
         }
         _ => Ok(traced),
     }

@@ -219,7 +219,7 @@ fn what_is_wrong_with_a_file_to_replay_is_said() {
     let replay = |file: &str| message(&format!("[[udp]]\ntraffic = {{ name = 'replay', file = '{file}' }}"));
     assert_eq!(replay("none.csv"), "`udp[0].traffic`: cannot read \"none.csv\": there is no such file");
     assert_eq!(replay("bad.csv"), "replay: bad.csv: line 2: the time goes back, from 500ms to 250ms");
-    assert_eq!(replay("cut.pcap"), "replay: cut.pcap: the capture is cut off after 0 whole packets");
+    assert_eq!(replay("cut.pcap"), "replay: cut.pcap: the capture is cut off before its first packet ends");
     assert_eq!(
         message("[[udp]]\nflows = 3\ntraffic = 'replay:file=traces/two.csv'"),
         "`udp[0].flows`: 3 is more than the file's 2"

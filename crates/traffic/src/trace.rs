@@ -64,8 +64,9 @@ impl fmt::Display for TraceError {
             TraceError::NotATrace => {
                 f.write_str("neither a capture (pcap, pcapng) nor a CSV file with lines of time,flow,bytes")
             }
-            TraceError::CutOff { packets } => write!(f, "the capture is cut off after {packets} whole packets"),
-            TraceError::Damaged { packets } => write!(f, "the capture is damaged after {packets} packets"),
+            TraceError::CutOff { packets: 0 } => f.write_str("the capture is cut off before its first packet ends"),
+            TraceError::CutOff { packets } => write!(f, "the capture is cut off in packet {}", packets + 1),
+            TraceError::Damaged { packets } => write!(f, "the capture is damaged at packet {}", packets + 1),
             TraceError::Link { number } => {
                 write!(
                     f,

@@ -1,0 +1,122 @@
+"""Bad input as a user meets it: the whole message says what is wrong, where, and what would be right."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Command
+
+HEAD = 'name = "bad"\nduration = "2s"\nqdiscs = ["droptail"]\n\n'
+ROOM = 'delay = "5ms"\nlimit = "50p"\n\n'
+LINK = f'[link]\nrate = "2Mbit/s"\n{ROOM}'
+
+#: A - B - C, and a link beside them that nothing leads to.
+NETWORK = "".join(
+    f'[[link]]\nfrom = "{ends[0]}"\nto = "{ends[1]}"\nrate = "2Mbit/s"\n{ROOM}' for ends in ("AB", "BC", "XY")
+)
+
+
+def message(command: Command, text: str) -> str:
+    """What `headgate run bad.toml` says; it ends with 2, prints nothing else and leaves nothing behind."""
+    Path("bad.toml").write_text(HEAD + text)
+    before = sorted(Path().rglob("*"))
+    done = command("run", "bad.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sorted(Path().rglob("*")) == before
+    return done.stderr
+
+
+def pointing(said: str, line: int, column: int, written: str, wrong: str, more: str = "") -> str:
+    """A message with its place: the line as `written`, and carets below what is `wrong` in it."""
+    gap = " " * len(str(line))
+    carets = " " * (column - 1) + "^" * len(wrong)
+    shown = [f"error: {said}", f"{gap}--> bad.toml:{line}:{column}", f"{gap} |", f"{line} | {written}"]
+    return "\n".join([*shown, f"{gap} | {carets}{' ' + more if more else ''}", ""])
+
+
+@pytest.mark.parametrize(
+    ("group", "written", "wrong", "says", "more"),
+    [
+        ('from = "A"\nto = "Y"', 'to = "Y"', '"Y"', "no links lead from `A` to `Y`", ""),
+        ('from = "A"\nto = "D"', 'to = "D"', '"D"', "no link ends at a node called `D`", "nodes: A, B, C, X, Y"),
+        ('route = ["A", "C"]', 'route = ["A", "C"]', '"C"', "no link joins `A` and `C`", "links lead from `A` to: B"),
+        (
+            'route = ["A", "B", "A"]',
+            'route = ["A", "B", "A"]',
+            '"A"',
+            "the route comes to `A` a second time: packets would go in a circle",
+            "",
+        ),
+    ],
+    ids=["nothing leads there", "no such node", "no such link", "a loop"],
+)
+def test_a_route_that_does_not_exist(command: Command, group: str, written: str, wrong: str, says: str, more: str):
+    text = f"{NETWORK}[[tcp]]\n{group}\n"
+    line = len((HEAD + text).splitlines()) - group.count("\n") + group.splitlines().index(written)
+    assert message(command, text) == pointing(says, line, written.rindex(wrong) + 1, written, wrong, more)
+
+
+@pytest.mark.parametrize("rate", ["0bit/s", "0Mbit/s"])
+def test_a_rate_of_zero(command: Command, rate: str):
+    said = message(command, LINK.replace("2Mbit/s", rate) + "[[tcp]]\n")
+    wrong = f'"{rate}"'
+    says = "`link.rate`: must be more than 0bit/s and at most 100Gbit/s, not 0bit/s"
+    assert said == pointing(says, 6, 8, f"rate = {wrong}", wrong)
+
+
+def pcap(*packets: tuple[int, int]) -> bytes:
+    """A capture of Ethernet packets, each of so many bytes as its header says and so many as there are."""
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    return head + b"".join(struct.pack("<IIII", 1, 0, said, said) + bytes(there) for said, there in packets)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        ("cut.pcap", pcap((60, 60), (60, 20)), "the capture is cut off in packet 2"),
+        ("head.pcap", pcap()[:10], "the capture is cut off before its first packet ends"),
+        (
+            "text.pcap",
+            b"no capture\n",
+            "neither a capture (pcap, pcapng) nor a CSV file with lines of time,flow,bytes",
+        ),
+        (
+            "fields.csv",
+            b"time,flow,bytes\n0.1,1,100\n0.2,1\n",
+            "line 3: expected time,flow,bytes, found 2 fields",
+        ),
+        ("back.csv", b"0.2,1,100\n0.1,1,100\n", "line 2: the time goes back, from 200ms to 100ms"),
+        ("number.csv", b"0.1,1,100\n0.2,1,many\n", "line 2: "),
+    ],
+    ids=["a capture cut off", "cut off in its head", "no capture", "a field too few", "time goes back", "no number"],
+)
+def test_a_file_that_cannot_be_replayed(command: Command, file: str, content: bytes, says: str):
+    Path(file).write_bytes(content)
+    written = f'traffic = "replay:file={file}"'
+    said = message(command, f"{LINK}[[tcp]]\n{written}\n").splitlines()
+    assert said[0].startswith(f"error: replay: {file}: {says}")
+    assert said[1:4] == ["  --> bad.toml:11:11", "   |", f"11 | {written}"]
+
+
+def test_a_file_that_is_not_there(command: Command):
+    for key, written in (
+        ("`tcp[0].traffic`", f'{LINK}[[tcp]]\ntraffic = "replay:file=gone.csv"\n'),
+        ("`link.trace`", LINK.replace('rate = "2Mbit/s"', 'trace = "gone.csv"') + "[[tcp]]\n"),
+    ):
+        said = message(command, written)
+        assert said.startswith(f'error: {key}: cannot read "gone.csv": No such file or directory\n')
+
+
+@pytest.mark.parametrize(
+    ("record", "says", "more"),
+    [
+        ('capture = ["botleneck"]', "no link is called `botleneck`; did you mean `bottleneck`?", "known: bottleneck"),
+        ('flows = ["tpc"]', "no group is called `tpc`; did you mean `tcp`?", "known: tcp"),
+        ('flows = ["tcp/7"]', "`tcp` has one flow, number 0, not 7", ""),
+    ],
+)
+def test_a_record_of_what_is_not_there(command: Command, record: str, says: str, more: str):
+    key, wrong = record.split(" = ")[0], record[record.index('"') : -1]
+    said = message(command, f"{LINK}[[tcp]]\n\n[record]\n{record}\n")
+    assert said == pointing(f"`record.{key}[0]`: {says}", 13, record.index('"') + 1, record, wrong, more)
