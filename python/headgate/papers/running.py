@@ -59,10 +59,10 @@ class Ran(NamedTuple):
 
 def run(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> Ran:
     """Runs what is not yet in `out`, and measures."""
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.process_time()
     if experiment.compute is not None:
-        found, cpu_s = _computed(experiment, how, watcher), 0.0
-        cpu_s = time.perf_counter() - began
+        found = _computed(experiment, how, watcher)
+        cpu_s = time.process_time() - busy
     else:
         found, cpu_s = _simulated(experiment, out, how, watcher)
     return Ran(found, cpu_s, time.perf_counter() - began)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Published, Quick
+from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick
 from headgate.papers.judge import every, near
-from headgate.papers.measures import throughput
+from headgate.papers.measures import jain, throughput
 from headgate.papers.red_pd import _network as net
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ EXPERIMENT = Experiment(
     "max-min fair share, 1.05 Mbit/s for all that send more, and to drop hardly anything at the queue itself.",
     scenario=SCENARIO,
     qdiscs={"RED": net.RED, "RED-PD": net.RED_PD},
-    measures={"ambient": net.ambient, **{f"flow{n}": throughput(f"flow{n}") for n in FLOWS}},
+    measures={"ambient": net.ambient, "fairness": jain(), **{f"flow{n}": throughput(f"flow{n}") for n in FLOWS}},
     published=(Published("ambient", "section 5.2", {"RED": (63,), "RED-PD": (4,)}, unit="%", scale=100.0),),
     choices=(
         Choice("warmup", "190s", "from the authors' `allUDP.sh`, which takes 190 s to 390 s; the text says after 20 s"),
@@ -101,5 +101,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=_plot,
+    headline=Headline("fairness", "Jain's index of goodput over fair share, eleven constant flows"),
     quick=Quick(seeds=1),
 )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Quick
+from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.papers.judge import above, below, every, near
-from headgate.papers.measures import throughput, throughput_share
+from headgate.papers.measures import share_of_fair, throughput, throughput_share
 from headgate.papers.red_pd import _network as net
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ EXPERIMENT = Experiment(
     measures={
         "ambient": net.ambient,
         "target": net.target,
+        "tcp_share": share_of_fair(kind="tcp"),
         "cbr_share": throughput_share(kind="udp"),
         **{f"flow{n}": throughput(f"flow{n}") for n in FLOWS},
         **{f"held_back{n}": net.held_back(f"flow{n}") for n in CBR},
@@ -135,5 +136,6 @@ EXPERIMENT = Experiment(
         Claim("... and is so restricted to roughly the same throughput (within 25 %)", "section 5.2", _alike),
     ),
     plot=_plot,
+    headline=Headline("tcp_share", "TCP's share of its fair share beside flows of 5, 3 and 1 Mbit/s"),
     quick=Quick(seeds=1),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Quick
+from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.papers.judge import above, at_most, every, falls, near, rises
 from headgate.papers.measures import average, gauge, jain, throughput
 from headgate.papers.red_pd import _network as net
@@ -186,5 +186,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=_plot,
+    headline=Headline("fairness", "Jain's index of goodput over fair share, 14 TCP flows of 40 to 160 ms"),
     quick=Quick(seeds=1, set=("duration=200s",)),
 )

@@ -1,0 +1,195 @@
+"""How skewed the sizes of flows are in a packet trace (section 3): in one the user names, or in a generated one.
+
+A flow is what has the same addresses, ports and protocol, and ends when it was silent for more than 64 s.
+
+The paper's trace, an hour at the border of UC Berkeley in August 2000, was never published. The generated one has the
+skew that the paper prints of it, and is no evidence for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from headgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
+
+TIMEOUT_S = 64.0
+#: Parts of the flows, those with most first, for which shares are computed.
+FRACTIONS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+#: Windows in seconds; the text names 5 s alone.
+WINDOWS = (1, 5, 10, 30, 60)
+
+#: Flows a second, and seconds, of the generated trace.
+ARRIVALS, DURATION = 80.0, 900.0
+#: Packets of a flow: lognormal of median 1, rounded up. 1 % of such flows have 64 % of the packets.
+SIZE_SIGMA = 2.8
+#: A flow of n packets has packets of about 60 n^0.19 bytes, so that 1 % of the flows have 80 % of the bytes.
+PACKET_BYTES, PACKET_POWER, PACKET_SIGMA = 60.0, 0.19, 0.5
+#: Packets a second of a flow of n packets: lognormal, of median 8 n^0.35. Larger flows are faster (Zhang, Breslau,
+#: Paxson and Shenker, SIGCOMM 2002); the power is such that 1 % of the flows have about 50 % of the bytes of 5 s.
+RATE, RATE_POWER, RATE_SIGMA = 8.0, 0.35, 1.5
+SMALLEST, LARGEST = 40, 1500
+#: The largest flow, in packets, so that no single one rules the trace.
+MOST_PACKETS = 50_000
+
+
+class Trace(NamedTuple):
+    """Packets: the number of each one's flow, when it came in seconds, and its bytes."""
+
+    flow: Whole
+    time: Floats
+    size: Floats
+
+
+class Shares(NamedTuple):
+    """Shares, one for each of `FRACTIONS`: of bytes, of packets, and of bytes in the window that follows.
+
+    In windows they are means over windows, and flows are those of the window. Over the whole nothing follows.
+    """
+
+    bytes: Floats
+    packets: Floats
+    following: Floats
+
+
+def shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, Shares]:
+    """The shares in the trace at `path`, or in one generated from `seed`: by window, and over the whole for None."""
+    with _LOCK:
+        return _shares(path, seed if path is None else 0, windows)
+
+
+def generated(seed: int) -> Trace:
+    """A trace with the published skew."""
+    draws = np.random.default_rng(seed)
+    flows = int(draws.poisson(ARRIVALS * DURATION))
+    packets = np.ceil(draws.lognormal(0.0, SIZE_SIGMA, flows)).clip(1, MOST_PACKETS)
+    size = (PACKET_BYTES * packets**PACKET_POWER * draws.lognormal(0.0, PACKET_SIGMA, flows)).clip(SMALLEST, LARGEST)
+    rate = RATE * packets**RATE_POWER * draws.lognormal(0.0, RATE_SIGMA, flows)
+    start = draws.uniform(0.0, DURATION, flows)
+    count = packets.astype(np.int64)
+    flow = np.repeat(np.arange(flows), count)
+    number = np.arange(flow.size) - np.repeat(np.cumsum(count) - count, count)
+    time = start[flow] + (number + np.where(number > 0, draws.uniform(0.0, 1.0, flow.size), 0.0)) / rate[flow]
+    seen = time < DURATION
+    return Trace(flow[seen], time[seen], np.rint(size)[flow[seen]])
+
+
+def read(path: Path) -> Trace:
+    """The IP packets of a capture, pcap or pcapng; bytes are what the IP headers say."""
+    numbers: dict[Any, int] = {}
+    rows = [(numbers.setdefault(key, len(numbers)), time, size) for key, time, size in _packets(path)]
+    if not rows:
+        raise UsageError(f"{path} holds no IP packets")
+    flow, time, size = (np.array(column) for column in zip(*rows, strict=True))
+    return Trace(flow.astype(np.int64), time - time.min(), size.astype(np.float64))
+
+
+def timed_out(trace: Trace) -> Trace:
+    """The same packets in order of time, where a flow that was silent for more than 64 s is another afterwards."""
+    order = np.lexsort((trace.time, trace.flow))
+    flow, time, size = (column[order] for column in trace)
+    begins = np.ones(flow.size, dtype=bool)
+    begins[1:] = (flow[1:] != flow[:-1]) | (np.diff(time) > TIMEOUT_S)
+    number = np.cumsum(begins) - 1
+    order = np.argsort(time, kind="stable")
+    return Trace(number[order], time[order], size[order])
+
+
+def of_trace(trace: Trace, window_s: float | None = None) -> Shares:
+    """The shares over the whole trace, or on average in its whole windows."""
+    number = (
+        np.zeros(trace.flow.size, dtype=np.int64) if window_s is None else (trace.time // window_s).astype(np.int64)
+    )
+    flows = int(trace.flow.max()) + 1
+    # One row for each flow in each window, windows in order.
+    keys, row = np.unique(number * flows + trace.flow, return_inverse=True)
+    size, packets = np.bincount(row, trace.size), np.bincount(row).astype(np.float64)
+    following = _in_next(keys, size, flows)
+    edges = np.searchsorted(keys // flows, np.arange(int(number[-1]) + 2))
+    windows = [slice(first, last) for first, last in pairwise(edges) if last > first]
+    if window_s is not None:
+        # The last is cut off, and nothing follows it.
+        windows = windows[:-1]
+    curves = [
+        (
+            _first(size[each], size[each]) / size[each].sum(),
+            _first(packets[each], packets[each]) / packets[each].sum(),
+            _first(size[each], following[each]),
+        )
+        for each in windows
+    ]
+    if not curves:
+        return Shares(*(np.full(len(FRACTIONS), np.nan) for _ in Shares._fields))
+    return Shares(*(np.mean(column, axis=0) for column in zip(*curves, strict=True)))
+
+
+def _in_next(keys: Whole, size: Floats, flows: int) -> Floats:
+    """For each flow in each window, its part of all bytes of the next window."""
+    at = np.searchsorted(keys, keys + flows).clip(max=keys.size - 1)
+    mine = np.where(keys[at] == keys + flows, size[at], 0.0)
+    total = np.bincount(keys // flows, size)
+    of_next = np.append(total[1:], 0.0)[keys // flows]
+    return np.divide(mine, of_next, out=np.zeros_like(mine), where=of_next > 0)
+
+
+def _first(rank: Floats, what: Floats) -> Floats:
+    """What the first of `FRACTIONS` of the flows have together, most of `rank` first; linear between whole flows."""
+    summed = np.concatenate(([0.0], np.cumsum(what[np.argsort(-rank, kind="stable")])))
+    return np.interp(np.array(FRACTIONS) * rank.size, np.arange(summed.size), summed)
+
+
+def _packets(path: Path) -> Iterator[tuple[Any, float, int]]:
+    import dpkt
+
+    raw = {12, 14, 101, 228, 229}  # numbers of link types of bare IP
+    with path.open("rb") as file:
+        try:
+            capture = dpkt.pcap.UniversalReader(file)
+            kind = capture.datalink()
+            links = {1: dpkt.ethernet.Ethernet, 0: dpkt.loopback.Loopback, 113: dpkt.sll.SLL}
+            if kind not in raw and kind not in links:
+                raise UsageError(
+                    f"{path} is of link type {kind}; known are Ethernet, Linux cooked, loopback and raw IP"
+                )
+            for time, frame in capture:
+                packet = _bare(dpkt, frame) if kind in raw else links[kind](frame).data
+                if isinstance(packet, dpkt.ip.IP | dpkt.ip6.IP6):
+                    yield _key(dpkt, packet), float(time), _length(dpkt, packet)
+        except (ValueError, dpkt.dpkt.Error) as error:
+            raise UsageError(f"cannot read {path} as a capture (pcap, pcapng): {error}") from None
+
+
+def _bare(dpkt: Any, frame: bytes) -> Any:
+    return dpkt.ip6.IP6(frame) if frame[:1] and frame[0] >> 4 == 6 else dpkt.ip.IP(frame)
+
+
+def _length(dpkt: Any, packet: Any) -> int:
+    return int(packet.len if isinstance(packet, dpkt.ip.IP) else packet.plen + 40)
+
+
+def _key(dpkt: Any, packet: Any) -> Any:
+    """Addresses, ports and protocol; no ports where the packet has none, or is a later fragment."""
+    inner = packet.data
+    ports = (inner.sport, inner.dport) if isinstance(inner, dpkt.tcp.TCP | dpkt.udp.UDP) else (0, 0)
+    return packet.src, packet.dst, packet.p, *ports
+
+
+_LOCK = threading.Lock()
+
+
+@cache
+def _shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, Shares]:
+    trace = timed_out(generated(seed) if path is None else read(path))
+    return {window: of_trace(trace, window) for window in windows}
