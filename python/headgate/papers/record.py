@@ -46,10 +46,11 @@ def carry_out(name: str, out: Path, how: How, watcher: Watcher) -> Record:
 
 
 def folder(name: str, out: Path, how: How) -> Path:
-    """Where what was found is kept: shortened runs, other seeds and further disciplines have folders of their own."""
+    """Where what was found is kept; shortened runs, other seeds, disciplines and traces have folders of their own."""
     parts = [name.rpartition("/")[2], *(["quick"] if how.quick else [])]
     parts += [] if how.seeds is None else [f"seeds{how.seeds}"]
     parts += ["with", *(store.slug_of(spec) for spec in how.further)] if how.further and named(name).modern else []
+    parts += ["trace", store.slug_of(how.trace.name)] if how.trace is not None and named(name).compute else []
     return out / name.rpartition("/")[0] / "-".join(parts)
 
 

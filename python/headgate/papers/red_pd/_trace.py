@@ -99,7 +99,7 @@ def read(path: Path) -> Trace:
 def timed_out(trace: Trace) -> Trace:
     """The same packets in order of time, where a flow that was silent for more than 64 s is another afterwards."""
     order = np.lexsort((trace.time, trace.flow))
-    flow, time, size = (column[order] for column in trace)
+    flow, time, size = trace.flow[order], trace.time[order], trace.size[order]
     begins = np.ones(flow.size, dtype=bool)
     begins[1:] = (flow[1:] != flow[:-1]) | (np.diff(time) > TIMEOUT_S)
     number = np.cumsum(begins) - 1
@@ -115,7 +115,7 @@ def of_trace(trace: Trace, window_s: float | None = None) -> Shares:
     flows = int(trace.flow.max()) + 1
     # One row for each flow in each window, windows in order.
     keys, row = np.unique(number * flows + trace.flow, return_inverse=True)
-    size, packets = np.bincount(row, trace.size), np.bincount(row).astype(np.float64)
+    size, packets = _summed(row, trace.size), _summed(row, np.ones(row.size))
     following = _in_next(keys, size, flows)
     edges = np.searchsorted(keys // flows, np.arange(int(number[-1]) + 2))
     windows = [slice(first, last) for first, last in pairwise(edges) if last > first]
@@ -139,15 +139,21 @@ def _in_next(keys: Whole, size: Floats, flows: int) -> Floats:
     """For each flow in each window, its part of all bytes of the next window."""
     at = np.searchsorted(keys, keys + flows).clip(max=keys.size - 1)
     mine = np.where(keys[at] == keys + flows, size[at], 0.0)
-    total = np.bincount(keys // flows, size)
+    total = _summed(keys // flows, size)
     of_next = np.append(total[1:], 0.0)[keys // flows]
-    return np.divide(mine, of_next, out=np.zeros_like(mine), where=of_next > 0)
+    share: Floats = np.divide(mine, of_next, out=np.zeros_like(mine), where=of_next > 0)
+    return share
+
+
+def _summed(row: Whole, what: Floats) -> Floats:
+    return np.bincount(row, what).astype(np.float64)
 
 
 def _first(rank: Floats, what: Floats) -> Floats:
     """What the first of `FRACTIONS` of the flows have together, most of `rank` first; linear between whole flows."""
     summed = np.concatenate(([0.0], np.cumsum(what[np.argsort(-rank, kind="stable")])))
-    return np.interp(np.array(FRACTIONS) * rank.size, np.arange(summed.size), summed)
+    found: Floats = np.interp(np.array(FRACTIONS) * rank.size, np.arange(summed.size), summed)
+    return found
 
 
 def _packets(path: Path) -> Iterator[tuple[Any, float, int]]:

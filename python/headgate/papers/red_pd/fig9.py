@@ -34,7 +34,7 @@ FLOWS = 5
 # links.
 SCENARIO = f"""
 name = "red-pd-fig9"
-about = "TCP flows over a link that drops a fixed share of the packets."
+about = "TCP flows of $multiple f(R, p) over a link that drops a fixed share of the packets."
 duration = "500s"
 warmup = "10s"
 qdiscs = ["red_pd"]

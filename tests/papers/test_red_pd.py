@@ -1,0 +1,116 @@
+"""What clearly holds of RED-PD, in runs that are shorter still than `--quick`; and the skew of traces, by hand."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headgate.errors import UsageError
+from headgate.papers import catalogue
+from headgate.papers.experiment import Case, Quick
+from headgate.papers.found import Found
+from headgate.papers.judge import Verdict
+from headgate.papers.red_pd import _trace as trace
+from headgate.papers.running import How, run
+from headgate.runner import Watcher
+
+
+def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> Found:
+    """What one seed finds with some settings, in some cases of an experiment."""
+    experiment = replace(catalogue.experiment(name), quick=Quick(1, settings, cases))
+    return run(experiment, out, How(quick=True, threads=1), Watcher()).found
+
+
+def verdicts(found: Found, said: str) -> set[Verdict]:
+    """The verdicts on the claims with these words."""
+    judged = {claim.judge(found).verdict for claim in found.experiment.claims if said in claim.text}
+    assert judged, f"nothing is claimed about {said!r}"
+    return judged
+
+
+def test_constant_flows_get_what_they_send_with_red_and_their_fair_share_with_red_pd(tmp_path: Path):
+    found = shortened("red-pd/fig10", tmp_path, "warmup=100s", "duration=300s")
+    assert verdicts(found, "With RED ") == {Verdict.HOLDS}
+    assert [found(f"flow{n}", "RED-PD").mean / 1e6 for n in range(4, 12)] == pytest.approx([1.05] * 8, rel=0.2)
+    assert found("ambient", "RED-PD").mean < 0.04
+
+
+def test_a_flow_that_speeds_up_is_held_back_within_a_second_and_let_go_again(tmp_path: Path):
+    found = shortened("red-pd/fig12", tmp_path)
+    assert found("monitored_after", "RED-PD").mean < 1.0
+    assert verdicts(found, "goes on falling") == verdicts(found, "lets go of it") == {Verdict.HOLDS}
+    assert found("afterwards", "RED-PD").mean == pytest.approx(0.25e6, rel=0.05)
+
+
+def test_faster_flows_are_identified_more_often(tmp_path: Path):
+    cases = tuple(case for case in catalogue.experiment("red-pd/fig9").cases if case["multiple"] in (0.5, 3.0))
+    found = shortened("red-pd/fig9", tmp_path, "duration=60s", cases=cases)
+    assert verdicts(found, "increases with the sending rate") == {Verdict.HOLDS}
+    # Independent drops: a flow of 0.5 f(R, p) has one in a list with probability 1 - exp(-0.3), in three of five with
+    # 0.12 at most; TCP, which slows down for each, with less.
+    assert all(found("identified", label, multiple=0.5).mean < 0.12 for label in found.labels)
+
+
+# Ten flows send 1800 bytes in the first 5 s, flow 0 half of them; flows 0 and 1 send 300 and 700 in the next 5 s; what
+# follows is cut off and counts only as what comes after.
+FLOWS = [0] * 9 + list(range(1, 10)) + [0] * 3 + [1] * 7 + [0]
+TIMES = [1.0] * 18 + [6.0] * 10 + [11.0]
+
+
+@pytest.fixture
+def small() -> trace.Trace:
+    return trace.Trace(np.array(FLOWS), np.array(TIMES), np.full(len(FLOWS), 100.0))
+
+
+def at(share: np.ndarray, fraction: float) -> float:
+    return float(share[trace.FRACTIONS.index(fraction)])
+
+
+def test_shares_over_a_whole_trace(small: trace.Trace):
+    shares = trace.of_trace(small)
+    # 13 packets of 29 are of flow 0, 8 of flow 1.
+    assert at(shares.bytes, 0.1) == at(shares.packets, 0.1) == pytest.approx(13 / 29)
+    assert at(shares.bytes, 0.2) == pytest.approx(21 / 29)
+
+
+def test_shares_in_windows_and_what_follows(small: trace.Trace):
+    shares = trace.of_trace(small, 5.0)
+    # A tenth is flow 0 in the first window, and a fifth of a flow, flow 1, in the second.
+    assert at(shares.bytes, 0.1) == pytest.approx((9 / 18 + 0.2 * 7 / 10) / 2)
+    assert at(shares.bytes, 0.5) == pytest.approx((13 / 18 + 7 / 10) / 2)
+    assert at(shares.following, 0.1) == pytest.approx((3 / 10 + 0) / 2)
+    # Flows with equally many packets count in their order: 0, 1, 2, 3, 4.
+    assert at(shares.following, 0.5) == pytest.approx((10 / 10 + 0) / 2)
+
+
+def test_a_flow_silent_for_more_than_64_s_is_another_afterwards():
+    times = np.array([0.0, 64.0, 128.5, 10.0])
+    found = trace.timed_out(trace.Trace(np.array([0, 0, 0, 1]), times, np.ones(4)))
+    assert found.time.tolist() == [0.0, 10.0, 64.0, 128.5]
+    assert found.flow.tolist() == [0, 2, 0, 1]
+
+
+@pytest.mark.parametrize("kind", ["pcap", "pcapng"])
+def test_captures_are_read(tmp_path: Path, kind: str):
+    dpkt = pytest.importorskip("dpkt")
+    file = tmp_path / f"a.{kind}"
+    with file.open("wb") as out:
+        writer = getattr(dpkt, kind).Writer(out)
+        for time, port, payload in ((1.0, 5, 100), (1.5, 6, 10), (3.0, 5, 50)):
+            udp = dpkt.udp.UDP(sport=port, dport=9, data=bytes(payload), ulen=8 + payload)
+            ip = dpkt.ip.IP(src=b"\x0a\0\0\1", dst=b"\x0a\0\0\2", p=17, data=udp, len=28 + payload)
+            writer.writepkt(bytes(dpkt.ethernet.Ethernet(data=ip, type=0x0800)), time)
+        writer.writepkt(bytes(dpkt.ethernet.Ethernet(data=b"what", type=0x88CC)), 4.0)
+    found = trace.read(file)
+    assert found.flow.tolist() == [0, 1, 0]
+    assert found.time.tolist() == pytest.approx([0.0, 0.5, 2.0])
+    assert found.size.tolist() == [128.0, 38.0, 78.0]
+
+
+def test_what_is_no_capture_is_an_error_that_names_it(tmp_path: Path):
+    pytest.importorskip("dpkt")
+    file = tmp_path / "notes.txt"
+    file.write_text("nothing of the kind")
+    with pytest.raises(UsageError, match="notes"):
+        trace.read(file)
