@@ -106,6 +106,7 @@ impl Hosts {
             Some(flow) => flow.start(id, &self.tcp_kinds[flow.group as usize], now, queue),
             None => self.tfrc.start(id, now, queue),
         }
+        self.end(id, now);
         self.trace(id, now);
     }
 
@@ -119,6 +120,26 @@ impl Hosts {
     /// A write of a TCP flow that sends for a time is over.
     pub fn close(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         self.tcp[id as usize].on_close(id, now, queue);
+        self.end(id, now);
+    }
+
+    /// A TCP flow may have come to its end.
+    #[inline]
+    fn end(&mut self, id: u32, now: Time) {
+        if let Some(flow) = self.tcp.get_mut(id as usize)
+            && flow.ends()
+        {
+            self.ends.ends(flow.group.into(), now);
+        }
+    }
+
+    /// A datagram is under way no more.
+    #[inline]
+    fn datagram_gone(&mut self, id: usize, now: Time) {
+        let flow = &mut self.udp[id - self.tcp.len()];
+        if flow.is_gone() {
+            self.ends.ends(self.tcp_kinds.len() + usize::from(flow.group), now);
+        }
     }
 
     /// Pacing lets a flow's next segment go.
@@ -176,12 +197,13 @@ impl Hosts {
         }
     }
 
-    /// A packet was lost on its way: it gives back what it holds.
-    pub fn lost(&mut self, packet: &SimPacket) {
+    /// A packet was dropped, or lost on its way at `now`: it gives back what it holds.
+    pub fn lost(&mut self, packet: &SimPacket, now: Time) {
         match packet.handle.carried() {
             Carried::Ack { sack: Some(id), .. } => _ = self.replies.sacks.take(id),
             Carried::Report(id) => self.tfrc.forget(id),
-            Carried::Ack { sack: None, .. } | Carried::Data { .. } | Carried::Datagram | Carried::Tfrc { .. } => {}
+            Carried::Datagram => self.datagram_gone(packet.flow.0 as usize, now),
+            Carried::Ack { sack: None, .. } | Carried::Data { .. } | Carried::Tfrc { .. } => {}
         }
     }
 
@@ -235,6 +257,7 @@ impl Hosts {
         let group = self.tcp_kinds.len() + flow.group as usize;
         self.delivered[group] += payload;
         self.ends.delivers(id, group, payload, now, arrives);
+        self.datagram_gone(id, now);
     }
 
     /// When an acknowledgement or a report that leaves the last router reaches its sender.
@@ -261,6 +284,7 @@ impl Hosts {
         let Options { blocks, delay } = sack.map(|id| self.replies.sacks.take(id)).unwrap_or_default();
         let flow = &mut self.tcp[id as usize];
         flow.on_ack(id, Ack { ack, ece, ace, blocks, delay }, &self.tcp_kinds[flow.group as usize], now, queue);
+        self.end(id, now);
         self.trace(id, now);
     }
 
@@ -330,19 +354,17 @@ impl Hosts {
     }
 }
 
-/// An acknowledgement or a report that is dropped gives the place of what it carries back.
+/// What is dropped gives back what it holds.
 impl Sink<Segment> for Hosts {
     fn dropped(&mut self, packet: SimPacket, why: Why, now: Time) {
         self.dropped_packets += 1;
         if let Some(captures) = &mut self.captures {
             captures.dropped(&packet, why, now, &self.replies.sacks);
         }
-        match packet.handle.carried() {
-            Carried::Ack { .. } | Carried::Report(_) => self.lost(&packet),
-            Carried::Data { .. } | Carried::Datagram | Carried::Tfrc { .. } => {
-                self.ends.dropped(packet.flow.0 as usize, why, now);
-            }
+        if !packet.handle.is_reply() {
+            self.ends.dropped(packet.flow.0 as usize, why, now);
         }
+        self.lost(&packet, now);
     }
     fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}
 }

@@ -36,7 +36,7 @@ impl Medium {
     pub fn carry(&mut self, packet: SimPacket, due: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) -> bool {
         let Some(at) = self.passage.pass(due) else {
             self.lost += 1;
-            hosts.lost(&packet);
+            hosts.lost(&packet, due);
             return false;
         };
         if self.waits {

@@ -52,6 +52,11 @@ impl Ends {
         self.fairness.begin(group, at);
     }
 
+    /// A flow of `group` has nothing more to send and nothing under way.
+    pub fn ends(&mut self, group: usize, now: Time) {
+        self.fairness.end(group, now);
+    }
+
     /// A packet reaches its receiver, so long after it was sent.
     #[inline]
     pub fn arrives(&mut self, group: usize, age: Span) {

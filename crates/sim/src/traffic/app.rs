@@ -24,6 +24,8 @@ pub struct App {
     began: Time,
     /// The next write is asked for, or begins, when all is acknowledged.
     awaits: Awaits,
+    /// All that was written is acknowledged, nothing more will be, and it was told.
+    over: bool,
     /// Transfers under way, oldest first, each with the number after its last segment.
     open: VecDeque<(u32, Transfer)>,
 }
@@ -47,7 +49,7 @@ impl App {
         if next.is_some_and(|write| write.on_fresh(false) == greedy) {
             return None;
         }
-        Some(App { source, rng, next, began: Time::ZERO, awaits: Awaits::Nothing, open: VecDeque::new() })
+        Some(App { source, rng, next, began: Time::ZERO, awaits: Awaits::Nothing, over: false, open: VecDeque::new() })
     }
 
     /// The flow starts: when its first write begins, if it ever writes.
@@ -89,6 +91,12 @@ impl App {
                 After::Done(pause) => now + pause,
             }),
         }
+    }
+
+    /// Whether nothing more will be written, if all that was is acknowledged; true once.
+    pub fn ends(&mut self) -> bool {
+        let over = self.next.is_none() && self.awaits == Awaits::Nothing;
+        over && !std::mem::replace(&mut self.over, over)
     }
 
     /// The number after the last segment of the oldest transfer under way; `u32::MAX` if there is none.

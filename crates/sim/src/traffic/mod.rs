@@ -6,7 +6,7 @@ mod tfrc;
 mod udp;
 
 pub use app::{App, Transfer};
-pub use tcp::{Before, Replies, TcpFlow, TcpKind};
+pub use tcp::{Before, TcpFlow, TcpKind};
 pub use tfrc::Tfrc;
 pub use udp::{UdpFlow, UdpKind};
 
@@ -14,7 +14,16 @@ use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Span, Time};
 use headgate_scenario::Hop;
 pub use headgate_scenario::Starts;
 
-use crate::segment::{Segment, SimPacket};
+use crate::segment::{Sacks, Segment, SimPacket};
+
+/// What receivers answer: how often, and what does not fit into their acknowledgements.
+#[derive(Default)]
+pub struct Replies {
+    /// Acknowledgements sent.
+    pub sent: u64,
+    /// What they carry besides.
+    pub sacks: Sacks,
+}
 
 /// A flow's own random stream: adding a flow or a group leaves the others' as they are.
 pub fn stream(seed: u64, group: &str, flow: u32) -> Rng {

@@ -7,9 +7,9 @@ use headgate_scenario::{Cc, TcpGroup};
 use headgate_traffic::Data;
 
 use super::app::{App, Transfer};
-use super::{capable, first, first_back, packet, stops};
+use super::{Replies, capable, first, first_back, packet, stops};
 use crate::queue::Queue;
-use crate::segment::{Options, Sacks, Segment, SimPacket};
+use crate::segment::{Options, Segment, SimPacket};
 use crate::tcp::{Ack, Config, Receiver, Reply, Sender, State};
 use crate::wire::{Wire, WireKind};
 use crate::world::Event;
@@ -55,15 +55,6 @@ pub struct TcpFlow {
     milestone: u32,
     /// The flow's group: an index into the groups of its kind.
     pub group: u16,
-}
-
-/// What receivers answer: how often, and what does not fit into their acknowledgements.
-#[derive(Default)]
-pub struct Replies {
-    /// Acknowledgements sent.
-    pub sent: u64,
-    /// What they carry besides.
-    pub sacks: Sacks,
 }
 
 /// What a flow had done at some moment.
@@ -171,6 +162,12 @@ impl TcpFlow {
         {
             writes(id, app.acknowledged(now), queue);
         }
+    }
+
+    /// Whether the application has nothing more to write and all that it wrote is acknowledged; true once.
+    #[inline]
+    pub fn ends(&mut self) -> bool {
+        self.app.as_mut().is_some_and(|app| self.sender.acked_all() && app.ends())
     }
 
     /// The oldest transfer under way, if it is with its receiver.

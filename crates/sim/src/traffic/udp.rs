@@ -34,6 +34,10 @@ pub struct UdpFlow {
     left: u64,
     /// Datagrams sent, and the one whose time is known.
     pub sent: u64,
+    /// Datagrams that are under way no more.
+    gone: u64,
+    /// The source has no more.
+    over: bool,
     /// Useful bytes delivered since they were last reset.
     pub delivered: u64,
     /// The flow's group: an index into the groups of its kind.
@@ -59,15 +63,16 @@ impl UdpFlow {
     /// A flow that starts at `start` to send what `source` writes.
     pub fn new(group: u16, start: Time, source: Source, rng: Rng) -> UdpFlow {
         let (up, down) = (Wire::default(), Wire::default());
-        UdpFlow { up, down, source, rng, began: start, left: 0, sent: 0, delivered: 0, group }
+        UdpFlow { up, down, source, rng, began: start, left: 0, sent: 0, gone: 0, over: false, delivered: 0, group }
     }
 
     /// The flow's next datagram, and when it reaches its first link. Nothing that happens in the network changes when
     /// that is, so this arrival is the only event a datagram needs.
     #[inline]
     pub fn emit(&mut self, id: u32, kind: &UdpKind) -> Option<(Time, SimPacket)> {
-        if self.left == 0 {
-            self.write()?;
+        if self.left == 0 && self.write().is_none() {
+            self.over = true;
+            return None;
         }
         if self.began >= kind.stop {
             return None;
@@ -79,6 +84,13 @@ impl UdpFlow {
         let segment = Segment::DATAGRAM.sent_at(self.began);
         let arrives = self.up.pass_sized(self.began, bytes, &kind.up);
         Some((arrives, packet(id, bytes, kind.ecn, segment)))
+    }
+
+    /// A datagram was delivered, dropped or lost; says whether it was the last that there is.
+    #[inline]
+    pub fn is_gone(&mut self) -> bool {
+        self.gone += 1;
+        self.over && self.gone == self.sent
     }
 
     /// Whether the datagram emitted last is sent only at `now` or later.

@@ -136,6 +136,25 @@ fn jains_index_on_each_scale_is_the_one_that_the_events_show() {
 }
 
 #[test]
+fn who_has_nothing_more_to_send_is_not_counted_as_one_who_gets_nothing() {
+    // Of three flows of 8 Mbit/s, one stops for good at 5 s: the two others are alike from then on. If it counted on, the
+    // index would be two thirds at most. It does in the slot in which its last packets leave the queue.
+    let one = |traffic: &str| format!("[[udp]]\n{traffic}\njitter = 1.0\n");
+    let flows = one("traffic = 'cbr:schedule=[0s 8Mbit/s; 5s 0bit/s]'") + &one("rate = '8Mbit/s'\nflows = 2");
+    let outcome = go(&scenario("20s", "droptail", &flows));
+    let index = &outcome.fairness[1].millionths;
+    assert_eq!(index.count(), 20);
+    assert!(index.quantile(0.1).unwrap() > 0.9e6, "all but one slot: {:?}", index.quantile(0.1));
+    // A transfer of 7 MB has the link for itself for six seconds. Then two others come.
+    let flows = "[[tcp]]\ntraffic = 'ftp:size=7MB'\n[[tcp]]\nflows = 2\nstart = '7s'\noverhead = '1ms'\n";
+    let outcome = go(&scenario("10s", "droptail", flows));
+    assert!(outcome.transfers[0].end.is_some_and(|end| end.as_secs_f64() < 7.0));
+    let index = &outcome.fairness[1].millionths;
+    assert_eq!(index.count(), 3, "slots with two flows or more");
+    assert!(index.mean().unwrap() > 0.7e6, "{:?}", index.mean());
+}
+
+#[test]
 fn red_keeps_losses_apart_that_droptail_synchronises() {
     // Floyd and Jacobson, "Random Early Detection gateways for congestion avoidance", ToN 1993, section 1: RED is there
     // to avoid global synchronisation, which a full queue causes.
