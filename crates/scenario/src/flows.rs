@@ -59,7 +59,9 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         ecn: section.or(raw.ecn, cc.is_scalable() || defaults.ecn).into_inner(),
         rack: by_sack("rack", section.or(raw.rack, cc.modern()), cc)?,
         prr: by_sack("prr", section.or(raw.prr, cc.modern()), cc)?,
-        ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout).into_inner(),
+        // RFC 3168's wait for the timer stands in for a window below one after halving. A Scalable control is marked in
+        // every round trip (RFC 9331, section 4.3): it would be silent for most of its time.
+        ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout && !cc.is_scalable()).into_inner(),
         idle_restart: section.or(raw.idle_restart, defaults.idle_restart).into_inner(),
         accecn: section.or(raw.accecn, cc == Cc::Prague || defaults.accecn).into_inner(),
         hystart: by_sack("hystart", section.or(raw.hystart, defaults.hystart), cc)?,

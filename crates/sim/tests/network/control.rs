@@ -109,3 +109,16 @@ fn ledbat_yields_to_reno() {
     assert!(share < 0.02, "{share:.3}");
     assert!(bottleneck(&outcome).utilisation > 0.99);
 }
+
+#[test]
+fn prague_at_a_window_of_two_holds_its_own_beside_cubic() {
+    // A round trip of 5 ms and 10 Mbit/s are four packets: half of that is near the least window. DualPI2's coupling makes
+    // rates alike whatever the round trip (RFC 9332, section 2.1, with the 25 ms that Prague acts for): within a factor of
+    // two. Who waited for a timer of a second at each mark below two segments (RFC 3168, section 6.1.2) had a seventh.
+    for qdisc in ["dualpi2", "dualpi2:preset=linux"] {
+        let group = |cc: &str| format!("[[tcp]]\ncc = '{cc}'\ndelayed_ack = 'off'\naccess = {{ delay = '0s' }}\n");
+        let groups = group("prague") + &group("cubic");
+        let share = share(&link("duration = '40s'\nwarmup = '10s'", "10Mbit/s", "1ms", "250p", qdisc, &groups));
+        assert!((1.0 / 3.0..2.0 / 3.0).contains(&share), "{qdisc}: {share} of the link");
+    }
+}
