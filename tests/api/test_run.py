@@ -25,7 +25,16 @@ def test_tables_have_their_documented_columns(in_memory: headgate.Result):
     assert in_memory.flows.column_names == [
         *["qdisc", "seed", "flow", "group", "kind", *counts, "lost"],
         *["goodput_bps", "fair_share_bps", "share_of_fair"],
-        *["retransmits", "timeouts", "cwnd_mean", "delay_ms_mean", "startup_ms", "identified_ms", "response_ms"],
+        *[
+            "retransmits",
+            "timeouts",
+            "cwnd_mean",
+            "delay_ms_mean",
+            "startup_ms",
+            "identified_ms",
+            "response_ms",
+            "released_ms",
+        ],
     ]
     assert in_memory.intervals.column_names == [
         *["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"],

@@ -81,8 +81,9 @@ impl Outcome {
         columns.f64_or_null("cwnd_mean", rows.iter().map(|row| row.cwnd_mean));
         columns.f64_or_null("delay_ms_mean", rows.iter().map(|row| row.delay_ms_mean));
         columns.f64_or_null("startup_ms", rows.iter().map(|row| row.startup.map(span_ms)));
-        columns.f64_or_null("identified_ms", rows.iter().map(|row| row.identification.map(span_ms)));
-        columns.f64_or_null("response_ms", rows.iter().map(|row| row.response.map(span_ms)));
+        columns.f64_or_null("identified_ms", rows.iter().map(|row| row.treated.identification.map(span_ms)));
+        columns.f64_or_null("response_ms", rows.iter().map(|row| row.treated.response.map(span_ms)));
+        columns.f64_or_null("released_ms", rows.iter().map(|row| row.treated.release.map(span_ms)));
         columns.finish()
     }
 

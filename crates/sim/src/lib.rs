@@ -29,7 +29,7 @@ mod world;
 
 pub use balance::Balance;
 pub use due::{Due, dues};
-pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
+pub use metrics::{FairnessRow, LossPattern, OneWay, Synchronisation, Treated};
 pub use outcome::{
     EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, RunError, SenderState, TraceRow,
     TransferRow, Watch,

@@ -7,7 +7,7 @@ use headgate_core::{Backlog, BuildError, Counts, Span, Time, Why};
 use headgate_scenario::Direction;
 
 use crate::balance::Balance;
-use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation};
+use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation, Treated};
 use crate::tcp::State;
 use crate::tfrc;
 
@@ -67,12 +67,11 @@ pub struct FlowRow {
     pub delay_ms_mean: Option<f64>,
     /// From its start to the first useful byte at the receiver, warm-up or not; `None` if there was none.
     pub startup: Option<Span>,
-    /// From its start to the first drop for a reason that is only given for flows that a discipline has singled out
-    /// (`unresponsive`, `prefilter`, `heavy_hitter`); `None` if there was none.
-    pub identification: Option<Span>,
-    /// From its start to the end of the first whole second in which a flow that sends more than its fair share, and
-    /// does not slow down, had at most 1.1 times that; `None` if there was none, and for all other flows.
-    pub response: Option<Span>,
+    /// When a discipline singled it out (its first drop for a reason that is only given for such flows: `unresponsive`,
+    /// `prefilter`, `heavy_hitter`), held it to its share and let it go again. Measured from its start, or from where its
+    /// source last rose above its share or fell back, if such rates are laid down beforehand. All but the first are of
+    /// flows that send more than their share and do not slow down.
+    pub treated: Treated,
 }
 
 /// A transfer: a write that somebody waits for.

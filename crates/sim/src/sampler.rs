@@ -207,8 +207,7 @@ fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowR
             cwnd_mean: deeds.cwnd_area.map(|area| area / span.as_nanos() as f64),
             delay_ms_mean,
             startup: milestones.startup(flow),
-            identification: milestones.identification(flow),
-            response: milestones.response(flow, end),
+            treated: milestones.treated(flow, end),
         }
     })
     .collect()

@@ -41,6 +41,12 @@ pub trait Kind: Sized {
         None
     }
 
+    /// From when on, counted from its start, a flow writes how many bytes a second, where that is laid down beforehand;
+    /// nothing otherwise.
+    fn rates(&self) -> Vec<(Span, f64)> {
+        Vec::new()
+    }
+
     /// How many flows it knows, if it knows only so many.
     fn flows(&self) -> Option<u32> {
         None

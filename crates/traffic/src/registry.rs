@@ -108,6 +108,12 @@ macro_rules! sources {
                 match self { $(Plan::$kind(kind) => kind.mean_rate()),+ }
             }
 
+            /// From when on, counted from its start, a flow writes how many bytes a second, where that is laid down
+            /// beforehand; nothing otherwise.
+            pub fn rates(&self) -> Vec<(Span, f64)> {
+                match self { $(Plan::$kind(kind) => kind.rates()),+ }
+            }
+
             /// How many flows it knows, if it knows only so many: those of a file. A flow beyond writes nothing.
             pub fn flows(&self) -> Option<u32> {
                 match self { $(Plan::$kind(kind) => kind.flows()),+ }

@@ -5,7 +5,8 @@ use headgate_core::{Span, Time, Why};
 use headgate_scenario::Scenario;
 
 use super::fairness::{Fairness, FairnessRow, Shares};
-use super::milestones::{Milestones, SLACK, Watched};
+use super::milestones::Milestones;
+use super::spells::{SLACK, Watched, spells};
 use crate::due::{Due, dues};
 use crate::wire::base_one_way;
 
@@ -106,8 +107,9 @@ fn watched(scenario: &Scenario, dues: &[Due], stops: &[Time]) -> Vec<Option<Watc
     let limits = scenario.udp.iter().zip(&dues[tcp..]).zip(&stops[tcp..]);
     let watched = limits.flat_map(|((group, due), stop)| {
         let greedy = !due.responsive && due.want_bps > due.fair_bps * SLACK;
-        let limits = greedy.then_some(Watched { fair_bps: due.fair_bps, stop: *stop });
-        (0..group.flows).map(move |_| limits)
+        let spells = || spells(&group.plan, due.fair_bps).into();
+        let limits = greedy.then(|| Watched { fair_bps: due.fair_bps, stop: *stop, spells: spells() });
+        (0..group.flows).map(move |_| limits.clone())
     });
     watched.collect()
 }

@@ -8,10 +8,12 @@ mod fairness;
 mod loss;
 mod milestones;
 mod port;
+mod spells;
 mod synchrony;
 
 pub use ends::{Ends, OneWay};
 pub use fairness::FairnessRow;
 pub use loss::LossPattern;
 pub use port::{Fate, PortMetrics};
+pub use spells::Treated;
 pub use synchrony::Synchronisation;

@@ -183,12 +183,12 @@ fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not()
     // SFB takes a flow to be unresponsive when its bins' probability reaches 1: with so short a queue it must send much.
     for (rate, qdisc) in [("8Mbit/s", "red_pd"), ("60Mbit/s", "sfb"), ("8Mbit/s", "breathe")] {
         let outcome = bully(rate, qdisc);
-        let found = outcome.flows[9].identification.unwrap_or_else(|| panic!("{qdisc} finds the flow"));
+        let found = outcome.flows[9].treated.identification.unwrap_or_else(|| panic!("{qdisc} finds the flow"));
         assert!(found < Span::from_secs(28), "{qdisc}: {found:?}");
     }
     for qdisc in ["droptail", "red", "codel"] {
         assert!(
-            bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.identification.is_none()),
+            bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.treated.identification.is_none()),
             "{qdisc} knows no flows"
         );
     }
@@ -197,11 +197,11 @@ fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not()
 #[test]
 fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_not() {
     let outcome = bully("8Mbit/s", "drr");
-    let response = outcome.flows[9].response.expect("DRR gives it a tenth from the beginning");
+    let response = outcome.flows[9].treated.response.expect("DRR gives it a tenth from the beginning");
     assert!(response <= Span::from_secs(2), "{response:?}");
     assert_eq!(response.as_nanos() % 1_000_000_000, 0, "whole seconds");
-    assert!(outcome.flows[..9].iter().all(|flow| flow.response.is_none()), "TCP slows down by itself");
-    assert_eq!(bully("8Mbit/s", "droptail").flows[9].response, None);
+    assert!(outcome.flows[..9].iter().all(|flow| flow.treated.response.is_none()), "TCP slows down by itself");
+    assert_eq!(bully("8Mbit/s", "droptail").flows[9].treated.response, None);
 }
 
 #[test]
@@ -215,4 +215,18 @@ fn the_ambient_drop_rate_over_time_adds_up_to_the_whole() {
     let whole = (counts.dropped() - before) as f64 / (counts.arrived - before) as f64;
     // Arrivals differ from second to second, so that the mean of the seconds is near the whole, not equal to it.
     assert!((mean - whole).abs() < 0.3 * whole, "{mean} and {whole}");
+}
+
+#[test]
+fn a_flow_that_rises_above_its_share_late_is_measured_from_there() {
+    // RED-PD's figure 12, shorter: 0.25 Mb/s, 4 Mb/s from 20 s to 50 s, 0.25 Mb/s again; nine TCP flows beside it. From its
+    // start it could not be found out within 20 s.
+    let flows = "[[tcp]]\nflows = 9\npacket = '1000B'\nwindow = 50\nstart = '0s..5s'\noverhead = '500us'\n\
+                 [[udp]]\njitter = 0.1\nheader = '0B'\n\
+                 traffic = 'cbr:schedule=[0s 250kbit/s; 20s 4Mbit/s; 50s 250kbit/s]'\n";
+    let outcome = go(&scenario("120s", "red_pd", flows));
+    let treated = outcome.flows[9].treated;
+    assert!(treated.identification.is_some_and(|found| found < Span::from_secs(20)), "{treated:?}");
+    // Nothing that comes after the run can be a release.
+    assert!(treated.release.is_some_and(|release| release <= Span::from_secs(70)), "{treated:?}");
 }

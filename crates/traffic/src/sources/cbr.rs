@@ -92,9 +92,13 @@ impl Kind for Cbr {
 
     /// Of a schedule, the greatest: what it asks for while it asks for most.
     fn mean_rate(&self) -> Option<f64> {
-        let gaps = self.steps.iter().filter_map(|step| step.gap);
-        let nominal = gaps.map(|(least, random)| least.as_secs_f64() + random.as_secs_f64() / 2.0);
-        Some(nominal.map(|gap| self.bytes as f64 / gap).fold(0.0, f64::max))
+        Some(self.rates().into_iter().map(|(_, rate)| rate).fold(0.0, f64::max))
+    }
+
+    fn rates(&self) -> Vec<(Span, f64)> {
+        let nominal = |(least, random): (Span, Span)| least.as_secs_f64() + random.as_secs_f64() / 2.0;
+        let rate = |step: &Step| step.gap.map_or(0.0, |gap| self.bytes as f64 / nominal(gap));
+        self.steps.iter().map(|step| (step.from, rate(step))).collect()
     }
 }
 

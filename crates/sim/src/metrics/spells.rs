@@ -1,0 +1,242 @@
+//! Spells in which a flow that does not slow down sends more than its share, and what becomes of it in the last of them.
+//!
+//! Where rates are laid down beforehand ([`Plan::rates`](headgate_scenario::Plan::rates)), a spell begins when the rate
+//! rises above the fair share and ends when it is back; a source of which nothing is known is in one spell all the time.
+//! Each spell is judged on its own, from its beginning: a flow that has behaved for a minute cannot be found out sooner.
+
+use std::sync::Arc;
+
+use headgate_core::{Span, Time};
+use headgate_scenario::Plan;
+
+/// A rate is down at its fair share if it exceeds it by no more than a tenth: what the delta-fair convergence time of
+/// RFC 5166, section 2.3, asks of two flows for a delta of 0.1.
+pub const SLACK: f64 = 1.1;
+
+/// Rates are looked at over this long: shorter, and a gap between two packets would pass for a response.
+const WHOLE: Span = Span::from_secs(1);
+
+/// A flow that would take more than its fair share, at least at times.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Its fair share, as goodput.
+    pub fair_bps: f64,
+    /// From here on it sends nothing, which is no response.
+    pub stop: Time,
+    /// When it would take more; at least one.
+    pub spells: Arc<[Spell]>,
+}
+
+/// From when to when, counted from the flow's start; without an end it lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spell {
+    from: Span,
+    to: Option<Span>,
+}
+
+/// The spells in which flows of `plan` write more than `fair_bps` by more than the slack.
+pub fn spells(plan: &Plan, fair_bps: f64) -> Vec<Spell> {
+    let rates = plan.rates();
+    if rates.is_empty() {
+        return vec![Spell { from: Span::ZERO, to: None }];
+    }
+    let mut spells: Vec<Spell> = Vec::new();
+    for (at, bytes) in rates {
+        let (above, open) = (8.0 * bytes > fair_bps * SLACK, spells.last_mut().filter(|spell| spell.to.is_none()));
+        match open {
+            Some(spell) if !above => spell.to = Some(at),
+            None if above => spells.push(Spell { from: at, to: None }),
+            _ => {}
+        }
+    }
+    spells
+}
+
+/// How a watched flow does, second by second, in its latest spell.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    limits: Watched,
+    began: Time,
+    /// The number of the spell, and when it began; of the first, also before it does.
+    spell: usize,
+    since: Time,
+    /// The end of the second under way, and the useful bytes delivered in it.
+    until: Time,
+    bytes: u64,
+    response: Option<Time>,
+    /// The first and the last drop that tell it was singled out.
+    told: Option<(Time, Time)>,
+}
+
+/// What became of a flow in its latest spell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Treated {
+    /// From the spell's beginning to the first drop that tells the flow was singled out.
+    pub identification: Option<Span>,
+    /// From the spell's beginning to the end of the first whole second of it with no more than the fair share.
+    pub response: Option<Span>,
+    /// From the spell's end to the last such drop: nothing if none came after it.
+    pub release: Option<Span>,
+}
+
+impl Pace {
+    /// A flow that has not begun.
+    pub fn new(limits: Watched) -> Pace {
+        let (never, spell) = (Time::NEVER, 0);
+        Pace { limits, began: never, spell, since: never, until: never, bytes: 0, response: None, told: None }
+    }
+
+    /// It begins to send.
+    pub fn begin(&mut self, now: Time) {
+        self.began = now;
+        self.enter(0);
+    }
+
+    /// Useful bytes are with its receiver.
+    #[inline]
+    pub fn delivered(&mut self, bytes: u64, now: Time) {
+        self.advance(now);
+        if now >= self.since {
+            self.bytes += bytes;
+        }
+    }
+
+    /// A drop tells that it was singled out.
+    pub fn told(&mut self, now: Time) {
+        self.advance(now);
+        if now >= self.since {
+            self.told = Some((self.told.map_or(now, |(first, _)| first), now));
+        }
+    }
+
+    /// What became of it by `now`.
+    pub fn treated(&self, now: Time) -> Treated {
+        let mut pace = self.clone();
+        pace.advance(now);
+        let end = pace.falls().filter(|falls| *falls <= now && *falls < pace.limits.stop);
+        Treated {
+            identification: pace.told.map(|(first, _)| first - pace.since),
+            response: pace.response.map(|at| at - pace.since),
+            release: end.zip(pace.told).map(|(end, (_, last))| last.max(end) - end),
+        }
+    }
+
+    fn enter(&mut self, spell: usize) {
+        let from = self.limits.spells.get(spell).map_or(Span::ZERO, |spell| spell.from);
+        (self.spell, self.since) = (spell, self.began + from);
+        (self.until, self.bytes, self.response, self.told) = (self.since + WHOLE, 0, None, None);
+    }
+
+    /// When the spell ends, if it does.
+    fn falls(&self) -> Option<Time> {
+        self.limits.spells.get(self.spell)?.to.map(|to| self.began + to)
+    }
+
+    /// Ends every second that ends by `now`, until one of them was a response, and enters every spell that begins by then.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        loop {
+            let end = self.falls().unwrap_or(Time::NEVER).min(self.limits.stop);
+            while self.until <= now && self.response.is_none() && self.until <= end {
+                let most = self.limits.fair_bps * SLACK * WHOLE.as_secs_f64() / 8.0;
+                self.response = (self.bytes as f64 <= most).then_some(self.until);
+                (self.until, self.bytes) = (self.until + WHOLE, 0);
+            }
+            match self.limits.spells.get(self.spell + 1) {
+                Some(next) if self.began + next.from <= now => self.enter(self.spell + 1),
+                _ => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    fn watched(spells: &[(u64, Option<u64>)], stop: Time) -> Pace {
+        let spell =
+            |&(from, to): &(u64, Option<u64>)| Spell { from: Span::from_millis(from), to: to.map(Span::from_millis) };
+        Pace::new(Watched { fair_bps: 80e3, stop, spells: spells.iter().map(spell).collect() })
+    }
+
+    /// A flow due 80 kbit/s, 10 KB a second, that begins at 250 ms and is delivered so many KB in each second since.
+    fn responded(kilobytes: &[u64], stop: Time, end: Time) -> Option<Span> {
+        let mut pace = watched(&[(0, None)], stop);
+        pace.begin(at(250));
+        for (second, kb) in kilobytes.iter().enumerate() {
+            (0..*kb).for_each(|_| pace.delivered(1000, at(250 + 1000 * second as u64 + 999)));
+        }
+        pace.treated(end).response
+    }
+
+    #[test]
+    fn the_response_ends_with_the_first_second_at_the_fair_share() {
+        let tenth_above = responded(&[50, 20, 12, 11, 30], Time::NEVER, at(60_000));
+        assert_eq!(tenth_above, Some(Span::from_secs(4)));
+        assert_eq!(responded(&[11, 50], Time::NEVER, at(60_000)), Some(Span::from_secs(1)));
+        assert_eq!(responded(&[50, 50], Time::NEVER, at(60_000)), Some(Span::from_secs(3)), "shut out altogether");
+    }
+
+    #[test]
+    fn a_flow_that_stops_or_is_never_held_back_has_not_responded() {
+        assert_eq!(responded(&[50, 50], at(2500), at(60_000)), None);
+        assert_eq!(responded(&[50, 50, 50], Time::NEVER, at(3249)), None);
+    }
+
+    #[test]
+    fn a_spell_is_measured_from_its_beginning_and_the_release_from_its_end() {
+        // Above its share from 10 to 20 s after it began at 1 s; singled out from 11.3 to 24 s.
+        let mut pace = watched(&[(10_000, Some(20_000))], Time::NEVER);
+        pace.begin(at(1000));
+        pace.told(at(5000)); // by mistake: it has done nothing yet
+        assert_eq!(pace.treated(at(10_000)), Treated::default());
+        (0..10).for_each(|second| (0..50).for_each(|_| pace.delivered(1000, at(1500 + 1000 * second))));
+        // 50 KB in its first second above, 10 KB in the second, 50 KB again in the third.
+        for (second, kb) in [(11, 50), (12, 10), (13, 50)] {
+            (0..kb).for_each(|_| pace.delivered(1000, at(1000 * second + 500)));
+        }
+        let mut treated = pace.treated(at(14_000));
+        assert_eq!((treated.identification, treated.response), (None, Some(Span::from_secs(2))));
+        [11_300, 15_000, 24_000].into_iter().for_each(|millis| pace.told(at(millis)));
+        treated = pace.treated(at(20_999));
+        assert_eq!((treated.identification, treated.release), (Some(Span::from_millis(300)), None), "it goes on");
+        assert_eq!(pace.treated(at(30_000)).release, Some(Span::from_secs(3)));
+    }
+
+    #[test]
+    fn the_latest_spell_counts_and_one_whose_drops_end_with_it_is_released_at_once() {
+        let mut pace = watched(&[(0, Some(5000)), (8000, Some(9000))], Time::NEVER);
+        pace.begin(at(0));
+        pace.told(at(1000));
+        assert_eq!(pace.treated(at(7000)).identification, Some(Span::from_secs(1)));
+        assert_eq!(pace.treated(at(7000)).release, Some(Span::ZERO));
+        assert_eq!(pace.treated(at(8500)), Treated::default(), "nothing is known of the second yet");
+        pace.told(at(8700));
+        assert_eq!(pace.treated(at(8800)).identification, Some(Span::from_millis(700)));
+    }
+
+    #[test]
+    fn spells_are_where_a_schedule_is_above_the_share() {
+        use headgate_scenario::{Changes, Scenario};
+        let of = |traffic: &str, fair: f64| {
+            let text = format!(
+                "name = 's'\nduration = '9s'\nqdiscs = ['droptail']\nlink = {{ rate = '9Mbit/s', delay = '1ms', limit = '9p' }}\n\
+                 [[udp]]\nheader = '0B'\ntraffic = '{traffic}'\n"
+            );
+            let scenario = Scenario::read(&text, "s", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+            spells(&scenario.udp[0].plan, fair)
+        };
+        let spell = |from, to: Option<u64>| Spell { from: Span::from_secs(from), to: to.map(Span::from_secs) };
+        // RED-PD's figure 12, with a share of 1 Mbit/s.
+        assert_eq!(of("cbr:preset=red_pd", 1e6), [spell(50, Some(250))]);
+        let steps = "cbr:schedule=[0s 2Mbit/s; 1s 3Mbit/s; 2s 1Mbit/s; 3s 0bit/s; 4s 2Mbit/s]";
+        assert_eq!(of(steps, 1e6), [spell(0, Some(2)), spell(4, None)]);
+        assert_eq!(of(steps, 2.5e6), [spell(1, Some(2))]);
+        assert_eq!(of("voip", 1.0), [spell(0, None)], "nothing is laid down beforehand");
+    }
+}
