@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 #: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.
-POINTS = 600
+POINTS = 400
 
 #: Marks of curves, so that they are told apart where colours are near each other or are not seen.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")

@@ -59,7 +59,7 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
         ),
         claims=tuple(_claims(number, what, tuple(qdiscs), finding)),
         plot=plot,
-        quick=Quick(seeds=1, set=("duration=50s",), cases=grid(cbr=(0.4, 2, 4, 8))),
+        quick=Quick(seeds=5, set=("duration=50s",), cases=grid(cbr=(0.4, 2, 4, 8))),
     )
 
 
