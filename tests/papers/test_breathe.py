@@ -1,0 +1,31 @@
+"""Claims of the BREATHe paper that hold clearly, from a shortened run."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from headgate.papers import catalogue
+from headgate.papers.judge import Verdict
+from headgate.papers.record import judged
+from headgate.papers.running import How, run
+from headgate.runner import Watcher
+
+
+def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
+    figure2, figure3 = (catalogue.experiment(f"breathe/fig{number}") for number in (2, 3))
+    # The two figures are of the same runs.
+    assert figure2.scenario == figure3.scenario
+    assert figure2.qdiscs == figure3.qdiscs
+    both = replace(figure2, measures={**figure2.measures, **figure3.measures})
+    shortened = replace(both, quick=replace(both.quick, set=("duration=100s",)))
+    found = run(shortened, tmp_path, How(quick=True, threads=2), Watcher()).found
+    said = {claim.text: judged(claim.judge, found)["verdict"] for claim in (*figure2.claims, *figure3.claims)}
+    clear = (
+        "Under DropTail TCP gets nearly nothing (less than 5 % of the fair rate)",
+        "Under RED TCP gets nearly nothing (less than 5 % of the fair rate)",
+        "CHOKe with one candidate protects TCP less than with ten",
+        "Under AFD flows of 10 Mbit/s get more than TCP flows",
+        "BREATHe protects TCP more than CHOKe-1 does",
+        "BREATHe protects TCP more than SFQ does",
+        "More TCP flows are near the fair rate (0.6 to 1.2 kbit/s) under BREATHe than under CHOKe-1",
+    )
+    assert {claim: said[claim] for claim in clear} == dict.fromkeys(clear, Verdict.HOLDS.value)

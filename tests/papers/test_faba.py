@@ -1,0 +1,39 @@
+"""Claims of the FABA paper that hold clearly, from shortened runs: a change that breaks one is seen."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from headgate.papers import catalogue
+from headgate.papers.experiment import Case
+from headgate.papers.judge import Verdict
+from headgate.papers.record import judged
+from headgate.papers.running import How, run
+from headgate.runner import Watcher
+
+
+def verdicts(name: str, out: Path, cases: tuple[Case, ...]) -> dict[str, str]:
+    """The verdict on each claim of an experiment, from a shortened run of these cases."""
+    whole = catalogue.experiment(name)
+    shortened = replace(whole, quick=replace(whole.quick, cases=cases), cases=cases)
+    found = run(shortened, out, How(quick=True, threads=2), Watcher()).found
+    return {claim.text: judged(claim.judge, found)["verdict"] for claim in whole.claims}
+
+
+def test_faba_protects_tcp_at_small_and_large_buffers(tmp_path: Path):
+    said = verdicts("faba/table1", tmp_path, ({"buffer": 78}, {"buffer": 780}))
+    clear = (
+        "FABA gives TCP more than RED does, at every buffer",
+        "FABA gives TCP more than CHOKe does, at every buffer",
+        "With a constrained buffer (78 packets) FABA does better than FRED",
+        "With more buffer, TCP gets more under FRED",
+        "With more buffer, TCP gets more under SFED",
+        "With more buffer, TCP gets more under FABA",
+    )
+    assert {claim: said[claim] for claim in clear} == dict.fromkeys(clear, Verdict.HOLDS.value)
+
+
+def test_aggregates_and_hierarchies_get_their_shares(tmp_path: Path):
+    said = verdicts("faba/fig17", tmp_path, ({"constant": 4}, {"constant": 20}))
+    said |= verdicts("faba/fig19", tmp_path, ({},))
+    assert len(said) == 5
+    assert set(said.values()) == {Verdict.HOLDS.value}
