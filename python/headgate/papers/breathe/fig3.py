@@ -29,6 +29,7 @@ def _narrower(other: str) -> Claim:
         f"More TCP flows are near the fair rate (0.6 to 1.2 kbit/s) under BREATHe than under {other}",
         PLACE,
         lambda found: above(found("near_fair", "BREATHe"), found("near_fair", other)),
+        common.LIMITS,
     )
 
 
@@ -73,11 +74,13 @@ EXPERIMENT = Experiment(
             "Under BREATHe 70 % of the TCP flows get 0.6 to 1.2 kbit/s (within a tenth)",
             PLACE,
             lambda found: near(found("near_fair", "BREATHe"), 0.7, within=0.1),
+            common.LIMITS,
         ),
         Claim(
             "Under BREATHe most TCP flows get 0.4 to 1.2 kbit/s",
             "section 1",
             lambda found: above(found("below_most", "BREATHe"), 0.5),
+            common.LIMITS,
         ),
         Claim(
             "Under BREATHe 0.3 % of the TCP flows are stopped (no more than rounds to that)",

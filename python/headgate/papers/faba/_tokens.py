@@ -68,6 +68,13 @@ def within_two(run: Run) -> float:
 #: What figures 7 and 8 measure.
 MOMENTS: dict[str, Measure] = {"near_one": near_one(0.1), "most": most, "within_two": within_two}
 
+#: Why two tokens are distributed now and then.
+SETTLES = (
+    "One draw gives back what one departure brings, so that what deleted buckets leave in sigma stays there until "
+    "sigma exceeds Q: with the mix it is 112 on average beside a queue of 183, and passes it in 3 % of the intervals."
+    " Then two tokens are distributed."
+)
+
 
 def claims(figure: str) -> tuple[Claim, ...]:
     """What the paper says of figures 7 and 8."""
@@ -76,6 +83,7 @@ def claims(figure: str) -> tuple[Claim, ...]:
             "Tokens distributed are 1 on average almost everywhere (within 0.1 in 95 % of the intervals)",
             f"section 5.2, {figure}",
             lambda found: above(found("near_one", "FABA"), 0.95),
+            SETTLES,
         ),
         Claim(
             "No more than two tokens are distributed (on average over any interval after the start)",
@@ -87,6 +95,7 @@ def claims(figure: str) -> tuple[Claim, ...]:
             "sigma/Q + 1 is no more than two (in 99 % of the intervals with a queue)",
             f"section 5.2, {figure}",
             lambda found: above(found("within_two", "FABA"), 0.99),
+            SETTLES,
         ),
     )
 

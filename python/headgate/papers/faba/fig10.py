@@ -63,7 +63,11 @@ EXPERIMENT = Experiment(
     claims=(
         _less("RED"),
         _less("CHOKe"),
-        _less("FRED"),
+        _less(
+            "FRED",
+            "Both are at 1.18 Mbit/s. FRED's strikes are forgotten when the queue holds nothing more of a flow, which "
+            "with this buffer never happens to the CBR flow: it is held to the average queue per flow for good.",
+        ),
         Claim(
             "Under FABA the CBR flow gets not much more than its fair share (less than half as much again)",
             PLACE,

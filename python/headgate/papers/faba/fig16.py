@@ -87,6 +87,8 @@ def _unharmed(label: str) -> Claim:
         f"Under {label} a small window (10) sees no drops",
         PLACE,
         lambda found: at_most(found("dropped", label, fragile=10), 0),
+        "RED and CHOKe do not tell flows apart, and the two others and the CBR flow fill the link: at any buffer from"
+        " 66 to 1760 packets RED drops packets of a window of 10.",
     )
 
 
@@ -152,7 +154,14 @@ EXPERIMENT = Experiment(
         Choice("overhead", "40us", "half a packet's time on the link, against falling into step"),
     ),
     claims=(
-        Claim("FABA gives almost the ideal share (a tenth less at most) at every window", PLACE, _follows),
+        Claim(
+            "FABA gives almost the ideal share (a tenth less at most) at every window",
+            PLACE,
+            _follows,
+            "Open: the buffer. The ideal line leaves out queueing, which is 7 ms with 264 packets: a window of 10 over "
+            "47 ms is 0.87 Mbit/s, which the flow gets. With 66 packets small windows keep to the line, and large ones "
+            "lose packets and stay below 4 Mbit/s; with 130 packets the line is followed up to 9.6 Mbit/s.",
+        ),
         *(_unharmed(label) for label in (*common.OTHERS, "FABA")),
         *(_saturates(label) for label in common.OTHERS),
         *(_better(label) for label in common.OTHERS),
