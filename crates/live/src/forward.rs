@@ -42,6 +42,12 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
         Forwarder { a, b, lanes, clock, window, stop, show_at: Time::ZERO, until: Time::NEVER }
     }
 
+    /// The same, stopped by `stop` instead of a flag of its own: several can be stopped by one.
+    #[must_use]
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Forwarder { stop, ..self }
+    }
+
     /// Where it shows what it does.
     pub fn window(&self) -> Window {
         self.window.clone()

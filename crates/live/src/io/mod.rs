@@ -7,6 +7,14 @@ use crate::frame::Layer;
 use crate::pool::{FrameId, Pool};
 
 pub mod memory;
+mod packet;
+mod ring;
+mod sys;
+mod tun;
+
+pub use packet::PacketSocket;
+pub use sys::{offloads, switch_offloads_off};
+pub use tun::Tun;
 
 /// Frames that are handled at a time. Their vector has room for as many, so it never grows.
 pub const BATCH: usize = 64;

@@ -5,6 +5,9 @@ use headgate_core::{Ecn, Limit, Qdisc, Rate, Span};
 use headgate_live::{Lane, Layer, WireSettings};
 use headgate_scenario::{Impairments, Pace, Simplex};
 
+#[allow(dead_code, reason = "each test takes what it needs")]
+pub mod namespace;
+
 /// An IPv4 packet of `bytes` bytes, 28 at the least, from UDP port `port`; `number` is its first data.
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub fn packet(port: u16, bytes: usize, ecn: Ecn, number: u32) -> Vec<u8> {

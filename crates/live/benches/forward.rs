@@ -1,0 +1,160 @@
+//! What the forwarder costs: CPU time of its thread for a packet, through a pair of TUN devices and through packet sockets
+//! on virtual Ethernet, beside a bare loop over the same ends that has no queue, no parser and no link.
+//!
+//! CPU time, so that what else the machine does counts as little as it can, and the best of a few rounds, in which all
+//! take turns. Packets a second are those of a thread that has a core to itself. It needs root, for namespaces of its own.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use headgate_core::{Ecn, Span, Time};
+use headgate_live::clock::{Monotonic, thread_cpu};
+use headgate_live::io::{BATCH, Io, PacketSocket, Tun};
+use headgate_live::pacing::{Clock, Paced};
+use headgate_live::{Forwarder, Pool};
+use support::namespace::{in_namespace, ip, veth};
+use support::{Direction, packet};
+
+const ROUNDS: usize = 3;
+const EACH: Span = Span::from_millis(400);
+const QDISCS: [&str; 3] = ["droptail", "sfb", "faba"];
+const SIZES: [usize; 2] = [64, 1500];
+
+fn main() {
+    let done = in_namespace(|| {
+        println!(
+            "{:<16} {:>6} {:>10} {:>11} {:>11} {:>8} {:>8}",
+            "ends", "bytes", "", "ns/packet", "packets/s", "Gbit/s", "of bare"
+        );
+        SIZES.into_iter().for_each(tun);
+        SIZES.into_iter().for_each(sockets);
+    });
+    if done.is_none() {
+        println!("nothing was measured");
+    }
+}
+
+/// UDP from the kernel's own host behind one device to the host behind the other.
+fn tun(bytes: usize) {
+    let end = |number: u8| {
+        in_namespace(|| {
+            let tun = Tun::create("hg0").expect("a TUN device can be made");
+            ip("link set hg0 addrgenmode none");
+            ip(&format!("address add 10.77.0.{number}/24 dev hg0"));
+            ip("link set hg0 up");
+            (tun, UdpSocket::bind(format!("10.77.0.{number}:9")).expect("the address is there"))
+        })
+        .expect("a namespace can be made here")
+    };
+    // Nobody reads there: what finds no room in the socket is gone.
+    let ((a, sender), (b, _receiver)) = (end(1), end(2));
+    let data = vec![0; bytes - 28];
+    // What the device has no room for is gone.
+    let load = || {
+        let _ = sender.send_to(&data, "10.77.0.2:9");
+    };
+    compare("TUN", bytes, (a, b), load);
+}
+
+/// Frames that a packet socket writes.
+fn sockets(bytes: usize) {
+    in_namespace(|| {
+        veth("left", "in");
+        veth("out", "right");
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).expect("it was just made"));
+        let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+        frame.extend(packet(5000, bytes - 14, Ecn::NotEct, 0));
+        let mut socket = PacketSocket::open("left", 64).expect("it was just made");
+        let mut pool = Pool::new(32, Pool::SLOT);
+        let batch: Vec<_> = (0..32).filter_map(|_| pool.take()).collect();
+        for slot in &batch {
+            pool.room(slot)[..frame.len()].copy_from_slice(&frame);
+            pool.set_len(slot, frame.len());
+        }
+        let load = || {
+            socket.send(&pool, &batch).expect("the interface is there");
+        };
+        compare("packet sockets", bytes, (a, b), load);
+    })
+    .expect("a namespace can be made here");
+}
+
+/// The bare loop and the forwarder with each discipline, in turns.
+fn compare<A: Io + Send, B: Io + Send>(name: &str, bytes: usize, mut ends: (A, B), mut load: impl FnMut() + Send) {
+    let mut best = [f64::MAX; QDISCS.len() + 1];
+    for _ in 0..ROUNDS {
+        for (n, best) in best.iter_mut().enumerate() {
+            let cost;
+            (cost, ends) = under(&mut load, ends, |ends, stop| match n.checked_sub(1) {
+                None => bare(ends, &stop),
+                Some(n) => forwarder(QDISCS[n], ends, stop),
+            });
+            *best = best.min(cost);
+        }
+    }
+    for (n, cost) in best.iter().enumerate() {
+        let who = n.checked_sub(1).map_or("bare", |n| QDISCS[n]);
+        let (rate, ratio) = (1e9 / cost, best[0] / cost);
+        let gbit = rate * bytes as f64 * 8.0 / 1e9;
+        println!("{name:<16} {bytes:>6} {who:>10} {cost:>11.0} {rate:>11.0} {gbit:>8.2} {ratio:>8.2}");
+    }
+}
+
+/// Packets that crossed, and the CPU time they took.
+type Work = (u64, Span);
+
+/// Does `work` while `load` is done again and again in another thread; says how many nanoseconds a packet took.
+fn under<E>(load: &mut (impl FnMut() + Send), ends: E, work: impl FnOnce(E, Arc<AtomicBool>) -> (Work, E)) -> (f64, E) {
+    let stop = Arc::new(AtomicBool::new(false));
+    thread::scope(|scope| {
+        let over = Arc::clone(&stop);
+        scope.spawn(move || {
+            let clock = Monotonic::new();
+            while clock.now() < Time::ZERO + EACH {
+                load();
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        let ((packets, cpu), ends) = work(ends, stop);
+        (cpu.as_nanos() as f64 / packets as f64, ends)
+    })
+}
+
+fn forwarder<A: Io, B: Io>(qdisc: &str, (a, b): (A, B), stop: Arc<AtomicBool>) -> (Work, (A, B)) {
+    let direction = Direction::new(100_000, 0, 1000, qdisc);
+    let lanes = ["forward", "reverse"].map(|label| direction.lane(a.layer(), label));
+    let clock = Paced::new(Monotonic::new(), Paced::MARGIN);
+    let mut forwarder = Forwarder::new(a, b, lanes, clock).stopped_by(stop);
+    let begin = thread_cpu();
+    let view = forwarder.run().expect("the ends are there");
+    ((view.wires[0].counts.out, thread_cpu() - begin), (forwarder.a, forwarder.b))
+}
+
+/// Takes and gives, and nothing between.
+fn bare<A: Io, B: Io>((mut a, mut b): (A, B), stop: &AtomicBool) -> (Work, (A, B)) {
+    let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+    clock.begin();
+    let (mut pool, mut batch) = (Pool::new(2 * BATCH as u32, Pool::SLOT), Vec::with_capacity(BATCH));
+    let mut pass = |from: &mut dyn Io, to: &mut dyn Io| {
+        let more = from.recv(&mut pool, &mut batch).expect("the end is there").more;
+        let refused = to.send(&pool, &batch).expect("the end is there");
+        let passed = batch.len() - refused;
+        batch.drain(..).for_each(|frame| pool.give(frame));
+        (passed as u64, more)
+    };
+    let (begin, mut packets) = (thread_cpu(), 0);
+    while !stop.load(Ordering::Relaxed) {
+        let ((forth, more), (_, back)) = (pass(&mut a, &mut b), pass(&mut b, &mut a));
+        packets += forth;
+        if !more && !back {
+            let until = clock.now() + Span::from_millis(50);
+            clock.wait(until, [a.fd(), b.fd()]).expect("the ends are there");
+        }
+    }
+    ((packets, thread_cpu() - begin), (a, b))
+}

@@ -1,0 +1,194 @@
+//! System calls on interfaces and sockets for which neither the standard library nor rustix has a safe one.
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::net::UdpSocket;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// What the system said.
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// A request about the interface `name`, zero but for that.
+///
+/// # Errors
+/// `InvalidInput` if no interface can have that name.
+pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
+    // The kernel wants a zero at the end.
+    if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0) {
+        let what = format!("{name:?} is no name of an interface: 1 to {} bytes", libc::IFNAMSIZ - 1);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    // SAFETY: an `ifreq` is numbers, addresses and pointers without meaning of their own, for all of which zero will do.
+    let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+/// The name in a request, as the kernel may have changed it.
+pub(super) fn name_of(request: &libc::ifreq) -> String {
+    request.ifr_name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte as u8)).collect()
+}
+
+/// Asks the driver behind `fd` what `code` stands for.
+pub(super) fn ioctl(fd: BorrowedFd<'_>, code: libc::Ioctl, request: &mut libc::ifreq) -> io::Result<()> {
+    // SAFETY: all codes used here read and write one `ifreq`, which is borrowed for the call; what its pointer member
+    // points to, if the code uses it, outlives the call at the callers.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), code, std::ptr::from_mut(request)) }).map(drop)
+}
+
+/// A socket to ask about interfaces of the thread's network namespace.
+pub(super) fn asking() -> io::Result<UdpSocket> {
+    UdpSocket::bind("0.0.0.0:0")
+}
+
+/// The MTU of the interface `name`.
+pub(super) fn mtu(name: &str) -> io::Result<usize> {
+    let mut request = request(name)?;
+    ioctl(asking()?.as_fd(), libc::SIOCGIFMTU as libc::Ioctl, &mut request)?;
+    // SAFETY: the kernel has just written this member.
+    Ok(usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).unwrap_or(0))
+}
+
+/// The number of the interface `name`.
+pub(super) fn index(name: &str) -> io::Result<i32> {
+    let mut request = request(name)?;
+    ioctl(asking()?.as_fd(), libc::SIOCGIFINDEX as libc::Ioctl, &mut request)?;
+    // SAFETY: the kernel has just written this member.
+    Ok(unsafe { request.ifr_ifru.ifru_ifindex })
+}
+
+/// A packet socket that nothing comes to before it is bound.
+pub(super) fn packet_socket() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is involved; what is returned is a descriptor that is nobody's yet.
+    unsafe { Ok(OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)) }
+}
+
+/// Binds a packet socket to all that comes to interface number `index`.
+pub(super) fn bind(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
+    // SAFETY: an address is numbers, for all of which zero will do.
+    let mut address: libc::sockaddr_ll = unsafe { MaybeUninit::zeroed().assume_init() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = index;
+    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the address lives during the call and is as long as is said.
+    checked(unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(&address).cast(), length) }).map(drop)
+}
+
+/// Sets an option of plain numbers.
+pub(super) fn set<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i32, value: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the value lives during the call and is as long as is said; the kernel only reads it.
+    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), length) })
+        .map(drop)
+}
+
+/// Reads an option of `N` numbers.
+pub(super) fn get<const N: usize>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<[u32; N]> {
+    let mut value = [0; N];
+    let mut length = size_of::<[u32; N]>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `value`, which is as long; any bytes are numbers.
+    checked(unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, option, value.as_mut_ptr().cast(), std::ptr::from_mut(&mut length))
+    })?;
+    Ok(value)
+}
+
+/// Frames that one call sends.
+pub(super) const MOST_SENT: usize = 32;
+
+/// Sends frames, at most [`MOST_SENT`], on a bound socket, without waiting; says how many it took.
+///
+/// # Errors
+/// What the system says, if it took none.
+pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
+    const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+    let mut pieces = [EMPTY; MOST_SENT];
+    // The kernel does not write to what is sent, whatever the pointer's type says.
+    let count = pieces.iter_mut().zip(frames).map(|(piece, frame)| {
+        *piece = libc::iovec { iov_base: frame.as_ptr().cast_mut().cast(), iov_len: frame.len() };
+    });
+    let count = count.count();
+    // SAFETY: a header is numbers and pointers, for all of which zero will do.
+    let mut headers: [libc::mmsghdr; MOST_SENT] = unsafe { MaybeUninit::zeroed().assume_init() };
+    for (header, piece) in headers.iter_mut().zip(&mut pieces[..count]) {
+        header.msg_hdr.msg_iov = piece;
+        header.msg_hdr.msg_iovlen = 1;
+    }
+    // SAFETY: `count` headers are filled in; each points to one piece of `pieces`, which points to a frame. All of them
+    // live during the call.
+    let taken = unsafe {
+        libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), count as libc::c_uint, libc::MSG_DONTWAIT as _)
+    };
+    Ok(checked(taken)? as usize)
+}
+
+/// Commands of `SIOCETHTOOL` that switch (linux/ethtool.h), with the names that ethtool gives them.
+const OFFLOADS: [(u32, u32, &str); 6] = [
+    (0x15, 0x14, "rx-checksumming"),
+    (0x17, 0x16, "tx-checksumming"),
+    (0x1f, 0x1e, "tcp-segmentation-offload"),
+    (0x22, 0x21, "udp-fragmentation-offload"),
+    (0x24, 0x23, "generic-segmentation-offload"),
+    (0x2c, 0x2b, "generic-receive-offload"),
+];
+
+fn ethtool(name: &str, command: u32, value: u32) -> io::Result<u32> {
+    let mut request = request(name)?;
+    // struct ethtool_value.
+    let mut switch = [command, value];
+    request.ifr_ifru.ifru_data = switch.as_mut_ptr().cast();
+    ioctl(asking()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
+    Ok(switch[1])
+}
+
+/// Switches the offloads of the interface `name` off, so that what is seen there are packets as they cross a link: no
+/// segments yet to be cut, none that were merged, no checksum yet to be filled in. Do this to interfaces you made.
+///
+/// # Errors
+/// What the system says; that a driver does not know an offload is none.
+pub fn switch_offloads_off(name: &str) -> io::Result<()> {
+    for (set, get, _) in OFFLOADS {
+        match ethtool(name, set, 0) {
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) && ethtool(name, get, 0).unwrap_or(0) == 0 => {
+            }
+            result => drop(result?),
+        }
+    }
+    Ok(())
+}
+
+/// The offloads of the interface `name` that are on, by the names ethtool gives them.
+///
+/// # Errors
+/// What the system says.
+pub fn offloads(name: &str) -> io::Result<Vec<&'static str>> {
+    index(name)?;
+    Ok(OFFLOADS.into_iter().filter(|(_, get, _)| ethtool(name, *get, 0).unwrap_or(0) != 0).map(|row| row.2).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_no_interface_can_have_is_refused() {
+        for name in ["", "a-name-of-16-byte", "nul\0"] {
+            assert_eq!(request(name).map(drop).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name:?}");
+        }
+        assert_eq!(name_of(&request("fifteen-letters").unwrap()), "fifteen-letters");
+    }
+
+    #[test]
+    fn the_loopback_has_an_mtu_and_a_number() {
+        assert!(mtu("lo").unwrap() >= 1500);
+        assert!(index("lo").unwrap() >= 1);
+        assert!(mtu("no-such-link").is_err() && offloads("no-such-link").is_err());
+    }
+}

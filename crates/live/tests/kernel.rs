@@ -1,0 +1,267 @@
+//! The forwarder between devices of the kernel, in namespaces that the tests make. They need root, and are skipped, with
+//! the reason printed, where they have not got it.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::net::UdpSocket;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use etherparse::Ipv4HeaderSlice;
+use headgate_core::{Ecn, Rate, Span};
+use headgate_live::clock::Monotonic;
+use headgate_live::io::{Io, PacketSocket, Tun, offloads};
+use headgate_live::pacing::{Clock, Paced};
+use headgate_live::{Forwarder, FrameId, Layer, Oddity, Pool, View, WireView};
+use support::namespace::{in_namespace, ip, veth};
+use support::{Direction, packet};
+
+/// Forwards between `a` and `b` with `direction` both ways while `job` is done in another thread of the same namespace.
+fn forward<A, B, T>(a: A, b: B, direction: &Direction, job: impl FnOnce() -> T + Send) -> (View, T)
+where
+    A: Io + Send,
+    B: Io + Send,
+    T: Send,
+{
+    let layer = a.layer();
+    let lanes = [direction.lane(layer, "forward"), direction.lane(layer, "reverse")];
+    let mut forwarder = Forwarder::new(a, b, lanes, Paced::new(Monotonic::new(), Paced::MARGIN));
+    let stop = forwarder.stopper();
+    thread::scope(|scope| {
+        // It stops also when the job panics.
+        struct Stop(std::sync::Arc<std::sync::atomic::AtomicBool>);
+        impl Drop for Stop {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+        let job = scope.spawn(move || {
+            let _stop = Stop(stop);
+            job()
+        });
+        let view = forwarder.run().unwrap();
+        (view, job.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+fn adds_up(wire: &WireView) {
+    assert!(wire.adds_up(), "{wire:#?}");
+    assert_eq!(wire.counts.no_slot + wire.counts.refused, 0, "{:?}", wire.counts);
+}
+
+/// A packet socket with a pool, as a host that writes its own frames.
+struct Host {
+    socket: PacketSocket,
+    pool: Pool,
+}
+
+impl Host {
+    fn new(interface: &str) -> Host {
+        Host { socket: PacketSocket::open(interface, 4096).unwrap(), pool: Pool::new(64, Pool::SLOT) }
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        let frame = self.pool.take().unwrap();
+        self.pool.room(&frame)[..bytes.len()].copy_from_slice(bytes);
+        self.pool.set_len(&frame, bytes.len());
+        assert_eq!(self.socket.send(&self.pool, std::slice::from_ref(&frame)).unwrap(), 0, "refused");
+        self.pool.give(frame);
+    }
+
+    /// The frames that come until `count` are there, or for two seconds.
+    fn receive(&mut self, count: usize) -> Vec<Vec<u8>> {
+        let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+        let end = clock.now() + Span::from_secs(2);
+        let (mut frames, mut batch) = (Vec::new(), Vec::with_capacity(64));
+        while frames.len() < count && clock.now() < end {
+            clock.wait(end, [self.socket.fd(), None]).unwrap();
+            self.socket.recv(&mut self.pool, &mut batch).unwrap();
+            for frame in batch.drain(..) {
+                frames.push(self.pool.frame(&frame).to_vec());
+                self.pool.give(frame);
+            }
+        }
+        frames
+    }
+}
+
+fn ethernet(kind: u16, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+    frame.extend_from_slice(&kind.to_be_bytes());
+    frame.extend_from_slice(payload);
+    frame
+}
+
+#[test]
+fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
+    in_namespace(|| {
+        veth("left", "in");
+        veth("out", "right");
+        assert_eq!(offloads("in").unwrap(), Vec::<&str>::new(), "they were switched off");
+        let (mut left, mut right) = (Host::new("left"), Host::new("right"));
+        let ends = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).unwrap());
+        let [a, b] = ends;
+        assert_eq!((a.layer(), a.mtu()), (Layer::Ethernet, 1500));
+        let mut tagged = 7_u16.to_be_bytes().to_vec();
+        tagged.extend_from_slice(&0x800_u16.to_be_bytes());
+        tagged.extend_from_slice(&packet(5000, 900, Ecn::NotEct, 3));
+        let mut frames: Vec<Vec<u8>> = (0..40)
+            .map(|n| ethernet(0x800, &packet(5000, 100 + 35 * n, Ecn::NotEct, n as u32)))
+            .chain([ethernet(0x806, &[1; 28]), ethernet(0x8100, &tagged), ethernet(0x86dd, &[0x60; 60])])
+            .collect();
+        let direction = Direction::new(100, 1, 200, "droptail");
+        let (view, received) = forward(a, b, &direction, || {
+            frames.iter().for_each(|frame| left.send(frame));
+            right.receive(42)
+        });
+        let wire = &view.wires[0];
+        adds_up(wire);
+        // The last says that it is longer than it is.
+        frames.pop();
+        assert_eq!(received, frames);
+        assert_eq!((wire.counts.came, wire.counts.out), (43, 42));
+        assert_eq!([Oddity::NonIp, Oddity::BadLength].map(|oddity| wire.oddities.of(oddity)), [1, 1]);
+        assert_eq!(view.kernel[0].dropped, 0);
+    });
+}
+
+#[test]
+fn marks_reach_the_receiver_with_a_true_checksum() {
+    in_namespace(|| {
+        veth("left", "in");
+        veth("out", "right");
+        let (mut left, mut right) = (Host::new("left"), Host::new("right"));
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).unwrap());
+        let direction = Direction::new(10, 0, 500, "red:minth=5p,maxth=50p,ecn=on");
+        let (view, received) = forward(a, b, &direction, || {
+            (0..300).for_each(|n| left.send(&ethernet(0x800, &packet(5000, 1000, Ecn::Ect0, n))));
+            right.receive(300)
+        });
+        let wire = &view.wires[0];
+        adds_up(wire);
+        let marked = received.iter().filter(|frame| {
+            let header = Ipv4HeaderSlice::from_slice(&frame[14..]).unwrap();
+            assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
+            header.ecn().value() == 3
+        });
+        let marked = marked.count() as u64;
+        assert_eq!(marked, wire.totals.counts().marked());
+        assert!(marked > 0, "300 packets at once leave no mark");
+    });
+}
+
+#[test]
+fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
+    // A namespace for each end, so that their packets cross the link: within one the kernel would hand them over itself.
+    let near = in_namespace(|| end(1));
+    let far = in_namespace(|| end(2));
+    let (Some((a, sender)), Some((b, receiver))) = (near, far) else { return };
+    assert_eq!((a.name(), a.layer(), a.mtu()), ("hg0", Layer::Ip, 1500));
+    // 972 bytes of data are 1000 of IP: 8 Mbit/s is one a millisecond, and twice as many are sent.
+    let (count, delay) = (600, Duration::from_millis(20));
+    let direction = Direction::new(8, delay.as_millis() as u64, 50, "droptail");
+    receiver.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    let (view, received) = forward(a, b, &direction, || {
+        thread::scope(|scope| {
+            // Read meanwhile: a socket's buffer holds less than this.
+            let received = scope.spawn(|| {
+                let (mut numbers, mut data) = (Vec::new(), [0; 2000]);
+                while let Ok(length) = receiver.recv(&mut data) {
+                    assert_eq!(length, 972);
+                    numbers.push(u32::from_be_bytes(data[..4].try_into().unwrap()));
+                }
+                numbers
+            });
+            let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+            let begin = clock.now();
+            for n in 0..count {
+                clock.wait(begin + Span::from_micros(500 * u64::from(n)), [None; 2]).unwrap();
+                let mut data = [0; 972];
+                data[..4].copy_from_slice(&u32::to_be_bytes(n));
+                sender.send_to(&data, "10.77.0.2:9").unwrap();
+            }
+            received.join().unwrap()
+        })
+    });
+    let wire = &view.wires[0];
+    adds_up(wire);
+    assert_eq!((wire.counts.came, wire.oddities.dropped()), (u64::from(count), 0));
+    assert_eq!(received.len() as u64, wire.counts.out, "what came out was received");
+    assert!(received.is_sorted());
+    assert!(wire.totals.dropped() > 100, "twice the rate must overflow: {}", wire.totals.dropped());
+    assert_eq!(wire.totals.dropped() + wire.counts.out, u64::from(count));
+}
+
+/// A TUN device with an address, and a socket of the kernel's host behind it.
+fn end(number: u8) -> (Tun, UdpSocket) {
+    let tun = Tun::create("hg%d").unwrap();
+    ip(&format!("link set {} addrgenmode none", tun.name()));
+    ip(&format!("address add 10.77.0.{number}/24 dev {}", tun.name()));
+    ip(&format!("link set {} up", tun.name()));
+    let port = if number == 2 { 9 } else { 0 };
+    (tun, UdpSocket::bind(format!("10.77.0.{number}:{port}")).unwrap())
+}
+
+#[test]
+fn packets_leave_at_their_rate_and_after_their_delay() {
+    in_namespace(|| {
+        veth("left", "in");
+        veth("out", "right");
+        let (mut left, mut right) = (Host::new("left"), Host::new("right"));
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).unwrap());
+        let mut direction = Direction::new(10, 10, 2000, "droptail");
+        direction.simplex.rate = Rate::from_bits(10_000_000);
+        // 500 frames of 1250 bytes take 500 ms.
+        let (view, (begin, end)) = forward(a, b, &direction, || {
+            let clock = Monotonic::new();
+            let begin = clock.now();
+            (0..500).for_each(|n| left.send(&ethernet(0x800, &packet(5000, 1236, Ecn::NotEct, n))));
+            assert_eq!(right.receive(500).len(), 500);
+            (begin, clock.now())
+        });
+        let wire = &view.wires[0];
+        adds_up(wire);
+        // Never sooner than a link would; how much later depends on what else the machine does, and is what is reported.
+        assert!(end - begin >= Span::from_millis(510), "{}", end - begin);
+        let lateness = |share| wire.lateness.quantile(share).unwrap() / 1e3;
+        println!("late by {:.1} us at the median, {:.1} at p99", lateness(0.5), lateness(0.99));
+        assert_eq!(wire.lateness.count(), 500);
+    });
+}
+
+#[test]
+fn what_cannot_be_opened_is_said_so() {
+    in_namespace(|| {
+        assert!(PacketSocket::open("no-such-link", 64).is_err());
+        assert!(Tun::create("a-name-that-is-too-long").is_err());
+        let first = Tun::create("mine").unwrap();
+        assert!(Tun::create("mine").is_err(), "it is there already, and is left alone");
+        drop(first);
+        Tun::create("mine").unwrap();
+    });
+}
+
+#[test]
+fn an_interface_that_is_down_refuses_and_comes_back() {
+    in_namespace(|| {
+        veth("left", "in");
+        let mut host = Host::new("left");
+        let mut socket = PacketSocket::open("in", 64).unwrap();
+        let mut pool = Pool::new(4, Pool::SLOT);
+        let frame: FrameId = pool.take().unwrap();
+        let bytes = ethernet(0x800, &packet(5000, 100, Ecn::NotEct, 0));
+        pool.room(&frame)[..bytes.len()].copy_from_slice(&bytes);
+        pool.set_len(&frame, bytes.len());
+        ip("link set in down");
+        assert_eq!(socket.send(&pool, std::slice::from_ref(&frame)).unwrap(), 1);
+        let mut batch = Vec::with_capacity(64);
+        for _ in 0..130 {
+            socket.recv(&mut pool, &mut batch).unwrap();
+        }
+        ip("link set in up");
+        assert_eq!(socket.send(&pool, std::slice::from_ref(&frame)).unwrap(), 0);
+        assert_eq!(host.receive(1), [bytes]);
+    });
+}

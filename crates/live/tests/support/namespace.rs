@@ -1,0 +1,42 @@
+//! Network namespaces that are gone with the thread that made them, whatever becomes of it.
+
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+
+use rustix::thread::UnshareFlags;
+
+/// Does `job` in a network namespace of its own. `None`, with the reason printed, where that is not possible; then nothing
+/// was tested.
+pub fn in_namespace<T: Send>(job: impl FnOnce() -> T + Send) -> Option<T> {
+    let run = || {
+        if Command::new("ip").arg("-V").output().is_err() || !Path::new("/dev/net/tun").exists() {
+            eprintln!("skipped: the test needs iproute2 and /dev/net/tun");
+            return None;
+        }
+        #[expect(deprecated, reason = "the other name for it is unsafe for flags that share memory, which this is not")]
+        let unshared = rustix::thread::unshare(UnshareFlags::NEWNET);
+        if let Err(error) = unshared {
+            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN ({error})");
+            return None;
+        }
+        ip("link set lo up");
+        Some(job())
+    };
+    thread::scope(|scope| scope.spawn(run).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
+
+/// Runs `ip` in the namespace of the thread that calls.
+pub fn ip(arguments: &str) {
+    let done = Command::new("ip").args(arguments.split_whitespace()).output().expect("iproute2 is installed");
+    assert!(done.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A pair of virtual interfaces, up, without offloads and without IPv6, whose hosts would talk by themselves.
+pub fn veth(one: &str, other: &str) {
+    ip(&format!("link add name {one} type veth peer name {other}"));
+    for end in [one, other] {
+        headgate_live::io::switch_offloads_off(end).unwrap_or_else(|error| panic!("{end}: {error}"));
+        ip(&format!("link set {end} addrgenmode none up"));
+    }
+}
