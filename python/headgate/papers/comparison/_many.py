@@ -44,12 +44,14 @@ def queue_over_time(found: Found, title: str, classes: Sequence[str] = ()) -> Fi
         axes.average_over_time(panel, found, label, color=style.FAIR, label="average")
         for group in classes:
             _class(panel, found, label, group)
-        panel.set_ylim(0, 1.18 * panel.get_ylim()[1])
+        panel.set_ylim(bottom=0)
         panel.set_xlabel("Time (s)")
     drawn[0].set_ylabel("Queue (KB)")
-    note = "Actual: means over 0.1 s. Average: over arrivals with weight 0.002, in packets of 1 KB. One seed."
-    drawn[-1].legend(loc="upper right", ncols=4)
-    return axes.finish(figure_of(drawn[0]), title, note)
+    note = "Actual: means over 0.1 s. Average: over arrivals, weight 0.002. One seed."
+    # The lines leave no room for it between the axes.
+    figure = figure_of(drawn[0])
+    figure.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower right", ncols=4)
+    return axes.finish(figure, title, note)
 
 
 def _class(panel: Axes, found: Found, label: str, group: str) -> None:

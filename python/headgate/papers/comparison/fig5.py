@@ -9,7 +9,7 @@ from headgate.papers import axes, queues
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED, Judge, scenario
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.papers.judge import above, at_most, every, near
-from headgate.plot.panels import figure_of
+from headgate.plot.panels import columns, figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,9 +39,10 @@ def _plot(found: Found) -> Figure:
         axes.average_over_time(panel, found, label, group="cbr", color=style.UNRESPONSIVE, label="UDP")
         axes.average_over_time(panel, found, label, kind="tcp", color=style.TCP, linestyle="--", label="TCP")
         panel.set_ylim(0, 155)
-    for panel in drawn[-3:]:
+    across = columns(len(drawn))
+    for panel in drawn[-across:]:
         panel.set_xlabel("Time (s)")
-    for panel in drawn[::3]:
+    for panel in drawn[::across]:
         panel.set_ylabel("Average queue (packets)")
     note = "Averages over arrivals with weight 0.002, as in the paper; one seed."
     return axes.finish(figure_of(drawn[0]), EXPERIMENT.title, note, drawn[2])
