@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headgate.papers.run import Run
+import numpy as np
+
+from headgate.papers.run import Array, Run
 from headgate.plot import data
 
 #: A number for one run; NaN where it has none.
@@ -110,6 +112,23 @@ def loss_bps(group: str | None = None, kind: str | None = None, *, packet_bytes:
 def link(column: str) -> Measure:
     """A column of the bottleneck's row in `links`."""
     return lambda run: run.link(column)
+
+
+def over_intervals(
+    metric: str, take: Callable[[Array], float], since_s: float | None = None, until_s: float | None = None
+) -> Measure:
+    """What `take` makes of a metric's values over time at the bottleneck (docs/reference/tables.md, `intervals`).
+
+    From `since_s` (the end of the warm-up) to `until_s` (the end of the run); NaN where the metric has no values.
+    """
+
+    def number(run: Run) -> float:
+        time_s, value = run.series(metric)
+        begin = run.result.scenario.warmup_s if since_s is None else since_s
+        inside = value[(time_s > begin) & (time_s <= (np.inf if until_s is None else until_s))]
+        return float(take(inside)) if len(inside) else float("nan")
+
+    return number
 
 
 def waiting(group: str | None = None, kind: str | None = None) -> Measure:
