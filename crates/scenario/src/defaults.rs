@@ -100,6 +100,7 @@ fn rfc() -> TcpGroup {
         rack: false,
         prr: false,
         ecn_timeout: true,
+        ecn_retransmits: false,
         idle_restart: true,
         accecn: false,
         hystart: false,
@@ -133,6 +134,8 @@ fn ns2() -> TcpGroup {
         // At a window of one its sender goes on sending a packet a round trip: an ECN echo lengthens the timer, but the
         // sender does not wait for it (`TcpAgent::ecn`).
         ecn_timeout: false,
+        // `TcpAgent::output` sets ECT whatever it sends.
+        ecn_retransmits: true,
         // Its one-way agents slow down after a pause only with `QOption_`, which is 0.
         idle_restart: false,
         ..rfc()

@@ -62,6 +62,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         // RFC 3168's wait for the timer stands in for a window below one after halving. A Scalable control is marked in
         // every round trip (RFC 9331, section 4.3): it would be silent for most of its time.
         ecn_timeout: section.or(raw.ecn_timeout, defaults.ecn_timeout && !cc.is_scalable()).into_inner(),
+        ecn_retransmits: section.or(raw.ecn_retransmits, defaults.ecn_retransmits).into_inner(),
         idle_restart: section.or(raw.idle_restart, defaults.idle_restart).into_inner(),
         accecn: section.or(raw.accecn, cc == Cc::Prague || defaults.accecn).into_inner(),
         hystart: by_sack("hystart", section.or(raw.hystart, defaults.hystart), cc)?,

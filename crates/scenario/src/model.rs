@@ -108,6 +108,8 @@ pub struct TcpGroup {
     pub prr: bool,
     /// An ECN echo at a window of one packet makes the sender wait for its retransmission timer (RFC 3168, 6.1.2).
     pub ecn_timeout: bool,
+    /// What is sent again can be marked too, which RFC 3168 (6.1.5) forbids.
+    pub ecn_retransmits: bool,
     /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, 4.1).
     pub idle_restart: bool,
     /// The receiver counts marks for the sender (RFC 9768).

@@ -176,6 +176,7 @@ pub(crate) struct RawTcp {
     pub(crate) rack: At<bool>,
     pub(crate) prr: At<bool>,
     pub(crate) ecn_timeout: At<bool>,
+    pub(crate) ecn_retransmits: At<bool>,
     pub(crate) idle_restart: At<bool>,
     pub(crate) accecn: At<bool>,
     pub(crate) hystart: At<bool>,

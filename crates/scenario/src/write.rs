@@ -150,6 +150,7 @@ impl Page {
         self.plain("rack", group.rack);
         self.plain("prr", group.prr);
         self.plain("ecn_timeout", group.ecn_timeout);
+        self.plain("ecn_retransmits", group.ecn_retransmits);
         self.plain("idle_restart", group.idle_restart);
         self.plain("accecn", group.accecn);
         self.plain("hystart", group.hystart);

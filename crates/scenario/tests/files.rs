@@ -42,13 +42,13 @@ fn a_profile_chooses_the_defaults_and_keys_override_it() {
     assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1500, 40, 10_000, 10));
     assert_eq!((tcp.cc, tcp.initial_ssthresh, tcp.delayed_ack), (Cc::Sack, None, Some(Span::from_millis(100))));
     assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(1), Span::from_secs(1), true));
-    assert!(tcp.idle_restart);
+    assert!(tcp.idle_restart && !tcp.ecn_retransmits);
 
     let tcp = small("[[tcp]]\nprofile = 'ns2'\nmin_rto = '1s'", &[]).tcp.remove(0);
     assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1000, 0, 20, 2));
     assert_eq!((tcp.cc, tcp.initial_ssthresh, tcp.delayed_ack), (Cc::NewReno, Some(20), None));
     assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(3), Span::from_secs(1), false));
-    assert!(!tcp.idle_restart);
+    assert!(!tcp.idle_restart && tcp.ecn_retransmits);
     let tcp = small("[[tcp]]\nprofile = 'ns2'\nwindow = 1000", &[]).tcp.remove(0);
     assert_eq!(tcp.initial_ssthresh, Some(1000), "ns-2 starts ssthresh at the window");
     let udp = small("[[udp]]\nprofile = 'ns2'\nrate = '1Mbit/s'", &[]).udp.remove(0);

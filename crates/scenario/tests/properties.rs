@@ -173,7 +173,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
     let windows = (window(), window(), option::of(window()));
     let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
     let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
-    let rest = (any::<[bool; 10]>(), span(0..3_600_000), headers());
+    let rest = (any::<[bool; 11]>(), span(0..3_600_000), headers());
     let sources =
         ["ftp", "ftp:size=pareto2(100KB,1.2),count=3", "web:pages=7", "pareto:preset=blue", "telnet:gap=exp(5ms)"];
     let flows = (0..1000_u32, one_of(&sources));
@@ -190,7 +190,8 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
             rest,
         )| {
             let (flags, overhead, headers) = rest;
-            let [limited_transmit, pacing, ecn, ecn_timeout, idle_restart, accecn, hystart, abe, rack, prr] = flags;
+            let [limited_transmit, pacing, ecn, ecn_timeout, ecn_retransmits, rest @ ..] = flags;
+            let [idle_restart, accecn, hystart, abe, rack, prr] = rest;
             let (window, initial_window, initial_ssthresh) = windows;
             let (initial_rto, min_rto, max_rto, rto_granularity) = timer;
             TcpGroup {
@@ -221,6 +222,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 rack: rack && cc.selective(),
                 prr: prr && cc.selective(),
                 ecn_timeout,
+                ecn_retransmits,
                 idle_restart,
                 accecn,
                 hystart: hystart && cc.selective(),

@@ -25,6 +25,8 @@ pub struct TcpKind {
     /// The numbers of the first links on the way of data, and on the way of acknowledgements.
     links: [u16; 2],
     ecn: Ecn,
+    /// What a retransmission says of marks: nothing, so that its loss must show (RFC 3168, section 6.1.5), unless asked.
+    ecn_again: Ecn,
     overhead: Span,
     stop: Time,
     data_up: WireKind,
@@ -80,6 +82,7 @@ impl TcpKind {
             ack: group.ack,
             links: [first(&group.route), first_back(&group.route)],
             ecn: codepoint(group),
+            ecn_again: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
             overhead: group.overhead,
             stop: stops(group.stop),
             data_up: WireKind::new(&group.sender, group.packet),
@@ -194,8 +197,7 @@ impl TcpFlow {
         }
         while let Some(data) = self.sender.poll(&kind.config, now) {
             let at = self.after_overhead(kind, now);
-            // What is sent again is not ECN-capable (RFC 3168, section 6.1.5): its loss must show.
-            let ecn = if data.again { Ecn::NotEct } else { kind.ecn };
+            let ecn = if data.again { kind.ecn_again } else { kind.ecn };
             let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr).sent_at(at));
             queue.push(self.up.pass(at, &kind.data_up), Event::from_sender(kind.links[0], packet));
         }

@@ -107,13 +107,23 @@ fn what_happened_before_the_warm_up_ended_does_not_count() {
 fn of_a_sender_that_understands_marks_only_what_is_sent_again_is_dropped_early() {
     // RFC 3168, section 6.1.5: retransmissions are not ECN-capable. All else RED marks where its average is between the
     // thresholds.
-    let flows = "[[tcp]]\nflows = 8\necn = true\nstart = \"0s..1s\"\n";
-    let (outcome, _) = witness(&scenario("20s", "red:limit=20p,minth=3p,maxth=18p,maxp=0.2,wq=0.02", flows));
-    let counts = &outcome.links[0].counts;
-    let again: u64 = outcome.flows.iter().map(|flow| flow.retransmits).sum();
-    let early = counts.drops[Why::Early as usize];
-    assert!(counts.marks[Why::Early as usize] > 0 && again > 0, "{counts:?}");
+    let (early, again) = early_drops("");
     assert!(early > 0 && early <= again, "{early} early drops, {again} sent again");
+}
+
+#[test]
+fn as_in_ns_2_what_is_sent_again_can_be_marked_too() {
+    let (early, again) = early_drops("ecn_retransmits = true\n");
+    assert!(early == 0 && again > 0, "{early} early drops, {again} sent again");
+}
+
+/// What RED drops by chance of eight flows that understand marks, and what they send again.
+fn early_drops(more: &str) -> (u64, u64) {
+    let flows = format!("[[tcp]]\nflows = 8\necn = true\nstart = \"0s..1s\"\n{more}");
+    let (outcome, _) = witness(&scenario("20s", "red:limit=20p,minth=3p,maxth=18p,maxp=0.2,wq=0.02", &flows));
+    let counts = &outcome.links[0].counts;
+    assert!(counts.marks[Why::Early as usize] > 0, "{counts:?}");
+    (counts.drops[Why::Early as usize], outcome.flows.iter().map(|flow| flow.retransmits).sum())
 }
 
 #[test]
