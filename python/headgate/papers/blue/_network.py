@@ -71,5 +71,7 @@ CHOICES = (
 )
 #: Where leaves differ.
 DELAYS = Choice(
-    "delays", "bottleneck 10 ms, leaves 1, 5, 10, 15, 20 ms", "figure 4 is lost; round trips are 24 to 100 ms, 61 in the mean"
+    "delays",
+    "bottleneck 10 ms, leaves 1, 5, 10, 15, 20 ms",
+    "figure 4 is lost; round trips are 24 to 100 ms, 61 in the mean",
 )

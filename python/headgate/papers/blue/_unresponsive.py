@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from headgate.papers.blue._network import CHOICES, EVEN, PAIRS, network
-from headgate.papers.experiment import Choice
+from headgate.papers.experiment import Choice, Quick
+from headgate.papers.measures import in_unit, jain, loss_bps, throughput
 
 #: TCP flows.
 FLOWS = 400
 #: What a TCP flow is due of 45 Mbit/s less the 0.16 that unresponsive flows are limited to.
 FAIR_BPS = (45e6 - 0.16e6) / FLOWS
 
-SCENARIO = (
-    """
+SCENARIO = """
 name = "blue-unresponsive"
 about = "400 TCP flows, and $unresponsive of $rate Mbit/s that do not slow down, on 45 Mbit/s."
 duration = "100s"
@@ -30,9 +30,7 @@ packet = "1000B"
 jitter = $jitter
 ecn = $cbr_ecn
 start = "0s..1s"
-"""
-    + network("200KB", EVEN, f'flows = {FLOWS // PAIRS}\nstart = "0s..1s"\n')
-)
+""" + network("200KB", EVEN, f'flows = {FLOWS // PAIRS}\nstart = "0s..1s"\n')
 
 #: Basic SFB: the hash functions stay.
 SFB = "sfb:preset=blue,rehash=0s,$steps"
@@ -52,6 +50,28 @@ OPEN = (
         "steps",
         "d1=0.02,d2=0.002,freeze_time=100ms",
         "x",
-        ("d1=0.0025,d2=0.00025,freeze_time=10ms", "d1=0.02,d2=0.002,freeze_time=10ms", "d1=0.005,d2=0.001,freeze_time=1ms"),
+        (
+            "d1=0.0025,d2=0.00025,freeze_time=10ms",
+            "d1=0.02,d2=0.002,freeze_time=10ms",
+            "d1=0.005,d2=0.001,freeze_time=1ms",
+        ),
     ),
 )
+
+MBIT = "Mbit/s"
+QDISCS = {
+    "SFB": SFB,
+    "RED": "red:preset=R2",
+    "SFRED": "sfred:preset=blue",
+    "SFQ+RED": "sfq_red:preset=blue,limit=414KB",
+}
+MEASURES = {
+    "loss": in_unit(loss_bps(packet_bytes=1000), 1e-6),
+    "loss_unresponsive": in_unit(loss_bps(kind="udp", packet_bytes=1000), 1e-6),
+    "loss_tcp": in_unit(loss_bps(kind="tcp", packet_bytes=1000), 1e-6),
+    "unresponsive_rate": in_unit(throughput(kind="udp"), 1e-6),
+    "tcp_rate": in_unit(throughput(kind="tcp"), 1e-6),
+    "jain": jain(kind="tcp", alike=True),
+}
+
+QUICK = Quick(seeds=1, set=("duration=40s",))

@@ -35,7 +35,9 @@ def _double_digits(label: str, found: Found) -> Judgement:
 def _dip(found: Found) -> Judgement:
     return some(
         every(
-            below(found("loss", label, connections=1000, buffer=450), found("loss", label, connections=1000, buffer=size))
+            below(
+                found("loss", label, connections=1000, buffer=450), found("loss", label, connections=1000, buffer=size)
+            )
             for size in (200, 1000)
         )
         for label in REDS
@@ -78,7 +80,9 @@ EXPERIMENT = Experiment(
     choices=OPEN,
     claims=(
         *(
-            Claim(f"{each} keeps the link over 99.9 % utilised in all experiments", "section III-B", partial(_busy, each))
+            Claim(
+                f"{each} keeps the link over 99.9 % utilised in all experiments", "section III-B", partial(_busy, each)
+            )
             for each in QDISCS
         ),
         *(
@@ -115,7 +119,11 @@ EXPERIMENT = Experiment(
             for each in REDS
         ),
         *(
-            Claim(f"{each} marks with probability 1 throughout, at 4000 connections", "section III-B", partial(_certain, each))
+            Claim(
+                f"{each} marks with probability 1 throughout, at 4000 connections",
+                "section III-B",
+                partial(_certain, each),
+            )
             for each in BLUES
         ),
     ),
