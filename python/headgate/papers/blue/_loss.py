@@ -33,7 +33,7 @@ MEASURES = {
 #: A quarter of the time, for a shortened run.
 SHORT = ("duration=40s", "warmup=20s")
 
-SCENARIO = f"""
+SCENARIO = """
 name = "blue-loss"
 about = "$connections connections with Pareto on and off times over 45 Mbit/s, all with ECN."
 duration = "200s"

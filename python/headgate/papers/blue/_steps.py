@@ -50,7 +50,8 @@ OPEN = (
     Choice(
         "buffer",
         "350KB",
-        "the paper does not say; the middle of 258 to 458 KB, where windows of one packet fit into buffer and path (342 "
+        "the paper does not say; the middle of 258 to 458 KB, where windows of one packet fit into buffer and "
+        "path (342 "
         "packets in 61 ms) with 600 connections and not with 800, as the text has it",
         ("200KB", "500KB"),
     ),

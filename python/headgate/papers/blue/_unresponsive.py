@@ -42,7 +42,8 @@ OPEN = (
     Choice(
         "cbr_ecn",
         "true",
-        "under RED a flow of 2 Mbit/s loses 1.5 % in table III, less than TCP does: its packets were marked, not dropped",
+        "under RED a flow of 2 Mbit/s loses 1.5 % in table III, less than TCP does: its packets were marked, "
+        "not dropped",
         ("false",),
     ),
     Choice("jitter", 0.1, "intervals of the CBR vary by 10 %, so that no flow falls into step", (0.5, 1)),

@@ -69,7 +69,8 @@ def _plot(found: Found) -> Figure:
 EXPERIMENT = Experiment(
     title="Loss and utilisation of RED and BLUE by the size of the buffer, with ECN timeouts",
     place="figure 11",
-    about="As figure 5, whose runs stand beside, but a sender whose window is one waits for its timer when it is told of a "
+    about="As figure 5, whose runs stand beside, but a sender whose window is one waits for its timer when it "
+    "is told of a "
     "mark.",
     scenario=SCENARIO,
     qdiscs=QDISCS,
@@ -102,7 +103,8 @@ EXPERIMENT = Experiment(
             for each in REDS[1:]
         ),
         Claim(
-            "R1, with an extremely small wq, comes nearest to BLUE among the REDs: its utilisation is the highest of them "
+            "R1, with an extremely small wq, comes nearest to BLUE among the REDs: its utilisation is the "
+            "highest of them "
             "at every buffer",
             "section III-D",
             _nearest,

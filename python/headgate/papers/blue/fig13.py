@@ -94,7 +94,8 @@ def _plot(found: Found) -> Figure:
 EXPERIMENT = Experiment(
     title="Throughput and loss on the testbed by the number of connections",
     place="figure 13",
-    about="Sessions of netperf between FreeBSD 2.2.7 hosts over an Ethernet of 10 Mbit/s with 50 KB of buffer, here simulated.",
+    about="Sessions of netperf between FreeBSD 2.2.7 hosts over an Ethernet of 10 Mbit/s with 50 KB of buffer, "
+    "here simulated.",
     scenario=SCENARIO,
     qdiscs=QDISCS,
     cases=grid(connections=CONNECTIONS),

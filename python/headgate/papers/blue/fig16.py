@@ -104,7 +104,8 @@ EXPERIMENT = Experiment(
             _sfq_grab,
         ),
         Claim(
-            "Under SFQ with RED flows in the unresponsive flow's queue, one in 46, get next to nothing (a tenth of a share)",
+            "Under SFQ with RED flows in the unresponsive flow's queue, one in 46, get next to nothing (a tenth "
+            "of a share)",
             "section IV-B",
             _sfq_starves,
         ),

@@ -73,7 +73,8 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         Claim(
-            "With few unresponsive flows (a twentieth of the bins) several levels keep misclassification very low (1 %)",
+            "With few unresponsive flows (a twentieth of the bins) several levels keep misclassification very "
+            "low (1 %)",
             "section IV-C, figure 17",
             _few,
         ),

@@ -33,7 +33,8 @@ TITLE = "What each TCP flow gets beside eight flows of 5 Mbit/s that do not slow
 EXPERIMENT = Experiment(
     title=TITLE,
     place="figure 18",
-    about="Eight unresponsive flows pollute about a quarter of the bins in each level: how many of the 400 TCP flows have no "
+    about="Eight unresponsive flows pollute about a quarter of the bins in each level: how many of the 400 TCP "
+    "flows have no "
     "other bins, and starve?",
     scenario=SCENARIO,
     qdiscs={TWO: SFB, ONE: f"{SFB},levels=1,bins=46,bin_size=auto"},
@@ -51,7 +52,8 @@ EXPERIMENT = Experiment(
     choices=OPEN,
     claims=(
         Claim(
-            "With two levels of 23 bins the number of misclassified TCP flows matches equation (1) closely: 8.96 % (within a "
+            "With two levels of 23 bins the number of misclassified TCP flows matches equation (1) closely: "
+            "8.96 % (within a "
             "quarter)",
             "section IV-C, figure 18",
             partial(_as_predicted, TWO, 2, 23),

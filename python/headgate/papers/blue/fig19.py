@@ -38,7 +38,8 @@ TITLE = "What each TCP flow gets where SFB changes its hash functions each 2 s"
 EXPERIMENT = Experiment(
     title=TITLE,
     place="figure 19",
-    about="As figure 18, but bins and hash functions change each 2 s, without and with a second set of bins that is kept warm.",
+    about="As figure 18, but bins and hash functions change each 2 s, without and with a second set of bins "
+    "that is kept warm.",
     scenario=SCENARIO,
     qdiscs={
         MOVING: SFB.replace("rehash=0s", "rehash=2s,double_buffer=off"),
@@ -56,7 +57,8 @@ EXPERIMENT = Experiment(
             partial(_none_shut_out, MOVING),
         ),
         Claim(
-            "Moving hash functions let unresponsive flows take more than fixed ones do: they are on parole after each change",
+            "Moving hash functions let unresponsive flows take more than fixed ones do: they are on parole "
+            "after each change",
             "section IV-D, figure 19(a)",
             _parole,
         ),
@@ -64,7 +66,8 @@ EXPERIMENT = Experiment(
             "With double buffering unresponsive flows take less than without", "section IV-D, figure 19(b)", _controlled
         ),
         Claim(
-            "With double buffering TCP has a very high level of protection (95 % of the flows within a half of their share)",
+            "With double buffering TCP has a very high level of protection (95 % of the flows within a half of "
+            "their share)",
             "section IV-D, figure 19(b)",
             _protected,
         ),

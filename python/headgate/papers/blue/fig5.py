@@ -71,7 +71,8 @@ def _plot(found: Found) -> Figure:
 EXPERIMENT = Experiment(
     title="Loss of RED and BLUE by the size of the buffer",
     place="figure 5",
-    about="1000 or 4000 connections send for 2 s and pause for 3 s in the mean over a link of 45 Mbit/s; all have ECN, and "
+    about="1000 or 4000 connections send for 2 s and pause for 3 s in the mean over a link of 45 Mbit/s; all "
+    "have ECN, and "
     "go on at a window of one however often they are marked. How much is lost, after 100 s, in 100 s?",
     scenario=SCENARIO,
     qdiscs=QDISCS,
@@ -87,7 +88,8 @@ EXPERIMENT = Experiment(
         ),
         *(
             Claim(
-                f"{each} loses nothing (nothing that the figure could show: below 0.1 %) at 1000 connections, at any buffer",
+                f"{each} loses nothing (nothing that the figure could show: below 0.1 %) at 1000 connections, "
+                "at any buffer",
                 "section III-B, figure 5(a)",
                 partial(_lossless, each),
             )

@@ -46,7 +46,8 @@ TITLE = "The queue under RED and BLUE while connections are added"
 EXPERIMENT = Experiment(
     title=TITLE,
     place="figure 6",
-    about="200 connections that send without end, and 200 more each 20 s. What is the queue under R2 and B4? Figures are of "
+    about="200 connections that send without end, and 200 more each 20 s. What is the queue under R2 and B4? "
+    "Figures are of "
     "the second half of each 20 s.",
     scenario=SCENARIO,
     qdiscs=QDISCS,

@@ -87,7 +87,8 @@ def _per_rate(text: str, place: str, judge: object, *arguments: str) -> tuple[Cl
 EXPERIMENT = Experiment(
     title="Loss beside a flow that does not slow down",
     place="table III",
-    about="400 TCP flows and one of 2 or 45 Mbit/s that does not slow down share 45 Mbit/s for 100 s. Whose packets are lost?",
+    about="400 TCP flows and one of 2 or 45 Mbit/s that does not slow down share 45 Mbit/s for 100 s. Whose "
+    "packets are lost?",
     scenario=SCENARIO,
     qdiscs=QDISCS,
     cases=grid(unresponsive=(1,), rate=RATES),
