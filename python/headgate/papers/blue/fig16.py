@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headgate.papers.blue._shares import SHARES, scatter
-from headgate.papers.blue._unresponsive import MEASURES, OPEN, QDISCS, QUICK, SCENARIO
+from headgate.papers.blue._unresponsive import LEAK, MEASURES, OPEN_REDS, OVERFULL, QDISCS, QUICK, SCENARIO
 from headgate.papers.experiment import Claim, Experiment, Headline, grid
 from headgate.papers.judge import above, below
 
@@ -66,14 +66,17 @@ EXPERIMENT = Experiment(
     qdiscs=QDISCS,
     cases=grid(unresponsive=(1,), rate=(45,)),
     measures={**MEASURES, **SHARES},
-    choices=OPEN,
+    choices=OPEN_REDS,
     claims=(
         Claim(
             "SFB allows each TCP flow close to its fair share (95 % of the flows within a half of it)",
             "section IV-B, figure 16(a)",
             _near_fair,
+            LEAK,
         ),
-        Claim("SFB protects all TCP flows: none gets less than a tenth of its share", "section IV-B", _none_starves),
+        Claim(
+            "SFB protects all TCP flows: none gets less than a tenth of its share", "section IV-B", _none_starves, LEAK
+        ),
         Claim(
             "SFB limits the unresponsive flow to well below its rate (a tenth)",
             "section IV-B, figure 16(a)",
@@ -89,6 +92,7 @@ EXPERIMENT = Experiment(
             "SFRED drops a significant amount of TCP's packets (ten times SFB's)",
             "section IV-B, figure 16(c)",
             _sfred_drops,
+            OVERFULL,
         ),
         Claim(
             "SFQ with RED limits the unresponsive flow (a tenth of its rate)", "section IV-B, figure 16(d)", _sfq_limits
@@ -97,6 +101,8 @@ EXPERIMENT = Experiment(
             "SFQ with RED is less fair among TCP flows than SFB (Jain's index)",
             "section IV-B, figure 16(d)",
             _sfq_unfair,
+            "Flows that share one of the unresponsive flow's two bins find it overfull and starve under SFB, for the reason "
+            "given above; SFQ with RED starves only the one in 46 that share its queue.",
         ),
         Claim(
             "Under SFQ with RED a few TCP flows grab a disproportionate amount (twice their share)",

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headgate.papers.blue._shares import SHARES, scatter
-from headgate.papers.blue._unresponsive import MBIT, MEASURES, OPEN, QUICK, SCENARIO, SFB
+from headgate.papers.blue._unresponsive import LEAK, MBIT, MEASURES, OPEN, QUICK, SCENARIO, SFB
 from headgate.papers.experiment import Claim, Experiment, Headline, Published, grid
 from headgate.papers.judge import above, below
 
@@ -55,6 +55,7 @@ EXPERIMENT = Experiment(
             "With moving hash functions no TCP flow is shut out (none gets less than a tenth of its share)",
             "section IV-D, figure 19(a)",
             partial(_none_shut_out, MOVING),
+            LEAK,
         ),
         Claim(
             "Moving hash functions let unresponsive flows take more than fixed ones do: they are on parole "
@@ -70,11 +71,13 @@ EXPERIMENT = Experiment(
             "their share)",
             "section IV-D, figure 19(b)",
             _protected,
+            LEAK,
         ),
         Claim(
             "With double buffering no TCP flow is shut out (none gets less than a tenth of its share)",
             "section IV-D, figure 19(b)",
             partial(_none_shut_out, DOUBLE),
+            LEAK,
         ),
     ),
     plot=partial(scatter, title=TITLE, labels=(MOVING, DOUBLE)),

@@ -68,6 +68,7 @@ EXPERIMENT = Experiment(
             "RED's marking probability fluctuates more than BLUE's, at every load",
             "section III-C, figures 7(b) and 8",
             _probability_moves,
+            "From 600 connections on RED marks nearly every packet too, and its probability stands still.",
         ),
     ),
     plot=_plot,
