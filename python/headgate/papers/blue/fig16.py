@@ -101,7 +101,8 @@ EXPERIMENT = Experiment(
             "SFQ with RED is less fair among TCP flows than SFB (Jain's index)",
             "section IV-B, figure 16(d)",
             _sfq_unfair,
-            "Flows that share one of the unresponsive flow's two bins find it overfull and starve under SFB, for the reason "
+            "Flows that share one of the unresponsive flow's two bins find it overfull and starve under SFB, for the "
+            "reason "
             "given above; SFQ with RED starves only the one in 46 that share its queue.",
         ),
         Claim(
