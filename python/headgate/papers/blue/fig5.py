@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 #: Below this part a figure whose axis reaches double digits shows nothing.
 NOTHING = 0.001
 
+SWINGS = (
+    "Its average is fast and swings at 1000 connections and small buffers: 98.2 % under R3, 99.89 % under R4 at 100 KB "
+    "(seed 1)."
+)
 FITS = (
     "Of 1000 connections 400 are on in the mean, and windows of one packet fit into 100 KB and the path, 442 packets, "
-    "but not always: with 1000 KB nothing is lost. B2 needs 40 s of overflows to go from 0 to 1, 0.0025 each 100 ms."
+    "but not always: 0.43 % is lost at 100 KB and nothing from 200 KB on (seed 1)."
 )
 CERTAIN = (
     "Where windows of one packet do not fit, RED's average stays above maxth and it marks every packet, as BLUE does: "
-    "the special operating point of section III-B. Both then lose what does not fit. When RED leaves that point "
-    "follows from round trips, and figure 4 is lost."
+    "the special operating point of section III-B. Both then lose what does not fit. Only R3 and R4, at 1000 connections "
+    "and up to 200 KB, fall out of it (9.0 and 6.9 %, seed 1). Where RED does follows from round trips, and figure 4 is "
+    "lost."
 )
 
 
@@ -92,7 +97,10 @@ EXPERIMENT = Experiment(
     claims=(
         *(
             Claim(
-                f"{each} keeps the link over 99.9 % utilised in all experiments", "section III-B", partial(_busy, each)
+                f"{each} keeps the link over 99.9 % utilised in all experiments",
+                "section III-B",
+                partial(_busy, each),
+                SWINGS,
             )
             for each in QDISCS
         ),
