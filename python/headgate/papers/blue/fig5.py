@@ -29,9 +29,9 @@ FITS = (
 )
 CERTAIN = (
     "Where windows of one packet do not fit, RED's average stays above maxth and it marks every packet, as BLUE does: "
-    "the special operating point of section III-B. Both then lose what does not fit. Only R3 and R4, at 1000 connections "
-    "and up to 200 KB, fall out of it (9.0 and 6.9 %, seed 1). Where RED does follows from round trips, and figure 4 is "
-    "lost."
+    "the special operating point of section III-B. Both then lose what does not fit. Only R3 and R4, at 1000 "
+    "connections and up to 200 KB, fall out of it (9.0 and 6.9 %, seed 1). Where RED does follows from round trips, "
+    "and figure 4 is lost."
 )
 
 
