@@ -113,14 +113,15 @@ EXPERIMENT = Experiment(
             "CHOKe with ten candidates gives TCP half of the fair rate (within a tenth)",
             PLACE,
             lambda found: near(found("protection", "CHOKe-10"), 0.5, within=0.1),
-            "Open: the thresholds, which the paper does not give. Not looked into.",
+            "The thresholds, which the paper does not give, are not it: 0.66 and 0.67 with two other pairs (two "
+            "seeds). Not looked into further.",
         ),
         Claim(
             "AFD gives TCP 78 % of the fair rate (within a tenth)",
             PLACE,
             lambda found: near(found("protection", "AFD"), 0.78, within=0.1),
-            "Open: how many arrivals AFD samples. With all of them TCP gets 0.89 of its fair rate from 50 s to 200 s "
-            "(one seed), with one in twenty all of it.",
+            "Open: how many arrivals AFD samples. With all of them TCP gets 0.90 of its fair rate, with one in twenty"
+            " all of it (two seeds).",
         ),
         Claim(
             "Under AFD flows of 10 Mbit/s get more than TCP flows",

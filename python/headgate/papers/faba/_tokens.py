@@ -106,7 +106,9 @@ def plot(title: str) -> Callable[[Found], Figure]:
     def draw(found: Found) -> Figure:
         drawn = axes.one()
         time, each = lately(found.runs("FABA")[0])
-        drawn.plot(time, each, ".", color=axes.looks(found.labels)["FABA"].colour, markersize=2)
+        colour = axes.looks(found.labels)["FABA"].colour
+        # Ten thousand points are an image, or the file would be a megabyte.
+        drawn.plot(time, each, ".", color=colour, markersize=2, rasterized=True)
         drawn.set_ylim(0, 4.2)
         drawn.set_xlabel("Time (s)")
         drawn.set_ylabel("Tokens distributed per departure")

@@ -66,7 +66,8 @@ EXPERIMENT = Experiment(
         _less(
             "FRED",
             "Both are at 1.18 Mbit/s. FRED's strikes are forgotten when the queue holds nothing more of a flow, which "
-            "with this buffer never happens to the CBR flow: it is held to the average queue per flow for good.",
+            "with this buffer never happens to the CBR flow: it is held to the average queue per flow for good. "
+            "Open: with SACK, and with timeouts of at least 1 s, FABA is ahead (shortened runs).",
         ),
         Claim(
             "Under FABA the CBR flow gets not much more than its fair share (less than half as much again)",
