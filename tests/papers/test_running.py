@@ -1,5 +1,6 @@
 """Experiments run, resume, share what they have in common, and say what they found."""
 
+import io
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import headgate
 from headgate.papers import catalogue, page, record, sensitivity
@@ -135,6 +137,19 @@ def test_sensitivity_tries_every_value_of_what_is_open(known: str, tmp_path: Pat
     rows = sensitivity.rows(known, tmp_path, How(), lambda _: Watcher())
     assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]
     assert all(len(row.claims) == 2 for row in rows)
+
+
+def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room(tiny: Experiment, monkeypatch: pytest.MonkeyPatch):
+    many = replace(tiny, claims=tuple(replace(tiny.claims[0], text=f"claim {number}") for number in range(16)))
+    monkeypatch.setattr(catalogue, "experiment", lambda _: many)
+    claims = tuple({"verdict": verdict.value, "numbers": ""} for verdict in (*Verdict, *[Verdict.HOLDS] * 13))
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(sensitivity.table("faba/tiny", [sensitivity.Row("delay", "5ms", True, claims)]))
+    shown = console.export_text()
+    assert [line.split() for line in shown.splitlines() if "delay" in line] == [
+        ["delay", "5ms", "(ours)", *"+-?", *"+" * 13]
+    ]
+    assert "+ holds, - differs, ? cannot tell" in shown
 
 
 def test_the_command_from_a_quick_run_to_the_page(command: Command, tmp_path: Path):

@@ -12,9 +12,14 @@ from rich.text import Text
 
 from headgate.errors import UsageError
 from headgate.papers import catalogue, show
+from headgate.papers.judge import Verdict
 from headgate.papers.record import judged
 from headgate.papers.running import How, run
 from headgate.runner import Watcher
+
+#: With more claims than this, verdicts are marks: a terminal has no room for so many words.
+WORDS = 6
+MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.CANNOT_TELL.value: "?"}
 
 
 class Row(NamedTuple):
@@ -45,13 +50,17 @@ def table(name: str, found: list[Row]) -> Table:
     """A row for each value, a column for each claim."""
     experiment = catalogue.experiment(name)
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"{name}: what open parameters decide", title_justify="left")
-    drawn.caption = "\n".join(f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1))
+    many = len(experiment.claims) > WORDS
+    caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]
+    caption += [", ".join(f"{mark} {word}" for word, mark in MARKS.items())] if many else []
+    drawn.caption = "\n".join(caption)
     drawn.caption_justify = "left"
     drawn.add_column("parameter")
     drawn.add_column("value")
     for number in range(1, len(experiment.claims) + 1):
-        drawn.add_column(f"claim {number}")
+        drawn.add_column(str(number) if many else f"claim {number}")
     for row in found:
-        verdicts = (Text(claim["verdict"], style=show.STYLES[claim["verdict"]]) for claim in row.claims)
+        words = [claim["verdict"] for claim in row.claims]
+        verdicts = (Text(MARKS[word] if many else word, style=show.STYLES[word]) for word in words)
         drawn.add_row(row.name, f"{row.value}{' (ours)' if row.ours else ''}", *verdicts)
     return drawn
