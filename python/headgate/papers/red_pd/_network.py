@@ -59,8 +59,8 @@ def unresponsive_test(script: str, value: str = "on") -> Choice:
     return Choice("unresponsive_test", value, f"the text does not say; so in the authors' `{script}`", (other,))
 
 
-def head(name: str, about: str, *, delay: str, limit: int, warmup: str, duration: str) -> str:
-    """The head of a scenario and its link; `delay` is the link's."""
+def head(name: str, about: str, *, delay: str, limit: int, warmup: str, duration: str, events: str = "off") -> str:
+    """The head of a scenario, with its link, whose `delay` this is, and what it records."""
     return f"""
 name = "red-pd-{name}"
 about = "{about}"
@@ -72,6 +72,10 @@ qdiscs = ["red_pd"]
 rate = "10Mbit/s"
 delay = "{delay}"
 limit = "{limit}p"
+
+[record]
+interval = "1s"
+events = "{events}"
 """
 
 

@@ -102,5 +102,5 @@ EXPERIMENT = Experiment(
     ),
     plot=_plot,
     headline=Headline("fairness", "Jain's index of goodput over fair share, eleven constant flows"),
-    quick=Quick(seeds=1),
+    quick=Quick(seeds=3),
 )

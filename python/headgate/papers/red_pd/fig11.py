@@ -137,5 +137,5 @@ EXPERIMENT = Experiment(
     ),
     plot=_plot,
     headline=Headline("tcp_share", "TCP's share of its fair share beside flows of 5, 3 and 1 Mbit/s"),
-    quick=Quick(seeds=1),
+    quick=Quick(seeds=3),
 )

@@ -37,14 +37,10 @@ SCENARIO = (
         limit=50,
         warmup="20s",
         duration="360s",
+        events="drops",
     )
     # The changes count from the flow's start, so it starts at once.
     + net.mix(['traffic = "cbr:preset=red_pd"'], start="0s")
-    + """
-[record]
-interval = "1s"
-events = "drops"
-"""
 )
 
 
@@ -129,6 +125,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=_plot,
-    quick=Quick(seeds=1),
+    quick=Quick(seeds=3),
     modern=False,
 )

@@ -65,6 +65,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=_plot,
+    seeds=10,
     quick=Quick(seeds=1),
     modern=False,
 )
