@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 LOW, HIGH = 0.01, 0.95
 
 FULL = (
-    "At 4000 connections and 100 KB, where every BLUE marks all: 1600 connections that send a packet a timeout, 0.2 s at "
-    "least, are still more than the link carries. Everywhere else 0.1 % at most (seed 1)."
+    "At 4000 connections and 100 KB, where every BLUE marks all: 1600 connections that send a packet a timeout, "
+    "0.2 s at least, are still more than the link carries. Everywhere else 0.1 % at most (seed 1)."
 )
 SWINGS = (
-    "At 4000 connections every RED does: 25 % becomes 8 to 18 at 100 KB. At 1000, R1 and R2, and R4 at 100 KB, mark all "
-    "without timeouts and lose little; with them they swing, R2 with a loss of up to 11 %. With 1000 KB none loses "
-    "either way (seed 1)."
+    "At 4000 connections every RED does: 25 % becomes 8 to 18 at 100 KB. At 1000, R1 and R2, and R4 at 100 KB, mark "
+    "all without timeouts and lose little; with them they swing, R2 with a loss of up to 11 %. With 1000 KB none "
+    "loses either way (seed 1)."
 )
 FEWER = (
-    "So it is at 1000 connections up to 200 KB: R1 92 and 95 %, R2 69 and 75, R3 75 and 80, R4 78 and 83, every BLUE 98.9 "
-    "and more. At 4000 connections nearly every queue is never empty, whatever it marks (seed 1)."
+    "So it is at 1000 connections up to 200 KB: R1 92 and 95 %, R2 69 and 75, R3 75 and 80, R4 78 and 83, every BLUE "
+    "98.9 and more. At 4000 connections nearly every queue is never empty, whatever it marks (seed 1)."
 )
 
 
