@@ -168,5 +168,5 @@ EXPERIMENT = Experiment(
     ),
     plot=_plot,
     headline=Headline("fragile", "fragile flow with a window of 200, Mbit/s (fair: 11.25)", {"fragile": 200}),
-    quick=Quick(seeds=2, cases=grid(fragile=(10, 40, 110, 200)), set=("duration=25s",)),
+    quick=Quick(seeds=4, cases=grid(fragile=(10, 40, 110, 200)), set=("duration=25s",)),
 )

@@ -154,5 +154,5 @@ EXPERIMENT = Experiment(
     ),
     plot=_plot,
     headline=Headline("index", "Jain's index of four round trips"),
-    quick=Quick(seeds=3),
+    quick=Quick(seeds=5, set=("duration=60s",)),
 )
