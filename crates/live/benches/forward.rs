@@ -138,7 +138,7 @@ fn forwarder<A: Io, B: Io>(qdisc: &str, (a, b): (A, B), stop: Arc<AtomicBool>) -
 /// Takes and gives, and nothing between.
 fn bare<A: Io, B: Io>((mut a, mut b): (A, B), stop: &AtomicBool) -> (Work, (A, B)) {
     let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
-    clock.begin();
+    clock.begin().expect("it asks for nothing");
     let (mut pool, mut batch) = (Pool::new(2 * BATCH as u32, Pool::SLOT), Vec::with_capacity(BATCH));
     let mut pass = |from: &mut dyn Io, to: &mut dyn Io| {
         let more = from.recv(&mut pool, &mut batch).expect("the end is there").more;
@@ -147,13 +147,15 @@ fn bare<A: Io, B: Io>((mut a, mut b): (A, B), stop: &AtomicBool) -> (Work, (A, B
         batch.drain(..).for_each(|frame| pool.give(frame));
         (passed as u64, more)
     };
-    let (begin, mut packets) = (thread_cpu(), 0);
+    let (begin, mut packets, mut ready) = (thread_cpu(), 0, [true; 2]);
     while !stop.load(Ordering::Relaxed) {
-        let ((forth, more), (_, back)) = (pass(&mut a, &mut b), pass(&mut b, &mut a));
+        let (forth, more) = if ready[0] { pass(&mut a, &mut b) } else { (0, false) };
+        let (_, back) = if ready[1] { pass(&mut b, &mut a) } else { (0, false) };
         packets += forth;
+        ready = [true; 2];
         if !more && !back {
             let until = clock.now() + Span::from_millis(50);
-            clock.wait(until, [a.fd(), b.fd()]).expect("the ends are there");
+            ready = clock.wait(until, [a.fd(), b.fd()]).expect("the ends are there");
         }
     }
     ((packets, thread_cpu() - begin), (a, b))

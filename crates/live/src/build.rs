@@ -29,6 +29,8 @@ pub struct WireSettings<'a> {
     pub classes: &'a [Class],
     /// Frames that may wait, fly or be looked at; [`WireSettings::slots`] says how many are enough.
     pub slots: u32,
+    /// Bytes for a frame, [`Pool::SLOT`] if nothing is known of the ends: whatever is longer is dropped at the door.
+    pub slot_bytes: usize,
     /// The run's seed.
     pub seed: u64,
     /// The direction's name among those of the run: its random streams go by it, as the simulator's do.
@@ -37,7 +39,7 @@ pub struct WireSettings<'a> {
 
 impl WireSettings<'_> {
     /// How many slots a wire needs, so that none is dropped for want of one: for what may wait, for what the link holds
-    /// of the smallest packets that Ethernet has, and for a batch. No more than a million: 2 GB.
+    /// of the smallest packets that Ethernet has, and for a batch. No more than a million.
     pub fn slots(simplex: &Simplex, delay: Span) -> u32 {
         const SMALLEST: u64 = 60;
         let waiting = match simplex.limit {
@@ -71,7 +73,7 @@ impl WireSettings<'_> {
         let job = Build {
             rng: stream("port"),
             ledger: WireLedger::new(stream("ledger").bits()),
-            pool: Pool::new(self.slots, Pool::SLOT),
+            pool: Pool::new(self.slots, self.slot_bytes),
             parser: Parser::with_classifier(layer, of(names), names),
             transmitter: Transmitter::new(self.simplex.rate, &self.simplex.pace),
             overhead: self.overhead,

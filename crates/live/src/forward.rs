@@ -26,6 +26,8 @@ pub struct Forwarder<A, B, C> {
     show_at: Time,
     /// Until when it waited last.
     until: Time,
+    /// At which end something may have come.
+    ready: [bool; 2],
 }
 
 /// How often a forwarder shows what it does, and looks whether it is to stop.
@@ -39,7 +41,7 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     /// A forwarder between `a` and `b`; `lanes` go from the first to the second, and back.
     pub fn new(a: A, b: B, lanes: [Box<dyn Lane>; 2], clock: C) -> Self {
         let (window, stop) = (Window::default(), Arc::default());
-        Forwarder { a, b, lanes, clock, window, stop, show_at: Time::ZERO, until: Time::NEVER }
+        Forwarder { a, b, lanes, clock, window, stop, show_at: Time::ZERO, until: Time::NEVER, ready: [true; 2] }
     }
 
     /// The same, stopped by `stop` instead of a flag of its own: several can be stopped by one.
@@ -61,9 +63,9 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     /// Forwards until it is told to stop, and says what was done in all. What still waits stays where it is.
     ///
     /// # Errors
-    /// What the system says when an end is gone.
+    /// What the system says when an end is gone, or when the thread may not be what its clock wants.
     pub fn run(&mut self) -> io::Result<View> {
-        self.clock.begin();
+        self.clock.begin()?;
         while !self.stop.load(Ordering::Relaxed) {
             self.turn(Time::NEVER)?;
         }
@@ -83,7 +85,7 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
             forth.stall(late - CATCH_UP);
             back.stall(late - CATCH_UP);
         }
-        let taken = [forth.take(now, &mut self.a)?, back.take(now, &mut self.b)?];
+        let taken = [self.ready[0] && forth.take(now, &mut self.a)?, self.ready[1] && back.take(now, &mut self.b)?];
         let given = [forth.give(now, &mut self.b)?, back.give(now, &mut self.a)?];
         if now >= self.show_at {
             self.show_at = now + SHOW_EVERY;
@@ -92,9 +94,11 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
         }
         let [forth, back] = &self.lanes;
         self.until = forth.due().min(back.due()).min(self.show_at).min(end);
-        if taken == [false; 2] && given == [false; 2] {
-            self.clock.wait(self.until, [self.a.fd(), self.b.fd()])?;
-        }
+        self.ready = match (taken, given) {
+            ([false, false], [false, false]) => self.clock.wait(self.until, [self.a.fd(), self.b.fd()])?,
+            // Nobody looked.
+            _ => [true; 2],
+        };
         Ok(())
     }
 

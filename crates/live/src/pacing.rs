@@ -18,7 +18,12 @@ use crate::clock::{Monotonic, thread_cpu, timespec};
 /// Tells the time to a forwarder, and waits for it.
 pub trait Clock {
     /// Called once by the thread that will wait.
-    fn begin(&mut self) {}
+    ///
+    /// # Errors
+    /// What the system says, if the thread may not be what this needs.
+    fn begin(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// The present moment; it never goes back.
     fn now(&mut self) -> Time;
@@ -38,6 +43,7 @@ pub trait Clock {
 pub struct Paced {
     clock: Monotonic,
     margin: Span,
+    urgent: bool,
 }
 
 impl Paced {
@@ -46,14 +52,21 @@ impl Paced {
 
     /// Waits for `clock`, awake for the last `margin`. A margin of zero leaves all to the kernel: less CPU, later packets.
     pub fn new(clock: Monotonic, margin: Span) -> Paced {
-        Paced { clock, margin }
+        Paced { clock, margin, urgent: false }
+    }
+
+    /// The thread that waits comes before all ordinary ones (`SCHED_FIFO`), so that it is woken in time on a machine that is
+    /// busy. It needs `CAP_SYS_NICE`; what it does not get done by itself, ordinary threads on its core wait for.
+    #[must_use]
+    pub fn urgent(self) -> Paced {
+        Paced { urgent: true, ..self }
     }
 }
 
 impl Clock for Paced {
-    fn begin(&mut self) {
-        // Refused or not, the histogram tells how late wake-ups are.
-        let _ = set_current_timer_slack(NonZeroU64::new(1));
+    fn begin(&mut self) -> io::Result<()> {
+        set_current_timer_slack(NonZeroU64::new(1))?;
+        if self.urgent { crate::io::come_first() } else { Ok(()) }
     }
 
     #[inline]

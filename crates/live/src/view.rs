@@ -28,7 +28,7 @@ pub struct WireView {
     pub flying: usize,
     /// Slots that are free.
     pub free_slots: usize,
-    /// How late packets came out, in nanoseconds.
+    /// How late packets came out, in nanoseconds: from when they were due to when the loop came to send them.
     pub lateness: Histogram,
     /// What the discipline says of itself.
     pub gauges: Vec<(&'static str, f64)>,

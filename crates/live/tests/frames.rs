@@ -147,6 +147,8 @@ fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn mutated_frames_are_read_or_refused(
         frame in valid(),

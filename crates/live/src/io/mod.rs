@@ -13,6 +13,7 @@ mod sys;
 mod tun;
 
 pub use packet::PacketSocket;
+pub(crate) use sys::come_first;
 pub use sys::{offloads, switch_offloads_off};
 pub use tun::Tun;
 

@@ -129,6 +129,13 @@ pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a 
     Ok(checked(taken)? as usize)
 }
 
+/// The thread that calls comes before all ordinary ones from now on: `SCHED_FIFO`, at its lowest priority.
+pub(crate) fn come_first() -> io::Result<()> {
+    let priority = libc::sched_param { sched_priority: 1 };
+    // SAFETY: 0 stands for the thread itself; the parameter lives during the call.
+    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) }).map(drop)
+}
+
 /// Commands of `SIOCETHTOOL` that switch (linux/ethtool.h), with the names that ethtool gives them.
 const OFFLOADS: [(u32, u32, &str); 6] = [
     (0x15, 0x14, "rx-checksumming"),

@@ -2,7 +2,7 @@
 
 use etherparse::{IpNumber, Ipv4Header};
 use headgate_core::{Ecn, Limit, Qdisc, Rate, Span};
-use headgate_live::{Lane, Layer, WireSettings};
+use headgate_live::{Lane, Layer, Pool, WireSettings};
 use headgate_scenario::{Impairments, Pace, Simplex};
 
 #[allow(dead_code, reason = "each test takes what it needs")]
@@ -60,6 +60,7 @@ impl Direction {
             overhead: self.overhead,
             classes: &[],
             slots: self.slots,
+            slot_bytes: Pool::SLOT,
             seed: 1,
             label,
         };
