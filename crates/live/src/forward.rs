@@ -63,8 +63,13 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     /// Forwards until it is told to stop, and says what was done in all. What still waits stays where it is.
     ///
     /// # Errors
-    /// What the system says when an end is gone, or when the thread may not be what its clock wants.
+    /// What the system says when an end is gone, or when the thread may not be what its clock wants; `InvalidInput` if the
+    /// frames of one end begin with another header than those of the other.
     pub fn run(&mut self) -> io::Result<View> {
+        if self.a.layer() != self.b.layer() {
+            let what = "one end has Ethernet frames and the other IP packets";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         self.clock.begin()?;
         while !self.stop.load(Ordering::Relaxed) {
             self.turn(Time::NEVER)?;

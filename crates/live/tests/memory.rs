@@ -226,3 +226,30 @@ fn the_two_directions_do_not_meet() {
         assert_eq!((back.1.len(), forth.1.len()), (500, 1000));
     }
 }
+
+#[test]
+fn ends_of_two_kinds_are_refused() {
+    let direction = Direction::new(MBIT, 0, 10, "droptail");
+    let mut clock = FakeClock::new();
+    let (a, b) = (clock.end(Layer::Ip, []), clock.end(Layer::Ethernet, []));
+    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let error = Forwarder::new(a, b, lanes, clock).run().map(drop).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+}
+
+#[test]
+fn another_thread_sees_what_passes() {
+    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let mut clock = FakeClock::new();
+    let (a, b) = (clock.end(Layer::Ip, stream(100, 1000, 1000)), clock.end(Layer::Ip, []));
+    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let mut forwarder = Forwarder::new(a, b, lanes, clock);
+    let window = forwarder.window();
+    while forwarder.view().at < at_us(75_500) {
+        forwarder.turn(at_us(75_500)).unwrap();
+    }
+    // Shown last at 50 ms, when 50 packets had come out and the 51st had just come.
+    let view = std::thread::spawn(move || window.look()).join().unwrap();
+    assert_eq!((view.at, view.wires[0].counts.out, view.wires[0].flying), (at_us(50_000), 50, 1));
+    assert!(view.wires[0].adds_up());
+}
