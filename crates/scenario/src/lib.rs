@@ -47,6 +47,7 @@ mod read;
 mod record;
 mod resolve;
 mod routes;
+mod settings;
 mod start;
 mod traffic;
 mod transmitter;

@@ -8,6 +8,7 @@ use headgate_core::{BuildError, Limit, Place, Qdisc, registry};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::error::Fault;
+use crate::settings::{Grammar, named};
 
 /// Every parameter of `qdisc` with its value, after building it once to see that it can be.
 ///
@@ -71,56 +72,32 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-fn from_table<'de, A: MapAccess<'de>>(mut table: A) -> Result<Qdisc, A::Error> {
+fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Qdisc, A::Error> {
     let mut qdisc = Qdisc::named("");
-    while let Some((key, Setting(value))) = table.next_entry::<String, Setting>()? {
-        if key == "name" { qdisc.name = value } else { qdisc.add(&key, &value).map_err(A::Error::custom)? }
-    }
-    if qdisc.name.is_empty() {
-        return Err(A::Error::custom("the discipline has no `name`"));
-    }
+    qdisc.name = named::<Nested, A>(table, |key, value| qdisc.add(key, value))?;
     Ok(qdisc)
 }
 
-/// One setting of a discipline, as the text its registry reads.
-struct Setting(String);
+/// The settings of a discipline: disciplines may be among them.
+struct Nested;
 
-struct SettingVisitor;
+impl Grammar for Nested {
+    const WHAT: &'static str = "discipline";
+    const EXPECTED: &'static str = "a text, a number, true or false, a discipline or a list of disciplines";
 
-impl<'de> Visitor<'de> for SettingVisitor {
-    type Value = Setting;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a number, true or false, a discipline or a list of disciplines")
-    }
-    fn visit_str<E: Error>(self, text: &str) -> Result<Setting, E> {
-        // A discipline with settings inside another's: as text it stands between brackets.
+    /// A discipline with settings inside another's: as text it stands between brackets.
+    fn text(text: &str) -> String {
         let nested = text.contains(':') && text.contains('=') && !text.starts_with('[');
-        Ok(Setting(if nested { format!("[{text}]") } else { text.to_string() }))
+        if nested { format!("[{text}]") } else { text.to_string() }
     }
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Setting, E> {
-        Ok(Setting(number.to_string()))
+    fn table<'de, A: MapAccess<'de>>(table: A) -> Result<String, A::Error> {
+        from_table(table).map(|qdisc| qdisc.show())
     }
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Setting, E> {
-        Ok(Setting(number.to_string()))
-    }
-    fn visit_bool<E: Error>(self, on: bool) -> Result<Setting, E> {
-        Ok(Setting(if on { "on" } else { "off" }.to_string()))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Setting, A::Error> {
-        from_table(table).map(|qdisc| Setting(qdisc.show()))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Setting, A::Error> {
+    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<String, A::Error> {
         let mut nested = Vec::new();
         while let Some(Written(qdisc)) = list.next_element()? {
             nested.push(qdisc);
         }
-        Ok(Setting(nested.show()))
-    }
-}
-
-impl<'de> Deserialize<'de> for Setting {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SettingVisitor)
+        Ok(nested.show())
     }
 }

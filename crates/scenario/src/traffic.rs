@@ -12,6 +12,7 @@ use toml::Spanned;
 
 use crate::error::Fault;
 use crate::inputs::{INPUTS, Loader};
+use crate::settings::{Grammar, named};
 use crate::values::Quantity;
 
 /// The source that `traffic` says, as its canonical form has it and ready for flows of `sender`; `loader` finds what it
@@ -74,16 +75,11 @@ impl<'de> Visitor<'de> for TrafficVisitor {
     fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
         text.parse().map(Written).map_err(E::custom)
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Written, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Written, A::Error> {
         let mut traffic = Traffic::named("");
-        while let Some((key, Setting(value))) = table.next_entry::<String, Setting>()? {
-            if key == "name" { traffic.name = value } else { traffic.add(&key, &value).map_err(A::Error::custom)? }
-        }
-        match traffic.name.is_empty() {
-            true => Err(A::Error::custom("the source has no `name`")),
-            // Through the text, so that a name that would not be read back is refused.
-            false => self.visit_str(&traffic.to_string()),
-        }
+        traffic.name = named::<Parameters, A>(table, |key, value| traffic.add(key, value))?;
+        // Through the text, so that a name that would not be read back is refused.
+        self.visit_str(&traffic.to_string())
     }
 }
 
@@ -93,9 +89,6 @@ impl<'de> Deserialize<'de> for Written {
     }
 }
 
-/// One setting of a source, as the text its registry reads.
-struct Setting(String);
-
 /// One entry of a list: a rate of a ladder, or a step of a schedule.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a text, or a table such as { at = \"50s\", rate = \"4Mbit/s\" }")]
@@ -104,27 +97,14 @@ enum Listed {
     Step { at: Quantity<Span>, rate: Quantity<Rate> },
 }
 
-struct SettingVisitor;
+/// The settings of a source: rates, times and sizes, or lists of them.
+struct Parameters;
 
-impl<'de> Visitor<'de> for SettingVisitor {
-    type Value = Setting;
+impl Grammar for Parameters {
+    const WHAT: &'static str = "source";
+    const EXPECTED: &'static str = "a text, a number, true or false, or a list of texts or of { at, rate }";
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a number, true or false, or a list of texts or of { at, rate }")
-    }
-    fn visit_str<E: Error>(self, text: &str) -> Result<Setting, E> {
-        Ok(Setting(text.to_string()))
-    }
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Setting, E> {
-        Ok(Setting(number.to_string()))
-    }
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Setting, E> {
-        Ok(Setting(number.to_string()))
-    }
-    fn visit_bool<E: Error>(self, on: bool) -> Result<Setting, E> {
-        Ok(Setting(if on { "on" } else { "off" }.to_string()))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Setting, A::Error> {
+    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<String, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element()? {
             items.push(match item {
@@ -132,12 +112,6 @@ impl<'de> Visitor<'de> for SettingVisitor {
                 Listed::Step { at, rate } => Schedule::step(at.0, rate.0),
             });
         }
-        Ok(Setting(format!("[{}]", items.join("; "))))
-    }
-}
-
-impl<'de> Deserialize<'de> for Setting {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SettingVisitor)
+        Ok(format!("[{}]", items.join("; ")))
     }
 }
