@@ -134,6 +134,25 @@ mod tests {
     }
 
     #[test]
+    fn an_urgent_thread_comes_before_ordinary_ones() {
+        // In a thread of its own, which keeps what it became.
+        std::thread::spawn(|| {
+            match Paced::new(Monotonic::new(), Paced::MARGIN).urgent().begin() {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return eprintln!("skipped: it needs CAP_SYS_NICE");
+                }
+                begun => begun.unwrap(),
+            }
+            // proc_pid_stat(5): field 41 is the policy, and SCHED_FIFO is 1. The name in field 2 may hold blanks.
+            let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+            let behind_name = stat.rsplit(')').next().unwrap();
+            assert_eq!(behind_name.split_whitespace().nth(41 - 3), Some("1"), "{stat}");
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
     fn what_can_be_read_ends_the_sleep() {
         use std::io::Write;
         use std::os::fd::AsFd;

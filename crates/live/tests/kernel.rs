@@ -27,7 +27,7 @@ where
 {
     let layer = a.layer();
     let lanes = [direction.lane(layer, "forward"), direction.lane(layer, "reverse")];
-    let mut forwarder = Forwarder::new(a, b, lanes, Paced::new(Monotonic::new(), Paced::MARGIN).urgent());
+    let mut forwarder = Forwarder::new(a, b, lanes, Paced::new(Monotonic::new(), Paced::MARGIN));
     let stop = forwarder.stopper();
     thread::scope(|scope| {
         // It stops also when the job panics.
