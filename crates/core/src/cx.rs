@@ -49,6 +49,11 @@ impl Why {
         Why::Overload,
     ];
 
+    /// Whether it is given only to flows that a discipline has singled out.
+    pub const fn singles_out(self) -> bool {
+        matches!(self, Why::Unresponsive | Why::Prefilter | Why::HeavyHitter)
+    }
+
     /// The reason in words, as it follows "because".
     pub const fn about(self) -> &'static str {
         match self {

@@ -31,6 +31,14 @@ impl Counts {
         self.drops.iter().sum()
     }
 
+    /// The packets whose flows had not been singled out, and how many of them were dropped. Their quotient is the
+    /// ambient drop rate: what RED-PD drops before its queue is in neither (Mahajan, Floyd and Wetherall, ICNP 2001,
+    /// section 1), nor is what others drop of flows that they hold back by name.
+    pub fn ambient(&self) -> (u64, u64) {
+        let singled: u64 = Why::ALL.iter().filter(|why| why.singles_out()).map(|why| self.drops[*why as usize]).sum();
+        (self.arrived - singled, self.dropped() - singled)
+    }
+
     /// Adds the counts of others to these.
     pub fn add(&mut self, others: &Counts) {
         self.arrived += others.arrived;

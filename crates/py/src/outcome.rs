@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time, Why};
+use headgate_core::{Span, Time};
 use headgate_scenario::{Hop, Scenario};
 use headgate_sim::{FairnessRow, FlowRow, IntervalRow, LinkRow, TransferRow};
 use pyo3::exceptions::PyRuntimeError;
@@ -296,11 +296,9 @@ fn metric(row: &IntervalRow) -> String {
     if row.is_gauge { format!("gauge:{}", row.metric) } else { row.metric.to_string() }
 }
 
-/// What of the packets that came to the queue was dropped there: those dropped before it are in neither (RED-PD).
 fn ambient_drop_rate(row: &LinkRow) -> Option<f64> {
-    let before = row.counts.drops[Why::Prefilter as usize];
-    let came = row.counts.arrived - before;
-    (came > 0).then(|| (row.counts.dropped() - before) as f64 / came as f64)
+    let (came, dropped) = row.counts.ambient();
+    (came > 0).then(|| dropped as f64 / came as f64)
 }
 
 fn span_ms(span: Span) -> f64 {

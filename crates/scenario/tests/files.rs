@@ -136,7 +136,18 @@ fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
     let stems: Vec<&str> = files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap()).collect();
     assert_eq!(
         stems,
-        ["bbr", "chain", "classes", "ecn", "many-flows", "mix", "mixed-rtt", "portrait", "protect", "unresponsive-flood"]
+        [
+            "bbr",
+            "chain",
+            "classes",
+            "ecn",
+            "many-flows",
+            "mix",
+            "mixed-rtt",
+            "portrait",
+            "protect",
+            "unresponsive-flood"
+        ]
     );
     for (file, stem) in files.iter().zip(stems) {
         let text = std::fs::read_to_string(file).unwrap();

@@ -1,13 +1,13 @@
 //! The tables: one row an interval while the run goes, one row a flow when it ends.
 
-use headgate_core::{Counts, Discipline, Span, Time, Why};
+use headgate_core::{Counts, Discipline, Span, Time};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::balance::Balance;
+use crate::due::dues;
 use crate::link::Link;
 use crate::meter::Occupancy;
 use crate::outcome::{FlowRow, IntervalRow, LinkRow, Outcome};
-use crate::due::dues;
 use crate::world::Net;
 
 /// Collects what the tables need.
@@ -66,7 +66,7 @@ impl Sampler {
             }
             let queue = &mut self.queues[number];
             queue.partial = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
-            queue.told = at_queue(link);
+            queue.told = link.ledger().counts().ambient();
         }
         self.write_groups(net, now);
         self.since = now;
@@ -85,7 +85,7 @@ impl Sampler {
         self.packets = self.sent(net);
         for (queue, link) in self.queues.iter_mut().zip(&mut net.links) {
             queue.total = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
-            queue.told = since(queue.told, at_queue(link));
+            queue.told = since(queue.told, link.ledger().counts().ambient());
             link.restart();
         }
         net.hosts.restart(now);
@@ -123,7 +123,7 @@ impl Sampler {
         write("queue_packets", false, packets);
         write("queue_bytes", false, bytes);
         write("utilisation", false, busy);
-        let (came, dropped) = since(at_queue(link), queue.told);
+        let (came, dropped) = since(link.ledger().counts().ambient(), queue.told);
         if came > 0 {
             write("ambient_drop_rate", false, dropped as f64 / came as f64);
         }
@@ -244,12 +244,4 @@ fn by_group(net: &Net, groups: usize) -> Vec<(u64, u64)> {
         }
     }
     sums
-}
-
-/// What came to a link's queue, and what of it was dropped: packets dropped before the queue are in neither, as RED-PD
-/// defines the ambient drop rate (Mahajan, Floyd, Wetherall: ICNP 2001, section 1).
-fn at_queue(link: &Link) -> (u64, u64) {
-    let counts = link.ledger().counts();
-    let before = counts.drops[Why::Prefilter as usize];
-    (counts.arrived - before, counts.dropped() - before)
 }

@@ -82,6 +82,9 @@ crate::params! {
         counted_flows: u32 = 1024, in 1..=65536;
         /// Flows that can be monitored at a time. With more, the one of least probability makes room.
         max_monitored: u32 = 1024, in 1..=1_000_000;
+        /// The most that is taken at a time off the probability of a monitored flow that stands in no list. The paper
+        /// names it without a value; this is the scripts'.
+        max_decrease: f64 = 0.05, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "maxdecrease";
         /// Looks for flows that do not send less when more of their packets are dropped, and holds them tighter.
         unresponsive_test: bool = true, also "unresponsive_test_";
         /// The drop probability of an unresponsive flow is multiplied by this.

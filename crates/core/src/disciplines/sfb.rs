@@ -101,6 +101,11 @@ pub struct Sfb<T> {
     fifo: Fifo<T>,
     /// The bins each waiting packet entered, beside it in the order of the FIFO.
     entered: VecDeque<Places>,
+    /// Waiting packets of unresponsive flows that came while the next set was kept warm: the number of the packet, and
+    /// the bins that it entered there too.
+    warmed: VecDeque<(u64, Places)>,
+    /// Packets that have left the FIFO: the number of the one at its head.
+    left: u64,
     bins: Bins,
     bin_size: u32,
     bin_max: u32,
@@ -129,8 +134,8 @@ impl<T> Sfb<T> {
         let steps = Steps { up: config.d1, down: config.d2, freeze: config.freeze_time };
         let bins = Bins::new(config.levels as usize, config.bins as usize, steps, place.key);
         let rehash = Every::new(config.rehash, Time::ZERO);
-        let (fifo, entered) = (Fifo::new(config.limit), VecDeque::new());
-        Ok(Sfb { config, fifo, entered, bins, bin_size, bin_max, limiter, rehash })
+        let (fifo, entered, warmed) = (Fifo::new(config.limit), VecDeque::new(), VecDeque::new());
+        Ok(Sfb { config, fifo, entered, warmed, left: 0, bins, bin_size, bin_max, limiter, rehash })
     }
 
     /// Every bin: those in use, level after level, then those for the hash functions to come.
@@ -162,6 +167,14 @@ impl<T> Sfb<T> {
         let warmup = self.config.warmup.map_or(period, Span::as_nanos);
         // Changes fall on whole multiples of the period.
         self.config.double_buffer && period > 0 && now.as_nanos() % period >= period - warmup
+    }
+
+    /// The packet of `flow` that was just queued counts in the next set of bins too: they would else be found empty
+    /// when the hash functions change, lose probability, and let the flow go until it has filled them.
+    fn warm_with(&mut self, flow: FlowId) {
+        let places = self.bins.places_to_come(flow);
+        self.bins.enter(&places);
+        self.warmed.push_back((self.left + self.entered.len() as u64 - 1, places));
     }
 
     /// The packet, if it may be queued by what its bins say: marked, or as it came.
@@ -209,7 +222,7 @@ impl<T> Discipline<T> for Sfb<T> {
         self.limiter.see(packet.flow, cx.now);
         let places = self.bins.places(packet.flow);
         let Some((packet, unresponsive)) = self.judge(packet, &places, cx) else { return };
-        let bytes = packet.bytes;
+        let (bytes, flow) = (packet.bytes, packet.flow);
         if !self.fifo.push(packet, cx) {
             return;
         }
@@ -218,6 +231,9 @@ impl<T> Discipline<T> for Sfb<T> {
         if unresponsive {
             let levels = self.config.levels as usize;
             self.limiter.charge(&places[..levels], bytes, cx.now, cx.rng);
+            if self.warming(cx.now) {
+                self.warm_with(flow);
+            }
         }
     }
 
@@ -227,6 +243,11 @@ impl<T> Discipline<T> for Sfb<T> {
         let packet = self.fifo.pop()?;
         let places = self.entered.pop_front().expect("as many places as packets");
         self.bins.leave(&places, cx.now);
+        if let Some((_, places)) = self.warmed.front().filter(|(number, _)| *number == self.left) {
+            self.bins.leave(places, cx.now);
+            self.warmed.pop_front();
+        }
+        self.left += 1;
         Some(packet)
     }
 
@@ -287,7 +308,8 @@ mod tests {
     /// Waiting packets that entered each of the two sets, from what is remembered beside them.
     fn queued_by_set(sfb: &Sfb<()>) -> [u32; 2] {
         let size = (sfb.config.levels * sfb.config.bins) as u16;
-        [0, 1].map(|set| sfb.entered.iter().filter(|places| places[0] / size == set).count() as u32)
+        let places = || sfb.entered.iter().chain(sfb.warmed.iter().map(|(_, places)| places));
+        [0, 1].map(|set| places().filter(|places| places[0] / size == set).count() as u32)
     }
 
     proptest! {
@@ -370,6 +392,24 @@ mod tests {
             });
             assert_eq!(free.count() > 1, early == 1, "double_buffer={kept}");
         }
+    }
+
+    #[test]
+    fn an_unresponsive_flow_with_packets_waiting_stays_limited_over_a_rehash() {
+        // Each empty bin that an arrival finds would lose a quarter, and every fourth packet would pass.
+        let settings = [("bin_size", "3"), ("bin_max", "9"), ("d1", "0.5"), ("d2", "0.25"), ("rehash", "1s")];
+        let mut port = sfb(&settings);
+        let mut step = |ms| {
+            let before = port.backlog().packets;
+            arrive(&mut port, 1, Ecn::NotEct, at(ms));
+            let passed = port.backlog().packets > before;
+            if passed && ms > 100 {
+                port.dequeue(at(ms), &mut ());
+            }
+            passed
+        };
+        (0..1000).for_each(|ms| _ = step(ms));
+        assert!((1000..1050).filter(|ms| step(*ms)).count() <= 1);
     }
 
     #[test]

@@ -169,9 +169,14 @@ impl Bins {
         }
     }
 
+    /// The bins of `flow` in the set to come.
+    pub fn places_to_come(&self, flow: FlowId) -> Places {
+        self.places_in(1 - self.in_use, flow)
+    }
+
     /// Raises the probabilities of `flow`'s bins in the set to come.
     pub fn warm(&mut self, flow: FlowId, now: Time) {
-        let places = self.places_in(1 - self.in_use, flow);
+        let places = self.places_to_come(flow);
         let Steps { up, freeze, .. } = self.steps;
         places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].step(up, freeze, now));
     }

@@ -14,15 +14,13 @@ struct Rules {
     growth: f64,
     /// At or below this probability the flow is let go instead of eased.
     release: f64,
-    /// Small probabilities are divided by this; above as many [`MAX_DECREASE`] as this, one is taken away.
+    /// Small probabilities are divided by this; above as many times the greatest step, one step is taken away.
     easing: f64,
 }
 
 const RESPONSIVE: Rules = Rules { growth: 2.0, release: 0.005, easing: 2.0 };
 /// Faster up and slower down (section 7).
 const UNRESPONSIVE: Rules = Rules { growth: 3.0, release: 0.0025, easing: 1.5 };
-/// The paper's maxdecrease.
-const MAX_DECREASE: f64 = 0.05;
 /// A flow is first dropped with no more than this.
 const MOST_AT_FIRST: f64 = 0.5;
 /// Observations kept.
@@ -177,14 +175,14 @@ impl Monitored {
         self.observe(length);
     }
 
-    /// The flow stands in no list: figure 7. Says whether it stays monitored.
-    pub fn ease(&mut self, now: Time) -> bool {
+    /// The flow stands in no list: figure 7, with the paper's maxdecrease. Says whether it stays monitored.
+    pub fn ease(&mut self, max_decrease: f64, now: Time) -> bool {
         let &Rules { release, easing, .. } = self.rules();
         if self.probability <= release {
             return false;
         }
-        let small = self.probability <= easing * MAX_DECREASE;
-        self.probability = if small { self.probability / easing } else { self.probability - MAX_DECREASE };
+        let small = self.probability <= easing * max_decrease;
+        self.probability = if small { self.probability / easing } else { self.probability - max_decrease };
         self.changed = now;
         true
     }
@@ -267,7 +265,7 @@ mod tests {
     fn easing_takes_small_steps_from_large_probabilities_and_halves_small_ones() {
         let eased = |probability, unresponsive| {
             let mut flow = flow(probability, unresponsive);
-            flow.ease(at(1)).then(|| (flow.probability() * 1e6).round_ties_even() as u32)
+            flow.ease(0.05, at(1)).then(|| (flow.probability() * 1e6).round_ties_even() as u32)
         };
         assert_eq!(
             [0.5, 0.11, 0.1, 0.006, 0.005].map(|p| eased(p, false)),

@@ -29,6 +29,7 @@ struct Rules {
     max_monitored: usize,
     test: bool,
     penalty: f64,
+    max_decrease: f64,
     noidle: bool,
     fixed: Option<f64>,
     dynamic: Dynamic,
@@ -61,6 +62,7 @@ const PAPER: Rules = Rules {
     max_monitored: 1024,
     test: true,
     penalty: 1.0,
+    max_decrease: 0.05,
     noidle: true,
     fixed: None,
     dynamic: Dynamic::Off,
@@ -284,12 +286,13 @@ impl Plain {
             if !absent || !waited {
                 continue;
             }
-            let (enough, large, part) = if flow.unresponsive { (0.0025, 0.075, 1.5) } else { (0.005, 0.1, 2.0) };
+            let most = self.rules.max_decrease;
+            let (enough, part) = if flow.unresponsive { (0.0025, 1.5) } else { (0.005, 2.0) };
             if flow.p <= enough {
                 self.flows.remove(&name);
                 continue;
             }
-            flow.p = if flow.p > large { flow.p - 0.05 } else { flow.p / part };
+            flow.p = if flow.p > part * most { flow.p - most } else { flow.p / part };
             flow.changed = now;
         }
     }
@@ -555,7 +558,7 @@ fn red_pd_with_small_tables_forgets_in_order_and_after_a_silence_starts_anew() {
 }
 
 /// Tables that overflow, other lists, and no mercy for the unresponsive.
-fn small() -> ([(&'static str, &'static str); 8], Rules) {
+fn small() -> ([(&'static str, &'static str); 9], Rules) {
     let settings = [
         ("limit", "150p"),
         ("counted_flows", "4"),
@@ -564,10 +567,20 @@ fn small() -> ([(&'static str, &'static str); 8], Rules) {
         ("M", "3"),
         ("K", "2"),
         ("unresponsive_penalty", "1.5"),
+        ("maxdecrease", "0.125"),
         ("noidle", "off"),
     ];
-    let rules =
-        Rules { counted_flows: 4, list_flows: 3, max_monitored: 2, m: 3, k: 2, penalty: 1.5, noidle: false, ..PAPER };
+    let rules = Rules {
+        counted_flows: 4,
+        list_flows: 3,
+        max_monitored: 2,
+        m: 3,
+        k: 2,
+        penalty: 1.5,
+        max_decrease: 0.125,
+        noidle: false,
+        ..PAPER
+    };
     (settings, rules)
 }
 

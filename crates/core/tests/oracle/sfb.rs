@@ -144,6 +144,9 @@ struct Bin {
     frozen_until: f64,
 }
 
+/// A set, and a bin a level.
+type Entered = (usize, Vec<usize>);
+
 struct Plain {
     settings: Settings,
     penalty: Penalty,
@@ -153,8 +156,8 @@ struct Plain {
     changes: usize,
     next_change: f64,
     now: f64,
-    /// Each packet with the set and the bins it entered.
-    queue: VecDeque<(Arrival, usize, Vec<usize>)>,
+    /// Each packet with the set and the bins it entered, and those it entered in the set to come.
+    queue: VecDeque<(Arrival, [Option<Entered>; 2])>,
 }
 
 impl Plain {
@@ -246,7 +249,15 @@ impl Plain {
         for (level, &i) in h.iter().enumerate() {
             self.sets[in_use][level][i].qlen += 1;
         }
-        self.queue.push_back((packet, in_use, h));
+        // "Any time a flow is classified as nonresponsive, it is hashed using the second set": its packet is in both.
+        let to_come = self.hashes(self.changes + 1, packet.flow);
+        let second = (pmin >= 1.0 && warm && self.settings.rehash > 0.0).then_some((1 - in_use, to_come));
+        if let Some((set, bins)) = &second {
+            for (level, &i) in bins.iter().enumerate() {
+                self.sets[*set][level][i].qlen += 1;
+            }
+        }
+        self.queue.push_back((packet, [Some((in_use, h)), second]));
         decisions
     }
 }
@@ -260,12 +271,14 @@ impl Oracle for Plain {
     fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
         self.now = (now * 1e9).round();
         self.move_hash(self.now);
-        let Some((packet, set, h)) = self.queue.pop_front() else { return Vec::new() };
-        for (level, &i) in h.iter().enumerate() {
-            let bin = &mut self.sets[set][level][i];
-            bin.qlen -= 1;
-            if bin.qlen == 0 && set == self.changes % 2 {
-                Plain::change(bin, -self.settings.d2, self.now, self.settings.freeze_time);
+        let Some((packet, entered)) = self.queue.pop_front() else { return Vec::new() };
+        for (set, h) in entered.into_iter().flatten() {
+            for (level, i) in h.into_iter().enumerate() {
+                let bin = &mut self.sets[set][level][i];
+                bin.qlen -= 1;
+                if bin.qlen == 0 && set == self.changes % 2 {
+                    Plain::change(bin, -self.settings.d2, self.now, self.settings.freeze_time);
+                }
             }
         }
         vec![Decision::Sent(packet.number)]

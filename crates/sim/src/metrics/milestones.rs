@@ -63,7 +63,7 @@ impl Milestones {
 
     /// A packet of `flow` is dropped.
     pub fn dropped(&mut self, flow: usize, why: Why, now: Time) {
-        if matches!(why, Why::Unresponsive | Why::Prefilter | Why::HeavyHitter) {
+        if why.singles_out() {
             let identified = &mut self.flows[flow].identified;
             *identified = (*identified).min(now);
             if let Some(pace) = self.pace(flow) {

@@ -186,11 +186,11 @@ impl Identification {
 
     /// Figure 7: monitored flows that stand in no list are dropped less often, and let go in the end.
     fn ease(&mut self, now: Time) {
-        let (due, due_unresponsive) = (self.hold(3), self.hold(5));
+        let (due, due_unresponsive, max_decrease) = (self.hold(3), self.hold(5), self.config.max_decrease);
         for position in (0..self.monitored.len()).rev() {
             let (name, flow) = self.monitored.at(position);
             let due = if flow.is_unresponsive() { due_unresponsive } else { due };
-            if now - flow.changed() >= due && self.history.find(name).is_none() && !flow.ease(now) {
+            if now - flow.changed() >= due && self.history.find(name).is_none() && !flow.ease(max_decrease, now) {
                 self.monitored.remove_at(position);
             }
         }
