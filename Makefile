@@ -12,8 +12,11 @@ unexport CONDA_PREFIX
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
+# The disciplines that the papers did not know.
+TODAY := codel,fq_codel,pie,fq_pie,cobalt,dualpi2,hhf
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bless docs figures clean rust
+.PHONY: help demo test lint bench bless docs papers figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +46,14 @@ bless: $(VENV)/.extension ## accept golden tables and help texts as they are now
 docs: rust ## fill the tables of docs/disciplines and docs/guide/traffic.md
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
+
+papers: $(VENV)/.extension ## run every experiment of the papers, and write what was found into docs/papers
+	$(BIN)/headgate paper run all
+	$(BIN)/headgate paper run all --quick
+	$(BIN)/headgate paper run all --with $(TODAY)
+	$(BIN)/headgate paper report
+	$(BIN)/python docs/papers.py results/papers --with $(TODAY)
+	$(BIN)/python docs/costs.py results/papers
 
 figures: $(VENV)/.extension ## draw the figure of every discipline's page, and write its caption
 	$(BIN)/python docs/figures.py

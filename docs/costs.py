@@ -1,7 +1,7 @@
 """Writes what experiments cost: `python docs/costs.py results/papers`, after whole and shortened runs there.
 
 The list of experiments tells the expected time from it. A cost is the processor time of all simulations, or the
-processors' time while the command ran, whichever is more: experiments share runs, and each is listed as if it ran alone.
+processors' time while the command ran, whichever is more: experiments share runs, and each is listed as if alone.
 """
 
 import json

@@ -66,7 +66,8 @@ def _scorecard(documents: Sequence[dict[str, Any]]) -> Html:
         link = tag("a", text(name), href=f"#{_anchor(name)}")
         rows.append([link, text(document["title"]), *map(text, counts), text(f"{document['cpu_s']:.1f}")])
     titles = ["Experiment", "What it shows", *(verdict.value for verdict in Verdict), "CPU s"]
-    return table("Claims of the papers and what our runs say of them.", titles, rows)
+    listed = table("Claims of the papers and what our runs say of them.", titles, rows)
+    return tag("div", listed, class_="scorecard")
 
 
 def _today(documents: Sequence[dict[str, Any]]) -> Html:
@@ -84,9 +85,8 @@ def _today(documents: Sequence[dict[str, Any]]) -> Html:
         return NONE
     titles = ["Experiment", "Number", "The paper's disciplines", *documents[0]["with"]]
     heading = tag("h2", text("What would the papers find today"))
-    return join(
-        [heading, table("One number an experiment, for the paper's disciplines and for today's.", titles, rows)]
-    )
+    listed = table("One number an experiment, for the paper's disciplines and for today's.", titles, rows)
+    return join([heading, tag("div", listed, class_="scorecard")])
 
 
 def _paper(name: str, records: Sequence[Record]) -> Html:
@@ -124,7 +124,9 @@ def _claims(claims: Iterable[dict[str, Any]]) -> Html:
         ]
         for claim in claims
     ]
-    return table("What the paper claims.", ["The paper says", "Here", "Numbers"], rows) if rows else NONE
+    if not rows:
+        return NONE
+    return tag("div", table("What the paper claims.", ["The paper says", "Here", "Numbers"], rows), class_="words")
 
 
 def _finding(claim: dict[str, Any]) -> Html:
@@ -146,7 +148,8 @@ def _published(rows: Sequence[dict[str, Any]]) -> Html:
         ]
         for row in rows
     ]
-    return table("Published numbers beside ours.", ["Case", "What", "Place", "Paper", "Here", "Difference"], body)
+    titles = ["Case", "What", "Place", "Paper", "Here", "Difference"]
+    return tag("div", table("Published numbers beside ours.", titles, body), class_="published")
 
 
 def _choices(choices: Sequence[dict[str, Any]]) -> Html:

@@ -75,8 +75,9 @@ def found(document: dict[str, Any]) -> Group:
 def score(documents: Iterable[dict[str, Any]]) -> Text:
     """How many claims came to which verdict."""
     verdicts = [claim["verdict"] for document in documents for claim in document["claims"]]
-    counts = ((verdicts.count(each.value), each.value) for each in Verdict)
-    return Text(f"{len(verdicts)} claims: " + ", ".join(f"{count} {word}" for count, word in counts), style="bold")
+    words = {Verdict.HOLDS: "hold", Verdict.DIFFERS: "differ", Verdict.CANNOT_TELL: "cannot be told"}
+    counts = (f"{verdicts.count(each.value)} {word}" for each, word in words.items())
+    return Text(f"{len(verdicts)} claims: {', '.join(counts)}", style="bold")
 
 
 def shown(row: dict[str, Any]) -> str:

@@ -1,0 +1,129 @@
+"""Writes what was found into docs/papers: `python docs/papers.py results/papers`, after `headgate paper run all` there.
+
+A page of a paper has the markers `<!-- score -->`, for how many of its claims hold, `<!-- claims -->`, for a table of
+all of them, and `<!-- published -->`, for the paper's numbers beside ours; the figures that a page shows are copied.
+`today.md` is written of runs with further disciplines: `headgate paper run all --with codel,...`, and the same after
+`--with` here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import headgate
+from headgate import style
+from headgate.papers import catalogue, record, show
+from headgate.papers.further import checked
+from headgate.papers.judge import Verdict
+from headgate.papers.running import How
+
+HERE = Path(__file__).parent / "papers"
+PICTURE = re.compile(r"\(figures/([a-z-]+)-([a-z]+\d+)\.svg\)")
+
+
+def main() -> None:
+    """Writes every page whose experiments have all been run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--with", dest="further", default="")
+    given = parser.parse_args()
+    for paper in catalogue.PAPERS:
+        documents = [one(name, given.out, How()) for name in catalogue.names(paper)]
+        write(paper, documents, given.out)
+    if given.further:
+        how = How(further=checked(given.further, headgate.disciplines()))
+        compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
+        (HERE / "today.md").write_text(today([one(name, given.out, how) for name in compared], how))
+
+
+def modern(name: str) -> bool:
+    """Whether further disciplines stand beside the paper's in an experiment."""
+    return catalogue.experiment(name).modern
+
+
+def one(name: str, out: Path, how: How) -> dict[str, Any]:
+    """What was found of an experiment."""
+    kept = record.load(name, out, how)
+    if kept is None:
+        sys.exit(f"{name} has not been run in {out}")
+    return kept.document
+
+
+def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
+    """Fills the markers of a paper's page and copies its figures."""
+    page = HERE / f"{paper}.md"
+    text = filled(page.read_text(), "score", f"{show.score(documents).plain}.\n")
+    text = filled(text, "claims", claims(documents))
+    text = filled(text, "published", published(documents))
+    for found, experiment in PICTURE.findall(text):
+        drawn = record.folder(f"{found}/{experiment}", out, How()) / "figure.svg"
+        shutil.copyfile(drawn, HERE / "figures" / f"{found}-{experiment}.svg")
+    page.write_text(text)
+
+
+def filled(text: str, marker: str, content: str) -> str:
+    """The text with what stands between two markers replaced."""
+    whole, count = re.subn(
+        rf"<!-- {marker} -->\n.*?<!-- /{marker} -->\n",
+        lambda _: f"<!-- {marker} -->\n{content}<!-- /{marker} -->\n",
+        text,
+        flags=re.DOTALL,
+    )
+    if count != 1:
+        sys.exit(f"a page has {count} times the marker <!-- {marker} -->")
+    return whole
+
+
+def claims(documents: list[dict[str, Any]]) -> str:
+    """A table of all claims: what the paper says, where, the verdict and its numbers."""
+    rows = []
+    for document in documents:
+        name = document["experiment"].partition("/")[2]
+        for claim in document["claims"]:
+            verdict = claim["verdict"] if claim["verdict"] == Verdict.HOLDS.value else f"**{claim['verdict']}**"
+            rows.append((name, f"{claim['text']} ({claim['place']})", verdict, claim["numbers"]))
+            name = ""
+    return table(("experiment", "the paper says", "here", "numbers"), rows)
+
+
+def published(documents: list[dict[str, Any]]) -> str:
+    """A table of every number that the paper prints, beside ours."""
+    rows = []
+    for document in documents:
+        name = document["experiment"].partition("/")[2]
+        for row in document["published"]:
+            what = f"{row['label']} {show.case_of(row)}".strip()
+            ours = (style.plain(row["published"]), show.shown(row), show.difference(row))
+            rows.append((name, what, show.measure_of(row), *ours))
+            name = ""
+    return table(("experiment", "discipline and case", "number", "paper", "here", "difference"), rows)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(
+        "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in row) + " |\n" for row in lines
+    )
+
+
+def today(documents: list[dict[str, Any]], how: How) -> str:
+    """The page of further disciplines beside the papers' own."""
+    rows = []
+    for document in documents:
+        values = document["headline"]["values"]
+        ours = ", ".join(f"{label} {show.shown(row)}" for label, row in values.items() if label not in how.further)
+        added = (show.shown(values[label]) for label in how.further)
+        rows.append((document["experiment"], document["headline"]["what"], ours, *added))
+    written = table(("experiment", "number", "the paper's", *how.further), rows)
+    return filled((HERE / "today.md").read_text(), "today", written)
+
+
+if __name__ == "__main__":
+    main()
