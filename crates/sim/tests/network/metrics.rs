@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::Span;
 use headgate_core::parts::Histogram;
+use headgate_core::{Span, Why};
 use headgate_sim::{EventRow, Happening, Outcome};
 
 use crate::{go, scenario, witness};
@@ -208,8 +208,10 @@ fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_n
 fn the_ambient_drop_rate_over_time_adds_up_to_the_whole() {
     let outcome = bully("8Mbit/s", "red_pd");
     let counts = &outcome.links[0].counts;
-    let before = counts.drops[headgate_core::Why::Prefilter as usize];
-    assert!(before > 0, "RED-PD drops before the queue");
+    // RED-PD drops flows before the queue: those it monitors, and of them the unresponsive ones.
+    let [monitored, unresponsive] = [Why::Prefilter, Why::Unresponsive].map(|why| counts.drops[why as usize]);
+    assert!(monitored > 0 && unresponsive > 0, "{monitored} {unresponsive}");
+    let before = monitored + unresponsive;
     let rates = outcome.intervals.iter().filter(|row| row.metric == "ambient_drop_rate");
     let mean = rates.map(|row| row.value).sum::<f64>() / 30.0;
     let whole = (counts.dropped() - before) as f64 / (counts.arrived - before) as f64;
