@@ -7,6 +7,7 @@ __all__ = [
     "VERSION",
     "Controller",
     "Discipline",
+    "Link",
     "Outcome",
     "Parameter",
     "Preset",
@@ -19,6 +20,7 @@ __all__ = [
     "discipline",
     "disciplines",
     "find",
+    "prepare",
     "reasons",
     "run",
     "sources",
@@ -87,6 +89,45 @@ class Scenario:
     def qdiscs(self) -> list[str]: ...
     @property
     def groups(self) -> list[tuple[str, str, int, float | None, bool, bool, bool]]: ...
+
+@final
+class Link:
+    """A link on real packets between two hosts of its own; it runs until `stop`. On Linux alone."""
+
+    NEAR: Final[str]
+    FAR: Final[str]
+
+    def __new__(
+        cls,
+        up: Scenario,
+        down: Scenario,
+        *,
+        overheads: tuple[int, int] = (0, 0),
+        seed: int = 1,
+        sysctls: Sequence[tuple[str, str]] = ...,
+    ) -> Self: ...
+    def spawn(self, words: Sequence[str]) -> int:
+        """Starts the command in the near host, and gives its process id."""
+    def serve(self, words: Sequence[str]) -> None:
+        """Starts the server in the far host."""
+    def listens(self) -> bool:
+        """Whether somebody in the far host waits for TCP connections."""
+    def poll(self) -> int | None:
+        """The command's exit code; None while it runs."""
+    def poll_server(self) -> int | None:
+        """The server's exit code; None while it runs."""
+    @property
+    def runs(self) -> bool: ...
+    @property
+    def urgent(self) -> bool:
+        """Whether the loop's thread comes before ordinary ones."""
+    def view(self) -> dict[str, Any]:
+        """What the link does: `up` and `down`, as of a moment ago."""
+    def stop(self) -> dict[str, Any]:
+        """Ends the server, stops the loop, and says what was done in all."""
+
+def prepare() -> None:
+    """Sees to it that this process may make network namespaces, or raises `PermissionError`."""
 
 @final
 class Progress:

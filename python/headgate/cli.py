@@ -14,6 +14,7 @@ import typer
 from headgate import _core, store
 from headgate.console import console, explained
 from headgate.errors import UsageError
+from headgate.live.cli import link
 from headgate.papers.cli import app as papers
 
 if TYPE_CHECKING:
@@ -205,6 +206,9 @@ def why(
         path = write_explanation(found, explanation)
         if not as_json:
             typer.echo(f"\npicture  {path}")
+
+
+app.command(context_settings={"allow_interspersed_args": False})(link)
 
 
 def _show(result: Result) -> None:

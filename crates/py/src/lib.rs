@@ -4,6 +4,8 @@
 mod columns;
 mod errors;
 mod evidence;
+#[cfg(target_os = "linux")]
+mod live;
 mod outcome;
 mod registry;
 mod run;
@@ -15,6 +17,9 @@ mod traffic;
 mod _core {
     #[pymodule_export]
     use crate::errors::{ScenarioError, Stopped};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::live::{Link, prepare};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use crate::frame::Layer;
 use crate::pool::{FrameId, Pool};
 
+pub mod interface;
 pub mod memory;
 mod packet;
 mod ring;
@@ -13,7 +14,7 @@ mod sys;
 mod tun;
 
 pub use packet::PacketSocket;
-pub(crate) use sys::come_first;
+pub(crate) use sys::{come_first, tie};
 pub use sys::{offloads, switch_offloads_off};
 pub use tun::Tun;
 

@@ -1,0 +1,98 @@
+//! Interfaces of the thread's network namespace: an address, up, and what the kernel counts there. IPv4 alone.
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+
+use super::sys;
+
+/// Gives the interface `name` an address, in a network of its first `prefix` bits.
+///
+/// # Errors
+/// What the system says.
+pub fn set_address(name: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
+    let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
+    let socket = sys::asking()?;
+    for (code, value) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, Ipv4Addr::from_bits(mask))] {
+        let mut request = sys::request(name)?;
+        request.ifr_ifru.ifru_addr = inet(value);
+        sys::ioctl(socket.as_fd(), code as libc::Ioctl, &mut request)?;
+    }
+    Ok(())
+}
+
+/// Switches the interface `name` on.
+///
+/// # Errors
+/// What the system says.
+pub fn bring_up(name: &str) -> io::Result<()> {
+    let flags = sys::flags(name)?;
+    let mut request = sys::request(name)?;
+    request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as i16;
+    sys::ioctl(sys::asking()?.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
+}
+
+/// A `sockaddr_in` without a port.
+fn inet(address: Ipv4Addr) -> libc::sockaddr {
+    let mut data = [0; 14];
+    for (to, from) in data[2..6].iter_mut().zip(address.octets()) {
+        *to = from as libc::c_char;
+    }
+    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
+}
+
+/// Packets that an interface counted, from the kernel's side: what a host sends goes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that came in.
+    pub received: u64,
+    /// Of those for the host, dropped.
+    pub receive_drops: u64,
+    /// Packets that went out.
+    pub sent: u64,
+    /// Packets that were to go out and found no room.
+    pub send_drops: u64,
+}
+
+/// What the kernel counted at the interface `name`.
+///
+/// # Errors
+/// What the system says; `NotFound` if there is none of that name.
+pub fn counters(name: &str) -> io::Result<Counters> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev")?;
+    find(&text, name).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {name:?}")))
+}
+
+/// The row of `name` in a text such as /proc/net/dev (proc_pid_net(5)): eight numbers of what came in, then eight of what
+/// went out; bytes, packets, errors and drops are the first four.
+fn find(text: &str, name: &str) -> Option<Counters> {
+    let rows = text.lines().filter_map(|line| line.split_once(':'));
+    let (_, numbers) = rows.into_iter().find(|(first, _)| first.trim() == name)?;
+    let numbers: Vec<u64> = numbers.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    let at = |index: usize| numbers.get(index).copied();
+    Some(Counters { received: at(1)?, receive_drops: at(3)?, sent: at(9)?, send_drops: at(11)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_found_by_its_whole_name() {
+        let text = "Inter-|   Receive |  Transmit\n face |bytes ...\n\
+                    xhg0: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n  \
+                    hg0:  900 9 0 2 0 0 0 0 7000 70 0 5 0 0 0 0\n";
+        let expected = Counters { received: 9, receive_drops: 2, sent: 70, send_drops: 5 };
+        assert_eq!(find(text, "hg0"), Some(expected));
+        assert_eq!(find(text, "hg"), None);
+        assert_eq!(find("hg0: 1 2 3\n", "hg0"), None);
+    }
+
+    #[test]
+    fn the_loopback_is_counted_and_what_is_not_there_is_not() {
+        assert!(counters("lo").is_ok());
+        assert_eq!(counters("no-such-link").unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(bring_up("no-such-link").is_err());
+    }
+}

@@ -1,0 +1,241 @@
+//! A link between two hosts of the kernel's: a namespace each, a TUN device in each, and the loop between them.
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use headgate_core::{Qdisc, Rate, Span};
+use headgate_scenario::{Scenario, Simplex};
+
+use crate::build::WireSettings;
+use crate::clock::Monotonic;
+use crate::forward::Forwarder;
+use crate::frame::Layer;
+use crate::io::Tun;
+use crate::io::interface::{self, Counters};
+use crate::netns::Namespace;
+use crate::pacing::{Clock, Paced};
+use crate::pool::Pool;
+use crate::view::{View, Window};
+use crate::wire::Lane;
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct OneWay {
+    /// Rate, how it changes, room in the queue, and what becomes of packets on the way.
+    pub simplex: Simplex,
+    /// The discipline.
+    pub qdisc: Qdisc,
+    /// Propagation delay.
+    pub delay: Span,
+    /// What the discipline takes for the link's rate.
+    pub mean_rate: Rate,
+    /// What the discipline takes for the size of a packet, in bytes.
+    pub mean_packet: u32,
+    /// Bytes that every packet costs on the link beside its own.
+    pub overhead: i32,
+}
+
+impl OneWay {
+    /// The forward direction of the scenario's first link, with the first of its disciplines.
+    pub fn of(scenario: &Scenario, overhead: i32) -> OneWay {
+        let hop = scenario.bottleneck();
+        let link = &scenario.links[usize::from(hop.link)];
+        OneWay {
+            simplex: scenario.simplex(hop).clone(),
+            qdisc: scenario.qdiscs[0].clone(),
+            delay: link.delay,
+            mean_rate: scenario.mean_rate(hop),
+            mean_packet: scenario.mean_packet(),
+            overhead,
+        }
+    }
+
+    fn lane(&self, seed: u64, label: &str) -> io::Result<Box<dyn Lane>> {
+        let settings = WireSettings {
+            simplex: &self.simplex,
+            qdisc: &self.qdisc,
+            delay: self.delay,
+            mean_rate: self.mean_rate,
+            mean_packet: self.mean_packet,
+            overhead: self.overhead,
+            classes: &[],
+            slots: WireSettings::slots(&self.simplex, self.delay),
+            slot_bytes: Pool::SLOT,
+            seed,
+            label,
+        };
+        let refused = |error: headgate_core::BuildError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
+        settings.build(Layer::Ip, None).map_err(refused)
+    }
+}
+
+/// A link and the hosts at its ends.
+#[derive(Clone, Debug)]
+pub struct LinkSettings {
+    /// From the near host to the far one, and back.
+    pub ways: [OneWay; 2],
+    /// The seed of all chance.
+    pub seed: u64,
+    /// Settings of both hosts' networks: what stands below /proc/sys/net, and its value, such as `ipv4/tcp_ecn` and `1`.
+    pub sysctls: Vec<(String, String)>,
+}
+
+/// One end: the host and its device.
+struct Host {
+    namespace: Namespace,
+    tun: String,
+}
+
+/// A link that runs. Dropped, it is gone with its hosts and what runs there.
+pub struct Link {
+    near: Host,
+    far: Host,
+    window: Window,
+    stop: Arc<AtomicBool>,
+    urgent: bool,
+    loop_: Option<JoinHandle<io::Result<View>>>,
+}
+
+impl Link {
+    /// The near host's address. Nothing leads from the link to anything else, so that every link has the same (RFC 6598's
+    /// addresses, which no host of the outside has).
+    pub const NEAR: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 1);
+
+    /// The far host's address.
+    pub const FAR: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 2);
+
+    /// Makes both hosts and starts the loop between them. Its thread comes before ordinary ones where that is allowed.
+    ///
+    /// # Errors
+    /// What the system says, and what is wrong with a discipline or a sysctl.
+    pub fn open(settings: LinkSettings) -> io::Result<Link> {
+        let (near, a) = host(Link::NEAR, settings.sysctls.clone())?;
+        let (far, b) = host(Link::FAR, settings.sysctls)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let (say, began) = sync_channel(1);
+        let stopper = Arc::clone(&stop);
+        let ways = settings.ways;
+        let loop_ = thread::Builder::new().name("link".to_string()).spawn(move || {
+            let made = forwarder(&ways, settings.seed, (a, b), stopper);
+            let (mut forwarder, urgent) = match made {
+                Ok(made) => made,
+                Err(error) => return tell(&say, Err(error)),
+            };
+            let _ = say.send(Ok((forwarder.window(), urgent)));
+            forwarder.run()
+        })?;
+        let ended = || io::Error::other("the loop's thread ended at once");
+        let (window, urgent) = began.recv().map_err(|_| ended())??;
+        Ok(Link { near, far, window, stop, urgent, loop_: Some(loop_) })
+    }
+
+    /// The near host's namespace.
+    pub fn near(&self) -> &Namespace {
+        &self.near.namespace
+    }
+
+    /// The far host's namespace.
+    pub fn far(&self) -> &Namespace {
+        &self.far.namespace
+    }
+
+    /// What the link does, as of at most [`SHOW_EVERY`](crate::SHOW_EVERY) ago.
+    pub fn view(&self) -> View {
+        self.window.look()
+    }
+
+    /// Whether the loop's thread comes before ordinary ones (`SCHED_FIFO`).
+    pub fn urgent(&self) -> bool {
+        self.urgent
+    }
+
+    /// Whether the loop still runs: it ends by itself only when a device is gone.
+    pub fn runs(&self) -> bool {
+        self.loop_.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// What the kernel counted at the near host's device and the far one's.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn counters(&self) -> io::Result<[Counters; 2]> {
+        let of = |host: &Host| {
+            let name = host.tun.clone();
+            host.namespace.run(move || interface::counters(&name))?
+        };
+        Ok([of(&self.near)?, of(&self.far)?])
+    }
+
+    /// Stops the loop, and says what was done in all. The hosts stay until this is dropped.
+    ///
+    /// # Errors
+    /// What ended the loop before.
+    pub fn stop(&mut self) -> io::Result<View> {
+        self.stop.store(true, Ordering::Relaxed);
+        match self.loop_.take().map(JoinHandle::join) {
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) => Err(io::Error::other("the loop's thread panicked")),
+            None => Ok(self.view()),
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
+
+fn tell<T>(say: &SyncSender<io::Result<T>>, result: io::Result<T>) -> io::Result<View> {
+    let _ = say.send(result);
+    Ok(View::default())
+}
+
+/// The forwarder, and whether the thread that calls comes before ordinary ones.
+fn forwarder(
+    ways: &[OneWay; 2],
+    seed: u64,
+    (a, b): (Tun, Tun),
+    stop: Arc<AtomicBool>,
+) -> io::Result<(Forwarder<Tun, Tun, Paced>, bool)> {
+    let lanes = [ways[0].lane(seed, "forward")?, ways[1].lane(seed, "reverse")?];
+    let ordinary = Paced::new(Monotonic::new(), Paced::MARGIN);
+    let first = ordinary.clone().urgent();
+    let (clock, urgent) = match first.clone().begin() {
+        Ok(()) => (first, true),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => (ordinary, false),
+        Err(error) => return Err(error),
+    };
+    Ok((Forwarder::new(a, b, lanes, clock).stopped_by(stop), urgent))
+}
+
+/// A namespace with a TUN device that has `address`.
+fn host(address: Ipv4Addr, sysctls: Vec<(String, String)>) -> io::Result<(Host, Tun)> {
+    let namespace = Namespace::new()?;
+    let tun = namespace.run(move || {
+        for (key, value) in sysctls {
+            set_sysctl(&key, &value)?;
+        }
+        let tun = Tun::create("hg%d")?;
+        // A host that has IPv6 talks by itself: it looks for routers.
+        match fs::write(format!("/proc/sys/net/ipv6/conf/{}/disable_ipv6", tun.name()), "1") {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        interface::set_address(tun.name(), address, 30)?;
+        interface::bring_up(tun.name())?;
+        Ok(tun)
+    })??;
+    Ok((Host { namespace, tun: tun.name().to_string() }, tun))
+}
+
+fn set_sysctl(key: &str, value: &str) -> io::Result<()> {
+    let explained =
+        |error: io::Error| io::Error::new(error.kind(), format!("cannot set net/{key} to {value:?}: {error}"));
+    fs::write(format!("/proc/sys/net/{key}"), value).map_err(explained)
+}

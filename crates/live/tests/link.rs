@@ -1,0 +1,109 @@
+//! A whole link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is skipped, with the
+//! reason printed, without.
+#![cfg(target_os = "linux")]
+
+use std::ffi::OsString;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use headgate_core::Span;
+use headgate_live::clock::Monotonic;
+use headgate_live::io::interface;
+use headgate_live::netns::Namespace;
+use headgate_live::pacing::{Clock, Paced};
+use headgate_live::shell::{self, Streams};
+use headgate_live::{Link, LinkSettings, OneWay};
+use headgate_scenario::{Changes, Scenario};
+
+const TEXT: &str = "name = \"link\"\nduration = \"1h\"\nqdiscs = [\"droptail\"]\n[link]\n[[tcp]]\n";
+
+fn settings(set: &[&str]) -> LinkSettings {
+    let changes = Changes { set: set.iter().map(|change| format!("link.{change}")).collect(), ..Changes::default() };
+    let way = OneWay::of(&Scenario::read(TEXT, "link", &changes).unwrap(), 0);
+    LinkSettings { ways: [way.clone(), way], seed: 1, sysctls: Vec::new() }
+}
+
+/// `None`, with the reason printed, where no namespace can be made.
+fn allowed<T>(made: io::Result<T>) -> Option<T> {
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            None
+        }
+        made => Some(made.unwrap()),
+    }
+}
+
+#[test]
+fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
+    let settings = settings(&["rate=8Mbit/s", "delay=2ms", "limit=20p"]);
+    let Some(mut link) = allowed(Link::open(settings)) else { return };
+    let receiver = link.far().run(|| UdpSocket::bind(SocketAddr::from((Link::FAR, 9)))).unwrap().unwrap();
+    let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((Link::NEAR, 0)))).unwrap().unwrap();
+    receiver.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    // 972 bytes of data are 1000 of IP: 1 ms each to send, and they come twice as fast. Those that cross the link find room in
+    // the receiver's socket, though nobody reads meanwhile.
+    let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+    let begin = clock.now();
+    for n in 0..150 {
+        clock.wait(begin + Span::from_micros(500 * n), [None; 2]).unwrap();
+        sender.send_to(&[7; 972], (Link::FAR, 9)).unwrap();
+    }
+    let mut data = [0; 2000];
+    let mut received = 0;
+    while let Ok(length) = receiver.recv(&mut data) {
+        assert_eq!(length, 972);
+        received += 1;
+    }
+    let [near, far] = link.counters().unwrap();
+    let view = link.stop().unwrap();
+    let up = &view.wires[0];
+    assert!(up.adds_up(), "{up:#?}");
+    assert_eq!((near.sent, near.send_drops), (150, 0), "all left the near host");
+    assert_eq!(up.counts.came, near.sent);
+    assert!(up.totals.dropped() > 20, "twice the rate must overflow: {}", up.totals.dropped());
+    assert_eq!(up.counts.out, far.received);
+    assert_eq!(received, far.received);
+    assert_eq!(far.sent + view.wires[1].counts.came, 0, "hosts say nothing by themselves");
+}
+
+#[test]
+fn what_is_made_in_a_namespace_is_there_alone() {
+    let Some(one) = allowed(Namespace::new()) else { return };
+    let other = Namespace::new().unwrap();
+    let tun = one.run(|| headgate_live::io::Tun::create("only")).unwrap().unwrap();
+    assert!(one.run(|| interface::counters("only")).unwrap().is_ok());
+    assert_eq!(other.run(|| interface::counters("only")).unwrap().unwrap_err().kind(), io::ErrorKind::NotFound);
+    drop(tun);
+    assert!(one.run(|| interface::counters("only")).unwrap().is_err());
+}
+
+#[test]
+fn a_job_that_panics_ends_its_namespace_and_no_other() {
+    let Some(one) = allowed(Namespace::new()) else { return };
+    let other = Namespace::new().unwrap();
+    assert_eq!(one.run(|| panic!("as asked")).map(|(): ()| ()).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    assert!(one.run(|| ()).is_err());
+    assert_eq!(other.run(|| 7).unwrap(), 7);
+}
+
+#[test]
+fn a_namespaces_processes_end_with_it() {
+    let Some(one) = allowed(Namespace::new()) else { return };
+    let words = ["sleep", "100"].map(OsString::from).to_vec();
+    let mut child = shell::spawn(&one, words, Vec::new(), Streams::Errors).unwrap();
+    drop(one);
+    assert_eq!(shell::code(child.wait().unwrap()), 128 + 9);
+}
+
+#[test]
+fn what_the_kernel_does_not_take_is_named() {
+    let sysctls = vec![("ipv4/tcp_congestion_control".to_string(), "nonesuch".to_string())];
+    let made = Link::open(LinkSettings { sysctls, ..settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]) });
+    let Err(error) = made else { panic!("the kernel took it") };
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        return eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+    }
+    assert!(error.to_string().starts_with("cannot set net/ipv4/tcp_congestion_control to \"nonesuch\": "), "{error}");
+}

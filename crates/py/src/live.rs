@@ -1,0 +1,201 @@
+//! A link on real packets, as Python sees it. The loop has a thread of its own, which never waits for the interpreter.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use headgate_core::Why;
+use headgate_core::parts::Histogram;
+use headgate_live::shell::{self, Streams};
+use headgate_live::{Link as Running, LinkSettings, OneWay, View, WireView, netns};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::scenario::Scenario;
+
+/// Sees to it that this process may make network namespaces, or raises `PermissionError` with what is needed.
+#[pyfunction]
+pub fn prepare() -> PyResult<()> {
+    Ok(netns::prepare()?)
+}
+
+/// A link that runs between two hosts of its own, the command in the near one and the server in the far one.
+struct Inner {
+    link: Running,
+    command: Option<Child>,
+    server: Option<Child>,
+}
+
+/// A link that runs until `stop`.
+#[pyclass(frozen, module = "headgate._core")]
+pub struct Link(Mutex<Inner>);
+
+impl Link {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Link {
+    /// The near host's address.
+    #[classattr]
+    #[pyo3(name = "NEAR")]
+    fn near() -> String {
+        Running::NEAR.to_string()
+    }
+
+    /// The far host's address.
+    #[classattr]
+    #[pyo3(name = "FAR")]
+    fn far() -> String {
+        Running::FAR.to_string()
+    }
+
+    /// Makes the hosts and starts the loop. Each direction is that of its scenario's first link, forward, with its first
+    /// discipline; `overheads` are bytes a packet, `sysctls` names below net and values, for both hosts.
+    #[new]
+    #[pyo3(signature = (up, down, *, overheads=(0, 0), seed=1, sysctls=Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        up: &Scenario,
+        down: &Scenario,
+        overheads: (i32, i32),
+        seed: u64,
+        sysctls: Vec<(String, String)>,
+    ) -> PyResult<Link> {
+        let ways = [OneWay::of(&up.0, overheads.0), OneWay::of(&down.0, overheads.1)];
+        let link = py.detach(|| Running::open(LinkSettings { ways, seed, sysctls }))?;
+        Ok(Link(Mutex::new(Inner { link, command: None, server: None })))
+    }
+
+    /// Starts the command in the near host, with our standard streams, and gives its process id.
+    fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
+        let mut inner = self.inner();
+        let child = shell::spawn(inner.link.near(), words, variables(), Streams::Ours)?;
+        let pid = child.id();
+        inner.command = Some(child);
+        Ok(pid)
+    }
+
+    /// Starts the server in the far host, with our standard error alone.
+    fn serve(&self, words: Vec<OsString>) -> PyResult<()> {
+        let mut inner = self.inner();
+        let child = shell::spawn(inner.link.far(), words, variables(), Streams::Errors)?;
+        inner.server = Some(child);
+        Ok(())
+    }
+
+    /// Whether somebody in the far host waits for TCP connections.
+    fn listens(&self) -> PyResult<bool> {
+        Ok(shell::listens(self.inner().link.far())?)
+    }
+
+    /// The exit code of the command, as a shell gives it; None while it runs.
+    fn poll(&self) -> PyResult<Option<i32>> {
+        poll(&mut self.inner().command)
+    }
+
+    /// The exit code of the server; None while it runs.
+    fn poll_server(&self) -> PyResult<Option<i32>> {
+        poll(&mut self.inner().server)
+    }
+
+    /// Whether the loop still runs.
+    #[getter]
+    fn runs(&self) -> bool {
+        self.inner().link.runs()
+    }
+
+    /// Whether the loop's thread comes before ordinary ones.
+    #[getter]
+    fn urgent(&self) -> bool {
+        self.inner().link.urgent()
+    }
+
+    /// What the link does: both directions, up and down, as of a moment ago.
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let view = self.inner().link.view();
+        shown(py, &view)
+    }
+
+    /// Ends the server, stops the loop, and says what was done in all.
+    fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let view = py.detach(|| {
+            let mut inner = self.inner();
+            let inner = &mut *inner;
+            [&mut inner.server, &mut inner.command].into_iter().filter_map(Option::as_mut).try_for_each(end)?;
+            inner.link.stop()
+        })?;
+        shown(py, &view)
+    }
+}
+
+/// What a command finds in its environment.
+fn variables() -> Vec<(String, String)> {
+    let of = |name: &str, value: String| (name.to_string(), value);
+    vec![of("HEADGATE_NEAR", Running::NEAR.to_string()), of("HEADGATE_FAR", Running::FAR.to_string())]
+}
+
+fn poll(child: &mut Option<Child>) -> PyResult<Option<i32>> {
+    let child = child.as_mut().ok_or_else(|| PyRuntimeError::new_err("nothing was started"))?;
+    Ok(child.try_wait()?.map(shell::code))
+}
+
+/// Kills a process that has not ended yet, and waits for it.
+fn end(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(drop)
+}
+
+fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("at_s", view.at.as_secs_f64())?;
+    all.set_item("cpu_s", view.cpu.as_secs_f64())?;
+    all.set_item("up", wire(py, &view.wires[0])?)?;
+    all.set_item("down", wire(py, &view.wires[1])?)?;
+    Ok(all)
+}
+
+fn wire<'py>(py: Python<'py>, wire: &WireView) -> PyResult<Bound<'py, PyDict>> {
+    let (counts, port) = (&wire.counts, wire.totals.counts());
+    let shown = PyDict::new(py);
+    let numbers = [
+        ("came", counts.came),
+        ("arrived", port.arrived),
+        ("sent", port.sent),
+        ("sent_bytes", port.sent_bytes),
+        ("dropped", port.dropped()),
+        ("marked", port.marked()),
+        ("lost", counts.lost),
+        ("out", counts.out),
+        ("refused", counts.refused),
+        ("no_slot", counts.no_slot),
+        ("stalls", counts.stalls),
+        ("queue_packets", u64::from(wire.backlog.packets)),
+        ("queue_bytes", wire.backlog.bytes),
+    ];
+    numbers.into_iter().try_for_each(|(name, number)| shown.set_item(name, number))?;
+    shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
+    shown.set_item("drops", reasons(py, &port.drops)?)?;
+    shown.set_item("marks", reasons(py, &port.marks)?)?;
+    let odd = wire.oddities.iter().filter(|(_, count)| *count > 0);
+    shown.set_item("odd", odd.map(|(oddity, count)| (oddity.name(), count)).collect::<Vec<_>>())?;
+    let quantile = |of: &Histogram, share| of.quantile(share).map(|nanos| nanos / 1e6);
+    shown.set_item("queueing_ms_mean", wire.totals.sojourn().mean().map(|nanos| nanos / 1e6))?;
+    shown.set_item("queueing_ms_p99", quantile(wire.totals.sojourn(), 0.99))?;
+    shown.set_item("late_ms_p50", quantile(&wire.lateness, 0.5))?;
+    shown.set_item("late_ms_p99", quantile(&wire.lateness, 0.99))?;
+    Ok(shown)
+}
+
+/// Those reasons that there were, with their counts.
+fn reasons<'py>(py: Python<'py>, counts: &[u64; Why::ALL.len()]) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    for (why, count) in Why::ALL.iter().zip(counts).filter(|(_, count)| **count > 0) {
+        found.set_item(why.name(), count)?;
+    }
+    Ok(found)
+}

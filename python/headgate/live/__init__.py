@@ -1,0 +1,1 @@
+"""Disciplines on real packets: `headgate link` (Linux)."""

@@ -1,0 +1,142 @@
+"""A command behind a link: started, waited for, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any, NamedTuple, Self
+
+from headgate import _core
+from headgate.errors import HeadgateError
+
+#: How often, in seconds, a watcher is shown the link.
+TICK = 0.25
+
+#: How long, in seconds, a server may take until it listens; a command starts then at the latest.
+PATIENCE = 2.0
+
+#: Signals to the whole terminal: the command gets them itself, and decides.
+LEFT_TO_COMMAND = (signal.SIGINT, signal.SIGQUIT)
+
+#: Signals to this process alone, which it hands on.
+HANDED_ON = (signal.SIGTERM, signal.SIGHUP)
+
+
+class LinkError(HeadgateError):
+    """A link that cannot be made, or that broke; as `timeout` and `env` have it, 125 is their own failure."""
+
+    exit_code = 125
+
+
+class CommandError(HeadgateError):
+    """A command that cannot be started, with the exit code a shell has for that."""
+
+    def __init__(self, word: str, error: OSError) -> None:
+        self.exit_code = 127 if isinstance(error, FileNotFoundError) else 126
+        super().__init__(f"cannot run {word!r}: {os.strerror(error.errno) if error.errno else error}")
+
+
+class Ended(NamedTuple):
+    """What a command left: its exit code, how long it ran in seconds, and what the link did."""
+
+    code: int
+    seconds: float
+    view: dict[str, Any]
+
+
+def run(
+    link: _core.Link,
+    command: Sequence[str],
+    server: Sequence[str] = (),
+    watch: Callable[[dict[str, Any]], object] | None = None,
+) -> Ended:
+    """Runs `command` in the near host, while `server` runs in the far one; `watch` sees the link now and then."""
+    try:
+        if server:
+            _serve(link, server)
+        with _Signals() as signals:
+            begun = time.monotonic()
+            pid = _start(link.spawn, command)
+            signals.belong_to(pid)
+            code = _wait(link, pid, watch)
+            seconds = time.monotonic() - begun
+    finally:
+        try:
+            view = link.stop()
+        except OSError as error:
+            raise LinkError(f"the link broke: {error}") from None
+    return Ended(code, seconds, view)
+
+
+def _start(start: Callable[[Sequence[str]], Any], words: Sequence[str]) -> Any:
+    try:
+        return start(words)
+    except OSError as error:
+        raise CommandError(words[0], error) from None
+
+
+def _serve(link: _core.Link, server: Sequence[str]) -> None:
+    """Starts the server and waits until it listens, or might by now: not every server waits for TCP."""
+    _start(link.serve, server)
+    end = time.monotonic() + PATIENCE
+    while not link.listens() and time.monotonic() < end:
+        if (code := link.poll_server()) is not None:
+            raise LinkError(f"the server {server[0]!r} ended before the command began, with exit code {code}")
+        time.sleep(0.01)
+
+
+def _wait(link: _core.Link, pid: int, watch: Callable[[dict[str, Any]], object] | None) -> int:
+    """Waits for the command `pid`; raises `LinkError` if the link breaks meanwhile."""
+    ended = select.poll()
+    handle = os.pidfd_open(pid)
+    try:
+        ended.register(handle, select.POLLIN)
+        while (code := link.poll()) is None:
+            if not link.runs:
+                raise LinkError("the link broke: a device is gone")
+            if watch is not None:
+                watch(link.view())
+            ended.poll(TICK * 1000)
+        return code
+    finally:
+        os.close(handle)
+
+
+class _Signals:
+    """From before the command starts until it has ended, signals are its own.
+
+    They have handlers: what is ignored would be ignored by what we start, too.
+    """
+
+    def __init__(self) -> None:
+        self._pid: int | None = None
+        self._early: list[int] = []
+        self._old: dict[signal.Signals, Any] = {}
+
+    def belong_to(self, pid: int) -> None:
+        """The command has started as process `pid`: it gets what came for it already, and what comes."""
+        self._pid = pid
+        for number in self._early:
+            os.kill(pid, number)
+
+    def __enter__(self) -> Self:
+        for numbers, handler in ((LEFT_TO_COMMAND, self._leave), (HANDED_ON, self._hand_on)):
+            self._old |= {number: signal.signal(number, handler) for number in numbers}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+
+    def _leave(self, _number: int, _frame: FrameType | None) -> None:
+        """The terminal sent it to the command as well."""
+
+    def _hand_on(self, number: int, _frame: FrameType | None) -> None:
+        if self._pid is None:
+            self._early.append(number)
+        else:
+            os.kill(self._pid, number)

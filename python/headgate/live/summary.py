@@ -1,0 +1,62 @@
+"""What a link did, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headgate.live.options import WAYS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+HEADS = ("Mbit/s", "packets", "dropped", "marked", "lost", "queueing ms, mean", "p99", "late ms, median", "p99")
+
+
+def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
+    """One row a direction: what was sent in `seconds`, what was not and why, how long it waited, how late it left."""
+    from rich.table import Table
+
+    found = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    found.add_column("")
+    for head in HEADS:
+        found.add_column(head, justify="right")
+    for way in WAYS:
+        found.add_row(way, *_row(view[way], seconds))
+    return found
+
+
+def _row(wire: Mapping[str, Any], seconds: float) -> list[str]:
+    rate = wire["sent_bytes"] * 8e-6 / seconds if seconds else 0.0
+    counts = [str(wire["sent"]), reasons(wire["drops"]), reasons(wire["marks"]), str(wire["lost"])]
+    waits = [_ms(wire[name]) for name in ("queueing_ms_mean", "queueing_ms_p99", "late_ms_p50", "late_ms_p99")]
+    return [f"{rate:.3f}", *counts, *waits]
+
+
+def reasons(counts: Mapping[str, int]) -> str:
+    """How many, and why: `12 (early 10, overflow 2)`."""
+    total = sum(counts.values())
+    why = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return f"{total} ({why})" if total else "0"
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def warnings(view: Mapping[str, Any]) -> list[str]:
+    """What a reader must know before believing the table: packets that were gone for other reasons than the link's."""
+    found = []
+    for way in WAYS:
+        wire = view[way]
+        if wire["stalls"]:
+            found.append(
+                f"{way}: the link stood still {wire['stalls']} times, {wire['stalled_ms']:.0f} ms in all: "
+                "the machine was busy with other things"
+            )
+        if wire["no_slot"]:
+            found.append(f"{way}: {wire['no_slot']} packets found no room in memory")
+        if wire["refused"]:
+            found.append(f"{way}: {wire['refused']} packets were refused by the receiving host")
+        found.extend(f"{way}: {count} packets were {name}" for name, count in wire["odd"])
+    return found

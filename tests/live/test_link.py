@@ -1,0 +1,197 @@
+"""`headgate link` on real packets. It needs Linux and namespaces; where those are missing, so is the test."""
+
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOSTS = Path(__file__).with_name("hosts.py")
+#: Headers of IPv4 and TCP with timestamps, in a packet of 1500 bytes.
+TCP_SHARE = (1500 - 52) / 1500
+
+
+def words(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "headgate", "link", *map(str, arguments)]
+
+
+def host(*arguments: object) -> list[str]:
+    return [sys.executable, str(HOSTS), *map(str, arguments)]
+
+
+def link(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words(*arguments), capture_output=True, text=True, timeout=60, check=False, **options)
+
+
+def serve(*arguments: object) -> str:
+    return f"--server={shlex.join(host(*arguments))}"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needed() -> None:
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("there is no /dev/net/tun")
+    done = link("--rate", "1Mbit/s", "true")
+    if done.returncode == 125:
+        pytest.skip(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [("exit 7", 7), ("exit 0", 0), ("kill -TERM $$", 128 + signal.SIGTERM)],
+    ids=["7", "0", "signal"],
+)
+def test_the_commands_exit_code_is_ours(script: str, code: int):
+    assert link("--rate", "1Mbit/s", "--", "sh", "-c", script).returncode == code
+
+
+@pytest.mark.parametrize(("program", "code"), [("no-such-program", 127), ("/etc/passwd", 126)])
+def test_what_cannot_be_run_has_the_exit_code_of_a_shell(program: str, code: int):
+    done = link("--rate", "1Mbit/s", program)
+    assert done.returncode == code
+    assert done.stderr.startswith(f"error: cannot run '{program}': ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_round_trip_takes_twice_the_delay_and_the_time_to_send():
+    done = link("--rate", "1Mbit/s", "--delay", "16ms", "--down-delay", "4ms", serve("echo"), *host("ping", 10))
+    # 100 bytes at 1 Mbit/s take 0.8 ms, each way. Never sooner; the best of ten not later than hosts and timers are.
+    nominal = 16 + 4 + 2 * 0.8
+    assert nominal <= float(done.stdout) < nominal + 5, done.stderr
+
+
+def test_a_transfer_gets_the_rate_less_its_headers():
+    size = 1_500_000
+    options = ("--rate", "20Mbit/s", "--up-rate", "5Mbit/s", "--delay", "5ms", "--limit", "100p")
+    done = link(*options, serve("source", size), *host("fetch"))
+    received, seconds, _ = done.stdout.split()
+    share = int(received) * 8 / float(seconds) / (20e6 * TCP_SHARE)
+    # The first flight comes in before the link is full: 10 packets and a round trip of 10 ms of a transfer of 600 ms.
+    assert 0.9 < share < 1.03, done.stderr
+    sent = next(line.split() for line in done.stderr.splitlines() if line.startswith("down"))
+    assert int(sent[2]) >= size / 1448, "every segment crossed our link"
+
+
+def test_two_links_at_once_do_not_meet():
+    options = ("--rate", "10Mbit/s", "--delay", "10ms")
+    both = [
+        subprocess.Popen(
+            words(*options, serve("source", 200_000, word), *host("fetch")), stdout=subprocess.PIPE, text=True
+        )
+        for word in "ab"
+    ]
+    assert [process.communicate(timeout=60)[0].split()[2] for process in both] == ["a", "b"]
+
+
+def namespaces() -> set[str]:
+    """The network namespaces that some thread of some process is in."""
+    found = set()
+    for thread in Path("/proc").glob("[0-9]*/task/[0-9]*/ns/net"):
+        try:
+            found.add(str(thread.readlink()))
+        except OSError:
+            continue
+    return found
+
+
+def test_kill_9_leaves_nothing():
+    arguments = ("--rate", "1Mbit/s", serve("source", 9), *host("stay"))
+    with subprocess.Popen(words(*arguments), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        command = int(process.stdout.readline())
+        inside = str(Path(f"/proc/{command}/ns/net").readlink())
+        children = Path(f"/proc/{process.pid}/task").glob("*/children")
+        started = [int(pid) for file in children for pid in file.read_text().split()]
+        assert command in started
+        assert len(started) == 2, "command and server"
+        handles = [os.pidfd_open(pid) for pid in started]
+        process.kill()
+    for handle in handles:
+        # Readable is what has ended.
+        assert select.select([handle], [], [], 10)[0], "a child outlived it"
+        os.close(handle)
+    assert inside not in namespaces()
+
+
+def succeeds(*words: str, **options) -> bool:
+    """Whether a program is there and does what it is asked."""
+    try:
+        return subprocess.run(words, capture_output=True, check=False, **options).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="it needs root to be somebody else")
+def test_without_root_a_user_namespace_will_do_and_the_command_gets_no_rights_of_it():
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    if not succeeds(*nobody, "unshare", "-U", "true") or not succeeds(*nobody, sys.executable, "-c", "import headgate"):
+        pytest.skip("nobody may make user namespaces here, or may not read the package")
+    arguments = words("--rate", "1Mbit/s", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status")
+    done = subprocess.run([*nobody, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["65534", "CapEff:", "0" * 16]
+
+
+def test_where_no_namespace_is_allowed_it_says_what_is_needed():
+    none = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all "
+    if not succeeds("unshare", "-Ur", "sh", "-c", none + "true"):
+        pytest.skip("it needs util-linux and user namespaces")
+    done = subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", none + shlex.join(words("--rate", "1Mbit/s", "true"))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 125
+    assert "be root, or have the kernel allow unprivileged user namespaces" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_sigterm_goes_to_the_command():
+    script = "trap 'echo told; exit 3' TERM; echo begun; while :; do sleep 0.05; done"
+    with subprocess.Popen(words("--rate", "1Mbit/s", "sh", "-c", script), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        process.terminate()
+        assert (process.communicate(timeout=10)[0], process.returncode) == ("told\n", 3)
+
+
+def test_ctrl_c_goes_to_the_command():
+    script = "trap 'echo told; exit 4' INT; echo begun; while :; do sleep 0.05; done"
+    arguments = words("--rate", "1Mbit/s", "sh", "-c", script)
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        # As a terminal does it: everyone in the foreground gets it.
+        os.killpg(process.pid, signal.SIGINT)
+        assert (process.communicate(timeout=10)[0], process.returncode) == ("told\n", 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), "how fast is the link? Give --rate"),
+        (("--rate", "fast"), "`--rate`: expected a rate"),
+        (("--rate", "1Mbit/s", "--down-rate", "-3"), " --> --down-rate -3"),
+        (("--rate", "1Mbit/s", "--loss", "2"), "`--loss`: "),
+        (("--rate", "1Mbit/s", "--qdisc", "sfq:dephts=1"), "did you mean `depth`?"),
+        (("--rate", "1Mbit/s", "--up-qdisc", "nonesuch"), " --> --up-qdisc nonesuch"),
+        (("--trace", "no-such-file"), 'cannot read "no-such-file": No such file or directory'),
+        (("--rate", "1Mbit/s", "--cc", "nonesuch"), "--cc nonesuch: the kernel has "),
+    ],
+)
+def test_bad_options_are_named_as_they_were_given(options: tuple[str, ...], expected: str):
+    done = link(*options, "true")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_command_is_needed():
+    done = link("--rate", "1Mbit/s")
+    assert done.returncode == 2
+    assert "what is to run behind the link?" in done.stderr
