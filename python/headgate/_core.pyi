@@ -20,6 +20,7 @@ __all__ = [
     "discipline",
     "disciplines",
     "find",
+    "measure",
     "prepare",
     "reasons",
     "run",
@@ -125,6 +126,9 @@ class Link:
         """What the link does: `up` and `down`, as of a moment ago."""
     def stop(self) -> dict[str, Any]:
         """Ends the server, stops the loop, and says what was done in all."""
+
+def measure(way: Scenario, rate_bps: int, packet: int, seconds: float) -> dict[str, Any]:
+    """Sends datagrams up a link made for it, and says what came of it."""
 
 def prepare() -> None:
     """Sees to it that this process may make network namespaces, or raises `PermissionError`."""

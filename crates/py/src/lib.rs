@@ -19,7 +19,7 @@ mod _core {
     use crate::errors::{ScenarioError, Stopped};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::live::{Link, prepare};
+    use crate::live::{Link, measure, prepare};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

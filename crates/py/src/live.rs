@@ -5,8 +5,9 @@ use std::io;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use headgate_core::Why;
 use headgate_core::parts::Histogram;
+use headgate_core::{Rate, Span, Why};
+use headgate_live::check::{self, Load};
 use headgate_live::shell::{self, Streams};
 use headgate_live::{Link as Running, LinkSettings, OneWay, View, WireView, netns};
 use pyo3::exceptions::PyRuntimeError;
@@ -19,6 +20,39 @@ use crate::scenario::Scenario;
 #[pyfunction]
 pub fn prepare() -> PyResult<()> {
     Ok(netns::prepare()?)
+}
+
+/// Sends datagrams of `packet` bytes, headers included, at `rate_bps` for `seconds` up a link made for it, and says what came
+/// of it. Other Python threads go on meanwhile.
+#[pyfunction]
+pub fn measure<'py>(
+    py: Python<'py>,
+    way: &Scenario,
+    rate_bps: u64,
+    packet: u32,
+    seconds: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let ways = [OneWay::of(&way.0, 0), OneWay::of(&way.0, 0)];
+    let settings = LinkSettings { ways, seed: 1, sysctls: Vec::new() };
+    let load = Load { rate: Rate::from_bits(rate_bps), packet, lasting: Span::from_secs_f64(seconds) };
+    let found = py.detach(|| check::measure(settings, load))?;
+    let all = shown(py, &found.view)?;
+    let [near, far] = found.counters;
+    let numbers = [
+        ("sent", found.sent),
+        ("received", found.received),
+        ("timed", found.timed),
+        ("near_sent", near.sent),
+        ("near_dropped", near.send_drops),
+        ("far_received", far.received),
+        ("far_dropped", far.receive_drops),
+    ];
+    numbers.into_iter().try_for_each(|(name, number)| all.set_item(name, number))?;
+    all.set_item("taken_s", found.taken.as_secs_f64())?;
+    for (name, share) in [("delay_ms_p50", 0.5), ("delay_ms_p99", 0.99)] {
+        all.set_item(name, found.delay.quantile(share).map(|nanos| nanos / 1e6))?;
+    }
+    Ok(all)
 }
 
 /// A link that runs between two hosts of its own, the command in the near one and the server in the far one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -55,6 +55,9 @@ def link(
     ] = None,
     tcp_ecn: Annotated[bool, typer.Option("--tcp-ecn", help="Both hosts ask for ECN.")] = False,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of all chance.")] = 1,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check how true links are on this machine, and leave; it takes 15 s.")
+    ] = False,
     summary: Annotated[bool, typer.Option("--summary/--no-summary", help="Say on stderr what the link did.")] = True,
 ) -> None:
     """Run a command behind an emulated link, on real packets (Linux).
@@ -66,6 +69,8 @@ def link(
     from headgate.live import options, session
     from headgate.live import summary as summaries
 
+    if check:
+        _check()
     given = {
         f"{way}{key}": value
         for way, values in {
@@ -96,3 +101,17 @@ def link(
         for warning in summaries.warnings(ended.view):
             out.print(f"note: {warning}")
     raise typer.Exit(ended.code)
+
+
+def _check() -> NoReturn:
+    """Prints what `headgate link --check` finds, and leaves with 1 if something is not as it must be."""
+    from headgate import _core
+    from headgate.live import check, session
+
+    try:
+        _core.prepare()
+        table, good = check.run()
+    except OSError as error:
+        raise session.LinkError(str(error)) from None
+    console().print(table)
+    raise typer.Exit(0 if good else 1)

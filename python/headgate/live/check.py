@@ -1,0 +1,119 @@
+"""`headgate link --check`: is the emulated link, on this machine and now, the link it says it is?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headgate import _core
+from headgate.live import options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+#: A packet in bytes, headers included: 10000 bits.
+PACKET = 1250
+
+#: Rates in Mbit/s that must be kept, and for how many seconds each is tried.
+MUST = {1: 2.0, 10: 1.0, 100: 1.0}
+
+#: Rates in Mbit/s that are tried until one is not kept.
+MAY = (200, 400, 600, 800, 1000)
+
+#: The bounds: relative error of a rate, and added delay in ms at 10 Mbit/s.
+RATE_ERROR = 0.005
+MEDIAN_MS = 0.2
+P99_MS = 1.0
+
+#: The forwarding thread may use this share of a processor at the rates that must be kept, so that it has time to spare.
+CPU_SHARE = 0.9
+
+Found = Mapping[str, Any]
+
+
+class Row(NamedTuple):
+    """One thing that was checked: what, the figure, the bound, and whether it is kept; None where none must be."""
+
+    what: str
+    figure: str
+    bound: str
+    good: bool | None
+
+
+def rows(measure: Callable[[int, float, float], Found]) -> Iterator[Row]:
+    """Checks all; `measure` sends at a share of a link's rate in Mbit/s, for so many seconds."""
+    floods = []
+    for mbit, seconds in MUST.items():
+        floods.append(measure(mbit, 1.5, seconds))
+        yield rate(mbit, floods[-1], must=True)
+    yield from delay(measure(10, 0.5, 2.0))
+    yield from ours(floods)
+    for mbit in MAY:
+        row = rate(mbit, measure(mbit, 1.2, 1.0), must=False)
+        yield row
+        if "not kept" in row.figure:
+            return
+
+
+def rate(mbit: int, found: Found, *, must: bool) -> Row:
+    """How true a rate is: more is sent than it carries, so that the link is busy from the first packet to the last."""
+    packets, taken = found["timed"], found["taken_s"]
+    measured = packets * PACKET * 8e-6 / taken if taken > 0 else 0.0
+    error = measured / mbit - 1
+    kept = abs(error) <= RATE_ERROR
+    figure = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if kept or must else ": not kept here")
+    return Row(f"rate {mbit} Mbit/s", figure, f"{100 * RATE_ERROR} %" if must else "-", kept if must else None)
+
+
+def delay(found: Found) -> Iterator[Row]:
+    """What is added to the time that a packet takes to be sent at 10 Mbit/s, from socket to socket."""
+    nominal = PACKET * 8e-3 / 10
+    for name, key, bound in (("median", "delay_ms_p50", MEDIAN_MS), ("p99", "delay_ms_p99", P99_MS)):
+        added = found[key] - nominal if found[key] is not None else float("inf")
+        yield Row(f"added delay, {name}", f"{added:.3f} ms", f"{bound} ms", added <= bound)
+
+
+def ours(floods: list[Found]) -> Iterator[Row]:
+    """Whether packets are gone only where our discipline dropped them, and whether the thread had time to spare."""
+    gone = [elsewhere(found) for found in floods]
+    yield Row("packets gone elsewhere", str(sum(gone)), "0", not any(gone))
+    odd = sum(count for found in floods for name, count in found["up"]["odd"] if name == "oversize")
+    yield Row("packets longer than the MTU", str(odd), "0", odd == 0)
+    stalls = sum(found["up"]["stalls"] for found in floods)
+    yield Row("times the link stood still", str(stalls), "0", stalls == 0)
+    busiest = max(found["cpu_s"] / found["at_s"] for found in floods)
+    share, bound = f"{100 * busiest:.0f} %", f"{100 * CPU_SHARE:.0f} %"
+    yield Row("processor time of the loop, most", share, bound, busiest <= CPU_SHARE)
+
+
+def elsewhere(found: Found) -> int:
+    """Packets that are in one count and not in the next on their way: socket, interface, link, interface, socket."""
+    up = found["up"]
+    steps = (
+        (found["sent"], found["near_sent"]),
+        (found["near_sent"], up["came"]),
+        (up["came"], up["sent"] + up["dropped"]),
+        (up["out"], found["far_received"]),
+        (found["far_received"], found["received"]),
+    )
+    missing: int = sum(abs(before - after) for before, after in steps)
+    return missing + int(up["no_slot"]) + int(up["refused"])
+
+
+def run() -> tuple[Table, bool]:
+    """Checks this machine: the table, and whether all that must be kept is."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for head in ("check", "found", "at most", ""):
+        table.add_column(head)
+    good = True
+    for row in rows(_measure):
+        table.add_row(row.what, row.figure, row.bound, {True: "good", False: "BAD", None: ""}[row.good])
+        good = good and row.good is not False
+    return table, good
+
+
+def _measure(mbit: int, share: float, seconds: float) -> Found:
+    way = options.scenario("up", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
+    return _core.measure(way, int(mbit * 1e6 * share), PACKET, seconds)

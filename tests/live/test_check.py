@@ -1,0 +1,77 @@
+"""The verdicts of `headgate link --check`, from measurements made up for them."""
+
+from typing import Any
+
+import pytest
+
+from headgate import _core
+from headgate.live import check, options
+
+
+def measured(mbit: float, **changes: Any) -> dict[str, Any]:
+    """A second of packets of 10000 bits at a rate, all of which came 1.1 ms after they were sent."""
+    count = int(mbit * 100)
+    up = {"came": count, "sent": count, "dropped": 0, "out": count, "no_slot": 0, "refused": 0, "odd": [], "stalls": 0}
+    up |= changes.pop("up", {})
+    numbers = dict.fromkeys(("sent", "near_sent", "far_received", "received", "timed"), count)
+    times = {"taken_s": 1.0, "delay_ms_p50": 1.1, "delay_ms_p99": 1.1, "cpu_s": 0.2, "at_s": 1.0}
+    return {**numbers, **times, "up": up, **changes}
+
+
+@pytest.mark.parametrize(("error", "good"), [(0, True), (0.004, True), (-0.004, True), (0.006, False), (-0.006, False)])
+def test_a_rate_may_be_wrong_by_half_a_percent(error: float, good: bool):
+    assert check.rate(10, measured(10, taken_s=1 / (1 + error)), must=True).good is good
+
+
+def test_a_rate_of_which_nothing_came_is_not_kept():
+    assert check.rate(10, measured(10, timed=0, taken_s=0.0), must=True).good is False
+
+
+@pytest.mark.parametrize(
+    ("median", "p99", "good"),
+    [(1.19, 1.9, [True, True]), (1.21, 1.9, [False, True]), (1.0, 2.1, [True, False]), (None, None, [False, False])],
+)
+def test_the_delay_of_a_packet_is_compared_with_the_millisecond_it_takes_to_send(median, p99, good):
+    assert [row.good for row in check.delay(measured(10, delay_ms_p50=median, delay_ms_p99=p99))] == good
+
+
+@pytest.mark.parametrize(
+    ("changes", "bad"),
+    [
+        ({}, []),
+        ({"up": {"sent": 900, "dropped": 100, "out": 900}, "far_received": 900, "received": 900}, []),
+        ({"near_sent": 999}, ["packets gone elsewhere"]),
+        ({"received": 999}, ["packets gone elsewhere"]),
+        ({"up": {"refused": 1}}, ["packets gone elsewhere"]),
+        ({"up": {"odd": [("oversize", 1)]}}, ["packets longer than the MTU"]),
+        ({"up": {"stalls": 1}}, ["times the link stood still"]),
+        ({"cpu_s": 0.95}, ["processor time of the loop, most"]),
+    ],
+)
+def test_only_our_drops_may_take_packets(changes: dict[str, Any], bad: list[str]):
+    found = [row.what for row in check.ours([measured(10), measured(10, **changes)]) if not row.good]
+    assert found == bad
+
+
+def test_it_stops_at_the_first_rate_that_this_machine_does_not_keep():
+    def measure(mbit: int, share: float, seconds: float) -> dict[str, Any]:
+        assert share > 0
+        assert seconds > 0
+        return measured(min(mbit, 400))
+
+    rates = [row for row in check.rows(measure) if row.what.startswith("rate")]
+    assert [row.good for row in rates] == [True, True, True, None, None, None]
+    assert rates[-1].figure.endswith("not kept here")
+
+
+def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():
+    try:
+        _core.prepare()
+    except PermissionError as error:
+        pytest.skip(str(error))
+    way = options.scenario("up", {"rate": "10Mbit/s", "delay": "3ms", "limit": "1000p"})
+    found = _core.measure(way, 5_000_000, check.PACKET, 0.3)
+    assert found["sent"] == found["received"] == 150
+    assert check.elsewhere(found) == 0
+    # 1 ms to send, 3 on the way; the histogram's bins are within 1 %.
+    assert found["delay_ms_p50"] >= 4 * 0.99
