@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import nullcontext
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -58,6 +59,10 @@ def link(
     check: Annotated[
         bool, typer.Option("--check", help="Check how true links are on this machine, and leave; it takes 15 s.")
     ] = False,
+    view: Annotated[
+        bool,
+        typer.Option("--view", help="Show the link in the terminal meanwhile, for a COMMAND that leaves it alone."),
+    ] = False,
     summary: Annotated[bool, typer.Option("--summary/--no-summary", help="Say on stderr what the link did.")] = True,
 ) -> None:
     """Run a command behind an emulated link, on real packets (Linux).
@@ -68,6 +73,7 @@ def link(
     from headgate import _core
     from headgate.live import options, session
     from headgate.live import summary as summaries
+    from headgate.live.view import Screen
 
     if check:
         _check()
@@ -94,7 +100,8 @@ def link(
         if cc is not None and "tcp_congestion_control" in str(error):
             raise UsageError(f"--cc {cc}: the kernel has {options.controllers()}") from None
         raise session.LinkError(str(error)) from None
-    ended = session.run(made, command, shlex.split(server or ""))
+    with Screen() if view else nullcontext() as screen:
+        ended = session.run(made, command, shlex.split(server or ""), watch=screen)
     if summary:
         out = console(stderr=True)
         out.print(summaries.table(ended.view, ended.seconds, f"link, {ended.seconds:.1f} s"))
