@@ -39,7 +39,8 @@ def main() -> None:
     if given.further:
         how = How(further=checked(given.further, headgate.disciplines()))
         compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
-        (HERE / "today.md").write_text(today([one(name, given.out, how) for name in compared], how))
+        kept = [found.document for name in compared if (found := record.load(name, given.out, how)) is not None]
+        (HERE / "today.md").write_text(today(kept, how))
 
 
 def modern(name: str) -> bool:
