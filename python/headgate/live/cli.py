@@ -89,6 +89,10 @@ def link(
     up, down = (options.scenario(way, given) for way in options.WAYS)
     if not command:
         raise UsageError("what is to run behind the link? As in: headgate link --rate 10Mbit/s -- bash")
+    try:
+        served = shlex.split(server or "")
+    except ValueError as error:
+        raise UsageError(f"--server {server}: {error}") from None
     overheads = (overhead if up_overhead is None else up_overhead, overhead if down_overhead is None else down_overhead)
     sysctls = [("ipv4/tcp_ecn", "1" if tcp_ecn else "0")]
     if cc is not None:
@@ -101,7 +105,7 @@ def link(
             raise UsageError(f"--cc {cc}: the kernel has {options.controllers()}") from None
         raise session.LinkError(str(error)) from None
     with Screen() if view else nullcontext() as screen:
-        ended = session.run(made, command, shlex.split(server or ""), watch=screen)
+        ended = session.run(made, command, served, watch=screen)
     if summary:
         out = console(stderr=True)
         out.print(summaries.table(ended.view, ended.seconds, f"link, {ended.seconds:.1f} s"))

@@ -37,7 +37,7 @@ class CommandError(HeadgateError):
 
     def __init__(self, word: str, error: OSError) -> None:
         self.exit_code = 127 if isinstance(error, FileNotFoundError) else 126
-        super().__init__(f"cannot run {word!r}: {os.strerror(error.errno) if error.errno else error}")
+        super().__init__(f"cannot run {word!r}: {str(error).removesuffix(')').split(' (os error ')[0]}")
 
 
 class Ended(NamedTuple):

@@ -50,8 +50,9 @@ def warnings(view: Mapping[str, Any]) -> list[str]:
     for way in WAYS:
         wire = view[way]
         if wire["stalls"]:
+            often = "once" if wire["stalls"] == 1 else f"{wire['stalls']} times"
             found.append(
-                f"{way}: the link stood still {wire['stalls']} times, {wire['stalled_ms']:.0f} ms in all: "
+                f"{way}: the link stood still {often}, {wire['stalled_ms']:.0f} ms in all: "
                 "the machine was busy with other things"
             )
         if wire["no_slot"]:
