@@ -103,7 +103,7 @@ class Link:
         up: Scenario,
         down: Scenario,
         *,
-        overheads: tuple[int, int] = (0, 0),
+        overheads: tuple[int, int] = ...,
         seed: int = 1,
         sysctls: Sequence[tuple[str, str]] = ...,
     ) -> Self: ...
