@@ -71,5 +71,5 @@ pub use model::{Access, Events, Record, Scenario, TcpGroup, UdpCc, UdpGroup};
 pub use network::{DUMBBELL, Direction, Hop, Link, Simplex};
 pub use passage::Passage;
 pub use record::Traced;
-pub use start::{Start, Starts};
+pub use start::{Start, Starts, flow_stream, source_stream};
 pub use transmitter::Transmitter;

@@ -70,6 +70,16 @@ impl Start {
     }
 }
 
+/// A flow's own random stream: adding a flow or a group leaves the others' as they are.
+pub fn flow_stream(seed: u64, group: &str, flow: u32) -> Rng {
+    Rng::named(seed, &format!("flow {group}/{flow}"))
+}
+
+/// The stream of what a flow's source draws, apart from the flow's own.
+pub fn source_stream(seed: u64, group: &str, flow: u32) -> Rng {
+    Rng::named(seed, &format!("source {group}/{flow}"))
+}
+
 /// The moments at which the flows of a group start in one run.
 #[derive(Clone, Debug)]
 pub struct Starts {

@@ -14,7 +14,7 @@ use crate::segment::{Carried, Options, Segment, SimPacket};
 use crate::tcp::Ack;
 use crate::traces::Traces;
 use crate::traffic::{
-    App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, source_stream, stream,
+    App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, flow_stream, source_stream,
 };
 use crate::world::Event;
 
@@ -75,7 +75,7 @@ impl Hosts {
     fn add_tcp(&mut self, number: usize, group: &TcpGroup, seed: u64, queue: &mut Queue<Event>) {
         let mut starts = Starts::new(group.start, seed, &group.name);
         for i in 0..group.flows {
-            let mut rng = stream(seed, &group.name, i);
+            let mut rng = flow_stream(seed, &group.name, i);
             let app = App::new(group.plan.start(i), source_stream(seed, &group.name, i));
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
             queue.push(start, Event::start(flow as u32));
@@ -88,7 +88,7 @@ impl Hosts {
     fn add_udp(&mut self, number: usize, group: &UdpGroup, seed: u64, queue: &mut Queue<Event>) {
         let mut starts = Starts::new(group.start, seed, &group.name);
         for i in 0..group.flows {
-            let mut rng = stream(seed, &group.name, i);
+            let mut rng = flow_stream(seed, &group.name, i);
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len() + self.udp.len());
             self.tfrc.add(group.cc, number as u16, rng.clone());
             self.udp.push(UdpFlow::new(number as u16, start, group.plan.start(i), rng));

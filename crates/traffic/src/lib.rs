@@ -35,6 +35,7 @@ mod trace;
 mod traffic;
 pub mod values;
 mod write;
+mod writer;
 
 pub use arrivals::{Arrivals, most_arrivals};
 pub use kind::{Files, Kind, Protocol, Sender};
@@ -43,3 +44,4 @@ pub use registry::{Plan, Source};
 pub use trace::{Trace, TraceError};
 pub use traffic::Traffic;
 pub use write::{After, Data, Write};
+pub use writer::Writer;

@@ -1,9 +1,9 @@
-//! What writes to a TCP connection: a source with a clock, and the transfers it waits for.
+//! What writes to a simulated connection, and the transfers that somebody waits for.
 
 use std::collections::VecDeque;
 
-use headgate_core::{Rng, Span, Time};
-use headgate_traffic::{After, Data, Source, Write};
+use headgate_core::{Rng, Time};
+use headgate_traffic::{Data, Source, Write, Writer};
 
 /// A write that somebody waits for, until the receiver has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,87 +16,43 @@ pub struct Transfer {
 
 /// The application of one flow.
 pub struct App {
-    source: Source,
-    rng: Rng,
-    /// Asked for and not begun.
-    next: Option<Write>,
-    /// When the last write began; before the first, when the flow started.
-    began: Time,
-    /// The next write is asked for, or begins, when all is acknowledged.
-    awaits: Awaits,
-    /// All that was written is acknowledged, nothing more will be, and it was told.
-    over: bool,
+    writer: Writer,
     /// Transfers under way, oldest first, each with the number after its last segment.
     open: VecDeque<(u32, Transfer)>,
 }
 
-/// What an application does once everything it wrote is acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaits {
-    Nothing,
-    /// Somebody waited for the last write: only now he knows what is next.
-    Answer,
-    /// The next write is known, and begins so long after.
-    Pause,
-}
-
 impl App {
-    /// An application that has written nothing; `None` for one that always has more to send than TCP takes: that needs
-    /// nobody to ask.
-    pub fn new(mut source: Source, mut rng: Rng) -> Option<App> {
-        let next = source.next(&mut rng);
-        let greedy = Write::after(Span::ZERO, Data::Endless);
-        if next.is_some_and(|write| write.on_fresh(false) == greedy) {
-            return None;
-        }
-        Some(App { source, rng, next, began: Time::ZERO, awaits: Awaits::Nothing, over: false, open: VecDeque::new() })
+    /// An application that has written nothing; `None` for one that always has more to send than TCP takes.
+    pub fn new(source: Source, rng: Rng) -> Option<App> {
+        Writer::new(source, rng).map(|writer| App { writer, open: VecDeque::new() })
     }
 
     /// The flow starts: when its first write begins, if it ever writes.
     pub fn start(&mut self, now: Time) -> Option<Time> {
-        self.began = now;
-        self.next.map(|write| match write.after {
-            After::Start(gap) | After::Done(gap) => now + gap,
-        })
+        self.writer.start(now)
     }
 
     /// The write whose time has come.
     pub fn begin(&mut self, now: Time) -> Option<Write> {
-        self.began = now;
-        self.next.take()
+        self.writer.begin(now)
     }
 
     /// The write that began is with TCP up to the segment before `end`: when the next one begins, if that is known.
     pub fn written(&mut self, write: &Write, end: u32, now: Time) -> Option<Time> {
-        if !write.transfer {
-            return self.ask(now);
-        }
-        if let Data::Bytes(bytes) = write.data {
+        if let (true, Data::Bytes(bytes)) = (write.transfer, write.data) {
             self.open.push_back((end, Transfer { start: now, bytes }));
         }
-        self.awaits = Awaits::Answer;
-        None
+        self.writer.written(write, now)
     }
 
     /// All that was written is acknowledged: when the next write begins, if this is what it waited for.
     pub fn acknowledged(&mut self, now: Time) -> Option<Time> {
-        match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
-            Awaits::Nothing => None,
-            Awaits::Answer => {
-                self.source.done(now - self.began);
-                self.ask(now).or_else(|| self.acknowledged(now))
-            }
-            Awaits::Pause => self.next.map(|write| match write.after {
-                After::Start(gap) => (self.began + gap).max(now),
-                After::Done(pause) => now + pause,
-            }),
-        }
+        self.writer.acknowledged(now)
     }
 
     /// Whether nothing more will be written, if all that was is acknowledged; true once.
     pub fn ends(&mut self) -> bool {
-        let over = self.next.is_none() && self.awaits == Awaits::Nothing;
-        over && !std::mem::replace(&mut self.over, over)
+        self.writer.ends()
     }
 
     /// The number after the last segment of the oldest transfer under way; `u32::MAX` if there is none.
@@ -112,17 +68,5 @@ impl App {
     /// Transfers that have not arrived, oldest first.
     pub fn unfinished(&self) -> impl Iterator<Item = Transfer> {
         self.open.iter().map(|(_, transfer)| *transfer)
-    }
-
-    /// Asks the source for its next write: when it begins, if nothing has to happen before.
-    fn ask(&mut self, now: Time) -> Option<Time> {
-        self.next = self.source.next(&mut self.rng);
-        match self.next?.after {
-            After::Start(gap) => Some((self.began + gap).max(now)),
-            After::Done(_) => {
-                self.awaits = Awaits::Pause;
-                None
-            }
-        }
     }
 }

@@ -10,9 +10,9 @@ pub use tcp::{Before, TcpFlow, TcpKind};
 pub use tfrc::Tfrc;
 pub use udp::{UdpFlow, UdpKind};
 
-use headgate_core::{ClassId, Ecn, FlowId, Packet, Rng, Span, Time};
+use headgate_core::{ClassId, Ecn, FlowId, Packet, Span, Time};
 use headgate_scenario::Hop;
-pub use headgate_scenario::Starts;
+pub use headgate_scenario::{Starts, flow_stream, source_stream};
 
 use crate::segment::{Sacks, Segment, SimPacket};
 
@@ -23,16 +23,6 @@ pub struct Replies {
     pub sent: u64,
     /// What they carry besides.
     pub sacks: Sacks,
-}
-
-/// A flow's own random stream: adding a flow or a group leaves the others' as they are.
-pub fn stream(seed: u64, group: &str, flow: u32) -> Rng {
-    Rng::named(seed, &format!("flow {group}/{flow}"))
-}
-
-/// The stream of what a flow's source draws, apart from the flow's own.
-pub fn source_stream(seed: u64, group: &str, flow: u32) -> Rng {
-    Rng::named(seed, &format!("source {group}/{flow}"))
 }
 
 /// The number of the link that a route begins with.
