@@ -48,6 +48,14 @@ def boxes(table: pa.Table, value: str) -> Boxes:
     return Boxes(middles, counts.astype(np.float64))
 
 
+def merged(parts: Iterable[Boxes]) -> Boxes:
+    """All values of `parts`, the boxes of equal middles together."""
+    every = list(parts)
+    middles, index = np.unique(np.concatenate([each.values for each in every]), return_inverse=True)
+    counts = np.bincount(index, weights=np.concatenate([each.counts for each in every]), minlength=len(middles))
+    return Boxes(middles, counts.astype(np.float64))
+
+
 def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[Boxes]:
     """The boxes of each seed."""
     column = table.column("seed")

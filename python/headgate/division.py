@@ -84,6 +84,13 @@ def divisions(result: Result) -> list[Division]:
     return sorted(found, key=lambda division: division.misplaced)
 
 
+def misplaced(result: Result, qdisc: str) -> Figure:
+    """Goodput that is not where the fair division would have it, under one discipline, as `Division` has it."""
+    place = result.scenario.qdiscs.index(qdisc)
+    by_role = classes(result, lambda group: group.role.value)[place]
+    return _out_of_place(result.summary()[place]["groups"], result.scenario.groups, by_role)
+
+
 def leaders(found: list[Division]) -> list[Division]:
     """Those of the ranking `found` that share its first place: down it, while 95 % intervals reach the first one's."""
     best = found[0].misplaced_bps["high"] or 0.0
@@ -96,13 +103,18 @@ def _division(label: str, entry: dict[str, Any], groups: list[Group], by_role: d
     if _both(roles):
         members = {role: [group for group in groups if group.role == role] for role in Role if role in roles}
         parts = [_part(spoken(mine), role, by_role[role.value]) for role, mine in members.items()]
-        misplaced = _misplaced([by_role[role.value] for role in _PRESSING])
     else:
         parts = _few([_part(entry["name"], role, entry) for entry, role in zip(entries, roles, strict=True)])
-        greedy = [entry for entry, role in zip(entries, roles, strict=True) if role != Role.MODEST] or entries
-        misplaced = _misplaced(greedy) if len(greedy) > 1 else _misplaced_within(greedy[0])
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
-    return Division(label, parts, misplaced, p95, entry["jain"]["mean"])
+    return Division(label, parts, _out_of_place(entries, groups, by_role), p95, entry["jain"]["mean"])
+
+
+def _out_of_place(entries: list[dict[str, Any]], groups: list[Group], by_role: dict[str, dict[str, Any]]) -> Figure:
+    roles = [group.role for group in groups]
+    if _both(roles):
+        return _misplaced([by_role[role.value] for role in _PRESSING])
+    greedy = [entry for entry, role in zip(entries, roles, strict=True) if role != Role.MODEST] or entries
+    return _misplaced(greedy) if len(greedy) > 1 else _misplaced_within(greedy[0])
 
 
 _PRESSING = (Role.RESPONSIVE, Role.UNRESPONSIVE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -40,3 +41,11 @@ class InterruptedRunError(HeadgateError):
         self.folder = folder
         kept = "nothing was written" if folder is None else f"the same run resumes from {folder}"
         super().__init__(f"stopped: {finished} of {total} points are finished; {kept}")
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Ends an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is near, else a full stop."""
+    import difflib
+
+    nearest = difflib.get_close_matches(word, list(known), 1, 0.5)
+    return f"; did you mean {nearest[0]!r}?" if nearest else "."

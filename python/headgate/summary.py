@@ -5,7 +5,7 @@ docs/reference/json.md says what each figure means; the names here are those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.distributions import by_seed, figures, where
-from headgate.links import compared
+from headgate.distributions import Boxes, by_seed, figures, merged, where
+from headgate.links import Place, compared
 from headgate.scenario import Group
 from headgate.spread import Figure, figure
 
@@ -40,6 +40,25 @@ def document(result: Result) -> dict[str, Any]:
 def summarise(result: Result) -> list[dict[str, Any]]:
     """One entry a discipline, in the scenario's order."""
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
+
+
+def together(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
+    """Groups of a scenario taken together under one discipline, as the entry of one group, and their `jain`."""
+    flows = _flows(result, qdisc)
+    places = [(group, place) for group, place in _places(result.scenario.groups) if group in groups]
+    mine = [number for _, place in places for number in range(place.start, place.stop)]
+    whole = Group(" and ".join(group.name for group in groups), groups[0].kind, len(mine), None)
+    return {
+        **_group(whole, flows, mine, _reasons(flows)),
+        **_distributions(result, qdisc, groups),
+        "jain": figure(_jain(flows, result.scenario.groups, mine)),
+    }
+
+
+def bottleneck(result: Result, qdisc: str) -> dict[str, Any]:
+    """The figures of the first link at which disciplines are compared, under one of them."""
+    rows = Place(*result.scenario.bottleneck).of(where(result.links, qdisc=qdisc))
+    return _bottleneck(Grid(rows, len(result.scenario.seeds)))
 
 
 def classes(result: Result, of: Callable[[Group], str] = lambda group: group.kind) -> list[dict[str, dict[str, Any]]]:
@@ -85,8 +104,8 @@ def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = link["packets"][:, 0]
     groups = list(_groups(scenario.groups, flows))
-    for group in groups:
-        group |= _distributions(result, qdisc, group["name"], group["kind"])
+    for entry, group in zip(groups, scenario.groups, strict=True):
+        entry |= _distributions(result, qdisc, [group])
     return {
         "qdisc": qdisc,
         "seeds": scenario.seeds,
@@ -137,36 +156,45 @@ def _jain_by_scale(rows: Grid) -> list[dict[str, Any]]:
     ]
 
 
-def _distributions(result: Result, qdisc: str, name: str, kind: str) -> dict[str, Any]:
-    """What the tables of distributions say of one group: delays, and how losses follow each other."""
+def _distributions(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
+    """What the tables of distributions say of groups together: delays, and how losses follow each other."""
     seeds = result.scenario.seeds
-    delays = where(result.delays, qdisc=qdisc, group=name, kind=kind)
-    losses = where(result.losses, qdisc=qdisc, group=name, kind=kind)
+    delays = _of(where(result.delays, qdisc=qdisc), groups)
+    losses = _of(where(result.losses, qdisc=qdisc), groups)
     queue = by_seed(_at_bottleneck(result, where(delays, measure="queueing")), "delay_ms", seeds)
-    way = by_seed(where(delays, measure="one_way"), "delay_ms", seeds)
-    least = [each.quantile(0.0) or 0.0 for each in way]
+    ways = where(delays, measure="one_way")
 
     def loss(measure: str, *parts: str) -> dict[str, Figure]:
         return figures(by_seed(_at_bottleneck(result, where(losses, measure=measure)), "value", seeds), *parts)
 
     return {
         "queue_delay_ms": figures(queue, "min", "mean", "p50", "p95", "p99", "max"),
-        "one_way_delay_ms": figures(way, "min", "mean", "p50", "p95", "p99", "max"),
-        # RFC 5481, section 4.2: delay less the least delay of the stream.
-        "delay_variation_ms": figures(
-            (each.above(low) for each, low in zip(way, least, strict=True)), "mean", "p50", "p95", "p99", "max"
-        ),
+        "one_way_delay_ms": figures(by_seed(ways, "delay_ms", seeds), "min", "mean", "p50", "p95", "p99", "max"),
+        "delay_variation_ms": figures(_delay_variation(ways, groups, seeds), "mean", "p50", "p95", "p99", "max"),
         "loss_run_packets": loss("run_packets", "mean", "p99", "max"),
         "loss_distance_packets": loss("distance_packets", "mean", "p50"),
         "loss_interval_ms": loss("interval_ms", "mean", "p50"),
-        "goodput_variation": figure(_variation(result, qdisc, name)),
-        **_transfers(result, qdisc, name),
+        "goodput_variation": figure(_variation(result, qdisc, groups)),
+        **_transfers(result, qdisc, groups),
     }
 
 
-def _transfers(result: Result, qdisc: str, group: str) -> dict[str, Any]:
+def _of(table: pa.Table, groups: Sequence[Group]) -> pa.Table:
+    """The rows of a table by group that are of `groups`."""
+    if "kind" not in table.column_names:
+        return pa.concat_tables(where(table, group=name) for name in dict.fromkeys(group.name for group in groups))
+    return pa.concat_tables(where(table, group=group.name, kind=group.kind) for group in groups)
+
+
+def _delay_variation(ways: pa.Table, groups: Sequence[Group], seeds: Sequence[int]) -> list[Boxes]:
+    """RFC 5481, section 4.2: delay less the least delay of the stream; one value a seed."""
+    streams = [by_seed(_of(ways, [group]), "delay_ms", seeds) for group in groups]
+    return [merged(each.above(each.quantile(0.0) or 0.0) for each in of_seed) for of_seed in zip(*streams, strict=True)]
+
+
+def _transfers(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
     """How many transfers began after the warm-up, what of them had not finished, and how long the others took."""
-    rows = where(result.transfers, qdisc=qdisc, group=group)
+    rows = _of(where(result.transfers, qdisc=qdisc), groups)
     rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(result.scenario.warmup_s * 1e9)))
     seed = rows.column("seed").to_numpy()
     took = rows.column("completion_ms").cast(pa.float64()).to_numpy()
@@ -194,16 +222,22 @@ def _at_bottleneck(result: Result, table: pa.Table) -> pa.Table:
     return where(table, link=name, direction=direction)
 
 
-def _variation(result: Result, qdisc: str, group: str) -> list[float | None]:
-    """The coefficient of variation of a group's goodput over intervals after the warm-up, one value a seed.
+def _variation(result: Result, qdisc: str, groups: Sequence[Group]) -> list[float | None]:
+    """The coefficient of variation of groups' goodput over intervals after the warm-up, one value a seed.
 
     RFC 5166, section 2.2.2.
     """
-    rows = where(result.intervals, qdisc=qdisc, group=group, metric="goodput_bps")
+    rows = _of(where(result.intervals, qdisc=qdisc, metric="goodput_bps"), groups)
     rows = rows.filter(pc.greater(rows.column("time_s"), result.scenario.warmup_s))
-    seed, value = (rows.column(name).to_numpy() for name in ("seed", "value"))
-    each = [value[seed == number] for number in result.scenario.seeds]
+    seed, time, value = (rows.column(name).to_numpy() for name in ("seed", "time_s", "value"))
+    each = [_by_time(time[seed == number], value[seed == number]) for number in result.scenario.seeds]
     return [float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each]
+
+
+def _by_time(time: Array, value: Array) -> Array:
+    """The sum of the values of each moment, in the moments' order."""
+    _, place = np.unique(time, return_inverse=True)
+    return np.bincount(place, weights=value).astype(np.float64)
 
 
 def _groups(groups: list[Group], flows: Grid) -> Iterator[dict[str, Any]]:
@@ -257,13 +291,13 @@ def _mean(values: Array) -> Array:
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
 
-def _jain(flows: Grid, groups: list[Group]) -> Array:
+def _jain(flows: Grid, groups: list[Group], mine: list[int] | slice = slice(None)) -> Array:
     """Jain's index of goodput over fair share, over the flows that are due anything: 1 when all are served alike.
 
-    Brief flows do not count: what they got says how much they had to send.
+    Brief flows do not count: what they got says how much they had to send. `mine` are the flows that do, if not all.
     """
-    goodput, fair = flows["goodput_bps"], flows["fair_share_bps"]
-    lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])
+    goodput, fair = flows["goodput_bps"][:, mine], flows["fair_share_bps"][:, mine]
+    lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])[mine]
     due = (fair > 0) & lasting
     share = np.divide(goodput, fair, out=np.zeros_like(goodput), where=due)
     return ratio(share.sum(axis=1) ** 2, due.sum(axis=1) * (share**2).sum(axis=1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import pkgutil
 import re
@@ -12,7 +11,7 @@ from functools import cache
 from importlib import import_module, resources
 from typing import NamedTuple
 
-from headgate.errors import UsageError
+from headgate.errors import UsageError, meant
 from headgate.papers.experiment import Experiment
 
 #: The papers in the order of their publication; each is a package of this one, its name with `_` for `-`.
@@ -96,6 +95,6 @@ def _order(name: str) -> list[tuple[str, int]]:
 
 def _unknown(word: str) -> UsageError:
     known = ["all", *PAPERS, *names()]
-    nearest = difflib.get_close_matches(word, known, 1, 0.5)
-    meant = f"; did you mean {nearest[0]!r}?" if nearest else ""
-    return UsageError(f"there is no paper or experiment {word!r}{meant} `headgate paper list` names them all")
+    return UsageError(
+        f"there is no paper or experiment {word!r}{meant(word, known)} `headgate paper list` names them all"
+    )

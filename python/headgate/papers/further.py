@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from headgate._core import Discipline
-from headgate.errors import UsageError
+from headgate.errors import UsageError, meant
 
 
 def checked(written: str, known: Iterable[Discipline]) -> tuple[str, ...]:
@@ -17,9 +16,7 @@ def checked(written: str, known: Iterable[Discipline]) -> tuple[str, ...]:
     for spec in specs:
         name = spec.partition(":")[0]
         if name not in names:
-            nearest = difflib.get_close_matches(name, names, 1, 0.5)
-            meant = f"; did you mean {nearest[0]!r}?" if nearest else ""
-            raise UsageError(f"--with names no discipline {name!r}{meant} `headgate list` names them all")
+            raise UsageError(f"--with names no discipline {name!r}{meant(name, names)} `headgate list` names them all")
     if not specs:
         raise UsageError("--with names no discipline; it takes a list such as codel,fq_codel,pie")
     return tuple(dict.fromkeys(specs))

@@ -1,0 +1,214 @@
+"""Metrics by name: `p95 queue delay`, `goodput tcp`, and bounds on them: `p99_queue_delay < 20ms`.
+
+One grammar for `headgate tune`, `headgate sensitivity` and `headgate check`; docs/reference/metrics.md has it in words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headgate.errors import UsageError, meant
+from headgate.papers.judge import Judgement, Quantity, Verdict
+from headgate.units import Units
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+    from headgate.scenario import Group, Scenario
+
+SPREAD = ("min", "mean", "p50", "p95", "p99", "max")
+#: Words that stand for all groups of a kind; a group of that very name goes first.
+KINDS = ("tcp", "udp")
+
+
+class Measure(NamedTuple):
+    """Something that is measured, by the name and under the key that it has in the JSON document.
+
+    `of` says of what: the `link`, its `flows` (all, a group's, a kind's), or `both`: the link if no flows are named.
+    """
+
+    name: str
+    key: str
+    units: Units
+    of: str
+    about: str
+    parts: tuple[str, ...] = ()
+    lower: bool = True
+    also: tuple[str, ...] = ()
+
+
+MEASURES = (
+    Measure("utilisation", "utilisation", Units.SHARE, "link", "the part of the time in which the link was sending",
+            lower=False, also=("utilization",)),
+    Measure("queue", "queue_packets_mean", Units.PACKETS, "link", "the queue averaged over time",
+            also=("queue length", "queue packets")),
+    Measure("queue delay", "queue_delay_ms", Units.TIME, "both", "time in the queue of packets that were sent", SPREAD),
+    Measure("one way delay", "one_way_delay_ms", Units.TIME, "flows", "from sender to receiver", SPREAD),
+    Measure("delay variation", "delay_variation_ms", Units.TIME, "flows", "one-way delay less its least value",
+            SPREAD[1:]),
+    Measure("goodput", "goodput_bps", Units.RATE, "flows", "useful bits delivered a second, all flows together",
+            lower=False),
+    Measure("share", "share_of_fair", Units.RATIO, "flows", "goodput over fair share; 1 is fair", lower=False),
+    Measure("misplaced", "misplaced_bps", Units.RATE, "all",
+            "goodput that is not where the fair division would have it, by which `headgate run` ranks disciplines"),
+    Measure("jain", "jain", Units.RATIO, "flows",
+            "Jain's index of goodput over fair share; 1 when all are served alike",
+            lower=False, also=("jain index", "fairness")),
+    Measure("loss", "loss_rate", Units.SHARE, "flows", "packets dropped over packets that came"),
+    Measure("ambient loss", "ambient_drop_rate", Units.SHARE, "link", "loss of flows that were not singled out"),
+    Measure("marks", "mark_rate", Units.SHARE, "flows", "packets marked over packets that came"),
+    Measure("timeouts", "timeouts", Units.COUNT, "flows", "retransmission timeouts, all flows together"),
+    Measure("retransmits", "retransmits", Units.COUNT, "flows", "packets sent again, all flows together"),
+    Measure("window", "cwnd_mean", Units.PACKETS, "flows", "congestion window averaged over time and flows",
+            lower=False, also=("cwnd",)),
+    Measure("goodput variation", "goodput_variation", Units.RATIO, "flows",
+            "coefficient of variation of goodput from interval to interval"),
+    Measure("completion", "completion_ms", Units.TIME, "flows", "how long transfers took that finished", SPREAD[1:5],
+            also=("completion time",)),
+    Measure("unfinished", "unfinished", Units.SHARE, "flows", "transfers that had not finished at the end"),
+    Measure("startup", "startup_ms", Units.TIME, "flows", "from a flow's start to its first useful byte"),
+    Measure("identified", "identified", Units.SHARE, "flows", "flows that the discipline singled out", lower=False),
+    Measure("response", "response_ms", Units.TIME, "flows", "until an unresponsive flow is held to its share"),
+)  # fmt: skip
+
+
+class Metric(NamedTuple):
+    """A metric of a scenario: what is measured, which part of its distribution, and of which groups (None: of all)."""
+
+    measure: Measure
+    part: str | None
+    whose: str | None
+
+    def __str__(self) -> str:
+        return " ".join(word for word in (self.part, self.measure.name, self.whose) if word is not None)
+
+    @property
+    def lower(self) -> bool:
+        """Whether less of it is better."""
+        return self.measure.lower
+
+    def of(self, result: Result, qdisc: str) -> Quantity:
+        """One value a seed, in the measure's unit; NaN where nothing was measured."""
+        figure = self._entry(result, qdisc)[self.measure.key]
+        per_seed = (figure if self.part is None else figure[self.part])["per_seed"]
+        return Quantity(tuple(math.nan if value is None else value for value in per_seed))
+
+    def show(self, measured: Quantity) -> str:
+        """Mean and half its 95 % interval, with the unit."""
+        return self.measure.units.show(measured.mean, measured.half)
+
+    def _entry(self, result: Result, qdisc: str) -> dict[str, Any]:
+        from headgate import division, summary
+
+        if self.measure.of == "all":
+            return {self.measure.key: division.misplaced(result, qdisc)}
+        if self.measure.of == "link" or (self.measure.of == "both" and self.whose is None):
+            return summary.bottleneck(result, qdisc)
+        return summary.together(result, qdisc, groups_of(result.scenario, self.whose))
+
+
+class Bound(NamedTuple):
+    """What a metric must be: `p99 queue delay < 20ms`; `value` is in the metric's unit."""
+
+    metric: Metric
+    sign: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.sign} {self.metric.measure.units.setting(self.value)}"
+
+    def excess(self, value: float) -> float:
+        """By how much `value` misses the bound: positive where it is on the wrong side."""
+        return value - self.value if self.sign.startswith("<") else self.value - value
+
+    def judge(self, measured: Quantity) -> Judgement:
+        """Whether it is kept: by the mean's 95 % interval; one seed has none, so there its value decides."""
+        numbers = f"{self.metric.show(measured)} {self.sign} {self.metric.measure.units.setting(self.value)}"
+        excess, half = self.excess(measured.mean), measured.half
+        if not math.isfinite(excess):
+            return Judgement(Verdict.CANNOT_TELL, numbers)
+        strict = len(self.sign) == 1
+        if excess + half < 0 or (excess + half == 0 and not strict):
+            return Judgement(Verdict.HOLDS, numbers)
+        broken = excess - half > 0 or (excess - half == 0 and strict)
+        return Judgement(Verdict.DIFFERS if broken else Verdict.CANNOT_TELL, numbers)
+
+
+def metric(text: str, scenario: Scenario) -> Metric:
+    """The metric that `text` names in `scenario`; `UsageError` with the nearest name if there is none.
+
+    Words stand in any order, apart or joined by `_`: `p95 queue delay`, `queue_delay_p95`, `goodput tcp`.
+    """
+    names = _owners(scenario)
+    for words in (text.split(), re.split(r"[\s_]+", text.strip())):
+        # Words of the grammar go before groups that are called so.
+        for owner in (None, *(number for number, word in enumerate(words) if word in names)):
+            rest = [word for number, word in enumerate(words) if number != owner]
+            if (found := _measure(rest)) is not None:
+                return _checked(Metric(*found, None if owner is None else words[owner]), text)
+    raise _unknown(text, names)
+
+
+def bound(text: str, scenario: Scenario) -> Bound:
+    """The bound that `text` states, such as `utilisation >= 0.95`; `UsageError` if it states none."""
+    found = re.fullmatch(r"(?P<metric>[^<>=]+)(?P<sign><=|>=|<|>)(?P<value>[^<>=]+)", text)
+    if found is None:
+        raise UsageError(f'{text!r} is no bound: expected a metric, <, <=, > or >= and a value: "utilisation >= 0.95"')
+    wanted = metric(found["metric"], scenario)
+    try:
+        value = wanted.measure.units.read(found["value"])
+    except ValueError as error:
+        raise UsageError(f"in {text!r}: {error}") from None
+    return Bound(wanted, found["sign"], value)
+
+
+def groups_of(scenario: Scenario, whose: str | None) -> Sequence[Group]:
+    """All groups, those of a name, or those of a kind."""
+    named = [group for group in scenario.groups if whose is None or group.name == whose]
+    return named or [group for group in scenario.groups if group.kind == whose]
+
+
+def _owners(scenario: Scenario) -> list[str]:
+    kinds = {group.kind for group in scenario.groups}
+    return list(dict.fromkeys([*(group.name for group in scenario.groups), *(kind for kind in KINDS if kind in kinds)]))
+
+
+def _measure(words: Sequence[str]) -> tuple[Measure, str | None] | None:
+    """What the words name, and the part of its distribution, if they name anything."""
+    split = [part for word in words for part in re.split(r"[_-]", word.lower()) if part not in ("", "of")]
+    parts = [word for word in split if _is_part(word)]
+    name = " ".join(word for word in split if not _is_part(word))
+    found = next((measure for measure in MEASURES if name in _names(measure)), None)
+    return None if found is None or len(parts) > 1 else (found, parts[0] if parts else None)
+
+
+def _is_part(word: str) -> bool:
+    return word in SPREAD or re.fullmatch(r"p\d+", word) is not None
+
+
+def _names(measure: Measure) -> Iterator[str]:
+    yield from (measure.name, *measure.also)
+    yield " ".join(word for word in measure.key.split("_") if word != "of")
+
+
+def _checked(found: Metric, text: str) -> Metric:
+    measure, part, whose = found
+    if part is not None and part not in measure.parts:
+        kept = f"it has {', '.join(measure.parts)}" if measure.parts else "it is one number a run"
+        raise UsageError(f"{text!r}: {measure.name} has no {part}; {kept}")
+    if whose is not None and measure.of in ("link", "all"):
+        owner = "the link" if measure.of == "link" else "all flows together"
+        raise UsageError(f"{text!r}: {measure.name} is of {owner}, and no group has its own")
+    return found._replace(part=part or ("mean" if measure.parts else None))
+
+
+def _unknown(text: str, owners: Sequence[str]) -> UsageError:
+    words = text.split()
+    for number, word in enumerate(words):
+        if len(words) > 1 and _measure(words[:number] + words[number + 1 :]) is not None:
+            return UsageError(f"{text!r}: no group is called {word!r}{meant(word, owners)} Groups: {', '.join(owners)}")
+    name = " ".join(word for word in re.split(r"[\s_-]+", text.lower()) if word not in owners and not _is_part(word))
+    known = [measure.name for measure in MEASURES]
+    return UsageError(f"{text!r} is no metric{meant(name, known)} Metrics: {', '.join(known)}")

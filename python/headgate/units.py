@@ -1,0 +1,72 @@
+"""Quantities as people write them, `20ms` or `5Mbit/s`, as numbers in one unit, and back.
+
+The scenario file's own values are read in `crates/core/src/units.rs`; these are the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from enum import Enum
+from typing import NamedTuple
+
+from headgate import style
+
+#: A decimal number, then the unit: `e` belongs to the number where digits follow it.
+_WRITTEN = re.compile(r"\s*(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?P<unit>\S*)\s*")
+
+
+class Unit(NamedTuple):
+    """A unit that numbers are in; `scales` has every word that may follow a number, and how many of the unit it is."""
+
+    name: str
+    scales: dict[str, float]
+    expected: str
+
+    def read(self, text: str) -> float:
+        """The number of this unit that `text` means; `ValueError` says what was expected."""
+        found = _WRITTEN.fullmatch(text)
+        if found is None or found["unit"] not in self.scales:
+            raise ValueError(f"expected {self.expected}, found {text.strip()!r}")
+        # In decimal, so that 95 % is 0.95 to the last bit.
+        return float(Decimal(found["number"]) * Decimal(str(self.scales[found["unit"]])))
+
+
+_TIMES = {"h": 3.6e6, "min": 6e4, "s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
+_RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1.0, "Kbit/s": 1e3}
+_RATES_OF_TC = {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}
+
+
+class Units(Enum):
+    """The units of what is measured."""
+
+    TIME = Unit("ms", _TIMES, 'a time with its unit, such as "20ms" (ns, us, ms, s)')
+    RATE = Unit(
+        "bit/s", _RATES | _RATES_OF_TC, 'a rate with its unit, such as "5Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)'
+    )
+    SHARE = Unit("", {"": 1.0, "%": 0.01}, 'a share, such as "0.95" or "95%"')
+    RATIO = Unit("", {"": 1.0}, 'a number, such as "1.2"')
+    PACKETS = Unit("packets", {"": 1.0, "p": 1.0, "packets": 1.0}, 'a number of packets, such as "50"')
+    COUNT = Unit("", {"": 1.0}, 'a number, such as "50"')
+
+    def read(self, text: str) -> float:
+        """The number of this unit that `text` means; `ValueError` says what was expected."""
+        return self.value.read(text)
+
+    def setting(self, value: float) -> str:
+        """A value as it was meant, without zeros at the end: `20 ms`."""
+        unit, scale = self._scaled(value)
+        return f"{style.plain(value / scale)}{unit}"
+
+    def show(self, value: float, half: float = 0.0) -> str:
+        """A measured value as a person writes it, with `half` its interval if it has one: `1.21 ± 0.03 Mbit/s`."""
+        if value != value:
+            return style.MISSING
+        unit, scale = self._scaled(value)
+        spread = f" ± {style.number(half / scale, 2)}" if half > 0 else ""
+        return f"{style.number(value / scale)}{spread}{unit}"
+
+    def _scaled(self, value: float) -> tuple[str, float]:
+        """The unit to write after a number, and how many of ours it is."""
+        unit, scale = style.unit_of(value) if self is Units.RATE else (self.value.name, 1.0)
+        return (f" {unit}" if unit else "", scale)
