@@ -12,13 +12,15 @@ use toml::de::{DeArray, DeTable, DeValue};
 use crate::error::{Fault, Source};
 use crate::groups::{Kind, default_name};
 use crate::network::DUMBBELL;
+use crate::tuned;
 
 /// What to change in a scenario file while reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// `PATH=VALUE` each, applied in order: `link.rate=20Mbit/s`, `tcp.cc=sack` (all TCP groups), `NAME.rate=8Mbit/s`
-    /// (the group called so), `link.NAME.rate=..` (the link called so), `class.NAME.weight=3` (the class called so; `class.weight=1` for all). The value is read as
-    /// TOML if it is TOML, else as text.
+    /// (the group called so), `link.NAME.rate=..` (the link called so), `class.NAME.weight=3` (the class called so;
+    /// `class.weight=1` for all), `qdisc.red.maxp=0.2` (a setting of every discipline called so, also of those in
+    /// `qdiscs` below). The value is read as TOML if it is TOML, else as text.
     pub set: Vec<String>,
     /// Disciplines in place of the file's; none to leave those.
     pub qdiscs: Vec<String>,
@@ -49,6 +51,13 @@ enum Flag {
     Seeds,
 }
 
+impl Change {
+    /// Whether it is of a discipline's setting; such changes come after those that say which disciplines there are.
+    fn is_of_qdisc(&self) -> bool {
+        self.flag == Flag::Set && self.text.split(['.', '=']).next().is_some_and(|step| step.trim() == "qdisc")
+    }
+}
+
 /// As written on a command line.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,15 +76,17 @@ pub(crate) fn apply<'c>(source: &'c Source<'_>, tree: &mut DeTable<'c>) -> Resul
     for (index, change) in source.changes.iter().enumerate() {
         let span = source.change_span(index);
         match change.flag {
+            Flag::Set if change.is_of_qdisc() => {}
             Flag::Set => set(tree, &change.text, &span)?,
             Flag::Qdisc => qdiscs.push(Spanned::new(span, text(&change.text))),
             Flag::Seeds => put(tree, &["seeds"], &moved(value(&change.text), &span))?,
         }
     }
-    match qdiscs.first().map(Spanned::span) {
-        Some(span) => put(tree, &["qdiscs"], &Spanned::new(span, DeValue::Array(DeArray::from_iter(qdiscs)))),
-        None => Ok(()),
+    if let Some(span) = qdiscs.first().map(Spanned::span) {
+        put(tree, &["qdiscs"], &Spanned::new(span, DeValue::Array(DeArray::from_iter(qdiscs))))?;
     }
+    let mut of_qdiscs = source.changes.iter().enumerate().filter(|(_, change)| change.is_of_qdisc());
+    of_qdiscs.try_for_each(|(index, change)| set(tree, &change.text, &source.change_span(index)))
 }
 
 /// A value as TOML if it is TOML, else as text.
@@ -107,6 +118,8 @@ fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Resu
     let value = moved(self::value(value.trim()), span);
     match steps.as_slice() {
         ["link", inner @ ..] if !inner.is_empty() => put_in_links(tree, inner, &value),
+        ["qdisc", name, setting] => tuned::set(tree, name, setting, &value),
+        ["qdisc", ..] => Err(Fault::plain(span.clone(), "a discipline's setting is written `qdisc.red.maxp=0.1`")),
         [_] | ["classify" | "record", ..] => put(tree, &steps, &value),
         [kind @ ("tcp" | "udp" | "class"), key] => put_in_all(tree, kind, &[key], &value),
         ["class", name, key] => put_in_class(tree, name, key, &value),

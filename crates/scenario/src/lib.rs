@@ -51,6 +51,7 @@ mod settings;
 mod start;
 mod traffic;
 mod transmitter;
+mod tuned;
 mod values;
 mod write;
 

@@ -42,7 +42,14 @@ pub(crate) struct RawScenario {
     #[serde(default)]
     pub(crate) class: Vec<Spanned<RawClass>>,
     pub(crate) record: At<RawRecord>,
+    #[expect(dead_code, reason = "what is swept is no part of one scenario: `headgate sweep` reads it from the file")]
+    sweep: Option<RawSweep>,
 }
+
+/// `[sweep]`, a table of anything.
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "a table")]
+struct RawSweep {}
 
 /// `[link]`, or links headed `[[link]]`.
 #[derive(Debug)]

@@ -299,7 +299,7 @@ fn a_caret_stands_right_after_tabs_and_wide_letters_and_in_long_lines() {
     assert_eq!(lines[3][caret], ',', "{shown}");
     let tab = "\tdealy = 5";
     assert!(error(tab, &Changes::default()).to_string().ends_with(
-        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, classify, class, record"
+        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, classify, class, record, sweep"
     ));
 }
 
@@ -321,6 +321,11 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("link.core.rate=2Mbit/s", "no link is called `core`"),
     ("classify.flw=source", "unknown key `flw` in [classify]; did you mean `flow`?"),
     ("web.dscp=AF2", "`tcp[0].dscp`: `AF2` is not a DSCP; did you mean `AF21`? (known: CS0, DF, LE, CS1, AF11, AF12, AF13, CS2, AF21, AF22, AF23, CS3, AF31, AF32, AF33, CS4, AF41, AF42, AF43, CS5, VOICE-ADMIT, EF, CS6, CS7, or 0 to 63)"),
+    ("qdisc.drptail.limit=5p", "`qdiscs` has no discipline called `drptail`; did you mean `droptail`?"),
+    ("qdisc.droptail.limt=5p", "droptail: unknown parameter `limt`; did you mean `limit`?"),
+    ("qdisc.droptail=7", "a discipline's setting is written `qdisc.red.maxp=0.1`"),
+    ("sweep.grid=1", "no section or group is called `sweep`"),
+    ("sweep=1", "`sweep`: expected a table, found integer `1`"),
     ("record.events=al", "`record.events`: unknown choice of events `al`; did you mean `all`? (known: off, drops, decisions, all)"),
 ];
 

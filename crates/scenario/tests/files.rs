@@ -129,6 +129,36 @@ fn the_last_of_two_changes_holds_and_qdiscs_and_seeds_replace_the_files() {
 }
 
 #[test]
+fn a_change_reaches_a_setting_of_every_discipline_of_that_name_however_it_is_written() {
+    let text = format!(
+        "{}[[tcp]]",
+        SMALL.replace("[\"droptail\"]", "[\"sfb:N=4,bins=9\", { name = \"sfb\", L = 1 }, \"red\"]")
+    );
+    let settings = |changes: &Changes| {
+        let scenario = Scenario::read(&text, "small.toml", changes).unwrap();
+        let sorted = |qdisc: &headgate_scenario::Qdisc| {
+            let mut settings = qdisc.settings.clone();
+            settings.sort();
+            settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        };
+        scenario.qdiscs.iter().map(sorted).collect::<Vec<_>>()
+    };
+    let set = |set: &[&str]| set.iter().map(ToString::to_string).collect();
+    let one = Changes { set: set(&["qdisc.sfb.bins=23"]), ..Changes::default() };
+    assert_eq!(settings(&one), ["bins=23", "L=1 bins=23", ""], "`N` is another name of `bins`");
+    let later = Changes { set: set(&["qdisc.red.maxp=0.2"]), qdiscs: set(&["red:maxp=0.1,wq=0.002"]), seeds: None };
+    assert_eq!(settings(&later), ["maxp=0.2 wq=0.002"], "disciplines that replace the file's are changed too");
+    let nested = Changes { set: set(&["qdisc.tbf.child=red:maxp=0.3"]), qdiscs: set(&["tbf"]), seeds: None };
+    assert_eq!(settings(&nested), ["child=[red:maxp=0.3]"]);
+}
+
+#[test]
+fn what_is_swept_is_no_part_of_one_scenario() {
+    let plain = small("[[tcp]]", &[]);
+    assert_eq!(small("[[tcp]]\n[sweep.grid]\nlink.rate = ['1Mbit/s', 5]", &[]), plain);
+}
+
+#[test]
 fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

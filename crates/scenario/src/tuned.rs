@@ -1,0 +1,66 @@
+//! Changes to single settings of the disciplines that a scenario compares: `qdisc.red.maxp=0.2`.
+
+use std::borrow::Cow;
+
+use headgate_core::{Qdisc, nearest, registry};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::Fault;
+
+/// Gives `setting` the value in every discipline called `wanted` in `qdiscs`, whatever it was there.
+pub(crate) fn set<'c>(
+    tree: &mut DeTable<'c>,
+    wanted: &str,
+    setting: &'c str,
+    value: &Spanned<DeValue<'c>>,
+) -> Result<(), Fault> {
+    let mut known = Vec::new();
+    let mut found = false;
+    if let Some(DeValue::Array(qdiscs)) = tree.get_mut("qdiscs").map(Spanned::get_mut) {
+        for qdisc in qdiscs.iter_mut() {
+            let Some(mut table) = as_table(qdisc) else { continue };
+            let name = table.get("name").and_then(|name| name.get_ref().as_str()).unwrap_or_default().to_string();
+            if name == wanted {
+                same_names(&name, setting).for_each(|name| drop(table.remove(name)));
+                table.insert(Spanned::new(value.span(), Cow::Borrowed(setting)), value.clone());
+                // The whole discipline stands for the change: a value that does not fit the others is its fault.
+                *qdisc = Spanned::new(value.span(), DeValue::Table(table));
+                found = true;
+            } else if !known.contains(&name) {
+                known.push(name);
+            }
+        }
+    }
+    if found { Ok(()) } else { Err(unknown(wanted, &known, value)) }
+}
+
+/// A discipline as a table, whichever way it is written; `None` for what is none, which reading it will say.
+fn as_table<'c>(qdisc: &Spanned<DeValue<'c>>) -> Option<DeTable<'c>> {
+    let key = |name: &str| Spanned::new(qdisc.span(), Cow::Owned(name.to_string()));
+    let text = |text: String| Spanned::new(qdisc.span(), DeValue::String(Cow::Owned(text)));
+    match qdisc.get_ref() {
+        DeValue::Table(table) => Some(table.clone()),
+        DeValue::String(written) => {
+            let Qdisc { name, settings } = written.parse().ok()?;
+            let settings = settings.into_iter().map(|(name, value)| (key(&name), text(value)));
+            Some([(key("name"), text(name))].into_iter().chain(settings).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Every name that the discipline knows `setting` by, itself included.
+fn same_names<'a>(qdisc: &str, setting: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
+    let fields = registry::find(qdisc).map(|entry| entry.fields()).unwrap_or_default();
+    let of = fields.iter().find(|field| field.name == setting || field.also.contains(&setting));
+    let others: Vec<&str> = of.map(|field| [&[field.name], field.also].concat()).unwrap_or_default();
+    std::iter::once(setting).chain(others)
+}
+
+fn unknown(wanted: &str, known: &[String], value: &Spanned<DeValue<'_>>) -> Fault {
+    let guess = nearest(wanted, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
+    let message = format!("`qdiscs` has no discipline called `{wanted}`{}", guess.unwrap_or_default());
+    let fault = Fault::plain(value.span(), message);
+    if known.is_empty() { fault } else { fault.help(format!("known: {}", known.join(", "))) }
+}
