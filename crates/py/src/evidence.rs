@@ -3,8 +3,7 @@
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_core::Span;
-use headgate_sim::tcp::State;
-use headgate_sim::{EventBatch, Happening, SenderState, TraceRow, tfrc};
+use headgate_measure::{EventBatch, Happening, SenderState, TcpState, TfrcState, TraceRow};
 
 use crate::outcome::Run;
 
@@ -42,7 +41,7 @@ impl Run {
         let mut columns = self.columns(rows.len());
         columns.u64("time_ns", rows.iter().map(|row| row.time.as_nanos()));
         columns.u32("flow", rows.iter().map(|row| row.flow));
-        let ssthresh = |state: &State| Some(state.ssthresh).filter(|packets| packets.is_finite());
+        let ssthresh = |state: &TcpState| Some(state.ssthresh).filter(|packets| packets.is_finite());
         let rtt = |row: &TraceRow| match &row.state {
             SenderState::Tcp { state, .. } => state.srtt.map(|(srtt, _)| srtt),
             SenderState::Tfrc(state) => state.rtt,
@@ -54,7 +53,7 @@ impl Run {
         columns.f64_or_null("cwnd", tcp().map(|tcp| tcp.map(|(state, _)| state.cwnd)));
         columns.f64_or_null("ssthresh", tcp().map(|tcp| tcp.and_then(|(state, _)| ssthresh(state))));
         columns.f64_or_null("srtt_ms", rows.iter().map(|row| rtt(row).map(milliseconds)));
-        let rttvar = |state: &State| state.srtt.map(|(_, rttvar)| milliseconds(rttvar));
+        let rttvar = |state: &TcpState| state.srtt.map(|(_, rttvar)| milliseconds(rttvar));
         columns.f64_or_null("rttvar_ms", tcp().map(|tcp| tcp.and_then(|(state, _)| rttvar(state))));
         columns.f64_or_null("rto_ms", tcp().map(|tcp| tcp.map(|(state, _)| milliseconds(state.rto))));
         columns.u32_or_null("flight", tcp().map(|tcp| tcp.map(|(state, _)| state.flight)));
@@ -63,7 +62,7 @@ impl Run {
         columns.u32("retransmits", rows.iter().map(|row| told(row).1));
         columns.u32("timeouts", rows.iter().map(|row| told(row).2));
         columns.f64_or_null("rate_bps", tfrc().map(|tfrc| tfrc.map(|state| 8.0 * state.rate)));
-        let received = |state: &tfrc::State| state.receive_rate.map(|rate| 8.0 * rate);
+        let received = |state: &TfrcState| state.receive_rate.map(|rate| 8.0 * rate);
         columns.f64_or_null("receive_rate_bps", tfrc().map(|tfrc| tfrc.and_then(received)));
         columns.f64_or_null("loss_event_rate", tfrc().map(|tfrc| tfrc.map(|state| state.loss)));
         columns.finish()

@@ -4,8 +4,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
+use headgate_measure::{FairnessRow, FlowRow, IntervalRow, LinkRow, TransferRow};
 use headgate_scenario::{Hop, Scenario};
-use headgate_sim::{FairnessRow, FlowRow, IntervalRow, LinkRow, TransferRow};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
@@ -55,12 +55,12 @@ impl Run {
 #[pyclass(frozen, module = "headgate._core")]
 pub struct Outcome {
     run: Run,
-    rows: headgate_sim::Outcome,
+    rows: headgate_measure::Outcome,
 }
 
 impl Outcome {
     /// The outcome `rows` of `run`.
-    pub fn new(run: Run, rows: headgate_sim::Outcome) -> Outcome {
+    pub fn new(run: Run, rows: headgate_measure::Outcome) -> Outcome {
         Outcome { run, rows }
     }
 

@@ -1,7 +1,7 @@
 //! A scenario as Python sees it.
 
+use headgate_measure::{Due, dues};
 use headgate_scenario::{Changes, Events, Files, Group, INPUTS, UdpCc};
-use headgate_sim::{Due, dues};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -53,6 +53,7 @@ mod traffic;
 mod transmitter;
 mod tuned;
 mod values;
+mod wire;
 mod write;
 
 pub use cc::Cc;
@@ -74,3 +75,4 @@ pub use passage::Passage;
 pub use record::Traced;
 pub use start::{Start, Starts, flow_stream, source_stream};
 pub use transmitter::Transmitter;
+pub use wire::{Wire, WireKind};

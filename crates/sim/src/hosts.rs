@@ -3,16 +3,14 @@
 mod account;
 
 use headgate_core::{Ecn, Sink, Time, Why};
+use headgate_measure::{Ends, FairnessRow, SenderState, TraceRow, Traces, TransferRow};
 use headgate_scenario::{Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
-use crate::metrics::{Ends, FairnessRow};
-use crate::outcome::{SenderState, TraceRow, TransferRow};
 use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Options, Segment, SimPacket};
 use crate::tcp::Ack;
-use crate::traces::Traces;
 use crate::traffic::{
     App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, flow_stream, source_stream,
 };

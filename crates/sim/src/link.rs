@@ -5,12 +5,12 @@
 //! discipline, with the time at which it did, just before anything else happens at the port. A discipline cannot tell
 //! the difference, and an idle link costs nothing.
 
-use headgate_core::{Port, Span, Time};
+use headgate_core::{FlowId, Port, Span, Time};
+use headgate_measure::{FlowLedger, Occupancy};
 use headgate_scenario::Transmitter;
 
 use crate::hosts::Hosts;
 use crate::medium::Medium;
-use crate::meter::{FlowLedger, Occupancy};
 use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::segment::{Segment, SimPacket};
@@ -137,7 +137,7 @@ impl Link {
         if let Some(log) = ledger.events()
             && log.waits()
         {
-            log.explain(discipline);
+            log.explain(discipline, |flow| FlowId(flow.into()));
         }
     }
 

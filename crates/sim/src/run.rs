@@ -1,14 +1,14 @@
 //! One run: a scenario, one of its disciplines, one seed.
 
-use headgate_core::{Port, Rate, Rng};
+use core::fmt;
+
+use headgate_core::{BuildError, Port, Rate, Rng};
+use headgate_measure::{EventLog, FlowLedger, Outcome, Watch};
 use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario, Transmitter, UdpCc};
 
-use crate::events::EventLog;
 use crate::hosts::Hosts;
 use crate::link::Link;
 use crate::medium::Medium;
-use crate::meter::FlowLedger;
-use crate::outcome::{Outcome, RunError, Watch};
 use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::sampler::Sampler;
@@ -66,4 +66,31 @@ fn typical_gap(scenario: &Scenario) -> u64 {
     let constant = scenario.udp.iter().filter(|group| group.cc == UdpCc::Off);
     let sources = constant.map(|group| f64::from(group.flows) * packets(group.most(), group.packet));
     (1e9 / links.chain(sources).sum::<f64>()) as u64
+}
+
+/// Why a run gave no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A discipline could not be built.
+    Build(BuildError),
+    /// The watcher asked to stop.
+    Stopped,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Build(error) => error.fmt(f),
+            RunError::Stopped => f.write_str("stopped before the end"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<BuildError> for RunError {
+    fn from(error: BuildError) -> RunError {
+        RunError::Build(error)
+    }
 }

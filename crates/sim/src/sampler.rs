@@ -1,13 +1,9 @@
 //! The tables: one row an interval while the run goes, one row a flow when it ends.
 
-use headgate_core::{Counts, Discipline, Span, Time};
+use headgate_core::{Counts, Span, Time};
+use headgate_measure::{Balance, FlowRow, IntervalRow, LinkMeter, Outcome, Told, dues, group_rows};
 use headgate_scenario::{Hop, Scenario};
 
-use crate::balance::Balance;
-use crate::due::dues;
-use crate::link::Link;
-use crate::meter::Occupancy;
-use crate::outcome::{FlowRow, IntervalRow, LinkRow, Outcome};
 use crate::world::Net;
 
 /// Collects what the tables need.
@@ -16,43 +12,25 @@ pub struct Sampler {
     /// The start of the interval under way.
     since: Time,
     /// By link.
-    queues: Vec<Measured>,
+    links: Vec<LinkMeter>,
     warm: Time,
     rows: Vec<IntervalRow>,
-    /// Drops and marks by group up to the last sample, since the ledgers last began anew.
-    told: Vec<(u64, u64)>,
+    /// Drops and marks by group.
+    told: Vec<Told>,
     /// Packets sent where disciplines are compared during the warm-up.
     packets: u64,
-}
-
-/// How full a queue and how busy its link was.
-struct Measured {
-    /// Disciplines are compared there: it has rows over time.
-    compared: bool,
-    /// In the interval under way.
-    partial: Occupancy,
-    /// Since the warm-up.
-    total: Occupancy,
-    /// What came to the queue and what was dropped there up to the last sample, since the ledger last began anew.
-    told: (u64, u64),
 }
 
 impl Sampler {
     /// Nothing yet.
     pub fn new(scenario: &Scenario) -> Sampler {
-        let measured = |hop| Measured {
-            compared: scenario.simplex(hop).qdisc.is_none(),
-            partial: Occupancy::default(),
-            total: Occupancy::default(),
-            told: (0, 0),
-        };
         Sampler {
             interval: scenario.record.interval,
             since: Time::ZERO,
-            queues: scenario.hops().map(measured).collect(),
+            links: scenario.hops().map(|hop| LinkMeter::new(scenario, hop)).collect(),
             warm: Time::ZERO,
             rows: Vec::new(),
-            told: vec![(0, 0); scenario.groups().count()],
+            told: vec![Told::default(); scenario.groups().count()],
             packets: 0,
         }
     }
@@ -60,13 +38,9 @@ impl Sampler {
     /// An interval ends; says when the next does.
     pub fn sample(&mut self, net: &mut Net, now: Time) -> Time {
         self.account(net, now);
-        for (number, link) in net.links.iter().enumerate() {
-            if self.queues[number].compared {
-                self.write_link(number as u16, link, now);
-            }
-            let queue = &mut self.queues[number];
-            queue.partial = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
-            queue.told = link.ledger().counts().ambient();
+        for (meter, link) in self.links.iter_mut().zip(&net.links) {
+            let seen = (link.port().backlog(), link.ledger().counts());
+            meter.sample(now, seen, link.port().discipline(), &mut self.rows);
         }
         self.write_groups(net, now);
         self.since = now;
@@ -77,15 +51,11 @@ impl Sampler {
     pub fn restart(&mut self, net: &mut Net, now: Time) {
         self.account(net, now);
         let seen = by_group(net, self.told.len());
-        // What the interval has seen so far leaves the ledgers: owe it to the interval's end.
-        for (told, seen) in self.told.iter_mut().zip(seen) {
-            *told = since(*told, seen);
-        }
+        self.told.iter_mut().zip(seen).for_each(|(told, seen)| told.restart(seen));
         self.warm = now;
         self.packets = self.sent(net);
-        for (queue, link) in self.queues.iter_mut().zip(&mut net.links) {
-            queue.total = Occupancy::starting(now, link.port().backlog(), Span::ZERO);
-            queue.told = since(queue.told, link.ledger().counts().ambient());
+        for (meter, link) in self.links.iter_mut().zip(&mut net.links) {
+            meter.restart(now, link.port().backlog(), link.ledger().counts());
             link.restart();
         }
         net.hosts.restart(now);
@@ -99,67 +69,37 @@ impl Sampler {
     }
 
     fn account(&mut self, net: &mut Net, now: Time) {
-        for (queue, link) in self.queues.iter_mut().zip(&mut net.links) {
+        for (meter, link) in self.links.iter_mut().zip(&mut net.links) {
             link.settle(now, &mut net.hosts);
-            let seen = link.occupancy(now);
-            queue.partial.add(&seen);
-            queue.total.add(&seen);
+            meter.add(&link.occupancy(now));
         }
     }
 
     /// Packets sent where disciplines are compared.
     fn sent(&self, net: &Net) -> u64 {
-        let compared = self.queues.iter().zip(&net.links).filter(|(queue, _)| queue.compared);
+        let compared = self.links.iter().zip(&net.links).filter(|(meter, _)| meter.compared());
         compared.map(|(_, link)| link.ledger().counts().sent).sum()
     }
 
-    fn write_link(&mut self, number: u16, link: &Link, now: Time) {
-        let queue = &self.queues[usize::from(number)];
-        let (packets, bytes, busy) = queue.partial.means();
-        let time_s = now.as_secs_f64();
-        let mut write = |metric, is_gauge, value| {
-            self.rows.push(IntervalRow { time_s, metric, is_gauge, link: Some(number), group: None, value });
-        };
-        write("queue_packets", false, packets);
-        write("queue_bytes", false, bytes);
-        write("utilisation", false, busy);
-        let (came, dropped) = since(link.ledger().counts().ambient(), queue.told);
-        if came > 0 {
-            write("ambient_drop_rate", false, dropped as f64 / came as f64);
-        }
-        link.port().discipline().observe(&mut |name, value| write(name, true, value));
-    }
-
     fn write_groups(&mut self, net: &mut Net, now: Time) {
-        let seconds = (now - self.since).as_secs_f64();
         let delivered = net.hosts.take_delivered();
         let seen = by_group(net, self.told.len());
-        for (group, bytes) in delivered.into_iter().enumerate() {
-            let (drops, marks) = since(seen[group], self.told[group]);
-            let figures =
-                [("goodput_bps", bytes as f64 * 8.0 / seconds), ("drops", drops as f64), ("marks", marks as f64)];
-            self.rows.extend(figures.map(|(metric, value)| IntervalRow {
-                time_s: now.as_secs_f64(),
-                metric,
-                is_gauge: false,
-                link: None,
-                group: Some(group as u32),
-                value,
-            }));
+        for (group, ((told, seen), bytes)) in (0..).zip(self.told.iter_mut().zip(seen).zip(delivered)) {
+            self.rows.extend(group_rows((now, now - self.since), group, bytes, told.tell(seen)));
         }
-        self.told = seen;
     }
 
     /// Everything the run gave.
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
         let fairness = net.hosts.fairness(end);
+        let links = self.links.iter().zip(&net.links);
         Outcome {
             fairness,
             one_way: net.hosts.ends().delays().to_vec(),
             packets: self.packets + self.sent(net),
             flows: flow_rows(scenario, net, self.warm, end),
             transfers: net.hosts.transfers(),
-            links: scenario.hops().map(|hop| link_row(scenario, hop, net, &self.queues)).collect(),
+            links: links.map(|(meter, link)| meter.row(scenario, link.ledger(), link.lost(), link.queued())).collect(),
             intervals: self.rows,
             events,
             balance: Balance::default(),
@@ -167,29 +107,8 @@ impl Sampler {
     }
 }
 
-fn link_row(scenario: &Scenario, hop: Hop, net: &Net, queues: &[Measured]) -> LinkRow {
-    let number = usize::from(hop.number());
-    let ledger = net.links[number].ledger();
-    let (queue_packets_mean, queue_bytes_mean, utilisation) = queues[number].total.means();
-    LinkRow {
-        link: scenario.links[usize::from(hop.link)].name.clone(),
-        direction: hop.direction,
-        compared: queues[number].compared,
-        counts: ledger.counts().clone(),
-        lost: net.links[number].lost(),
-        queued: net.links[number].queued(),
-        utilisation,
-        queue_packets_mean,
-        queue_bytes_mean,
-        delay: ledger.metrics().delay(),
-        delays: ledger.metrics().delays().to_vec(),
-        losses: ledger.loss_patterns(),
-        synchronisation: ledger.metrics().synchronisation(),
-    }
-}
-
 fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowRow> {
-    let milestones = net.hosts.ends().milestones();
+    let ends = net.hosts.ends();
     let (span, dues) = (end - warm, dues(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let rows = net.hosts.deeds(end).enumerate();
@@ -206,8 +125,8 @@ fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowR
             timeouts: deeds.timeouts,
             cwnd_mean: deeds.cwnd_area.map(|area| area / span.as_nanos() as f64),
             delay_ms_mean,
-            startup: milestones.startup(flow),
-            treated: milestones.treated(flow, end),
+            startup: ends.startup(flow),
+            treated: ends.treated(flow, end),
         }
     })
     .collect()
@@ -228,11 +147,6 @@ fn along(route: &[Hop], net: &Net, flow: usize) -> (Counts, u64, Option<f64>) {
     all.arrived = arrived.unwrap_or(0);
     let lost = ledgers().map(|ledger| ledger.lost_of_flow(flow)).sum();
     (all, lost, ledgers().map(|ledger| ledger.delay_ms(flow)).sum())
-}
-
-/// Two counts less what they were; what is owed wraps.
-fn since(now: (u64, u64), before: (u64, u64)) -> (u64, u64) {
-    (now.0.wrapping_sub(before.0), now.1.wrapping_sub(before.1))
 }
 
 /// Drops and marks of data so far, by group.

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use headgate_core::{Packet, Span, Time};
+use headgate_measure::Counted;
 
 use crate::tfrc::Feedback;
 
@@ -134,6 +135,18 @@ impl Segment {
             TFRC => Carried::Tfrc { seq: number },
             _ => Carried::Datagram,
         }
+    }
+}
+
+impl Counted for Segment {
+    #[inline]
+    fn flow(packet: &SimPacket) -> u32 {
+        packet.flow.0 as u32
+    }
+
+    #[inline]
+    fn is_data(packet: &SimPacket) -> bool {
+        !packet.handle.is_reply()
     }
 }
 

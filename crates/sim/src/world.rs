@@ -1,13 +1,13 @@
 //! The world of one run: hosts, links, and the events that move packets between them.
 
 use headgate_core::{FlowId, Packet, Time};
+use headgate_measure::{Balance, EventBatch, Outcome, Watch};
 use headgate_scenario::Scenario;
 
-use crate::balance::Balance;
 use crate::hosts::Hosts;
 use crate::link::Link;
-use crate::outcome::{EventBatch, Outcome, RunError, Watch};
 use crate::queue::Queue;
+use crate::run::RunError;
 use crate::sampler::Sampler;
 use crate::segment::{Segment, SimPacket};
 use crate::wakes::Wakes;

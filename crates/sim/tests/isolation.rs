@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use headgate_core::registry::{self, ENTRIES, Entry};
 use headgate_core::{Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Span, Time};
+use headgate_measure::{FlowRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::{FlowRow, Outcome, run};
+use headgate_sim::run;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[path = "../../core/tests/support/mod.rs"]

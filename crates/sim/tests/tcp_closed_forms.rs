@@ -1,9 +1,10 @@
 //! TCP against closed forms: what a window does under steady loss, and how flows fill and share a link.
 
 use headgate_core::{Rng, Time};
+use headgate_measure::Outcome;
 use headgate_scenario::{Cc, Changes, Scenario};
+use headgate_sim::run;
 use headgate_sim::tcp::Config;
-use headgate_sim::{Outcome, run};
 
 mod common;
 use common::{Fate, Net, ms, plain};

@@ -9,17 +9,16 @@
 
 mod formats;
 mod frame;
-mod pcapng;
 mod segments;
 #[cfg(test)]
 mod tests;
 
 use headgate_core::{Time, Why};
+use headgate_measure::pcapng::{Blocks, Captured, LinkType};
 use headgate_scenario::{Direction, Link, Scenario};
 
 use self::formats::Formats;
 use self::frame::{Frame, MOST_HEADERS};
-use self::pcapng::{Blocks, Captured};
 use crate::segment::{Sacks, SimPacket};
 
 /// The captures of a run.
@@ -38,7 +37,6 @@ struct Capture {
     greeted: Vec<bool>,
 }
 
-const APPLICATION: &str = concat!("Headgate ", env!("CARGO_PKG_VERSION"));
 const NOT_SIMULATED: &str = "not simulated: connections are established when they start";
 
 impl Captures {
@@ -105,13 +103,14 @@ impl Capture {
     /// Nothing captured yet of `link`.
     fn new(link: &Link, flows: usize) -> Capture {
         let mut blocks = Blocks::default();
-        blocks.section(APPLICATION);
+        blocks.section();
         for (suffix, what) in [("", "sent"), (" drops", "dropped")] {
             for (direction, from, to) in
                 [(Direction::Forward, &link.from, &link.to), (Direction::Reverse, &link.to, &link.from)]
             {
                 let name = format!("{} {direction}{suffix}", link.name);
-                blocks.interface(&name, &format!("packets {what} from {from} to {to}"), MOST_HEADERS as u32);
+                let description = format!("packets {what} from {from} to {to}");
+                blocks.interface(&name, &description, LinkType::Raw, MOST_HEADERS as u32);
             }
         }
         Capture { blocks, greeted: vec![false; flows] }

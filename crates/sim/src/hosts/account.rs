@@ -1,9 +1,9 @@
 //! What the hosts did, told at the end of a run.
 
 use headgate_core::Time;
+use headgate_measure::TransferRow;
 
 use super::Hosts;
-use crate::outcome::TransferRow;
 use crate::segment::SimPacket;
 use crate::traffic::Transfer;
 

@@ -25,4 +25,4 @@ pub use rate_sample::{RateSample, Snapshot};
 pub use receiver::{Receiver, Reply};
 pub use rto::Rto;
 pub use scoreboard::Scoreboard;
-pub use sender::{Ack, Data, Sender, State};
+pub use sender::{Ack, Data, Sender};

@@ -11,8 +11,6 @@ mod state;
 mod supply;
 mod tracked;
 
-pub use state::State;
-
 use headgate_core::{Rng, Span, Time};
 
 use super::Config;

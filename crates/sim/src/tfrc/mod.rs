@@ -18,7 +18,7 @@ mod sender;
 pub use equation::{loss_event_rate, packets_a_round_trip};
 pub use loss_history::LossHistory;
 pub use receiver::{Data, Feedback, Receiver};
-pub use sender::{Sender, State};
+pub use sender::Sender;
 
 /// What all flows of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]

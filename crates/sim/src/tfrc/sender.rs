@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::{Span, Time};
+use headgate_measure::TfrcState;
 
 use super::limited::DataLimited;
 use super::receive_rates::ReceiveRates;
@@ -47,23 +48,6 @@ pub struct Sender {
     last: Option<Time>,
     sent: VecDeque<(Time, Span)>,
     next: u32,
-}
-
-/// A sender at one moment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct State {
-    /// The allowed rate `X`, in bytes per second.
-    pub rate: f64,
-    /// The receive rate last reported, `X_recv`, in bytes per second.
-    pub receive_rate: Option<f64>,
-    /// The loss event rate last reported, `p`.
-    pub loss: f64,
-    /// The smoothed round-trip time `R`, once there was a sample.
-    pub rtt: Option<Span>,
-    /// What rules its rate: slow start until a loss event is reported, the equation from then on (section 4.3, step 4).
-    pub phase: &'static str,
-    /// How often the nofeedback timer expired.
-    pub timeouts: u32,
 }
 
 /// What is known of the round-trip time, in seconds.
@@ -129,8 +113,8 @@ impl Sender {
     }
 
     /// What the sender shows of itself.
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> TfrcState {
+        TfrcState {
             rate: self.rate,
             receive_rate: self.heard,
             loss: self.loss,

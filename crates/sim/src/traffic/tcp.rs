@@ -3,15 +3,15 @@
 use std::hint::black_box;
 
 use headgate_core::{Ecn, Rng, Span, Time};
-use headgate_scenario::{Cc, TcpGroup};
+use headgate_measure::TcpState;
+use headgate_scenario::{Cc, TcpGroup, Wire, WireKind};
 use headgate_traffic::Data;
 
 use super::app::{App, Transfer};
 use super::{Replies, capable, first, first_back, packet, stops};
 use crate::queue::Queue;
 use crate::segment::{Options, Segment, SimPacket};
-use crate::tcp::{Ack, Config, Receiver, Reply, Sender, State};
-use crate::wire::{Wire, WireKind};
+use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
 use crate::world::Event;
 
 /// What the TCP flows of a group have in common.
@@ -305,7 +305,7 @@ impl TcpFlow {
     }
 
     /// What the sender shows of itself.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> TcpState {
         self.sender.state()
     }
 

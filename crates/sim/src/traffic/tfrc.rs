@@ -1,13 +1,13 @@
 //! Flows of datagrams whose rate TFRC governs: a sender, a receiver, and the wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
-use headgate_scenario::{UdpCc, UdpGroup};
+use headgate_measure::TfrcState;
+use headgate_scenario::{UdpCc, UdpGroup, Wire, WireKind};
 
 use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;
 use crate::segment::{Reports, Segment, StoreId};
-use crate::tfrc::{Config, Feedback, Receiver, Sender, State};
-use crate::wire::{Wire, WireKind};
+use crate::tfrc::{Config, Feedback, Receiver, Sender};
 use crate::world::Event;
 
 /// Every TFRC flow, among the UDP flows.
@@ -125,7 +125,7 @@ impl Tfrc {
     }
 
     /// What a flow's sender shows of itself.
-    pub fn state(&mut self, id: u32) -> State {
+    pub fn state(&mut self, id: u32) -> TfrcState {
         self.flow(id).0.sender.state()
     }
 

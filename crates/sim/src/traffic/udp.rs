@@ -1,12 +1,11 @@
 //! Flows of datagrams: what a source writes goes out at once, whatever happens to it.
 
 use headgate_core::{Ecn, Rng, Time};
-use headgate_scenario::UdpGroup;
+use headgate_scenario::{UdpGroup, Wire, WireKind};
 use headgate_traffic::{After, Data, Source};
 
 use super::{capable, first, packet, stops};
 use crate::segment::{Segment, SimPacket};
-use crate::wire::{Wire, WireKind};
 
 /// What the UDP flows of a group have in common.
 pub struct UdpKind {

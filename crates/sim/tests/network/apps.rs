@@ -1,7 +1,7 @@
 //! Applications: files, transfers in series, bursts; when they begin, when they are done, and what they leave alone.
 
 use headgate_core::{Span, Time};
-use headgate_sim::{Happening, Outcome, TransferRow};
+use headgate_measure::{Happening, Outcome, TransferRow};
 
 use crate::{go, scenario, witness};
 

@@ -2,8 +2,8 @@
 
 use headgate_core::registry::ENTRIES;
 use headgate_core::{Counts, Span, Why};
+use headgate_measure::{Balance, EventRow, Happening, Outcome};
 use headgate_scenario::Scenario;
-use headgate_sim::{Balance, EventRow, Happening, Outcome};
 use proptest::prelude::*;
 
 use crate::{go, scenario, witness};

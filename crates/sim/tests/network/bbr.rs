@@ -2,8 +2,9 @@
 //! hold 34 packets of 1500 bytes. "v1" is draft-cardwell-iccrg-bbr-congestion-control-00, "v3" draft-ietf-ccwg-bbr-06.
 
 use headgate_core::Time;
+use headgate_measure::{EventBatch, LinkRow, Outcome, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::{EventBatch, LinkRow, Outcome, TraceRow, Watch, run};
+use headgate_sim::run;
 
 const BOTH: [&str; 2] = ["bbr", "bbr3"];
 

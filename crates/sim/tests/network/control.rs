@@ -1,7 +1,7 @@
 //! What congestion controllers do to a queue, and to each other.
 
+use headgate_measure::{LinkRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::{LinkRow, Outcome};
 
 use crate::go;
 

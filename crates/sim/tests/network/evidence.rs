@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use headgate_core::{Span, Time, Why};
+use headgate_measure::TcpState;
+use headgate_measure::{EventBatch, EventRow, Happening, Outcome, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::tcp::State;
-use headgate_sim::{EventBatch, EventRow, Happening, Outcome, TraceRow, Watch, run};
+use headgate_sim::run;
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, parse_block_le};
 
 const FLOWS: &str = r#"
@@ -181,7 +182,7 @@ fn a_trace_follows_the_window_and_ends_with_the_totals() {
     assert!(of(0).chain(of(2)).chain(of(4)).next().is_none(), "nobody asked for these");
     for flow in [1, 3] {
         let rows: Vec<&TraceRow> = of(flow).collect();
-        let states: Vec<&State> = rows.iter().map(|row| row.state.tcp().expect("it is TCP").0).collect();
+        let states: Vec<&TcpState> = rows.iter().map(|row| row.state.tcp().expect("it is TCP").0).collect();
         let (first, last) = (states[0], states[states.len() - 1]);
         // RFC 6928: ten segments at first, all of them under way; RFC 6298: a second until there is a sample.
         assert_eq!((first.cwnd, first.flight, first.phase), (10.0, 10, "slow_start"));

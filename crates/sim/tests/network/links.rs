@@ -1,8 +1,8 @@
 //! Networks of several links: ways, counts along them, and traffic in both directions.
 
 use headgate_core::Counts;
+use headgate_measure::{LinkRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::{LinkRow, Outcome};
 
 use crate::go;
 

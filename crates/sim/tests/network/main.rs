@@ -14,8 +14,9 @@ mod recovery;
 mod repeat;
 mod tfrc;
 
+use headgate_measure::{EventBatch, EventRow, Outcome, Watch};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::{EventBatch, EventRow, Outcome, Watch, run};
+use headgate_sim::run;
 
 /// A scenario of 10 Mbit/s and 10 ms with a queue of 50 packets, access links of 100 Mbit/s and 1 ms, no warm-up.
 /// `rest` begins with what belongs to `[link]` and goes on with the flows.

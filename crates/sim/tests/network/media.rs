@@ -1,7 +1,7 @@
 //! Links that lose, hold up and reorder packets, and whose rates change.
 
+use headgate_measure::{Happening, LinkRow};
 use headgate_scenario::{Changes, Files, Scenario};
-use headgate_sim::{Happening, LinkRow};
 
 use crate::{go, scenario, witness};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Why};
-use headgate_sim::{EventRow, Happening, Outcome};
+use headgate_measure::{EventRow, Happening, Outcome};
 
 use crate::{go, scenario, witness};
 
@@ -54,7 +54,7 @@ fn delays_of_the_groups_add_up_to_the_links() {
         assert_eq!(sum, link.delay);
     }
     let [tcp, udp, replies] = &outcome.links[0].delays[..] else { panic!("two groups and replies") };
-    let sent = |flows: &[headgate_sim::FlowRow]| flows.iter().map(|flow| flow.counts.sent).sum::<u64>();
+    let sent = |flows: &[headgate_measure::FlowRow]| flows.iter().map(|flow| flow.counts.sent).sum::<u64>();
     assert_eq!((tcp.count(), udp.count()), (sent(&outcome.flows[..3]), sent(&outcome.flows[3..])));
     assert_eq!(replies.count(), 0);
     assert_eq!(outcome.links[1].delays[2].count(), outcome.links[1].counts.sent, "the way back carries replies alone");

@@ -1,7 +1,8 @@
 //! Rates, delays, starts and stops: what the way of a packet costs.
 
 use headgate_core::{Span, Time};
-use headgate_sim::{Happening, RunError, run};
+use headgate_measure::Happening;
+use headgate_sim::{RunError, run};
 
 use crate::{Witness, go, scenario, witness};
 
@@ -98,7 +99,7 @@ fn acknowledgements_queue_and_are_dropped_on_a_slow_way_back() {
     let wide = go(&scenario("30s", "droptail", flows));
     let slow = format!("reverse = {{ rate = \"100kbit/s\", limit = \"20p\" }}\n{flows}");
     let narrow = go(&scenario("30s", "droptail", &slow));
-    let goodput = |outcome: &headgate_sim::Outcome| outcome.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
+    let goodput = |outcome: &headgate_measure::Outcome| outcome.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
     assert_eq!(wide.links[1].counts.dropped(), 0);
     assert!(narrow.links[1].counts.dropped() > 1000, "{:?}", narrow.links[1].counts);
     assert!(narrow.links[1].utilisation > 0.9 && narrow.links[1].delay.mean().unwrap() > 30e6);

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use headgate_core::Counts;
 use headgate_core::registry::ENTRIES;
-use headgate_sim::{EventRow, Happening, LinkRow, Outcome, run};
+use headgate_measure::{EventRow, Happening, LinkRow, Outcome};
+use headgate_sim::run;
 
 use crate::{Witness, go, scenario, witness};
 

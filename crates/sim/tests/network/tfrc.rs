@@ -1,9 +1,10 @@
 //! TFRC among others on a link: its share, how smooth it is, and what its keys do.
 
 use headgate_core::{Rate, Span};
+use headgate_measure::{EventBatch, Outcome, TfrcState, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
-use headgate_sim::tfrc::{State, packets_a_round_trip};
-use headgate_sim::{EventBatch, Outcome, TraceRow, Watch, run};
+use headgate_sim::run;
+use headgate_sim::tfrc::packets_a_round_trip;
 
 use crate::{go, scenario, witness};
 
@@ -192,8 +193,8 @@ fn over_a_link_that_loses_at_random_it_sends_at_the_rate_of_the_equation() {
 }
 
 /// One flow over a link that goes on as `keys` say, with the rows of its sender.
-fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, State)>) {
-    struct Keeper(Vec<(f64, State)>);
+fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, TfrcState)>) {
+    struct Keeper(Vec<(f64, TfrcState)>);
     impl Watch for Keeper {
         fn goes_on(&mut self, _: headgate_core::Time) -> bool {
             true
@@ -218,10 +219,10 @@ fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, State)>) {
 fn a_trace_shows_the_rate_that_the_equation_gives() {
     let (_, rows) = traced("30s", "loss = 0.01");
     // RFC 5348, section 4.2: a packet a second (960 bytes without headers) until there is a round-trip time.
-    let first = State { rate: 960.0, receive_rate: None, loss: 0.0, rtt: None, phase: "slow_start", timeouts: 0 };
+    let first = TfrcState { rate: 960.0, receive_rate: None, loss: 0.0, rtt: None, phase: "slow_start", timeouts: 0 };
     assert_eq!(rows[0].1, first);
     let mut bounded = 0;
-    let avoiding: Vec<&State> = rows.iter().map(|(_, state)| state).filter(|state| state.loss > 0.0).collect();
+    let avoiding: Vec<&TfrcState> = rows.iter().map(|(_, state)| state).filter(|state| state.loss > 0.0).collect();
     for state in &avoiding {
         // Section 4.3, step 4: X_Bps of the reported p and R, or what the reported receive rates allow.
         let equation = 960.0 / state.rtt.unwrap().as_secs_f64() * packets_a_round_trip(state.loss);

@@ -65,11 +65,11 @@ impl PortMetrics {
         self.delays[group].record(nanos);
     }
 
-    /// A reply is sent after `nanos` in the queue.
+    /// A packet that is no data, such as a reply, is sent after `nanos` in the queue.
     #[inline]
-    pub fn sent_reply(&mut self, nanos: u64) {
-        let replies = self.delays.len() - 1;
-        self.delays[replies].record(nanos);
+    pub fn sent_other(&mut self, nanos: u64) {
+        let others = self.delays.len() - 1;
+        self.delays[others].record(nanos);
     }
 
     /// A packet of data is dropped.

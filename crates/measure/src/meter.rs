@@ -1,66 +1,21 @@
-//! What is measured while a run goes: counts by flow, the queue over time, events.
+//! What a port's ledger counts while a run goes, by flow.
 
-use headgate_core::{Backlog, Counts, Ledger, Packet, Span, Time, Why};
+use headgate_core::{Counts, Ledger, Packet, Time, Why};
 use headgate_scenario::{Kind, Scenario};
 
 use crate::events::EventLog;
 use crate::metrics::{Fate, LossPattern, PortMetrics};
 use crate::outcome::Happening;
-use crate::segment::Segment;
-use crate::wire::mean_base_rtt;
+use crate::path::mean_base_rtt;
 
-/// How full a queue and how busy its link was, as integrals over time.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Occupancy {
-    since: Time,
-    start: Time,
-    held: Backlog,
-    /// Packets x nanoseconds.
-    packets: f64,
-    /// Bytes x nanoseconds.
-    bytes: f64,
-    /// Time spent sending.
-    pub busy: Span,
-}
+/// A packet's handle, as far as a ledger must know what it stands for. Whoever runs a scenario knows its packets, the
+/// simulator by what they carry and a link of real packets by their ports.
+pub trait Counted: Sized {
+    /// The number of the packet's flow among those of the scenario.
+    fn flow(packet: &Packet<Self>) -> u32;
 
-impl Occupancy {
-    /// From `now` on, with `held` waiting and the transmitter busy for `ahead` more.
-    pub fn starting(now: Time, held: Backlog, ahead: Span) -> Occupancy {
-        Occupancy { since: now, start: now, held, packets: 0.0, bytes: 0.0, busy: ahead }
-    }
-
-    /// From `now` on the queue holds `held`.
-    #[inline]
-    pub fn set(&mut self, held: Backlog, now: Time) {
-        // Through i64: processors convert signed numbers in one step, and a run is shorter than 292 years.
-        let lasted = (now - self.since).as_nanos() as i64 as f64;
-        self.packets += f64::from(self.held.packets) * lasted;
-        self.bytes += self.held.bytes as i64 as f64 * lasted;
-        (self.held, self.since) = (held, now);
-    }
-
-    /// A packet is being sent for `span`.
-    #[inline]
-    pub fn busy(&mut self, span: Span) {
-        self.busy = self.busy + span;
-    }
-
-    /// Adds what a later stretch of time saw.
-    pub fn add(&mut self, later: &Occupancy) {
-        self.packets += later.packets;
-        self.bytes += later.bytes;
-        self.busy = self.busy + later.busy;
-        self.since = later.since;
-    }
-
-    /// Mean packets, mean bytes, and share of time sending; zeros over no time at all.
-    pub fn means(&self) -> (f64, f64, f64) {
-        let span = (self.since - self.start).as_nanos() as f64;
-        if span == 0.0 {
-            return (0.0, 0.0, 0.0);
-        }
-        (self.packets / span, self.bytes / span, self.busy.as_nanos() as f64 / span)
-    }
+    /// Whether it is data of that flow. What answers data is not, nor is what belongs to no flow of the scenario.
+    fn is_data(packet: &Packet<Self>) -> bool;
 }
 
 /// What every packet of a flow changes, and what must be known of the flow then: two flows to a cache line.
@@ -173,9 +128,9 @@ impl FlowLedger {
     }
 
     /// A packet that was just sent is lost on the way.
-    pub fn lost_on_the_way(&mut self, packet: &Packet<Segment>, now: Time) {
-        if !packet.handle.is_reply() {
-            let flow = packet.flow.0 as usize;
+    pub fn lost_on_the_way<T: Counted>(&mut self, packet: &Packet<T>, now: Time) {
+        if T::is_data(packet) {
+            let flow = T::flow(packet) as usize;
             self.signalled[flow].lost += 1;
             self.metrics.lost_on_the_way(self.fate(packet), now);
         }
@@ -185,15 +140,15 @@ impl FlowLedger {
     }
 
     /// What the port has seen of the packet's flow. What the link lost has not been sent to anybody.
-    fn fate(&self, packet: &Packet<Segment>) -> Fate {
-        let flow = packet.flow.0 as usize;
+    fn fate<T: Counted>(&self, packet: &Packet<T>) -> Fate {
+        let flow = T::flow(packet) as usize;
         let Passed { arrived, sent, group, responsive, .. } = self.passed[flow];
         let sent = sent - self.signalled[flow].lost;
         Fate { flow, group: group.into(), came: packet.arrived, arrived, sent, responsive }
     }
 
     #[inline]
-    fn note(&mut self, packet: &Packet<Segment>, happening: Happening, now: Time) {
+    fn note<T: Counted>(&mut self, packet: &Packet<T>, happening: Happening, now: Time) {
         if let Some(log) = &mut self.events {
             log.note(packet, happening, now);
         }
@@ -206,12 +161,12 @@ impl Passed {
     }
 }
 
-impl Ledger<Segment> for FlowLedger {
+impl<T: Counted> Ledger<T> for FlowLedger {
     #[inline]
-    fn arrived(&mut self, packet: &Packet<Segment>, now: Time) {
+    fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         self.all.arrived += 1;
-        if !packet.handle.is_reply() {
-            let flow = &mut self.passed[packet.flow.0 as usize];
+        if T::is_data(packet) {
+            let flow = &mut self.passed[T::flow(packet) as usize];
             flow.arrived += 1;
             self.metrics.arrived(flow.responsive && flow.arrived == 1);
         }
@@ -219,25 +174,25 @@ impl Ledger<Segment> for FlowLedger {
     }
 
     #[inline]
-    fn sent(&mut self, packet: &Packet<Segment>, now: Time) {
+    fn sent(&mut self, packet: &Packet<T>, now: Time) {
         let delay = (now - packet.arrived).as_nanos();
         self.all.sent += 1;
         self.all.sent_bytes += u64::from(packet.bytes);
-        if packet.handle.is_reply() {
-            self.metrics.sent_reply(delay);
-        } else {
-            let flow = &mut self.passed[packet.flow.0 as usize];
+        if T::is_data(packet) {
+            let flow = &mut self.passed[T::flow(packet) as usize];
             flow.sent += 1;
             flow.sent_bytes += u64::from(packet.bytes);
             flow.delay_nanos += delay;
             self.metrics.sent(flow.group.into(), delay);
+        } else {
+            self.metrics.sent_other(delay);
         }
         self.note(packet, Happening::Sent, now);
     }
 
-    fn dropped(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
+    fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.all.drops[why as usize] += 1;
-        if !packet.handle.is_reply() {
+        if T::is_data(packet) {
             let fate = self.fate(packet);
             self.signalled[fate.flow].drops[why as usize] += 1;
             self.groups[fate.group].0 += 1;
@@ -246,10 +201,10 @@ impl Ledger<Segment> for FlowLedger {
         self.note(packet, Happening::Dropped(why), now);
     }
 
-    fn marked(&mut self, packet: &Packet<Segment>, why: Why, now: Time) {
+    fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.all.marks[why as usize] += 1;
-        if !packet.handle.is_reply() {
-            let flow = packet.flow.0 as usize;
+        if T::is_data(packet) {
+            let flow = T::flow(packet) as usize;
             self.signalled[flow].marks[why as usize] += 1;
             self.groups[usize::from(self.passed[flow].group)].1 += 1;
         }

@@ -3,8 +3,8 @@
 use headgate_core::Span;
 use headgate_scenario::{Access, Hop, Plan, Scenario, Start, UdpCc};
 
+use crate::path::base_rtt;
 use crate::share::{Demand, max_min};
-use crate::wire::base_rtt;
 
 /// What each flow of a group asks for and is due, as goodput in bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]

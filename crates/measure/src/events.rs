@@ -1,10 +1,10 @@
 //! What happened to single packets at a queue, and for drops and marks what the discipline said of itself then.
 
-use headgate_core::{Backlog, Discipline, FlowId, Time};
+use headgate_core::{Backlog, Discipline, FlowId, Packet, Time};
 use headgate_scenario::Events;
 
+use crate::meter::Counted;
 use crate::outcome::{EventBatch, EventRow, Gauge, Happening};
-use crate::segment::{Segment, SimPacket};
 
 /// The events of one queue in the order in which they happened, until the watcher takes them.
 pub struct EventLog {
@@ -17,7 +17,7 @@ pub struct EventLog {
 
 impl EventLog {
     /// The log of `link` that `wanted` asks for, if any; `discipline` is the one there.
-    pub fn new(link: u16, wanted: Events, discipline: &impl Discipline<Segment>) -> Option<EventLog> {
+    pub fn new<T>(link: u16, wanted: Events, discipline: &impl Discipline<T>) -> Option<EventLog> {
         let mut batch = EventBatch::default();
         if wanted == Events::Decisions {
             discipline.observe(&mut |name, _| batch.gauges.push(Gauge { name, of_flow: false }));
@@ -27,7 +27,7 @@ impl EventLog {
     }
 
     /// Something happened to a packet.
-    pub fn note(&mut self, packet: &SimPacket, happening: Happening, time: Time) {
+    pub fn note<T: Counted>(&mut self, packet: &Packet<T>, happening: Happening, time: Time) {
         let Backlog { packets, bytes } = &mut self.held;
         match happening {
             Happening::Arrived => (*packets, *bytes) = (*packets + 1, *bytes + u64::from(packet.bytes)),
@@ -42,7 +42,7 @@ impl EventLog {
                 time,
                 link: self.link,
                 happening,
-                flow: packet.flow.0 as u32,
+                flow: T::flow(packet),
                 bytes: packet.bytes,
                 queue: self.held,
             });
@@ -50,7 +50,7 @@ impl EventLog {
     }
 
     /// The link loses a packet that the discipline has sent: no gauge has anything to say of that.
-    pub fn note_lost(&mut self, packet: &SimPacket, time: Time) {
+    pub fn note_lost<T: Counted>(&mut self, packet: &Packet<T>, time: Time) {
         self.note(packet, Happening::Lost, time);
         let gauges = self.batch.gauges.len();
         self.batch.values.resize(self.batch.values.len() + gauges, f64::NAN);
@@ -62,8 +62,9 @@ impl EventLog {
         self.batch.values.len() < self.batch.rows.len() * self.batch.gauges.len()
     }
 
-    /// Writes the gauges of `discipline` beside what it has just dropped and marked.
-    pub fn explain(&mut self, discipline: &impl Discipline<Segment>) {
+    /// Writes the gauges of `discipline`, to which a flow goes by what `name` makes of its number, beside what it has just
+    /// dropped and marked.
+    pub fn explain<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
         let EventBatch { rows, gauges, values } = &mut self.batch;
         for row in &rows[values.len() / gauges.len()..] {
             let start = values.len();
@@ -75,7 +76,7 @@ impl EventLog {
                 }
             };
             discipline.observe(&mut |name, value| write(name, false, value));
-            discipline.observe_flow(FlowId(row.flow.into()), &mut |name, value| write(name, true, value));
+            discipline.observe_flow(name(row.flow), &mut |name, value| write(name, true, value));
         }
     }
 
@@ -90,13 +91,13 @@ impl EventLog {
 
 impl EventBatch {
     /// Forgets all rows.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.rows.clear();
         self.values.clear();
     }
 
     /// Puts the events of several queues in order of time. Those of one queue and moment stay together and in order.
-    pub(crate) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|index| self.rows[*index].time);
         let width = self.gauges.len();

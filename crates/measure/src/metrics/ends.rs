@@ -6,9 +6,9 @@ use headgate_scenario::Scenario;
 
 use super::fairness::{Fairness, FairnessRow, Shares};
 use super::milestones::Milestones;
-use super::spells::{SLACK, Watched, spells};
+use super::spells::{SLACK, Treated, Watched, spells};
 use crate::due::{Due, dues};
-use crate::wire::base_one_way;
+use crate::path::base_one_way;
 
 /// The one-way delays of a group's packets (RFC 7928, section 2.6; RFC 7679), from the sender's transport to the
 /// receiver's: the host's own link and its queue are part of it.
@@ -95,9 +95,14 @@ impl Ends {
         &self.delays
     }
 
-    /// The firsts of each flow.
-    pub fn milestones(&self) -> &Milestones {
-        &self.milestones
+    /// From a flow's beginning to its first useful byte.
+    pub fn startup(&self, flow: usize) -> Option<Span> {
+        self.milestones.startup(flow)
+    }
+
+    /// How a flow was singled out by `now`, if it was.
+    pub fn treated(&self, flow: usize, now: Time) -> Treated {
+        self.milestones.treated(flow, now)
     }
 }
 

@@ -3,7 +3,8 @@
 //! Nothing else shares it, so when a packet comes out is known when it goes in, and no event is needed for its way.
 
 use headgate_core::{Rate, Span, Time};
-use headgate_scenario::{Access, Hop, Scenario};
+
+use crate::model::Access;
 
 /// What all wires of a group have in common, for packets of which most have one size.
 #[derive(Clone, Copy, Debug)]
@@ -53,34 +54,4 @@ impl Wire {
         self.free_at = self.free_at.max(now) + kind.transmit(bytes);
         self.free_at + kind.delay
     }
-}
-
-/// The least round-trip time of a flow of `scenario` that goes over `route`: what it takes without queues.
-pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], [data, ack]: [u32; 2]) -> Span {
-    let sending = |bytes| sender.rate.transmit(bytes) + receiver.rate.transmit(bytes);
-    let access = sending(data) + sending(ack) + (sender.delay + receiver.delay) * 2;
-    route.iter().fold(access, |sum, hop| {
-        let link = &scenario.links[usize::from(hop.link)];
-        let rate = |hop| scenario.simplex(hop).rate;
-        sum + rate(*hop).transmit(data) + rate(hop.back()).transmit(ack) + link.delay * 2
-    })
-}
-
-/// The least time a packet of `bytes` takes from sender to receiver over `route`.
-pub fn base_one_way(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], bytes: u32) -> Span {
-    let access = sender.rate.transmit(bytes) + sender.delay + receiver.rate.transmit(bytes) + receiver.delay;
-    route.iter().fold(access, |sum, hop| {
-        sum + scenario.simplex(*hop).rate.transmit(bytes) + scenario.links[usize::from(hop.link)].delay
-    })
-}
-
-/// The mean of the least round-trip times of all TCP flows; zero if there are none.
-pub fn mean_base_rtt(scenario: &Scenario) -> Span {
-    let rtts = scenario.tcp.iter().map(|group| {
-        let ends = [&group.sender, &group.receiver];
-        let rtt = base_rtt(scenario, &group.route, ends, [group.packet, group.ack]);
-        (u128::from(group.flows), u128::from(group.flows) * u128::from(rtt.as_nanos()))
-    });
-    let (flows, nanos) = rtts.fold((0, 0), |sum, each| (sum.0 + each.0, sum.1 + each.1));
-    Span::from_nanos((nanos / flows.max(1)) as u64)
 }

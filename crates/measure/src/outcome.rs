@@ -1,15 +1,12 @@
 //! What one run gives: plain tables, and a watcher for those who look on while it runs.
 
-use core::fmt;
-
 use headgate_core::parts::Histogram;
-use headgate_core::{Backlog, BuildError, Counts, Span, Time, Why};
+use headgate_core::{Backlog, Counts, Span, Time, Why};
 use headgate_scenario::Direction;
 
 use crate::balance::Balance;
 use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation, Treated};
-use crate::tcp::State;
-use crate::tfrc;
+use crate::senders::TraceRow;
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -190,57 +187,6 @@ pub struct EventBatch {
     pub values: Vec<f64>,
 }
 
-/// A traced sender, each time its state changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TraceRow {
-    /// When.
-    pub time: Time,
-    /// The flow.
-    pub flow: u32,
-    /// What the sender shows of itself.
-    pub state: SenderState,
-}
-
-/// What a traced sender shows of itself.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SenderState {
-    /// TCP.
-    Tcp {
-        /// Window, timer, counts.
-        state: State,
-        /// Bytes of data acknowledged so far.
-        acked_bytes: u64,
-    },
-    /// TFRC.
-    Tfrc(tfrc::State),
-}
-
-impl SenderState {
-    /// Whether enough has changed since `earlier` for a row.
-    pub fn differs(&self, earlier: &SenderState) -> bool {
-        match (self, earlier) {
-            (SenderState::Tcp { state, .. }, SenderState::Tcp { state: earlier, .. }) => state.differs(earlier),
-            _ => self != earlier,
-        }
-    }
-
-    /// Of TCP: what it shows, and the bytes of data acknowledged so far.
-    pub fn tcp(&self) -> Option<(&State, u64)> {
-        match self {
-            SenderState::Tcp { state, acked_bytes } => Some((state, *acked_bytes)),
-            SenderState::Tfrc(_) => None,
-        }
-    }
-
-    /// Of TFRC.
-    pub fn tfrc(&self) -> Option<&tfrc::State> {
-        match self {
-            SenderState::Tcp { .. } => None,
-            SenderState::Tfrc(state) => Some(state),
-        }
-    }
-}
-
 /// Looks on while a run goes.
 pub trait Watch {
     /// Called every few thousand events with the simulated time; `false` stops the run with [`RunError::Stopped`].
@@ -259,31 +205,4 @@ impl Watch for () {
         true
     }
     fn events(&mut self, _: &EventBatch) {}
-}
-
-/// Why a run gave no outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RunError {
-    /// A discipline could not be built.
-    Build(BuildError),
-    /// The watcher asked to stop.
-    Stopped,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Build(error) => error.fmt(f),
-            RunError::Stopped => f.write_str("stopped before the end"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<BuildError> for RunError {
-    fn from(error: BuildError) -> RunError {
-        RunError::Build(error)
-    }
 }

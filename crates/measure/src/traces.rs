@@ -3,7 +3,7 @@
 use headgate_core::{Span, Time};
 use headgate_scenario::Scenario;
 
-use crate::outcome::{SenderState, TraceRow};
+use crate::senders::{SenderState, TraceRow};
 
 /// The rows written and not yet taken, and what was written last of each traced flow.
 pub struct Traces {

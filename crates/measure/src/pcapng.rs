@@ -1,14 +1,15 @@
-//! Blocks of the pcapng format (draft-ietf-opsawg-pcapng), little-endian, written into a buffer.
+//! Captures: blocks of the pcapng format (draft-ietf-opsawg-pcapng), little-endian, written into a buffer.
 //!
 //! Three kinds of block are all a capture needs: a section header, an interface description, a packet.
 
 /// Blocks that were written and not yet taken.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Blocks {
     bytes: Vec<u8>,
 }
 
 /// One packet of an interface.
+#[derive(Clone, Copy, Debug)]
 pub struct Captured<'a> {
     /// The interface's number, in the order in which they were described.
     pub interface: u32,
@@ -22,6 +23,15 @@ pub struct Captured<'a> {
     pub comment: &'a [&'a str],
 }
 
+/// What the packets of an interface begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkType {
+    /// An Ethernet header (`LINKTYPE_ETHERNET`).
+    Ethernet = 1,
+    /// An IP header; the version is in its first four bits (`LINKTYPE_RAW`).
+    Raw = 101,
+}
+
 // Block types and option codes, sections 4.1 to 4.3 of the draft.
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
@@ -32,28 +42,28 @@ const IF_DESCRIPTION: u16 = 3;
 const SECTION_APPLICATION: u16 = 4;
 const IF_TSRESOL: u16 = 9;
 
-/// Raw IP: the version is in the first four bits (LINKTYPE_RAW).
-const LINKTYPE_RAW: u16 = 101;
+const APPLICATION: &str = concat!("Headgate ", env!("CARGO_PKG_VERSION"));
 /// Timestamps count 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
 impl Blocks {
-    /// The head of a file; `application` wrote it.
-    pub fn section(&mut self, application: &str) {
+    /// The head of a file.
+    pub fn section(&mut self) {
         self.block(SECTION, |block| {
             block.u32(0x1a2b_3c4d);
             block.u16(1);
             block.u16(0);
             block.bytes.extend_from_slice(&u64::MAX.to_le_bytes()); // the section's length is not told
-            block.option(SECTION_APPLICATION, &[application]);
+            block.option(SECTION_APPLICATION, &[APPLICATION]);
             block.end_of_options();
         });
     }
 
-    /// An interface on which IP packets pass, of which `kept` bytes are kept at most.
-    pub fn interface(&mut self, name: &str, description: &str, kept: u32) {
+    /// The next interface: its packets begin with what `link` says, and `kept` bytes of each are kept at most, or all if that
+    /// is 0.
+    pub fn interface(&mut self, name: &str, description: &str, link: LinkType, kept: u32) {
         self.block(INTERFACE, |block| {
-            block.u16(LINKTYPE_RAW);
+            block.u16(link as u16);
             block.u16(0);
             block.u32(kept);
             block.option(IF_NAME, &[name]);

@@ -1,0 +1,34 @@
+//! What Headgate measures and reports of a run, simulated or on real packets.
+//!
+//! Both worlds give the same tables because one code fills them. A port's [`FlowLedger`] counts, [`Occupancy`] and
+//! [`LinkMeter`] follow the queue over time, [`Ends`] is told what reaches its receiver, an [`EventLog`] has what happened
+//! to single packets, and an [`Outcome`] is what one run gives of all that. Whoever runs a scenario brings packets and
+//! time: [`Counted`] says of a packet which flow's it is. [`dues`] are what flows should have got.
+#![forbid(unsafe_code)]
+
+mod balance;
+mod due;
+mod events;
+mod meter;
+mod metrics;
+mod occupancy;
+mod outcome;
+mod path;
+pub mod pcapng;
+mod sampling;
+mod senders;
+mod share;
+mod traces;
+
+pub use balance::Balance;
+pub use due::{Due, dues};
+pub use events::EventLog;
+pub use meter::{Counted, FlowLedger};
+pub use metrics::{Ends, FairnessRow, Fate, LossPattern, OneWay, PortMetrics, Synchronisation, Treated};
+pub use occupancy::Occupancy;
+pub use outcome::{EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, TransferRow, Watch};
+pub use path::{base_one_way, base_rtt, mean_base_rtt};
+pub use sampling::{LinkMeter, Told, group_rows};
+pub use senders::{SenderState, TcpState, TfrcState, TraceRow};
+pub use share::{Demand, max_min};
+pub use traces::Traces;
