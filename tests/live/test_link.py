@@ -6,16 +6,19 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from headgate.live import options
 
 HOSTS = Path(__file__).with_name("hosts.py")
 #: Headers of IPv4 and TCP with timestamps, in a packet of 1500 bytes.
 TCP_SHARE = (1500 - 52) / 1500
 
 
-def words(*arguments: object) -> list[str]:
+def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "headgate", "link", *map(str, arguments)]
 
 
@@ -23,8 +26,8 @@ def host(*arguments: object) -> list[str]:
     return [sys.executable, str(HOSTS), *map(str, arguments)]
 
 
-def link(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words(*arguments), capture_output=True, text=True, timeout=60, check=False, **options)
+def link(*arguments: object, **keywords) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=60, check=False, **keywords)
 
 
 def serve(*arguments: object) -> str:
@@ -68,8 +71,8 @@ def test_a_round_trip_takes_twice_the_delay_and_the_time_to_send():
 
 def test_a_transfer_gets_the_rate_less_its_headers():
     size = 1_500_000
-    options = ("--rate", "20Mbit/s", "--up-rate", "5Mbit/s", "--delay", "5ms", "--limit", "100p")
-    done = link(*options, serve("source", size), *host("fetch"))
+    settings = ("--rate", "20Mbit/s", "--up-rate", "5Mbit/s", "--delay", "5ms", "--limit", "100p")
+    done = link(*settings, serve("source", size), *host("fetch"))
     received, seconds, _ = done.stdout.split()
     share = int(received) * 8 / float(seconds) / (20e6 * TCP_SHARE)
     # The first flight comes in before the link is full: 10 packets and a round trip of 10 ms of a transfer of 600 ms.
@@ -81,18 +84,18 @@ def test_a_transfer_gets_the_rate_less_its_headers():
 def test_a_direction_may_follow_a_trace_and_leave_the_rate_of_both_to_the_other(tmp_path: Path):
     trace = tmp_path / "slow.trace"
     trace.write_text("40\n")  # 1500 bytes each 40 ms: 300 kbit/s
-    options = ("--rate", "10Mbit/s", "--down-trace", trace)
-    done = link(*options, serve("source", 30_000), *host("fetch"))
+    settings = ("--rate", "10Mbit/s", "--down-trace", trace)
+    done = link(*settings, serve("source", 30_000), *host("fetch"))
     received, seconds, _ = done.stdout.split()
     # A fifth more for a reader that is late at the first of 21 packets; the other rate would be 33 times as much.
     assert int(received) * 8 / float(seconds) < 300e3 * 1.2, done.stderr
 
 
 def test_two_links_at_once_do_not_meet():
-    options = ("--rate", "10Mbit/s", "--delay", "10ms")
+    settings = ("--rate", "10Mbit/s", "--delay", "10ms")
     both = [
         subprocess.Popen(
-            words(*options, serve("source", 200_000, word), *host("fetch")), stdout=subprocess.PIPE, text=True
+            command(*settings, serve("source", 200_000, word), *host("fetch")), stdout=subprocess.PIPE, text=True
         )
         for word in "ab"
     ]
@@ -112,13 +115,13 @@ def namespaces() -> set[str]:
 
 def test_kill_9_leaves_nothing():
     arguments = ("--rate", "1Mbit/s", serve("source", 9), *host("stay"))
-    with subprocess.Popen(words(*arguments), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        command = int(process.stdout.readline())
-        inside = str(Path(f"/proc/{command}/ns/net").readlink())
+        pid = int(process.stdout.readline())
+        inside = str(Path(f"/proc/{pid}/ns/net").readlink())
         children = Path(f"/proc/{process.pid}/task").glob("*/children")
         started = [int(pid) for file in children for pid in file.read_text().split()]
-        assert command in started
+        assert pid in started
         assert len(started) == 2, "command and server"
         handles = [os.pidfd_open(pid) for pid in started]
         process.kill()
@@ -129,10 +132,10 @@ def test_kill_9_leaves_nothing():
     assert inside not in namespaces()
 
 
-def succeeds(*words: str, **options) -> bool:
+def succeeds(*words: str, **keywords) -> bool:
     """Whether a program is there and does what it is asked."""
     try:
-        return subprocess.run(words, capture_output=True, check=False, **options).returncode == 0
+        return subprocess.run(words, capture_output=True, check=False, **keywords).returncode == 0
     except OSError:
         return False
 
@@ -142,7 +145,7 @@ def test_without_root_a_user_namespace_will_do_and_the_command_gets_no_rights_of
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     if not succeeds(*nobody, "unshare", "-U", "true") or not succeeds(*nobody, sys.executable, "-c", "import headgate"):
         pytest.skip("nobody may make user namespaces here, or may not read the package")
-    arguments = words("--rate", "1Mbit/s", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status")
+    arguments = command("--rate", "1Mbit/s", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status")
     done = subprocess.run([*nobody, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["65534", "CapEff:", "0" * 16]
@@ -153,7 +156,7 @@ def test_where_no_namespace_is_allowed_it_says_what_is_needed():
     if not succeeds("unshare", "-Ur", "sh", "-c", none + "true"):
         pytest.skip("it needs util-linux and user namespaces")
     done = subprocess.run(
-        ["unshare", "-Ur", "sh", "-c", none + shlex.join(words("--rate", "1Mbit/s", "true"))],
+        ["unshare", "-Ur", "sh", "-c", none + shlex.join(command("--rate", "1Mbit/s", "true"))],
         capture_output=True,
         text=True,
         check=False,
@@ -165,7 +168,9 @@ def test_where_no_namespace_is_allowed_it_says_what_is_needed():
 
 def test_sigterm_goes_to_the_command():
     script = "trap 'echo told; exit 3' TERM; echo begun; while :; do sleep 0.05; done"
-    with subprocess.Popen(words("--rate", "1Mbit/s", "sh", "-c", script), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command("--rate", "1Mbit/s", "sh", "-c", script), stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         process.terminate()
@@ -174,7 +179,7 @@ def test_sigterm_goes_to_the_command():
 
 def test_ctrl_c_goes_to_the_command():
     script = "trap 'echo told; exit 4' INT; echo begun; while :; do sleep 0.05; done"
-    arguments = words("--rate", "1Mbit/s", "sh", "-c", script)
+    arguments = command("--rate", "1Mbit/s", "sh", "-c", script)
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
@@ -183,13 +188,53 @@ def test_ctrl_c_goes_to_the_command():
         assert (process.communicate(timeout=10)[0], process.returncode) == ("told\n", 4)
 
 
+def test_a_direction_is_what_a_scenario_file_with_these_keys_says():
+    given = {
+        "rate": "10Mbit/s",
+        "up-rate": "2Mbit/s",
+        "schedule": "1s=5Mbit/s,2s=0bit/s",
+        "schedule-period": "3s",
+        "jitter": "4ms",
+        "reorder": "0.1",
+        "down-reorder": "0.2",
+        "reorder-by": "5ms",
+        "loss": "0.01",
+        "loss-burst": "3",
+    }
+    steps = [{"at": "1s", "rate": "5Mbit/s"}, {"at": "2s", "rate": "0bit/s"}]
+    expected = {"jitter": "4ms", "reorder_by": "5ms", "loss": 0.01, "loss_burst": 3.0}
+    for way, rate, reorder in (("up", "2Mbit/s", 0.1), ("down", "10Mbit/s", 0.2)):
+        found = tomllib.loads(options.scenario(way, given).to_toml())["link"]
+        assert found == found | {
+            **expected,
+            "rate": rate,
+            "schedule": steps,
+            "schedule_period": "3s",
+            "reorder": reorder,
+        }
+
+
+def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
+    trace = tmp_path / "slow.trace"
+    trace.write_text("40\n")
+    given = {"trace": str(trace), "up-rate": "2Mbit/s"}
+    assert tomllib.loads(options.scenario("up", given).to_toml())["link"]["rate"] == "2Mbit/s"
+    assert tomllib.loads(options.scenario("down", given).to_toml())["link"]["trace"] == "inputs/slow.trace"
+
+
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    ("words", "expected"),
     [
         ((), "how fast is the link? Give --rate"),
         (("--rate", "fast"), "`--rate`: expected a rate"),
         (("--rate", "1Mbit/s", "--down-rate", "-3"), " --> --down-rate -3"),
         (("--rate", "1Mbit/s", "--loss", "2"), "`--loss`: "),
+        (("--rate", "1Mbit/s", "--schedule", "10s"), "--schedule 10s: expected TIME=RATE for each step"),
+        (("--rate", "1Mbit/s", "--up-schedule", "2s=9p"), "`--up-schedule`: expected a rate"),
+        (("--rate", "1Mbit/s", "--schedule-period", "2s"), "`--schedule-period` needs a `--schedule`"),
+        (("--rate", "1Mbit/s", "--reorder", "0.1"), "`--reorder-by` says for how long"),
+        (("--rate", "1Mbit/s", "--down-overhead", "-20"), "--down-overhead -20: expected a number of bytes from -19"),
+        (("--rate", "1Mbit/s", "--overhead", "few"), "--overhead few: expected a number of bytes"),
         (("--rate", "1Mbit/s", "--qdisc", "sfq:dephts=1"), "did you mean `depth`?"),
         (("--rate", "1Mbit/s", "--up-qdisc", "nonesuch"), " --> --up-qdisc nonesuch"),
         (("--trace", "no-such-file"), 'cannot read "no-such-file": No such file or directory'),
@@ -197,8 +242,8 @@ def test_ctrl_c_goes_to_the_command():
         (("--rate", "1Mbit/s", "--server", "it's"), "--server it's: No closing quotation"),
     ],
 )
-def test_bad_options_are_named_as_they_were_given(options: tuple[str, ...], expected: str):
-    done = link(*options, "true")
+def test_bad_options_are_named_as_they_were_given(words: tuple[str, ...], expected: str):
+    done = link(*words, "true")
     assert (done.returncode, done.stdout) == (2, "")
     assert expected in done.stderr
     assert "Traceback" not in done.stderr

@@ -47,8 +47,8 @@ impl WireSettings<'_> {
             headgate_core::Limit::Bytes(bytes) => bytes / SMALLEST,
         };
         let longest = delay + simplex.impairments.jitter + simplex.impairments.reorder_by;
-        let flying = simplex.rate.as_bits() as f64 / 8.0 * longest.as_secs_f64() / SMALLEST as f64;
-        let slots = waiting.saturating_add(flying as u64).saturating_add(2 * crate::io::BATCH as u64);
+        let flying = simplex.pace.most(simplex.rate, longest) / SMALLEST;
+        let slots = waiting.saturating_add(flying).saturating_add(2 * crate::io::BATCH as u64);
         slots.min(1_000_000) as u32
     }
 

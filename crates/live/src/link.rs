@@ -55,7 +55,15 @@ impl OneWay {
         }
     }
 
+    /// What `overhead` may be: the shortest IP packet has 20 bytes (RFC 791, section 3.1), and none may be free.
+    pub const OVERHEADS: std::ops::RangeInclusive<i32> = -19..=1000;
+
     fn lane(&self, seed: u64, label: &str) -> io::Result<Box<dyn Lane>> {
+        if !OneWay::OVERHEADS.contains(&self.overhead) {
+            let (least, most) = OneWay::OVERHEADS.into_inner();
+            let what = format!("an overhead of {} bytes a packet: it must be {least} to {most}", self.overhead);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         let settings = WireSettings {
             simplex: &self.simplex,
             qdisc: &self.qdisc,

@@ -107,3 +107,13 @@ fn what_the_kernel_does_not_take_is_named() {
     }
     assert!(error.to_string().starts_with("cannot set net/ipv4/tcp_congestion_control to \"nonesuch\": "), "{error}");
 }
+
+#[test]
+fn no_packet_is_free_on_a_link() {
+    let mut settings = settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]);
+    settings.ways[1].overhead = -20;
+    let Err(error) = Link::open(settings) else { panic!("packets of 20 bytes cost nothing") };
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        assert_eq!(error.to_string(), "an overhead of -20 bytes a packet: it must be -19 to 1000");
+    }
+}

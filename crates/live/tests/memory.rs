@@ -4,9 +4,10 @@
 mod support;
 
 use etherparse::Ipv4HeaderSlice;
-use headgate_core::{Ecn, Span, Time, registry};
+use headgate_core::{Ecn, Rate, Span, Time, registry};
 use headgate_live::io::memory::{FakeClock, Memory};
-use headgate_live::{CATCH_UP, Forwarder, Layer, Oddity, View};
+use headgate_live::{CATCH_UP, Forwarder, Layer, Oddity, View, WireSettings};
+use headgate_scenario::Pace;
 use support::{Direction, packet};
 
 /// 8 Mbit/s: a byte a microsecond.
@@ -91,6 +92,44 @@ fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
         assert_eq!(*at, at_us(n * 10_000 + 500));
     }
     assert_eq!(run.out.len(), 20);
+}
+
+#[test]
+fn a_header_that_is_left_out_costs_no_time() {
+    let mut direction = Direction::new(MBIT, 0, 100, "droptail");
+    direction.overhead = -14;
+    let run = run(&direction, stream(20, 514, 0), FakeClock::new(), at_us(300_000));
+    let times: Vec<Time> = run.out.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, (1..=20).map(|n| at_us(n * 500)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_trace_lets_1500_bytes_pass_at_its_moments() {
+    let mut direction = Direction::new(MBIT, 2, 100, "droptail");
+    // Two opportunities at 3 ms, one at 10 ms, and again.
+    direction.simplex.pace = Pace::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
+    direction.slots = WireSettings::slots(&direction.simplex, direction.delay);
+    let run = run(&direction, stream(9, 1500, 0), FakeClock::new(), at_us(40_000));
+    let times: Vec<Time> = run.out.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [3, 3, 10, 13, 13, 20, 23, 23, 30].map(|ms| at_us((ms + 2) * 1000)));
+    assert_eq!(run.view.wires[0].counts.no_slot, 0);
+}
+
+#[test]
+fn there_are_slots_for_the_fastest_that_a_link_becomes() {
+    let mut direction = Direction::new(1, 100, 1, "droptail");
+    let slots = |pace: Pace, direction: &mut Direction| {
+        direction.simplex.pace = pace;
+        WireSettings::slots(&direction.simplex, direction.delay)
+    };
+    let step = |mbit: u64| (Span::from_secs(1), Rate::from_bits(mbit * 1_000_000));
+    // 100 ms at 8 Mbit/s are 100 kB on the way; packets have 60 bytes at the least.
+    let steps = slots(Pace::Schedule { steps: vec![step(8), step(0)], period: None }, &mut direction);
+    assert!(steps >= 100_000 / 60, "{steps}");
+    // 50 opportunities at once and then none for a second: all of them may be on the way together.
+    let burst = [vec![5; 50], vec![1000]].concat();
+    let burst = slots(Pace::Trace { name: "t".to_string(), opportunities: burst.into() }, &mut direction);
+    assert!(burst >= 50 * 1500 / 60, "{burst}");
 }
 
 #[test]

@@ -53,6 +53,17 @@ pub struct Impairments {
 pub const OPPORTUNITY: u64 = 1500;
 
 impl Pace {
+    /// The most bytes that can leave within `span`, of a link that has `rate` before its first step; an estimate from
+    /// above where the rate changes.
+    pub fn most(&self, rate: Rate, span: Span) -> u64 {
+        let at = |rate: Rate| (rate.as_bits() as f64 / 8.0 * span.as_secs_f64()) as u64;
+        match self {
+            Pace::Constant => at(rate),
+            Pace::Schedule { steps, .. } => steps.iter().map(|(_, rate)| at(*rate)).fold(at(rate), u64::max),
+            Pace::Trace { opportunities, .. } => densest(opportunities, span),
+        }
+    }
+
     /// The mean rate over `run`, of a link that has `rate` before its first step; that of one turn if it repeats.
     pub(crate) fn mean(&self, rate: Rate, run: Span) -> Rate {
         match self {
@@ -69,6 +80,21 @@ impl Pace {
             }
         }
     }
+}
+
+/// How much a trace lets pass at most within `span`: the most opportunities that lie so close together.
+fn densest(opportunities: &[u64], span: Span) -> u64 {
+    let (count, turn) = (opportunities.len() as u64, opportunities.last().copied().unwrap_or(0).max(1));
+    let within = span.as_nanos().div_ceil(1_000_000);
+    let (turns, rest) = (within / turn, within % turn);
+    let again = opportunities.iter().map(|moment| moment + turn);
+    let both: Vec<u64> = opportunities.iter().copied().chain(again).collect();
+    let mut first = 0;
+    let most = (0..both.len()).map(|last| {
+        first += both[first..].iter().take_while(|moment| **moment + rest < both[last]).count();
+        last + 1 - first
+    });
+    (turns * count + most.max().unwrap_or(0) as u64) * OPPORTUNITY
 }
 
 /// The keys of a direction that are read here.

@@ -4,50 +4,21 @@ from __future__ import annotations
 
 import shlex
 from contextlib import nullcontext
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
 from headgate.console import console, explained
 from headgate.errors import UsageError
-
-
-def _both(metavar: str, help: str) -> Any:
-    return typer.Option(metavar=metavar, help=help)
-
-
-def _one(metavar: str, what: str) -> Any:
-    return typer.Option(metavar=metavar, help=f"The same, {what}.")
-
-
-UP = "from COMMAND's host to the far one"
-DOWN = "back to COMMAND's host"
+from headgate.live.ways import WAYS, Given, ways
 
 
 @explained
+@ways
 def link(
     command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND...", help="What to run.")] = None,
-    rate: Annotated[str | None, _both("RATE", "How fast it sends, such as 10Mbit/s.")] = None,
-    trace: Annotated[str | None, _both("FILE", "When it can send 1500 bytes each, as mahimahi's traces say.")] = None,
-    delay: Annotated[str | None, _both("TIME", "Propagation delay, such as 16ms (default 0ms).")] = None,
-    limit: Annotated[str | None, _both("LIMIT", "Room in the queue, such as 100p or 64KiB (default 1000p).")] = None,
-    qdisc: Annotated[str | None, _both("SPEC", "The discipline, such as sfb:bins=46 (default droptail).")] = None,
-    loss: Annotated[str | None, _both("P", "Probability that a packet is lost on the way, 0 to 1.")] = None,
-    overhead: Annotated[int, _both("BYTES", "Bytes that each packet costs the link beside its own.")] = 0,
-    up_rate: Annotated[str | None, _one("RATE", UP)] = None,
-    up_trace: Annotated[str | None, _one("FILE", UP)] = None,
-    up_delay: Annotated[str | None, _one("TIME", UP)] = None,
-    up_limit: Annotated[str | None, _one("LIMIT", UP)] = None,
-    up_qdisc: Annotated[str | None, _one("SPEC", UP)] = None,
-    up_loss: Annotated[str | None, _one("P", UP)] = None,
-    up_overhead: Annotated[int | None, _one("BYTES", UP)] = None,
-    down_rate: Annotated[str | None, _one("RATE", DOWN)] = None,
-    down_trace: Annotated[str | None, _one("FILE", DOWN)] = None,
-    down_delay: Annotated[str | None, _one("TIME", DOWN)] = None,
-    down_limit: Annotated[str | None, _one("LIMIT", DOWN)] = None,
-    down_qdisc: Annotated[str | None, _one("SPEC", DOWN)] = None,
-    down_loss: Annotated[str | None, _one("P", DOWN)] = None,
-    down_overhead: Annotated[int | None, _one("BYTES", DOWN)] = None,
+    *,
+    given: Given,
     server: Annotated[
         str | None, typer.Option(metavar="CMD", help="What to run in the far host meanwhile, such as 'iperf3 -s'.")
     ] = None,
@@ -69,6 +40,9 @@ def link(
 
     COMMAND gets a host of its own, 100.64.0.1, and a link to another one, 100.64.0.2, where the server runs. Its exit
     code is ours.
+
+    Options from --rate to --overhead hold both ways. Each also exists for one direction: --up-rate, from COMMAND to
+    the far host, and --down-rate, back.
     """
     from headgate import _core
     from headgate.live import options, session
@@ -77,23 +51,14 @@ def link(
 
     if check:
         _check()
-    given = {
-        f"{way}{key}": value
-        for way, values in {
-            "": (rate, trace, delay, limit, qdisc, loss),
-            "up-": (up_rate, up_trace, up_delay, up_limit, up_qdisc, up_loss),
-            "down-": (down_rate, down_trace, down_delay, down_limit, down_qdisc, down_loss),
-        }.items()
-        for key, value in zip(("rate", "trace", "delay", "limit", "qdisc", "loss"), values, strict=True)
-    }
-    up, down = (options.scenario(way, given) for way in options.WAYS)
+    up, down = (options.scenario(way, given) for way in WAYS)
+    overheads = (options.overhead("up", given), options.overhead("down", given))
     if not command:
         raise UsageError("what is to run behind the link? As in: headgate link --rate 10Mbit/s -- bash")
     try:
         served = shlex.split(server or "")
     except ValueError as error:
         raise UsageError(f"--server {server}: {error}") from None
-    overheads = (overhead if up_overhead is None else up_overhead, overhead if down_overhead is None else down_overhead)
     sysctls = [("ipv4/tcp_ecn", "1" if tcp_ecn else "0")]
     if cc is not None:
         sysctls.append(("ipv4/tcp_congestion_control", cc))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError
-
-#: The two directions, as options and tables name them: from the near host to the far one, and back.
-WAYS = ("up", "down")
+from headgate.live.ways import OPTIONS
 
 #: What holds where nothing is said.
 DEFAULTS = {"delay": "0ms", "limit": "1000p", "qdisc": "droptail"}
 
-#: The keys that a link of a scenario file has too.
-KEYS = ("rate", "trace", "delay", "limit", "loss")
+#: Options that say how fast a link is; those of a direction come before those of both that contradict them.
+PACES = {"trace": ("rate", "schedule", "schedule-period"), "rate": ("trace",)}
+
+#: Bytes that a packet may cost beside its own: the shortest IP packet has 20 (RFC 791), and must not be free.
+OVERHEADS = range(-19, 1001)
 
 #: A scenario needs flows; these are never started. Its rate is what a change says.
 TEXT = """\
@@ -33,42 +36,98 @@ def scenario(way: str, given: Mapping[str, str | None]) -> _core.Scenario:
 
     Raises `UsageError` if an option cannot be used.
     """
-    chosen = {key: _chosen(way, key, given) for key in (*KEYS, "qdisc")}
-    if chosen["rate"][1] is None and chosen["trace"][1] is None:
+    chosen = _chosen(way, given)
+    if "rate" not in chosen and "trace" not in chosen:
         raise UsageError(f"how fast is the link? Give --rate, as in --rate 10Mbit/s, or --{way}-rate, or --trace")
-    if chosen["trace"][0].startswith(f"--{way}-") and chosen["rate"][0] == "--rate":
-        chosen["rate"] = (chosen["rate"][0], None)  # this direction's trace comes before the rate of both
-    changes = [f"link.{key}={_value(key, value)}" for key in KEYS if (value := chosen[key][1]) is not None]
-    qdiscs = [chosen["qdisc"][1] or DEFAULTS["qdisc"]]
+    changes = [
+        f"link.{_key(name)}={_value(said)}" for name, said in chosen.items() if name not in ("qdisc", "overhead")
+    ]
     try:
-        return _core.Scenario(TEXT, "link", set=changes, qdiscs=qdiscs, files=_read)
+        return _core.Scenario(TEXT, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=_read)
     except _core.ScenarioError as error:
-        raise UsageError(_explained(error, {key: option for key, (option, _) in chosen.items()})) from None
+        raise UsageError(_explained(error, chosen)) from None
 
 
-def _chosen(way: str, key: str, given: Mapping[str, str | None]) -> tuple[str, str | None]:
-    """An option's name and value: that of the direction, that of both, or the default."""
-    for name in (f"{way}-{key}", key):
-        if (value := given.get(name)) is not None:
-            return f"--{name}", value
-    return f"--{key}", DEFAULTS.get(key)
+def overhead(way: str, given: Mapping[str, str | None]) -> int:
+    """The bytes that each packet costs direction `way` beside its own.
+
+    Raises `UsageError` if they are no whole number, or would make a packet free.
+    """
+    said = _chosen(way, given).get("overhead")
+    if said is None:
+        return 0
+    try:
+        found = int(said.value.removesuffix("B"))
+    except ValueError:
+        raise UsageError(f"{said.option} {said.value}: expected a number of bytes, such as 38") from None
+    if found not in OVERHEADS:
+        bounds = (
+            f"from {OVERHEADS[0]}, since the shortest IP packet has 20 bytes and none may be free, to {OVERHEADS[-1]}"
+        )
+        raise UsageError(f"{said.option} {said.value}: expected a number of bytes {bounds}")
+    return found
 
 
-def _value(key: str, value: str) -> str:
-    """A value as a change writes it: a path is text, whatever it looks like."""
-    return json.dumps(value) if key == "trace" else value
+class Said(NamedTuple):
+    """What was said, and by which option."""
+
+    option: str
+    value: str
+
+
+def _chosen(way: str, given: Mapping[str, str | None]) -> dict[str, Said]:
+    """What holds in a direction: what its own options say, then those of both, then the defaults."""
+    own = {option.name: value for option in OPTIONS if (value := given.get(f"{way}-{option.name}")) is not None}
+    both = {option.name: value for option in OPTIONS if (value := given.get(option.name)) is not None}
+    for name in PACES.keys() & own.keys():
+        for other in PACES[name]:
+            both.pop(other, None)
+    found = {}
+    for option in OPTIONS:
+        name = option.name
+        if name in own:
+            found[name] = Said(f"--{way}-{name}", own[name])
+        elif (value := both.get(name, DEFAULTS.get(name))) is not None:
+            found[name] = Said(f"--{name}", value)
+    return found
+
+
+def _key(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _value(said: Said) -> str:
+    """A value as a change writes it."""
+    if said.option.endswith("schedule"):
+        return f"[{', '.join(_step(said, step) for step in said.value.split(','))}]"
+    # A path is text, whatever it looks like.
+    return json.dumps(said.value) if said.option.endswith("trace") else said.value
+
+
+def _step(said: Said, step: str) -> str:
+    """A step of a schedule, `10s=5Mbit/s`, as a scenario file has it."""
+    at, equals, rate = step.partition("=")
+    if not equals:
+        raise UsageError(
+            f"{said.option} {said.value}: expected TIME=RATE for each step, such as 10s=5Mbit/s, found {step!r}"
+        )
+    return f"{{ at = {json.dumps(at.strip())}, rate = {json.dumps(rate.strip())} }}"
 
 
 def _read(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
-def _explained(error: _core.ScenarioError, options: Mapping[str, str]) -> str:
+def _explained(error: _core.ScenarioError, chosen: Mapping[str, Said]) -> str:
     """The error in terms of the options."""
     message, change = error.message, error.change or ""
-    for key, option in options.items():
-        message = message.replace(f"`link.{key}`", f"`{option}`")
-        change = change.replace(f"--set link.{key}=", f"{option} ").replace(f"--{key} ", f"{option} ")
+    for name, said in chosen.items():
+        message = re.sub(rf"`link\.{_key(name)}\b[^`]*`", f"`{said.option}`", message)
+        if change.startswith((f"--set link.{_key(name)}=", f"--{name} ")):
+            change = f"{said.option} {said.value}"
+    for option in OPTIONS:
+        # Keys that a message names beside the one it is about.
+        message = message.replace(f"`{_key(option.name)}`", f"`--{option.name}`")
     parts = [message, *([f" --> {change}"] if change else []), *([f"  = {error.help}"] if error.help else [])]
     return "\n".join(parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headgate.live.options import WAYS
+from headgate.live.ways import WAYS
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from headgate.console import console
-from headgate.live.options import WAYS
 from headgate.live.summary import reasons
+from headgate.live.ways import WAYS
 
 if TYPE_CHECKING:
     from rich.live import Live

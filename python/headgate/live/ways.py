@@ -1,0 +1,80 @@
+"""The options that a link has for both directions and for each: `--rate`, `--up-rate`, `--down-rate`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+#: The two directions, as options and tables name them: from the near host to the far one, and back.
+WAYS = ("up", "down")
+
+
+class Option(NamedTuple):
+    """One of them: its name, what stands for its value, and what it says."""
+
+    name: str
+    metavar: str
+    help: str
+
+
+#: All, in the order in which help has them. Those that a link of a scenario file has too are called as they are there.
+OPTIONS = (
+    Option("rate", "RATE", "How fast it sends, such as 10Mbit/s."),
+    Option("schedule", "STEPS", "When the rate changes, and to what, such as 10s=5Mbit/s,20s=0bit/s."),
+    Option("schedule-period", "TIME", "After this the schedule begins anew, with the rate."),
+    Option("trace", "FILE", "In place of a rate, when it can send 1500 bytes each, as mahimahi's traces say."),
+    Option("delay", "TIME", "Propagation delay, such as 16ms (default 0ms)."),
+    Option("limit", "LIMIT", "Room in the queue, such as 100p or 64KiB (default 1000p)."),
+    Option("qdisc", "SPEC", "The discipline, such as sfb:bins=46 (default droptail)."),
+    Option("loss", "P", "Probability that a packet is lost on the way, from 0 to below 1."),
+    Option("loss-burst", "N", "How many are lost in a row on average (default: each loss on its own)."),
+    Option("jitter", "TIME", "A further delay, drawn from 0 to this; no packet overtakes another for it."),
+    Option("reorder", "P", "Probability that a packet is held back, so that others overtake it, 0 to 1."),
+    Option("reorder-by", "TIME", "For how long it is held back."),
+    Option("overhead", "BYTES", "What each packet costs the link beside its own bytes (default 0)."),
+)
+
+#: What was said, by the options' names without dashes before them; None where nothing was.
+Given = Mapping[str, str | None]
+
+
+def ways(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives `command` all of these options in place of its parameter `given`: what was said, by the options' names."""
+    names = {_parameter(way, option): _name(way, option) for way in ("", *WAYS) for option in OPTIONS}
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        given = {name: kwargs.pop(parameter) for parameter, name in names.items()}
+        command(*args, given=given, **kwargs)
+
+    signature = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        parameters.extend(_parameters() if parameter.name == "given" else [parameter])
+    wrapped.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _name(way: str, option: Option) -> str:
+    return f"{way}-{option.name}" if way else option.name
+
+
+def _parameter(way: str, option: Option) -> str:
+    return _name(way, option).replace("-", "_")
+
+
+def _parameters() -> list[inspect.Parameter]:
+    """The options as typer knows them, each a text or nothing. Help has those for both directions alone."""
+    found = []
+    for way in ("", *WAYS):
+        for option in OPTIONS:
+            name, hidden = f"--{_name(way, option)}", way != ""
+            declared = typer.Option(name, metavar=option.metavar, help=option.help, hidden=hidden)
+            annotation = Annotated[str | None, declared]
+            kind = inspect.Parameter.KEYWORD_ONLY
+            found.append(inspect.Parameter(_parameter(way, option), kind, default=None, annotation=annotation))
+    return found
