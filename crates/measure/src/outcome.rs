@@ -189,7 +189,7 @@ pub struct EventBatch {
 
 /// Looks on while a run goes.
 pub trait Watch {
-    /// Called every few thousand events with the simulated time; `false` stops the run with [`RunError::Stopped`].
+    /// Called now and then, with the time of the run; `false` ends it before its time, without an outcome.
     fn goes_on(&mut self, now: Time) -> bool;
     /// A batch of events, in order, if the scenario records them.
     fn events(&mut self, batch: &EventBatch);
