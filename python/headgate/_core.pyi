@@ -106,6 +106,7 @@ class Link:
         overheads: tuple[int, int] = ...,
         seed: int = 1,
         sysctls: Sequence[tuple[str, str]] = ...,
+        outside: bool = False,
     ) -> Self: ...
     def spawn(self, words: Sequence[str]) -> int:
         """Starts the command in the near host, and gives its process id."""

@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import time
+from pathlib import Path
 
 NEAR, FAR = "100.64.0.1", "100.64.0.2"
 PORT = 5000
@@ -30,24 +31,50 @@ def ping(count: str) -> None:
     print(min(times) * 1e3)
 
 
-def source(size: str, word: str = "x") -> None:
+def source(size: str, word: str = "x", address: str = FAR) -> None:
     """Sends `size` bytes of `word` to everyone who connects."""
-    with socket.create_server((FAR, PORT)) as here:
+    with socket.create_server((address, PORT), family=family(address)) as here:
         while True:
             there, _ = here.accept()
             with there:
                 there.sendall((word * int(size)).encode()[: int(size)])
 
 
-def fetch() -> None:
+def family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def fetch(address: str = FAR) -> None:
     """Prints how many bytes came, how many seconds that took from the first to the last, and which word it was."""
-    with socket.create_connection((FAR, PORT), timeout=20) as there:
+    with socket.create_connection((address, PORT), timeout=20) as there:
         there.settimeout(20)
         data, first = [there.recv(1 << 16)], time.perf_counter()
         while piece := there.recv(1 << 16):
             data.append(piece)
     received = b"".join(data)
     print(len(received) - len(data[0]), time.perf_counter() - first, received[:1].decode())
+
+
+def fetch6() -> None:
+    """The same over IPv6; then how many packets came with a mark (RFC 3168's CE), by the kernel's count."""
+    fetch(os.environ["HEADGATE_FAR6"])
+    counts = Path("/proc/net/snmp6").read_text().split()
+    print(counts[counts.index("Ip6InCEPkts") + 1])
+
+
+def whoami(address: str) -> None:
+    """Tells everyone who connects what their address is from here."""
+    with socket.create_server((address, PORT)) as here:
+        while True:
+            there, (name, _) = here.accept()
+            with there:
+                there.sendall(name.encode())
+
+
+def ask(address: str) -> None:
+    """Prints our own address, and what it is from there."""
+    with socket.create_connection((address, PORT), timeout=5) as there:
+        print(there.getsockname()[0], there.recv(99).decode(), flush=True)
 
 
 def stay() -> None:
@@ -57,4 +84,4 @@ def stay() -> None:
 
 
 if __name__ == "__main__":
-    {"echo": echo, "ping": ping, "source": source, "fetch": fetch, "stay": stay}[sys.argv[1]](*sys.argv[2:])
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -81,6 +81,21 @@ def test_a_transfer_gets_the_rate_less_its_headers():
     assert int(sent[2]) >= size / 1448, "every segment crossed our link"
 
 
+def test_ipv6_crosses_the_link_and_is_marked():
+    if not Path("/proc/sys/net/ipv6").exists():
+        pytest.skip("the kernel has no IPv6")
+    marking = ("--down-qdisc", "red:minth=2p,maxth=20p,ecn=on", "--tcp-ecn")
+    size = 1_000_000
+    done = link(
+        "--rate", "20Mbit/s", "--delay", "2ms", *marking, serve("source", size, "x", "fd00::2"), *host("fetch6")
+    )
+    (received, _, _), (marked,) = (line.split() for line in done.stdout.splitlines())
+    assert int(received) > size / 2, done.stderr
+    row = next(line for line in done.stderr.splitlines() if line.startswith("down"))
+    assert int(marked) > 0, done.stderr
+    assert f"{marked} (early" in row, "every mark of ours came with IPv6, and no other did"
+
+
 def test_a_direction_may_follow_a_trace_and_leave_the_rate_of_both_to_the_other(tmp_path: Path):
     trace = tmp_path / "slow.trace"
     trace.write_text("40\n")  # 1500 bytes each 40 ms: 300 kbit/s

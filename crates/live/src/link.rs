@@ -1,6 +1,5 @@
 //! A link between two hosts of the kernel's: a namespace each, a TUN device in each, and the loop between them.
 
-use std::fs;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -15,8 +14,9 @@ use crate::build::WireSettings;
 use crate::clock::Monotonic;
 use crate::forward::Forwarder;
 use crate::frame::Layer;
-use crate::io::Tun;
-use crate::io::interface::{self, Counters};
+use crate::hosts::{self, Addresses, Ends, Host};
+use crate::io::interface::Counters;
+use crate::io::{Nat, Tun};
 use crate::netns::Namespace;
 use crate::pacing::{Clock, Paced};
 use crate::pool::Pool;
@@ -93,16 +93,12 @@ pub struct LinkSettings {
     pub sysctls: Vec<(String, String)>,
 }
 
-/// One end: the host and its device.
-struct Host {
-    namespace: Namespace,
-    tun: String,
-}
-
 /// A link that runs. Dropped, it is gone with its hosts and what runs there.
 pub struct Link {
     near: Host,
     far: Host,
+    addresses: Addresses,
+    _nat: Option<Nat>,
     window: Window,
     stop: Arc<AtomicBool>,
     urgent: bool,
@@ -110,26 +106,37 @@ pub struct Link {
 }
 
 impl Link {
-    /// The near host's address. Nothing leads from the link to anything else, so that every link has the same (RFC 6598's
-    /// addresses, which no host of the outside has).
-    pub const NEAR: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 1);
+    /// The near host's address on a link that leads nowhere else.
+    pub const NEAR: Ipv4Addr = Addresses::APART.v4[0];
 
-    /// The far host's address.
-    pub const FAR: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 2);
+    /// The far host's address on such a link.
+    pub const FAR: Ipv4Addr = Addresses::APART.v4[1];
 
-    /// Makes both hosts and starts the loop between them. Its thread comes before ordinary ones where that is allowed.
+    /// Makes both hosts and starts the loop between them. Its thread comes before ordinary ones where that is allowed. Nothing
+    /// leads from the link to anything else.
     ///
     /// # Errors
     /// What the system says, and what is wrong with a discipline or a sysctl.
     pub fn open(settings: LinkSettings) -> io::Result<Link> {
-        let (near, a) = host(Link::NEAR, settings.sysctls.clone())?;
-        let (far, b) = host(Link::FAR, settings.sysctls)?;
+        Link::between(hosts::apart(settings.sysctls)?, settings.ways, settings.seed)
+    }
+
+    /// The same with one host, the near one: at the far end is the network that the calling thread is in, which must forward
+    /// packets. What the host sends leaves as if this machine had sent it. IPv4 alone; sysctls are set in the near host.
+    ///
+    /// # Errors
+    /// The same, and that this machine does not forward: nothing of it is changed that outlives the process.
+    pub fn open_outside(settings: LinkSettings) -> io::Result<Link> {
+        Link::between(hosts::outside(settings.sysctls)?, settings.ways, settings.seed)
+    }
+
+    fn between(ends: Ends, ways: [OneWay; 2], seed: u64) -> io::Result<Link> {
+        let Ends { near, far, tuns, addresses, nat } = ends;
         let stop = Arc::new(AtomicBool::new(false));
         let (say, began) = sync_channel(1);
         let stopper = Arc::clone(&stop);
-        let ways = settings.ways;
         let loop_ = thread::Builder::new().name("link".to_string()).spawn(move || {
-            let made = forwarder(&ways, settings.seed, (a, b), stopper);
+            let made = forwarder(&ways, seed, tuns, stopper);
             let (mut forwarder, urgent) = match made {
                 Ok(made) => made,
                 Err(error) => return tell(&say, Err(error)),
@@ -139,7 +146,12 @@ impl Link {
         })?;
         let ended = || io::Error::other("the loop's thread ended at once");
         let (window, urgent) = began.recv().map_err(|_| ended())??;
-        Ok(Link { near, far, window, stop, urgent, loop_: Some(loop_) })
+        Ok(Link { near, far, addresses, _nat: nat, window, stop, urgent, loop_: Some(loop_) })
+    }
+
+    /// The addresses of both ends.
+    pub fn addresses(&self) -> Addresses {
+        self.addresses
     }
 
     /// The near host's namespace.
@@ -147,7 +159,7 @@ impl Link {
         &self.near.namespace
     }
 
-    /// The far host's namespace.
+    /// The far host's namespace, which may be our own.
     pub fn far(&self) -> &Namespace {
         &self.far.namespace
     }
@@ -172,11 +184,7 @@ impl Link {
     /// # Errors
     /// What the system says.
     pub fn counters(&self) -> io::Result<[Counters; 2]> {
-        let of = |host: &Host| {
-            let name = host.tun.clone();
-            host.namespace.run(move || interface::counters(&name))?
-        };
-        Ok([of(&self.near)?, of(&self.far)?])
+        Ok([self.near.counters()?, self.far.counters()?])
     }
 
     /// Stops the loop, and says what was done in all. The hosts stay until this is dropped.
@@ -220,30 +228,4 @@ fn forwarder(
         Err(error) => return Err(error),
     };
     Ok((Forwarder::new(a, b, lanes, clock).stopped_by(stop), urgent))
-}
-
-/// A namespace with a TUN device that has `address`.
-fn host(address: Ipv4Addr, sysctls: Vec<(String, String)>) -> io::Result<(Host, Tun)> {
-    let namespace = Namespace::new()?;
-    let tun = namespace.run(move || {
-        for (key, value) in sysctls {
-            set_sysctl(&key, &value)?;
-        }
-        let tun = Tun::create("hg%d")?;
-        // A host that has IPv6 talks by itself: it looks for routers.
-        match fs::write(format!("/proc/sys/net/ipv6/conf/{}/disable_ipv6", tun.name()), "1") {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        interface::set_address(tun.name(), address, 30)?;
-        interface::bring_up(tun.name())?;
-        Ok(tun)
-    })??;
-    Ok((Host { namespace, tun: tun.name().to_string() }, tun))
-}
-
-fn set_sysctl(key: &str, value: &str) -> io::Result<()> {
-    let explained =
-        |error: io::Error| io::Error::new(error.kind(), format!("cannot set net/{key} to {value:?}: {error}"));
-    fs::write(format!("/proc/sys/net/{key}"), value).map_err(explained)
 }

@@ -25,10 +25,19 @@ impl Namespace {
     /// # Errors
     /// What the system says: `PermissionDenied` without what [`prepare`] looks after.
     pub fn new() -> io::Result<Namespace> {
+        Namespace::entered_by(|| unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo")))
+    }
+
+    /// The one that the calling thread is in, with a thread for what is to be done there.
+    pub(crate) fn here() -> io::Result<Namespace> {
+        Namespace::entered_by(|| Ok(()))
+    }
+
+    fn entered_by(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Namespace> {
         let (jobs, inbox) = mpsc::channel::<Job>();
         let (say, made) = mpsc::sync_channel(1);
         let thread = thread::Builder::new().name("namespace".to_string()).spawn(move || {
-            let entered = unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo"));
+            let entered = enter();
             let goes_on = entered.is_ok();
             let _ = say.send(entered);
             if goes_on {

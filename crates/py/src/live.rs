@@ -9,7 +9,7 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Rate, Span, Why};
 use headgate_live::check::{self, Load};
 use headgate_live::shell::{self, Streams};
-use headgate_live::{Link as Running, LinkSettings, OneWay, View, WireView, netns};
+use headgate_live::{Addresses, Link as Running, LinkSettings, OneWay, View, WireView, netns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -89,9 +89,10 @@ impl Link {
     }
 
     /// Makes the hosts and starts the loop. Each direction is that of its scenario's first link, forward, with its first
-    /// discipline; `overheads` are bytes a packet, `sysctls` names below net and values, for both hosts.
+    /// discipline; `overheads` are bytes a packet, `sysctls` names below net and values, for both hosts. With `outside` the
+    /// network of the calling thread is at the far end.
     #[new]
-    #[pyo3(signature = (up, down, *, overheads=(0, 0), seed=1, sysctls=Vec::new()))]
+    #[pyo3(signature = (up, down, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false))]
     fn new(
         py: Python<'_>,
         up: &Scenario,
@@ -99,16 +100,18 @@ impl Link {
         overheads: (i32, i32),
         seed: u64,
         sysctls: Vec<(String, String)>,
+        outside: bool,
     ) -> PyResult<Link> {
         let ways = [OneWay::of(&up.0, overheads.0), OneWay::of(&down.0, overheads.1)];
-        let link = py.detach(|| Running::open(LinkSettings { ways, seed, sysctls }))?;
+        let open = if outside { Running::open_outside } else { Running::open };
+        let link = py.detach(|| open(LinkSettings { ways, seed, sysctls }))?;
         Ok(Link(Mutex::new(Inner { link, command: None, server: None })))
     }
 
     /// Starts the command in the near host, with our standard streams, and gives its process id.
     fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.near(), words, variables(), Streams::Ours)?;
+        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), Streams::Ours)?;
         let pid = child.id();
         inner.command = Some(child);
         Ok(pid)
@@ -117,7 +120,7 @@ impl Link {
     /// Starts the server in the far host, with our standard error alone.
     fn serve(&self, words: Vec<OsString>) -> PyResult<()> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.far(), words, variables(), Streams::Errors)?;
+        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), Streams::Errors)?;
         inner.server = Some(child);
         Ok(())
     }
@@ -167,10 +170,20 @@ impl Link {
     }
 }
 
-/// What a command finds in its environment.
-fn variables() -> Vec<(String, String)> {
-    let of = |name: &str, value: String| (name.to_string(), value);
-    vec![of("HEADGATE_NEAR", Running::NEAR.to_string()), of("HEADGATE_FAR", Running::FAR.to_string())]
+/// What a command finds in its environment: the addresses of both ends.
+fn variables(link: &Running) -> Vec<(String, String)> {
+    let Addresses { v4, v6 } = link.addresses();
+    let v4 = v4.map(|address| address.to_string());
+    let v6 = v6.map(|both| both.map(|address| address.to_string()));
+    let named = |suffix: &str, addresses: [String; 2]| {
+        ["NEAR", "FAR"]
+            .into_iter()
+            .zip(addresses)
+            .map(|(end, address)| (format!("HEADGATE_{end}{suffix}"), address))
+            .collect()
+    };
+    let all: [Vec<_>; 2] = [named("", v4), v6.map_or_else(Vec::new, |v6| named("6", v6))];
+    all.concat()
 }
 
 fn poll(child: &mut Option<Child>) -> PyResult<Option<i32>> {

@@ -22,6 +22,10 @@ def link(
     server: Annotated[
         str | None, typer.Option(metavar="CMD", help="What to run in the far host meanwhile, such as 'iperf3 -s'.")
     ] = None,
+    outside: Annotated[
+        bool,
+        typer.Option("--outside", help="The far end is this machine's own network, and what it leads to; needs root."),
+    ] = False,
     cc: Annotated[
         str | None, typer.Option(metavar="NAME", help="TCP's congestion control in both hosts, such as reno.")
     ] = None,
@@ -55,20 +59,19 @@ def link(
     overheads = (options.overhead("up", given), options.overhead("down", given))
     if not command:
         raise UsageError("what is to run behind the link? As in: headgate link --rate 10Mbit/s -- bash")
-    try:
-        served = shlex.split(server or "")
-    except ValueError as error:
-        raise UsageError(f"--server {server}: {error}") from None
+    served = _words(server, outside=outside)
     sysctls = [("ipv4/tcp_ecn", "1" if tcp_ecn else "0")]
     if cc is not None:
         sysctls.append(("ipv4/tcp_congestion_control", cc))
     try:
         _core.prepare()
-        made = _core.Link(up, down, overheads=overheads, seed=seed, sysctls=sysctls)
+        made = _core.Link(up, down, overheads=overheads, seed=seed, sysctls=sysctls, outside=outside)
     except OSError as error:
-        if cc is not None and "tcp_congestion_control" in str(error):
-            raise UsageError(f"--cc {cc}: the kernel has {options.controllers()}") from None
-        raise session.LinkError(str(error)) from None
+        raise session.not_made(error, cc) from None
+    if outside and (own := session.own_resolvers()):
+        typer.echo(
+            f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True
+        )
     with Screen() if view else nullcontext() as screen:
         ended = session.run(made, command, served, watch=screen)
     if summary:
@@ -77,6 +80,18 @@ def link(
         for warning in summaries.warnings(ended.view):
             out.print(f"note: {warning}")
     raise typer.Exit(ended.code)
+
+
+def _words(server: str | None, *, outside: bool) -> list[str]:
+    """The words of the server's command, if there is one."""
+    if outside and server is not None:
+        raise UsageError(
+            "--server and --outside: the far host is this machine, where you start a server as you always do"
+        )
+    try:
+        return shlex.split(server or "")
+    except ValueError as error:
+        raise UsageError(f"--server {server}: {error}") from None
 
 
 def _check() -> NoReturn:

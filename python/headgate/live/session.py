@@ -7,11 +7,13 @@ import select
 import signal
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Self
 
 from headgate import _core
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, UsageError
+from headgate.live import options
 
 #: How often, in seconds, a watcher is shown the link.
 TICK = 0.25
@@ -30,6 +32,13 @@ class LinkError(HeadgateError):
     """A link that cannot be made, or that broke; as `timeout` and `env` have it, 125 is their own failure."""
 
     exit_code = 125
+
+
+def not_made(error: OSError, cc: str | None) -> HeadgateError:
+    """Why there is no link, when its hosts were to use the congestion controller `cc`."""
+    if cc is not None and "tcp_congestion_control" in str(error):
+        return UsageError(f"--cc {cc}: the kernel has {options.controllers()}")
+    return LinkError(str(error))
 
 
 class CommandError(HeadgateError):
@@ -70,6 +79,18 @@ def run(
         except OSError as error:
             raise LinkError(f"the link broke: {error}") from None
     return Ended(code, seconds, view)
+
+
+def own_resolvers(configured: Path = Path("/etc/resolv.conf")) -> str:
+    """The name servers that programs here ask, if all are on this machine's loopback, which no near host has."""
+    try:
+        lines = [line.split() for line in configured.read_text().splitlines()]
+    except OSError:
+        return ""
+    servers = [words[1] for words in lines if words[:1] == ["nameserver"] and len(words) > 1]
+    own = all(server.startswith("127.") or server == "::1" for server in servers)
+    # Without any the resolver asks the loopback (resolv.conf(5)).
+    return ", ".join(servers or ["127.0.0.1"]) if own else ""
 
 
 def _start(start: Callable[[Sequence[str]], Any], words: Sequence[str]) -> Any:

@@ -1,11 +1,29 @@
-//! Interfaces of the thread's network namespace: an address, up, and what the kernel counts there. IPv4 alone.
+//! Interfaces of the thread's network namespace: addresses, up, a route, and what the kernel counts there.
 
 use std::fs;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
 
+use rustix::net::Protocol;
+
+use super::netlink::{ACK, CREATE, EXCLUSIVE, Netlink, Requests};
 use super::sys;
+
+/// `NETLINK_ROUTE`, which is 0.
+const ROUTING: Option<Protocol> = None;
+
+// linux/rtnetlink.h and if_addr.h.
+const NEW_ADDRESS: u16 = 20;
+const NEW_ROUTE: u16 = 24;
+const ADDRESS_LOCAL: u16 = 2;
+/// Nobody else has it: it is not asked for on the link first (RFC 4862, section 5.4).
+const NO_DUPLICATES: u8 = 2;
+const ROUTE_INTERFACE: u16 = 4;
+const ROUTE_GATEWAY: u16 = 5;
+const MAIN_TABLE: u8 = 254;
+const BY_ADMINISTRATOR: u8 = 4;
+const UNICAST: u8 = 1;
 
 /// Gives the interface `name` an address, in a network of its first `prefix` bits.
 ///
@@ -20,6 +38,37 @@ pub fn set_address(name: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> 
         sys::ioctl(socket.as_fd(), code as libc::Ioctl, &mut request)?;
     }
     Ok(())
+}
+
+/// Gives the interface `name` an IPv6 address, in a network of its first `prefix` bits; without looking whether somebody has
+/// it already.
+///
+/// # Errors
+/// What the system says.
+pub fn set_address6(name: &str, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
+    let mut head = [libc::AF_INET6 as u8, prefix, NO_DUPLICATES, 0, 0, 0, 0, 0];
+    head[4..].copy_from_slice(&sys::index(name)?.to_ne_bytes());
+    let mut request = Requests::default();
+    request.add(NEW_ADDRESS, ACK | CREATE | EXCLUSIVE, &head, |message| {
+        message.attribute(ADDRESS_LOCAL, &address.octets());
+    });
+    Netlink::open(ROUTING)?.ask(&request)
+}
+
+/// Whatever has no other way goes by the interface `name` to `gateway`.
+///
+/// # Errors
+/// What the system says.
+pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> io::Result<()> {
+    let index = sys::index(name)?;
+    // Family, bits of destination and source, type of service, table, who made it, scope, kind, flags.
+    let head = [libc::AF_INET as u8, 0, 0, 0, MAIN_TABLE, BY_ADMINISTRATOR, 0, UNICAST, 0, 0, 0, 0];
+    let mut request = Requests::default();
+    request.add(NEW_ROUTE, ACK | CREATE | EXCLUSIVE, &head, |message| {
+        message.attribute(ROUTE_GATEWAY, &gateway.octets());
+        message.attribute(ROUTE_INTERFACE, &index.to_ne_bytes());
+    });
+    Netlink::open(ROUTING)?.ask(&request)
 }
 
 /// Switches the interface `name` on.

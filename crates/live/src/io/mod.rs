@@ -8,11 +8,14 @@ use crate::pool::{FrameId, Pool};
 
 pub mod interface;
 pub mod memory;
+mod nat;
+mod netlink;
 mod packet;
 mod ring;
 mod sys;
 mod tun;
 
+pub(crate) use nat::Nat;
 pub use packet::PacketSocket;
 pub(crate) use sys::{come_first, tie};
 pub use sys::{offloads, switch_offloads_off};

@@ -1,0 +1,195 @@
+//! The hosts at a link's ends: a namespace with a TUN device each, or this machine itself at the far end.
+
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::io::interface::{self, Counters};
+use crate::io::{Nat, Tun};
+use crate::netns::Namespace;
+
+/// Settings of a host's network: what stands below /proc/sys/net, and its value.
+pub(crate) type Sysctls = Vec<(String, String)>;
+
+/// The addresses at a link's ends, the near host's first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// IPv4's.
+    pub v4: [Ipv4Addr; 2],
+    /// IPv6's; `None` where the kernel has no IPv6, and on a link to the outside.
+    pub v6: Option<[Ipv6Addr; 2]>,
+}
+
+impl Addresses {
+    /// Those of a link that leads nowhere else, so that every link has the same: of RFC 6598, which no host of the outside
+    /// has, and RFC 4193's, of which networks that will never be joined need no random ones.
+    pub(crate) const APART: Addresses = Addresses {
+        v4: [Ipv4Addr::new(100, 64, 0, 1), Ipv4Addr::new(100, 64, 0, 2)],
+        v6: Some([Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)]),
+    };
+}
+
+/// One end: the host and its device.
+pub(crate) struct Host {
+    pub(crate) namespace: Namespace,
+    tun: String,
+}
+
+impl Host {
+    /// What the kernel counted at its device.
+    pub(crate) fn counters(&self) -> io::Result<Counters> {
+        let name = self.tun.clone();
+        self.namespace.run(move || interface::counters(&name))?
+    }
+
+    /// A host in `namespace` with a TUN device, which `set_up` brings up there.
+    fn new<T: Send + 'static>(
+        namespace: Namespace,
+        set_up: impl FnOnce(&Tun) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<(Host, Tun, T)> {
+        let (tun, made) = namespace.run(move || {
+            let tun = Tun::create("hg%d")?;
+            let made = set_up(&tun)?;
+            Ok::<_, io::Error>((tun, made))
+        })??;
+        Ok((Host { namespace, tun: tun.name().to_string() }, tun, made))
+    }
+}
+
+/// Both ends of a link, and the devices between which it goes.
+pub(crate) struct Ends {
+    pub(crate) near: Host,
+    pub(crate) far: Host,
+    pub(crate) tuns: (Tun, Tun),
+    pub(crate) addresses: Addresses,
+    pub(crate) nat: Option<Nat>,
+}
+
+/// Two hosts from which nothing leads anywhere else.
+pub(crate) fn apart(sysctls: Sysctls) -> io::Result<Ends> {
+    let Addresses { v4, v6 } = Addresses::APART;
+    let host = |end: usize, sysctls: Sysctls| {
+        Host::new(Namespace::new()?, move |tun| {
+            set(sysctls)?;
+            interface::set_address(tun.name(), v4[end], 30)?;
+            let has_v6 = v6.map_or(Ok(false), |v6| quiet(tun.name(), Some(v6[end])))?;
+            interface::bring_up(tun.name())?;
+            Ok(has_v6)
+        })
+    };
+    let (near, a, has_v6) = host(0, sysctls.clone())?;
+    let (far, b, _) = host(1, sysctls)?;
+    Ok(Ends { near, far, tuns: (a, b), addresses: Addresses { v4, v6: v6.filter(|_| has_v6) }, nat: None })
+}
+
+/// A near host alone: at the far end is the network that this thread is in, which forwards for it. There nothing is changed
+/// but what is gone with the process: a device with its address, and a table of translated addresses.
+pub(crate) fn outside(sysctls: Sysctls) -> io::Result<Ends> {
+    if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
+        let what = "this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+    }
+    let opened = Host::new(Namespace::here()?, |tun| {
+        let v4 = free(tun.name())?;
+        interface::set_address(tun.name(), v4[1], 30)?;
+        quiet(tun.name(), None)?;
+        interface::bring_up(tun.name())?;
+        let table = format!("headgate-{}-{}", std::process::id(), tun.name());
+        let nat = Nat::open(&table, v4[0]).map_err(|error| {
+            explained("cannot translate addresses, for which Linux 5.12 or later with nf_tables is needed", error)
+        })?;
+        Ok((v4, nat))
+    });
+    let (far, b, (v4, nat)) = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => explained("a link to the outside needs root", error),
+        _ => error,
+    })?;
+    let (near, a, ()) = Host::new(Namespace::new()?, move |tun| {
+        set(sysctls)?;
+        interface::set_address(tun.name(), v4[0], 30)?;
+        quiet(tun.name(), None)?;
+        interface::bring_up(tun.name())?;
+        interface::set_default_route(tun.name(), v4[1])
+    })?;
+    Ok(Ends { near, far, tuns: (a, b), addresses: Addresses { v4, v6: None }, nat: Some(nat) })
+}
+
+fn explained(what: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+fn set(sysctls: Sysctls) -> io::Result<()> {
+    sysctls.into_iter().try_for_each(|(key, value)| {
+        let path = format!("/proc/sys/net/{key}");
+        fs::write(path, &value).map_err(|error| explained(&format!("cannot set net/{key} to {value:?}"), error))
+    })
+}
+
+/// IPv6 at the device `name` with this address, or none; either way the host says nothing by itself: it has no address that
+/// it made up, and so looks for no routers. False where the kernel has no IPv6.
+fn quiet(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
+    let to = |key: &str, value: &str| fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
+    let Some(address) = address else {
+        return match to("disable_ipv6", "1") {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            done => Ok(done.is_ok()),
+        };
+    };
+    match to("disable_ipv6", "0") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        done => done?,
+    }
+    to("accept_ra", "0")?;
+    to("addr_gen_mode", "1")?;
+    interface::set_address6(name, address, 64)?;
+    Ok(true)
+}
+
+/// Two addresses in a network of four that nothing here leads to. Whose device has another number looks at others, so that
+/// two links that begin at once do not choose the same.
+fn free(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
+    let number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
+    let net = free_of(&fs::read_to_string("/proc/thread-self/net/route")?, number as u8);
+    let net = net.ok_or_else(|| io::Error::other("no network of 100.64.0.0/10 is free here"))?;
+    Ok([net | 1, net | 2].map(Ipv4Addr::from_bits))
+}
+
+/// The first of 100.64.NUMBER.0/30, 100.65.NUMBER.0/30 ... that no route of `table` (proc_pid_net(5)) is to, but for those to
+/// more than all of RFC 6598's addresses.
+fn free_of(table: &str, number: u8) -> Option<u32> {
+    const MASK: u32 = !3;
+    let hex = |text: &str| u32::from_str_radix(text, 16).ok().map(|bits| u32::from_be_bytes(bits.to_ne_bytes()));
+    let routes: Vec<(u32, u32)> = table
+        .lines()
+        .filter_map(|line| {
+            let mut columns = line.split_whitespace().skip(1);
+            Some((hex(columns.next()?)?, hex(columns.nth(5)?)?))
+        })
+        .filter(|(_, mask)| mask.count_ones() >= 10)
+        .collect();
+    let nets = (64..128).map(|second| u32::from_be_bytes([100, second, number, 0]));
+    nets.into_iter().find(|net| routes.iter().all(|(to, mask)| (to ^ net) & mask & MASK != 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_that_something_leads_to_is_not_chosen() {
+        let route = |to: [u8; 4], mask: [u8; 4]| {
+            let hex = |octets: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(octets));
+            format!("eth0\t{}\t00000000\t0001\t0\t0\t0\t{}\t0\t0\t0\n", hex(to), hex(mask))
+        };
+        let free = |routes: &[String], number| free_of(&routes.concat(), number).map(Ipv4Addr::from_bits);
+        let default = route([0; 4], [0; 4]);
+        let halves = [route([0; 4], [128, 0, 0, 0]), route([128, 0, 0, 0], [128, 0, 0, 0])];
+        assert_eq!(free(&[], 7), Some(Ipv4Addr::new(100, 64, 7, 0)));
+        assert_eq!(free(&[default, halves.concat()], 7), Some(Ipv4Addr::new(100, 64, 7, 0)));
+        let host = route([100, 64, 7, 3], [255; 4]);
+        assert_eq!(free(std::slice::from_ref(&host), 7), Some(Ipv4Addr::new(100, 65, 7, 0)));
+        assert_eq!(free(&[host], 8), Some(Ipv4Addr::new(100, 64, 8, 0)));
+        let most = route([100, 64, 0, 0], [255, 192, 0, 0]);
+        assert_eq!(free(&[most], 7), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! Address translation for a host behind a link: what it sends leaves as if this machine had sent it, and the answers find
+//! back. nf_tables' `masquerade`, asked for over netlink, so that no program has to be there for it.
+
+use std::io;
+use std::net::Ipv4Addr;
+
+use rustix::net::netlink;
+
+use super::netlink::{ACK, APPEND, CREATE, EXCLUSIVE, Netlink, Requests};
+
+// linux/netfilter/nfnetlink.h and nf_tables.h: what is asked for, and the attributes of each.
+const BEGIN: u16 = 16;
+const END: u16 = 17;
+const TABLES: u8 = 10;
+const NEW_TABLE: u8 = 0;
+const NEW_CHAIN: u8 = 3;
+const NEW_RULE: u8 = 6;
+const TABLE_NAME: u16 = 1;
+const TABLE_FLAGS: u16 = 2;
+/// The table is gone with the socket that made it, and nobody else changes it (Linux 5.12).
+const OWNED: u32 = 2;
+const CHAIN_TABLE: u16 = 1;
+const CHAIN_NAME: u16 = 3;
+const CHAIN_HOOK: u16 = 4;
+const CHAIN_TYPE: u16 = 7;
+const HOOK_NUMBER: u16 = 1;
+const HOOK_PRIORITY: u16 = 2;
+const RULE_TABLE: u16 = 1;
+const RULE_CHAIN: u16 = 2;
+const RULE_EXPRESSIONS: u16 = 4;
+const ELEMENT: u16 = 1;
+const EXPRESSION_NAME: u16 = 1;
+const EXPRESSION_DATA: u16 = 2;
+/// What leaves, after it was routed; source addresses are translated there, at this priority.
+const POSTROUTING: u32 = 4;
+const SOURCE_PRIORITY: u32 = 100;
+const CHAIN: &str = "postrouting";
+
+/// Translation for one host. It ends when this is dropped, or when the process is gone, however it went.
+#[derive(Debug)]
+pub(crate) struct Nat {
+    /// The table's owner.
+    _socket: Netlink,
+}
+
+impl Nat {
+    /// Translates what comes from `host`, in the thread's network namespace, by a table called `name`.
+    ///
+    /// # Errors
+    /// What the system says: that nf_tables is not there or does not know owners, that `CAP_NET_ADMIN` is missing, that
+    /// there is a table of that name.
+    pub(crate) fn open(name: &str, host: Ipv4Addr) -> io::Result<Nat> {
+        let socket = Netlink::open(Some(netlink::NETFILTER))?;
+        socket.ask(&requests(name, host))?;
+        Ok(Nat { _socket: socket })
+    }
+}
+
+/// `table ip NAME { flags owner; chain postrouting { type nat hook postrouting priority srcnat; ip saddr HOST masquerade; } }`,
+/// all of it or nothing.
+fn requests(name: &str, host: Ipv4Addr) -> Requests {
+    let mut all = Requests::default();
+    // Family, version and, of a batch, whose it is.
+    let [batch, ipv4] = [[0, 0, 0, TABLES], [libc::AF_INET as u8, 0, 0, 0]];
+    let of = |message: u8| u16::from_be_bytes([TABLES, message]);
+    all.add(BEGIN, 0, &batch, |_| {});
+    all.add(of(NEW_TABLE), ACK | CREATE | EXCLUSIVE, &ipv4, |table| {
+        table.text(TABLE_NAME, name);
+        table.number(TABLE_FLAGS, OWNED);
+    });
+    all.add(of(NEW_CHAIN), ACK | CREATE | EXCLUSIVE, &ipv4, |chain| {
+        chain.text(CHAIN_TABLE, name);
+        chain.text(CHAIN_NAME, CHAIN);
+        chain.text(CHAIN_TYPE, "nat");
+        chain.nested(CHAIN_HOOK, |hook| {
+            hook.number(HOOK_NUMBER, POSTROUTING);
+            hook.number(HOOK_PRIORITY, SOURCE_PRIORITY);
+        });
+    });
+    all.add(of(NEW_RULE), ACK | CREATE | APPEND, &ipv4, |rule| {
+        rule.text(RULE_TABLE, name);
+        rule.text(RULE_CHAIN, CHAIN);
+        rule.nested(RULE_EXPRESSIONS, |expressions| {
+            expression(expressions, "payload", load_source);
+            expression(expressions, "cmp", |data| equals(data, host));
+            expression(expressions, "masq", |_| {});
+        });
+    });
+    all.add(END, 0, &batch, |_| {});
+    all
+}
+
+fn expression(all: &mut Requests, name: &str, data: impl FnOnce(&mut Requests)) {
+    all.nested(ELEMENT, |element| {
+        element.text(EXPRESSION_NAME, name);
+        element.nested(EXPRESSION_DATA, data);
+    });
+}
+
+/// Into register 1, from the network header, at byte 12, four bytes: IPv4's source.
+fn load_source(data: &mut Requests) {
+    for (kind, value) in [(1, 1), (2, 1), (3, 12), (4, 4)] {
+        data.number(kind, value);
+    }
+}
+
+/// Goes on if register 1 equals this.
+fn equals(data: &mut Requests, host: Ipv4Addr) {
+    data.number(1, 1);
+    data.number(2, 0);
+    data.nested(3, |value| value.attribute(1, &host.octets()));
+}

@@ -1,0 +1,157 @@
+//! Requests to the kernel over netlink (RFC 3549; netlink(7)): messages of attributes, and whether they were done.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
+
+/// Flags of a request: it is one; say whether it was done; make what is asked for; only if it is not there; behind others.
+pub(super) const REQUEST: u16 = 0x1;
+pub(super) const ACK: u16 = 0x4;
+pub(super) const EXCLUSIVE: u16 = 0x200;
+pub(super) const CREATE: u16 = 0x400;
+pub(super) const APPEND: u16 = 0x800;
+
+/// The type of an answer that says what became of a request.
+const ERROR: u16 = 2;
+/// Length, type, flags, number, port.
+const HEADER: usize = 16;
+/// An attribute that holds others.
+const NESTED: u16 = 0x8000;
+
+/// Requests, one behind the other, to be sent at once.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    bytes: Vec<u8>,
+    /// How many are to be answered.
+    asked: usize,
+}
+
+impl Requests {
+    /// Another one: its type and flags, what stands before its attributes, and the attributes.
+    pub(super) fn add(&mut self, kind: u16, flags: u16, head: &[u8], attributes: impl FnOnce(&mut Requests)) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 4]);
+        self.bytes.extend_from_slice(&kind.to_ne_bytes());
+        self.bytes.extend_from_slice(&(REQUEST | flags).to_ne_bytes());
+        self.bytes.extend_from_slice(&[0; 8]);
+        self.bytes.extend_from_slice(head);
+        attributes(self);
+        let length = (self.bytes.len() - start) as u32;
+        self.bytes[start..start + 4].copy_from_slice(&length.to_ne_bytes());
+        self.asked += usize::from(flags & ACK != 0);
+    }
+
+    /// An attribute of the request that is being added.
+    pub(super) fn attribute(&mut self, kind: u16, value: &[u8]) {
+        self.piece(kind, |inner| inner.bytes.extend_from_slice(value));
+    }
+
+    /// An attribute that is a text: it ends with a zero.
+    pub(super) fn text(&mut self, kind: u16, value: &str) {
+        self.piece(kind, |inner| {
+            inner.bytes.extend_from_slice(value.as_bytes());
+            inner.bytes.push(0);
+        });
+    }
+
+    /// An attribute that is a number in the network's order, as netfilter has them.
+    pub(super) fn number(&mut self, kind: u16, value: u32) {
+        self.attribute(kind, &value.to_be_bytes());
+    }
+
+    /// An attribute that holds others.
+    pub(super) fn nested(&mut self, kind: u16, inner: impl FnOnce(&mut Requests)) {
+        self.piece(NESTED | kind, inner);
+    }
+
+    /// Length, type, what `value` adds, and zeros up to a multiple of four bytes, which the length does not count.
+    fn piece(&mut self, kind: u16, value: impl FnOnce(&mut Requests)) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 2]);
+        self.bytes.extend_from_slice(&kind.to_ne_bytes());
+        value(self);
+        let length = (self.bytes.len() - start) as u16;
+        self.bytes[start..start + 2].copy_from_slice(&length.to_ne_bytes());
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+    }
+}
+
+/// A socket to some part of the kernel, in the network namespace of the thread that opened it.
+#[derive(Debug)]
+pub(super) struct Netlink(OwnedFd);
+
+impl Netlink {
+    /// One to `part`; none is the first, routing.
+    pub(super) fn open(part: Option<Protocol>) -> io::Result<Netlink> {
+        Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, part)?))
+    }
+
+    /// Has `requests` done.
+    ///
+    /// # Errors
+    /// Why the first one was not that was not.
+    pub(super) fn ask(&self, requests: &Requests) -> io::Result<()> {
+        sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+        let (mut answer, mut answered) = ([0; 8192], 0);
+        while answered < requests.asked {
+            // The kernel has answered before it takes the call for sent.
+            let (length, _) = recv(&self.0, &mut answer[..], RecvFlags::DONTWAIT)?;
+            answered += answers(&answer[..length])?;
+        }
+        Ok(())
+    }
+}
+
+/// How many requests were done, of those that `bytes` answer.
+fn answers(mut bytes: &[u8]) -> io::Result<usize> {
+    let mut done = 0;
+    while let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() {
+        let length = u32::from_ne_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        if u16::from_ne_bytes([head[4], head[5]]) == ERROR {
+            match rest.first_chunk().map(|code| i32::from_ne_bytes(*code)) {
+                Some(0) => done += 1,
+                Some(code) => return Err(io::Error::from_raw_os_error(-code)),
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+        bytes = bytes.get(length.max(HEADER).next_multiple_of(4)..).unwrap_or_default();
+    }
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_count_what_they_should_and_attributes_begin_at_multiples_of_four() {
+        let mut requests = Requests::default();
+        requests.add(7, ACK, &[9; 4], |message| {
+            message.nested(1, |inner| inner.text(2, "ab"));
+            message.number(3, 5);
+        });
+        let word = |at: usize| u16::from_ne_bytes([requests.bytes[at], requests.bytes[at + 1]]);
+        assert_eq!(requests.bytes.len(), 16 + 4 + 12 + 8);
+        assert_eq!((word(0), word(4), word(6)), (40, 7, REQUEST | ACK));
+        // The outer attribute holds an inner one with its padding; the inner one's length leaves that out.
+        assert_eq!((word(20), word(22), word(24), word(26)), (12, NESTED | 1, 7, 2));
+        assert_eq!(requests.bytes[36..], 5_u32.to_be_bytes());
+    }
+
+    #[test]
+    fn an_answer_that_says_why_not_is_an_error_and_one_that_is_cut_off_too() {
+        let answer = |code: i32| {
+            let mut bytes = vec![36, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+            bytes[..4].copy_from_slice(&36_u32.to_ne_bytes());
+            bytes[4..6].copy_from_slice(&ERROR.to_ne_bytes());
+            bytes.extend_from_slice(&code.to_ne_bytes());
+            bytes.extend_from_slice(&[0; 16]);
+            bytes
+        };
+        assert_eq!(answers(&[answer(0), answer(0)].concat()).unwrap(), 2);
+        assert_eq!(answers(&answer(-libc::EEXIST)).unwrap_err().raw_os_error(), Some(libc::EEXIST));
+        assert!(answers(&answer(0)[..17]).is_err());
+    }
+}
