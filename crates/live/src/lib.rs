@@ -59,6 +59,7 @@ mod hosts;
 pub mod io;
 mod ledger;
 mod link;
+pub mod load;
 pub mod netns;
 mod oddities;
 pub mod pacing;

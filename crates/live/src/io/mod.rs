@@ -13,6 +13,7 @@ mod netlink;
 mod packet;
 mod ring;
 mod sys;
+pub(crate) mod tcp;
 mod tun;
 
 pub(crate) use nat::Nat;

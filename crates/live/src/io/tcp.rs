@@ -1,0 +1,118 @@
+//! What Linux knows of a TCP connection, and options of one that no library sets (linux/tcp.h, linux/net_tstamp.h).
+
+use std::io;
+use std::mem::{offset_of, size_of};
+use std::os::fd::AsFd;
+
+use headgate_core::{Rate, Span};
+
+use super::sys;
+
+/// The words of `struct tcp_info`. An older kernel fills fewer; the rest stay zero.
+const WORDS: usize = size_of::<libc::tcp_info>() / 4;
+
+/// A member of `struct tcp_info` that is a word.
+macro_rules! word {
+    ($words:expr, $member:ident) => {
+        $words[offset_of!(libc::tcp_info, $member) / 4]
+    };
+}
+
+/// A part of `struct tcp_info`: what a connection's sender has done and knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// The congestion window, in segments.
+    pub cwnd: u32,
+    /// Segments that are sent and not acknowledged.
+    pub unacked: u32,
+    /// Bytes that were written and not yet sent.
+    pub unsent: u32,
+    /// Segments sent again.
+    pub retransmits: u32,
+    /// Retransmission timeouts; 0 before Linux 6.7, which counts them first.
+    pub timeouts: u32,
+    /// The smoothed round-trip time.
+    pub srtt: Span,
+    /// The least round-trip time of late; `None` before the first sample.
+    pub min_rtt: Option<Span>,
+    /// Segments that the receiver says came with a mark.
+    pub delivered_ce: u32,
+}
+
+impl TcpInfo {
+    /// What the kernel says of `socket`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn of(socket: impl AsFd) -> io::Result<TcpInfo> {
+        Ok(parse(&sys::get::<WORDS>(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO)?))
+    }
+
+    /// Everything that was written is acknowledged.
+    pub fn acked_all(&self) -> bool {
+        self.unacked == 0 && self.unsent == 0
+    }
+}
+
+fn parse(words: &[u32; WORDS]) -> TcpInfo {
+    let micros = |word: u32| Span::from_micros(word.into());
+    // All ones before the first sample.
+    let min_rtt = Some(word!(words, tcpi_min_rtt)).filter(|micros| *micros != u32::MAX);
+    // The count is the first half of its word.
+    let [low, high, ..] = word!(words, tcpi_total_rto).to_ne_bytes();
+    TcpInfo {
+        cwnd: word!(words, tcpi_snd_cwnd),
+        unacked: word!(words, tcpi_unacked),
+        unsent: word!(words, tcpi_notsent_bytes),
+        retransmits: word!(words, tcpi_total_retrans),
+        timeouts: u16::from_ne_bytes([low, high]).into(),
+        srtt: micros(word!(words, tcpi_rtt)),
+        min_rtt: min_rtt.map(micros),
+        delivered_ce: word!(words, tcpi_delivered_ce),
+    }
+}
+
+/// Options by their numbers; those that libc does not have yet are from linux/tcp.h of 6.18.
+const TCP_RTO_MIN_US: i32 = 45;
+const TCP_DELACK_MAX_US: i32 = 46;
+const TCP_RTO_MAX_MS: i32 = 44;
+
+/// An acknowledgement of the last byte of each write is told on the socket's error queue, as a time without data.
+const TOLD_OF_ACKS: u32 =
+    libc::SOF_TIMESTAMPING_TX_ACK | libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+
+/// The error queue of `socket` tells when all of a write is acknowledged.
+///
+/// # Errors
+/// What the system says.
+pub fn tell_of_acks(socket: impl AsFd) -> io::Result<()> {
+    sys::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &TOLD_OF_ACKS)
+}
+
+/// The window that `socket` offers its peer is at most `bytes`.
+///
+/// # Errors
+/// What the system says.
+pub fn clamp_window(socket: impl AsFd, bytes: u32) -> io::Result<()> {
+    sys::set(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &bytes)
+}
+
+/// Segments leave one by one, at `rate` at the most.
+///
+/// # Errors
+/// What the system says.
+pub fn pace(socket: impl AsFd, rate: Rate) -> io::Result<()> {
+    sys::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &(rate.as_bits() / 8))
+}
+
+/// The least and the greatest retransmission timeout of `socket`, and the longest that its acknowledgements wait.
+/// A kernel before 6.15 does not know these and keeps its own, and none takes more than 200 ms for the first and the last.
+pub fn set_timers(socket: impl AsFd, [least, greatest, delayed]: [Span; 3]) {
+    let set = |option, value: u64| {
+        let value = i32::try_from(value).unwrap_or(i32::MAX);
+        let _ = sys::set(socket.as_fd(), libc::IPPROTO_TCP, option, &value);
+    };
+    set(TCP_RTO_MIN_US, least.as_nanos() / 1000);
+    set(TCP_RTO_MAX_MS, greatest.as_nanos() / 1_000_000);
+    set(TCP_DELACK_MAX_US, delayed.as_nanos() / 1000);
+}

@@ -1,0 +1,77 @@
+//! What came to receivers, over time.
+
+use headgate_core::{Span, Time};
+
+/// Useful bytes that came to a flow's receiver within a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When the first of them came, counted from the beginning.
+    pub at: Time,
+    /// The flow.
+    pub flow: u32,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// Deliveries in order of time, one for each flow and slot of time in which something came: memory is bounded by the time,
+/// however many packets there are. A slot in which the warm-up ends is two.
+#[derive(Clone, Debug)]
+pub struct Deliveries {
+    rows: Vec<Delivery>,
+    /// For each flow, its last row.
+    last: Vec<Option<usize>>,
+    slot: Span,
+    warm: Time,
+}
+
+impl Deliveries {
+    /// None yet, in slots of `slot`.
+    pub fn new(slot: Span, warm: Time) -> Deliveries {
+        Deliveries { rows: Vec::new(), last: Vec::new(), slot, warm }
+    }
+
+    /// `bytes` came to `flow`, not before those that were added earlier.
+    pub fn add(&mut self, at: Time, flow: u32, bytes: u64) {
+        let flow_at = flow as usize;
+        if self.last.len() <= flow_at {
+            self.last.resize(flow_at + 1, None);
+        }
+        let here = self.slot_of(at);
+        match self.last[flow_at] {
+            Some(row) if self.slot_of(self.rows[row].at) == here => self.rows[row].bytes += bytes,
+            _ if bytes == 0 => {}
+            _ => {
+                self.last[flow_at] = Some(self.rows.len());
+                self.rows.push(Delivery { at, flow, bytes });
+            }
+        }
+    }
+
+    fn slot_of(&self, at: Time) -> (u64, bool) {
+        (at.as_nanos() / self.slot.as_nanos().max(1), at >= self.warm)
+    }
+
+    /// The deliveries of all, in order of time.
+    pub fn merged(all: Vec<Deliveries>) -> Vec<Delivery> {
+        let mut rows: Vec<Delivery> = all.into_iter().flat_map(|deliveries| deliveries.rows).collect();
+        rows.sort_by_key(|delivery| delivery.at);
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_to_a_flow_within_a_slot_is_one_row_and_the_warm_up_parts_it() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut deliveries = Deliveries::new(Span::from_millis(10), at(25));
+        for (millis, flow, bytes) in [(1, 0, 5), (2, 1, 7), (9, 0, 1), (10, 0, 2), (24, 0, 3), (25, 0, 0), (26, 0, 4)] {
+            deliveries.add(at(millis), flow, bytes);
+        }
+        let rows = Deliveries::merged(vec![deliveries]);
+        let rows: Vec<_> = rows.into_iter().map(|row| (row.at, row.flow, row.bytes)).collect();
+        assert_eq!(rows, [(at(1), 0, 6), (at(2), 1, 7), (at(10), 0, 2), (at(24), 0, 3), (at(26), 0, 4)]);
+    }
+}

@@ -1,0 +1,278 @@
+//! What the kernel is told of a group's flows, what it does in its own way, and what it cannot do.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use headgate_core::{Ecn, Span};
+use headgate_scenario::{Cc, Scenario, TcpGroup, UdpCc, UdpGroup};
+
+use super::ports;
+
+/// Headers in bytes: IPv4 and TCP without options, TCP's timestamps with their padding (RFC 7323, appendix A), IPv4 and UDP.
+const TCP: u32 = 40;
+const TIMESTAMPS: u32 = 12;
+const UDP: u32 = 28;
+
+/// The longest packet: the MTU of a link's device.
+const MTU: u32 = 1500;
+
+/// The least that the kernel takes for data in a segment (`TCP_MIN_MSS`, net/tcp.h).
+const LEAST_MSS: u32 = 88;
+
+/// Windows above this are left to the kernel, which grows its buffers with the flow and has no more.
+const LARGEST_CLAMP: u64 = 4 << 20;
+
+/// What Linux allows a socket for its least retransmission timeout and its longest delay of an ACK (`TCP_RTO_MIN` and
+/// `TCP_DELACK_MAX` in net/tcp.h).
+const LONGEST_SET: Span = Span::from_millis(200);
+
+/// How a group's TCP flows are set up.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpSettings {
+    /// The kernel's name of the congestion control.
+    pub cc: &'static str,
+    /// What the connection calls its MSS: data and TCP's options.
+    pub mss: u32,
+    /// Data in a full segment.
+    pub data: u32,
+    /// What the scenario counts as data in it.
+    pub useful: u32,
+    /// The receiver's window in bytes, where it bounds the flow.
+    pub window: Option<u32>,
+    /// The least and the greatest retransmission timeout, and the longest delay of an ACK.
+    pub timers: [Span; 3],
+    /// Every segment is acknowledged at once.
+    pub quick_acks: bool,
+    /// Segments leave one by one.
+    pub pacing: bool,
+    /// The connection asks for ECN.
+    pub ecn: bool,
+    /// The type of service: the differentiated services codepoint.
+    pub tos: u32,
+}
+
+impl TcpSettings {
+    /// As the scenario has `group`.
+    pub fn of(group: &TcpGroup) -> TcpSettings {
+        let options = if group.header >= TCP + TIMESTAMPS { TIMESTAMPS } else { 0 };
+        let mss = group.packet.saturating_sub(TCP);
+        let window = u64::from(group.window) * u64::from(mss);
+        TcpSettings {
+            cc: kernel_name(group.cc).unwrap_or("reno"),
+            mss,
+            data: mss.saturating_sub(options),
+            useful: group.packet - group.header,
+            window: (window <= LARGEST_CLAMP).then_some(window as u32),
+            timers: [
+                group.min_rto.min(LONGEST_SET),
+                group.max_rto,
+                group.delayed_ack.unwrap_or(LONGEST_SET).min(LONGEST_SET),
+            ],
+            quick_acks: group.delayed_ack.is_none(),
+            pacing: group.pacing,
+            ecn: group.ecn,
+            tos: tos(group.headers.dscp, Ecn::NotEct),
+        }
+    }
+
+    /// What is written to the connection for `bytes` of the scenario: as many segments.
+    pub fn written(&self, bytes: u64) -> u64 {
+        scaled(bytes, self.data, self.useful)
+    }
+
+    /// What the scenario counts of so many bytes that came.
+    pub fn useful(&self, bytes: u64) -> u64 {
+        scaled(bytes, self.useful, self.data)
+    }
+}
+
+/// How a group's UDP flows are set up.
+#[derive(Clone, Copy, Debug)]
+pub struct UdpSettings {
+    /// What the scenario counts as data in a full datagram.
+    pub useful: u32,
+    /// What it counts as headers.
+    pub header: u32,
+    /// The type of service: the differentiated services codepoint and ECN's.
+    pub tos: u32,
+}
+
+impl UdpSettings {
+    /// As the scenario has `group`.
+    pub fn of(group: &UdpGroup) -> UdpSettings {
+        let ecn = if group.ecn { Ecn::Ect0 } else { Ecn::NotEct };
+        let (useful, header) = (group.packet - group.header, group.header);
+        UdpSettings { useful, header, tos: tos(group.headers.dscp, ecn) }
+    }
+
+    /// Bytes of payload in a datagram that carries `useful` bytes: on the wire it is as long as the scenario has it.
+    pub fn payload(&self, useful: u32) -> u32 {
+        (useful + self.header).saturating_sub(UDP)
+    }
+
+    /// What the scenario counts of so many bytes of payload.
+    pub fn useful(&self, payload: u32) -> u32 {
+        (payload + UDP).saturating_sub(self.header)
+    }
+}
+
+fn tos(dscp: u8, ecn: Ecn) -> u32 {
+    u32::from(dscp) << 2 | u32::from(ecn.bits())
+}
+
+fn scaled(bytes: u64, by: u32, over: u32) -> u64 {
+    (u128::from(bytes) * u128::from(by)).div_ceil(u128::from(over.max(1))).try_into().unwrap_or(u64::MAX)
+}
+
+/// What the kernel calls a congestion control; `None` for those it does not know under any name. It repairs losses by selective
+/// acknowledgements whatever the control is, so that its `reno` stands for three of ours.
+fn kernel_name(cc: Cc) -> Option<&'static str> {
+    match cc {
+        Cc::Reno | Cc::NewReno | Cc::Sack => Some("reno"),
+        Cc::Cubic => Some("cubic"),
+        Cc::Dctcp => Some("dctcp"),
+        Cc::Bbr => Some("bbr"),
+        Cc::Tahoe | Cc::Prague | Cc::Ledbat | Cc::Bbr3 => None,
+    }
+}
+
+/// Says why the flows of `scenario` cannot be real, if they cannot.
+///
+/// # Errors
+/// `InvalidInput`, with the group and the key; or what the system says.
+pub fn refuse(scenario: &Scenario) -> io::Result<()> {
+    let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
+    refused(scenario, &available).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
+}
+
+fn refused(scenario: &Scenario, available: &str) -> Result<(), String> {
+    ports::refuse(scenario)?;
+    for group in &scenario.tcp {
+        cc_of(group, available)?;
+        if group.accecn {
+            return Err(format!("group {:?}: live TCP does without `accecn`", group.name));
+        }
+        fits(&group.name, group.packet, TCP + LEAST_MSS)?;
+    }
+    for group in &scenario.udp {
+        if group.cc == UdpCc::Tfrc {
+            let known = "`cc = \"tfrc\"` is only simulated: live UDP has no congestion control";
+            return Err(format!("group {:?}: {known}", group.name));
+        }
+        fits(&group.name, group.packet, UDP)?;
+    }
+    Ok(())
+}
+
+fn cc_of(group: &TcpGroup, available: &str) -> Result<(), String> {
+    let has = |name: &str| available.split_whitespace().any(|known| known == name);
+    if kernel_name(group.cc).is_some_and(has) {
+        return Ok(());
+    }
+    let known = Cc::ALL.iter().filter(|cc| kernel_name(**cc).is_some_and(has)).map(|cc| cc.name());
+    let known = known.collect::<Vec<_>>().join(", ");
+    Err(format!(
+        "group {:?}: the kernel has no congestion control for `cc = {:?}`; it has some for {known}",
+        group.name,
+        group.cc.name()
+    ))
+}
+
+fn fits(name: &str, packet: u32, least: u32) -> Result<(), String> {
+    match packet {
+        packet if packet < least => Err(format!("group {name:?}: `packet` is {packet}B, live {least}B is the least")),
+        packet if packet > MTU => Err(format!("group {name:?}: `packet` is {packet}B, the link takes {MTU}B at most")),
+        _ => Ok(()),
+    }
+}
+
+/// Settings of both hosts' networks that the flows of `scenario` need: what stands below /proc/sys/net, and its value. Those
+/// that this kernel does not have are left out.
+pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
+    let tcp = &scenario.tcp;
+    let timestamps = tcp.iter().any(|group| group.header >= TCP + TIMESTAMPS);
+    let restarts = tcp.iter().any(|group| group.idle_restart);
+    let least = tcp.iter().map(|group| group.min_rto).min().unwrap_or(LONGEST_SET);
+    let numbers = [
+        ("tcp_timestamps", u64::from(timestamps)),
+        ("tcp_slow_start_after_idle", u64::from(restarts)),
+        ("tcp_rto_min_us", (least.as_nanos() / 1000).max(1)),
+        // No connection knows what an earlier one learnt of the path.
+        ("tcp_no_metrics_save", 1),
+        // A lost SYN does not turn ECN off.
+        ("tcp_ecn_fallback", 0),
+    ];
+    let there = |name: &str| Path::new("/proc/sys/net/ipv4").join(name).exists();
+    let numbers = numbers.into_iter().filter(|(name, _)| there(name));
+    numbers.map(|(name, value)| (format!("ipv4/{name}"), value.to_string())).collect()
+}
+
+/// What the kernel's TCP does otherwise than the scenario says, a sentence each.
+pub fn differences(scenario: &Scenario) -> Vec<String> {
+    type Differs = fn(&TcpGroup) -> bool;
+    let rows: [(Differs, &str); 10] = [
+        (|_| true, "connections are set up over the link, and ACKs that report gaps are longer than `ack`"),
+        (|group| !group.cc.selective(), "losses are repaired by selective ACKs, whatever `cc` says"),
+        (
+            |group| !group.rack || !group.prr,
+            "losses are found by time and recovery is proportional: `rack`, `prr` are on",
+        ),
+        (|group| group.initial_window != 10, "`initial_window` is 10 packets"),
+        (|group| group.initial_ssthresh.is_some(), "`initial_ssthresh` is unlimited"),
+        (|group| group.initial_rto != Span::from_secs(1), "`initial_rto` is 1s"),
+        (|group| group.delayed_ack.is_some(), "`delayed_ack` is the longest wait: the kernel adapts it, from 40ms on"),
+        (|group| group.ecn && group.ecn_retransmits, "what is sent again is not ECN-capable"),
+        (|group| group.abe, "a mark lowers the window as a loss does: no `abe`"),
+        (|group| group.overhead > Span::ZERO, "no random `overhead` before a packet"),
+    ];
+    let said = rows.into_iter().filter(|(differs, _)| scenario.tcp.iter().any(differs));
+    said.map(|(_, sentence)| sentence.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use headgate_scenario::Changes;
+
+    use super::*;
+
+    fn scenario(groups: &str) -> Scenario {
+        let head = "name = \"load\"\nduration = \"1s\"\nqdiscs = [\"droptail\"]\n\
+                    link = { rate = \"10Mbit/s\", delay = \"1ms\", limit = \"100p\" }\n";
+        Scenario::read(&format!("{head}{groups}"), "load.toml", &Changes::default()).unwrap()
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_do_is_named_with_its_group_and_what_it_can() {
+        let said = |groups| refused(&scenario(groups), "reno cubic bbr\n").unwrap_err();
+        let tahoe = "group \"old\": the kernel has no congestion control for `cc = \"tahoe\"`; it has some for reno, \
+                     newreno, sack, cubic, bbr";
+        assert_eq!(said("[[tcp]]\nname = \"old\"\ncc = \"tahoe\"\n"), tahoe);
+        assert!(said("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
+        assert!(said("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
+        assert!(said("[[udp]]\nrate = \"1Mbit/s\"\npacket = 1501\n").contains("1500B at most"));
+        assert!(said("[[tcp]]\npacket = 100\n").contains("128B is the least"));
+        assert!(said("[[tcp]]\nflows = 40000\n").contains("31744"));
+    }
+
+    #[test]
+    fn what_it_can_do_is_not_refused() {
+        let fine = scenario("[[tcp]]\ncc = \"newreno\"\n[[tcp]]\ncc = \"bbr\"\n[[udp]]\nrate = \"1Mbit/s\"\n");
+        assert_eq!(refused(&fine, "reno cubic bbr"), Ok(()));
+    }
+
+    #[test]
+    fn packets_on_the_wire_are_as_long_as_the_scenario_has_them() {
+        // 1000 bytes on the wire are 960 of data to the kernel, and 1000 to the papers' scenarios.
+        let old = scenario("[[tcp]]\nprofile = \"ns2\"\n[[udp]]\nprofile = \"ns2\"\nrate = \"1Mbit/s\"\n");
+        let tcp = TcpSettings::of(&old.tcp[0]);
+        assert_eq!((tcp.mss, tcp.written(1000), tcp.useful(960), tcp.window), (960, 960, 1000, Some(20 * 960)));
+        let udp = UdpSettings::of(&old.udp[0]);
+        assert_eq!((udp.payload(1000), udp.useful(972)), (972, 1000));
+        let new = scenario("[[tcp]]\n[[tcp]]\nheader = 52\n");
+        let tcp = TcpSettings::of(&new.tcp[0]);
+        assert_eq!((tcp.mss, tcp.data, tcp.written(7), tcp.window), (1460, 1460, 7, None));
+        let tcp = TcpSettings::of(&new.tcp[1]);
+        assert_eq!((tcp.mss, tcp.data, tcp.useful(1448)), (1460, 1448, 1448));
+    }
+}

@@ -1,0 +1,202 @@
+//! Real traffic over a link: the flows of a scenario as sockets of the kernel's, in the hosts at both ends.
+//!
+//! When a flow starts and what it writes when, the scenario's own sources say, by the random streams of the simulator. How it
+//! gets over the link is the kernel's affair. Each host that sends has one thread for that, and each that receives one; they
+//! sleep until a socket or the time asks for something.
+
+mod deliveries;
+mod flows;
+mod group;
+mod poll;
+pub mod ports;
+mod receiver;
+mod report;
+mod sender;
+mod shared;
+mod tally;
+mod tcp;
+mod timers;
+mod udp;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread::{self, JoinHandle};
+
+use headgate_core::{Span, Time};
+use headgate_scenario::{Direction, Scenario};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+pub use self::deliveries::Delivery;
+pub use self::group::{differences, refuse, sysctls};
+pub use self::report::{Completed, FlowReport, LoadReport};
+
+use self::deliveries::Deliveries;
+use self::flows::{Flow, flows};
+use self::poll::Waker;
+use self::receiver::{Received, Receivers};
+use self::sender::{Senders, Sent};
+use self::shared::Shared;
+use crate::clock::Monotonic;
+use crate::link::Link;
+use crate::netns::Namespace;
+
+/// What comes to a flow within so long is one row, or less where intervals are short.
+const SLOT: Span = Span::from_millis(10);
+
+/// The flows of a scenario, set up over a link. Dropped, they are gone.
+pub struct Load {
+    shared: Arc<Shared>,
+    senders: Vec<Worker<Sent>>,
+    receivers: Vec<Worker<Received>>,
+    report: LoadReport,
+}
+
+impl Load {
+    /// Sets up the flows of `scenario` in the run of `seed`: their sockets in the hosts `near` and `far`, and their connections,
+    /// over the link between them, which must run. `clock` is the one that tells when they begin.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario ([`refuse`]); what the system says.
+    pub fn prepare(
+        scenario: &Scenario,
+        seed: u64,
+        near: &Namespace,
+        far: &Namespace,
+        clock: Monotonic,
+    ) -> io::Result<Load> {
+        refuse(scenario)?;
+        raise_limit(scenario.total_flows())?;
+        let flows = flows(scenario, seed);
+        let shared = Arc::new(Shared::new(clock, flows.len()));
+        let report = |flow: &Flow| FlowReport { group: flow.group, start: flow.lasts[0], ..FlowReport::default() };
+        let report = LoadReport { flows: flows.iter().map(report).collect(), ..LoadReport::default() };
+        let mut load = Load { shared, senders: Vec::new(), receivers: Vec::new(), report };
+        let end = Time::ZERO + scenario.duration;
+        // Those that come after the end never do.
+        let flows = flows.into_iter().filter(|flow| flow.lasts[0] < end);
+        let (forward, reverse): (Vec<Flow>, Vec<Flow>) = flows.partition(|flow| flow.direction == Direction::Forward);
+        load.open(scenario, forward, [(near, Link::NEAR), (far, Link::FAR)])?;
+        load.open(scenario, reverse, [(far, Link::FAR), (near, Link::NEAR)])?;
+        Ok(load)
+    }
+
+    /// Sets up `flows` from the first host to the second.
+    fn open(
+        &mut self,
+        scenario: &Scenario,
+        flows: Vec<Flow>,
+        [(host, from), (other, to)]: [(&Namespace, std::net::Ipv4Addr); 2],
+    ) -> io::Result<()> {
+        if flows.is_empty() {
+            return Ok(());
+        }
+        let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
+        let slot = SLOT.min(Span::from_nanos(scenario.record.interval.as_nanos() / 10));
+        let bound: Vec<_> = flows.iter().map(Flow::receiver).collect();
+        let shared = Arc::clone(&self.shared);
+        let made = move || {
+            let receivers = Receivers::new(&bound, to, warm, slot, shared)?;
+            Ok((receivers.waker(), move || receivers.run()))
+        };
+        self.receivers.push(Worker::start(other, "receivers", made)?);
+        let shared = Arc::clone(&self.shared);
+        let made = move || {
+            let senders = Senders::new(flows, (from, to), [warm, end], shared)?;
+            Ok((senders.waker(), move || senders.run()))
+        };
+        self.senders.push(Worker::start(host, "senders", made)?);
+        Ok(())
+    }
+
+    /// The flows begin at `at`, a time of the clock; when they start counts from there.
+    pub fn begin(&self, at: Time) {
+        self.shared.begin(at);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        self.senders.iter().for_each(|worker| worker.waker.wake());
+        self.receivers.iter().for_each(|worker| worker.waker.wake());
+    }
+
+    /// Ends all flows, if they have not come to the scenario's end, and says what they did.
+    ///
+    /// # Errors
+    /// What the system said to one of the threads.
+    pub fn stop(mut self) -> io::Result<LoadReport> {
+        self.shared.stop();
+        self.wake();
+        let mut report = std::mem::take(&mut self.report);
+        for worker in std::mem::take(&mut self.senders) {
+            report.take_sent(worker.join()?);
+        }
+        let mut deliveries = Vec::new();
+        for worker in std::mem::take(&mut self.receivers) {
+            deliveries.push(report.take_received(worker.join()?));
+        }
+        report.deliveries = Deliveries::merged(deliveries);
+        report.add_unfinished(&self.shared);
+        Ok(report)
+    }
+}
+
+/// Also what was prepared in part ends.
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.shared.stop();
+        self.wake();
+        self.senders.drain(..).for_each(|worker| drop(worker.join()));
+        self.receivers.drain(..).for_each(|worker| drop(worker.join()));
+    }
+}
+
+/// A thread that lives in a host.
+struct Worker<T> {
+    waker: Waker,
+    thread: JoinHandle<io::Result<T>>,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// A thread called `name` in `host`, which does what `make` makes there.
+    fn start<R: FnOnce() -> io::Result<T>>(
+        host: &Namespace,
+        name: &str,
+        make: impl FnOnce() -> io::Result<(Waker, R)> + Send + 'static,
+    ) -> io::Result<Worker<T>> {
+        let (say, made) = sync_channel(1);
+        let name = name.to_string();
+        let work = move || {
+            let (waker, run) = make().inspect_err(|error| drop(say.send(Err(copy(error)))))?;
+            let _ = say.send(Ok(waker));
+            run()
+        };
+        // A thread is in the namespace of the one that starts it.
+        let thread = host.run(move || thread::Builder::new().name(name).spawn(work))??;
+        let waker = made.recv().map_err(|_| io::Error::other("a load's thread ended at once"))??;
+        Ok(Worker { waker, thread })
+    }
+
+    fn join(self) -> io::Result<T> {
+        self.thread.join().map_err(|_| io::Error::other("a load's thread panicked"))?
+    }
+}
+
+fn copy(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
+}
+
+/// A TCP flow has three sockets: its sender's, the one that listens, and its receiver's.
+fn raise_limit(flows: u32) -> io::Result<()> {
+    let needed = u64::from(flows) * 3 + 256;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    if limit.maximum.is_some_and(|most| most < needed) {
+        let most = limit.maximum.unwrap_or(0);
+        let what = format!("{flows} flows need {needed} open files, and {most} are allowed (ulimit -Hn)");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    Ok(setrlimit(Resource::Nofile, Rlimit { current: Some(needed), ..limit })?)
+}

@@ -1,0 +1,105 @@
+//! Waiting for sockets and for the time at once.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::{Errno, read, write};
+
+use headgate_core::Span;
+
+use crate::clock::timespec;
+
+/// Sockets told of at a time.
+const BATCH: usize = 256;
+
+/// The token of the waker.
+const WAKER: u64 = u64::MAX;
+
+/// What a socket is ready for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready {
+    /// What it was added with.
+    pub token: u64,
+    /// Something is on its error queue, or it failed.
+    pub error: bool,
+}
+
+/// Sockets that are watched.
+pub struct Watch {
+    epoll: OwnedFd,
+    waker: Waker,
+    events: Vec<epoll::Event>,
+}
+
+/// Ends another thread's wait.
+#[derive(Clone)]
+pub struct Waker(Arc<OwnedFd>);
+
+impl Waker {
+    /// Ends the wait that is, or the next.
+    pub fn wake(&self) {
+        // It fails only if it was called 2^64 times since the last wait.
+        let _ = write(&*self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+impl Watch {
+    /// Nothing watched yet.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new() -> io::Result<Watch> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
+        epoll::add(&epoll, &*waker.0, EventData::new_u64(WAKER), EventFlags::IN)?;
+        Ok(Watch { epoll, waker, events: Vec::with_capacity(BATCH) })
+    }
+
+    /// What ends a wait.
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
+    }
+
+    /// Watches for what can be read from `socket`; told again as long as it can.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn readable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::IN)?)
+    }
+
+    /// Watches for room to write to `socket`, and for what comes to its error queue; told once each time.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn writable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::OUT | EventFlags::ET)?)
+    }
+
+    /// Waits until something is ready or somebody wakes, at most for `most`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn wait(&mut self, most: Span) -> io::Result<()> {
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timespec(most))) {
+            Err(Errno::INTR) | Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if self.events.iter().any(|event| event.data.u64() == WAKER) {
+            let _ = read(&*self.waker.0, &mut [0; 8]);
+        }
+        Ok(())
+    }
+
+    /// What was ready when the last wait ended: number `index` of it.
+    pub fn ready(&self, index: usize) -> Option<Ready> {
+        let event = self.events.get(index)?;
+        let flags = event.flags;
+        Some(Ready { token: event.data.u64(), error: flags.intersects(EventFlags::ERR | EventFlags::HUP) })
+    }
+}

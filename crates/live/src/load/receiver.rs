@@ -1,0 +1,247 @@
+//! The thread of a host that receives: all flows to there.
+
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use headgate_core::parts::Histogram;
+use headgate_core::{Span, Time};
+use quinn_udp::{EcnCodepoint, RecvMeta, UdpSocketState};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use super::deliveries::Deliveries;
+use super::flows::Receives;
+use super::group::{TcpSettings, UdpSettings};
+use super::poll::{Waker, Watch};
+use super::ports;
+use super::report::Completed;
+use super::shared::Shared;
+use super::udp::STAMP;
+use crate::io::tcp;
+
+/// Room for what is read at a time: datagrams that the kernel merged come as long as this.
+const ROOM: usize = 64 << 10;
+
+/// Datagrams, or merged ones, that are read at a time.
+const DATAGRAMS: usize = 8;
+
+/// Receivers' own counts of a flow.
+pub struct Receiver {
+    /// The flow's number in the scenario.
+    pub number: u32,
+    /// Packets with a CE mark since the warm-up, where the receiver sees packets: UDP.
+    pub marked: u64,
+    /// From the datagrams' sending to their receiving since the warm-up, in nanoseconds.
+    pub delay: Histogram,
+    socket: Incoming,
+}
+
+enum Incoming {
+    Tcp { settings: TcpSettings, listener: Socket, stream: Option<Socket>, connection: u32, bytes: u64 },
+    Udp { settings: UdpSettings, socket: UdpSocket, state: UdpSocketState },
+}
+
+/// What is there at the end.
+pub struct Received {
+    /// The flows that were received.
+    pub flows: Vec<Receiver>,
+    /// What came, in order of time.
+    pub deliveries: Deliveries,
+    /// Transfers that came whole, in order of time.
+    pub completed: Vec<Completed>,
+}
+
+/// All receivers of a host.
+pub struct Receivers {
+    shared: Arc<Shared>,
+    watch: Watch,
+    received: Received,
+    warm: Time,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Receivers {
+    /// The receivers of `flows` at the host that has `address`, ready for senders.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(
+        flows: &[(u32, Receives)],
+        address: Ipv4Addr,
+        warm: Time,
+        slot: Span,
+        shared: Arc<Shared>,
+    ) -> io::Result<Receivers> {
+        let watch = Watch::new()?;
+        let make = |(place, flow): (usize, &(u32, Receives))| Receiver::new(*flow, address, place, &watch);
+        let receivers = flows.iter().enumerate().map(make).collect::<io::Result<Vec<_>>>()?;
+        let deliveries = Deliveries::new(slot, warm);
+        let received = Received { flows: receivers, deliveries, completed: Vec::new() };
+        Ok(Receivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
+    }
+
+    /// What ends its wait.
+    pub fn waker(&self) -> Waker {
+        self.watch.waker()
+    }
+
+    /// Receives until everybody is to stop.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn run(mut self) -> io::Result<Received> {
+        while !self.shared.stopped() {
+            self.watch.wait(Span::from_secs(1))?;
+            for index in 0.. {
+                let Some(ready) = self.watch.ready(index) else { break };
+                self.look(ready.token)?;
+            }
+        }
+        Ok(self.received)
+    }
+
+    fn look(&mut self, token: u64) -> io::Result<()> {
+        let (place, is_stream) = ((token >> 1) as usize, token & 1 == 1);
+        // Not the waker.
+        let Some(flow) = self.received.flows.get_mut(place) else { return Ok(()) };
+        match &mut flow.socket {
+            Incoming::Tcp { .. } if is_stream => self.read_stream(place),
+            Incoming::Tcp { listener, stream, connection, bytes, .. } => {
+                let accepted = match listener.accept() {
+                    Ok((accepted, _)) => accepted,
+                    // It was given up meanwhile.
+                    Err(_) => return Ok(()),
+                };
+                accepted.set_nonblocking(true)?;
+                accepted.set_linger(Some(Duration::ZERO))?;
+                self.watch.readable(&accepted, token | 1)?;
+                (*stream, *connection, *bytes) = (Some(accepted), *connection + 1, 0);
+                Ok(())
+            }
+            Incoming::Udp { .. } => self.read_datagrams(place),
+        }
+    }
+
+    fn read_stream(&mut self, place: usize) -> io::Result<()> {
+        let flow = &mut self.received.flows[place];
+        let Incoming::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
+        let Some(socket) = stream else { return Ok(()) };
+        let Some(read) = read(socket, &mut self.buffers[0]) else {
+            *stream = None;
+            return Ok(());
+        };
+        remind(socket, settings)?;
+        let before = settings.useful(*bytes);
+        *bytes += read;
+        let now = self.shared.now().unwrap_or(Time::ZERO);
+        self.received.deliveries.add(now, flow.number, settings.useful(*bytes) - before);
+        let mut all = self.shared.transfers();
+        let under_way = &mut all[flow.number as usize];
+        while let Some(transfer) = under_way.front().filter(|front| front.connection <= *connection) {
+            if transfer.connection == *connection && transfer.end > *bytes {
+                break;
+            }
+            // What an earlier connection did not deliver never comes.
+            let end = (transfer.connection == *connection).then_some(now);
+            let (start, bytes) = (transfer.start, transfer.bytes);
+            self.received.completed.push(Completed { flow: flow.number, start, bytes, end });
+            under_way.pop_front();
+        }
+        Ok(())
+    }
+
+    fn read_datagrams(&mut self, place: usize) -> io::Result<()> {
+        let flow = &mut self.received.flows[place];
+        let Incoming::Udp { settings, socket, state } = &flow.socket else { return Ok(()) };
+        let mut metas = [RecvMeta::default(); DATAGRAMS];
+        let mut rooms = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer));
+        let mut slices: [IoSliceMut<'_>; DATAGRAMS] = std::array::from_fn(|_| rooms.next().expect("as many buffers"));
+        let count = match state.recv(socket.into(), &mut slices, &mut metas) {
+            Ok(count) => count,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let (now, clock) = (self.shared.now().unwrap_or(Time::ZERO), self.shared.clock());
+        for (meta, buffer) in metas[..count].iter().zip(&self.buffers) {
+            for datagram in buffer[..meta.len].chunks(meta.stride.max(1)) {
+                let useful = settings.useful(datagram.len() as u32);
+                self.received.deliveries.add(now, flow.number, useful.into());
+                if now < self.warm {
+                    continue;
+                }
+                flow.marked += u64::from(meta.ecn == Some(EcnCodepoint::Ce));
+                if let Some(stamp) = datagram.get(8..STAMP).and_then(|bytes| bytes.first_chunk()) {
+                    let sent = Time::from_nanos(u64::from_be_bytes(*stamp));
+                    flow.delay.record((clock - sent).as_nanos());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Receiver {
+    fn new(
+        (number, receives): (u32, Receives),
+        address: Ipv4Addr,
+        place: usize,
+        watch: &Watch,
+    ) -> io::Result<Receiver> {
+        let address = SocketAddrV4::new(address, ports::port(number));
+        let token = (place as u64) << 1;
+        let socket = match receives {
+            Receives::Tcp(settings) => {
+                let listener = listen(address, &settings)?;
+                watch.readable(&listener, token)?;
+                Incoming::Tcp { settings, listener, stream: None, connection: 0, bytes: 0 }
+            }
+            Receives::Udp(settings) => {
+                let socket = UdpSocket::bind(address)?;
+                let state = UdpSocketState::new((&socket).into())?;
+                watch.readable(&socket, token)?;
+                Incoming::Udp { settings, socket, state }
+            }
+        };
+        Ok(Receiver { number, marked: 0, delay: Histogram::default(), socket })
+    }
+}
+
+fn listen(address: SocketAddrV4, settings: &TcpSettings) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
+    tcp::set_timers(&socket, settings.timers);
+    socket.set_tcp_mss(settings.mss)?;
+    if let Some(window) = settings.window {
+        // Twice the window: half of a buffer is for what the kernel keeps beside the data (tcp_adv_win_scale).
+        socket.set_recv_buffer_size(2 * window as usize)?;
+        tcp::clamp_window(&socket, window)?;
+    }
+    socket.bind(&SockAddr::from(address))?;
+    socket.listen(4)?;
+    Ok(socket)
+}
+
+/// The kernel forgets the one after some segments, and the other when it learns how much memory a segment takes
+/// (`tcp_measure_rcv_mss`).
+fn remind(socket: &Socket, settings: &TcpSettings) -> io::Result<()> {
+    if settings.quick_acks {
+        socket.set_tcp_quickack(true)?;
+    }
+    settings.window.map_or(Ok(()), |window| tcp::clamp_window(socket, window))
+}
+
+/// Reads what there is, at most a few times the room; `None` if nothing more will come.
+fn read(socket: &Socket, room: &mut [u8]) -> Option<u64> {
+    use std::io::Read;
+    let mut total = 0;
+    for _ in 0..4 {
+        match (&mut &*socket).read(room) {
+            Ok(0) => return (total > 0).then_some(total),
+            Ok(bytes) => total += bytes as u64,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return (total > 0).then_some(total),
+        }
+    }
+    Some(total)
+}

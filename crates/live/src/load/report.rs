@@ -1,0 +1,115 @@
+//! What a load did, at its end.
+
+use headgate_core::parts::Histogram;
+use headgate_core::{Span, Time};
+
+use super::deliveries::{Deliveries, Delivery};
+use super::receiver::Received;
+use super::sender::Sent;
+use super::shared::Shared;
+
+/// What was sent and received. Times count from the beginning.
+#[derive(Clone, Debug, Default)]
+pub struct LoadReport {
+    /// One row a flow, by its number.
+    pub flows: Vec<FlowReport>,
+    /// Useful bytes as they came to their receivers, in order of time.
+    pub deliveries: Vec<Delivery>,
+    /// Every transfer that began: those that came whole in the order in which they did, then the others.
+    pub transfers: Vec<Completed>,
+    /// How much later than their sources wrote them datagrams were sent, in nanoseconds: the error of the senders.
+    pub late: Histogram,
+    /// What went wrong with a flow, or what the kernel does otherwise than the scenario says: a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A transfer that came whole, or never will.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// Its flow.
+    pub flow: u32,
+    /// When it was written to the connection.
+    pub start: Time,
+    /// How much was asked for, in bytes.
+    pub bytes: u64,
+    /// When its receiver had all of it; `None` if it never did.
+    pub end: Option<Time>,
+}
+
+/// One flow. Its counts are of the time after the warm-up.
+#[derive(Clone, Debug, Default)]
+pub struct FlowReport {
+    /// Its group: an index into the scenario's groups, TCP before UDP.
+    pub group: u32,
+    /// When it started, or would have.
+    pub start: Time,
+    /// When it had nothing more to send and nothing under way.
+    pub ended: Option<Time>,
+    /// Segments sent again, by the kernel's count.
+    pub retransmits: u64,
+    /// Retransmission timeouts, by the kernel's count.
+    pub timeouts: u64,
+    /// The integral of `cwnd` in packets x nanoseconds, from samples; `None` for UDP.
+    pub cwnd_area: Option<f64>,
+    /// The mean of TCP's smoothed round-trip times.
+    pub srtt: Option<Span>,
+    /// The least round-trip time that TCP saw, warm-up included.
+    pub min_rtt: Option<Span>,
+    /// Packets that came to the receiver with a CE mark: of UDP those that it saw, of TCP as it told the sender.
+    pub marked: u64,
+    /// From sending to receiving each datagram, in nanoseconds; empty for TCP.
+    pub delay: Histogram,
+    /// Datagrams sent, and those of them that the sender's own host had no room for, warm-up included.
+    pub datagrams: [u64; 2],
+}
+
+impl LoadReport {
+    /// Adds what a host sent.
+    pub(super) fn take_sent(&mut self, sent: Sent) {
+        for sender in sent.tcp {
+            let (counts, (srtt, min_rtt)) = (sender.tally.counts(), sender.tally.round_trips());
+            let flow = &mut self.flows[sender.number as usize];
+            (flow.retransmits, flow.timeouts, flow.marked) = (counts.retransmits, counts.timeouts, counts.marked);
+            (flow.cwnd_area, flow.srtt, flow.min_rtt) = (Some(sender.tally.cwnd_area()), srtt, min_rtt);
+            flow.ended = sender.ended;
+            self.notes.extend(sender.failed.map(|why| format!("flow {}: {why}", sender.number)));
+        }
+        for sender in sent.udp {
+            let flow = &mut self.flows[sender.number as usize];
+            flow.datagrams = [sender.sent, sender.refused];
+            flow.ended = sender.ended;
+            if sender.refused > 0 {
+                let (number, refused, sent) = (sender.number, sender.refused, sender.sent);
+                self.notes.push(format!("flow {number}: its own host had no room for {refused} of {sent} datagrams"));
+            }
+        }
+        self.late.merge(&sent.late);
+    }
+
+    /// Adds what a host received; gives back what came when.
+    pub(super) fn take_received(&mut self, received: Received) -> Deliveries {
+        for receiver in received.flows {
+            let flow = &mut self.flows[receiver.number as usize];
+            // Of TCP the sender was told.
+            flow.marked += receiver.marked;
+            flow.delay = receiver.delay;
+        }
+        self.transfers.extend(received.completed);
+        received.deliveries
+    }
+
+    /// Adds the transfers that are under way, behind those that came.
+    pub(super) fn add_unfinished(&mut self, shared: &Shared) {
+        self.transfers.sort_by_key(|transfer| transfer.end.unwrap_or(Time::NEVER));
+        let all = shared.transfers();
+        for (flow, transfers) in (0..).zip(all.iter()) {
+            let row = |transfer: &super::shared::Transfer| Completed {
+                flow,
+                start: transfer.start,
+                bytes: transfer.bytes,
+                end: None,
+            };
+            self.transfers.extend(transfers.iter().map(row));
+        }
+    }
+}

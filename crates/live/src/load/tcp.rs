@@ -1,0 +1,250 @@
+//! The sender of a TCP flow: its application, and the kernel's connection.
+
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
+
+use headgate_core::{Rate, Time};
+use headgate_traffic::{Data, Writer};
+use rustix::net::{RecvFlags, recv};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use super::group::TcpSettings;
+use super::poll::Watch;
+use super::shared::{Shared, Transfer};
+use super::tally::Tally;
+use super::timers::{Due, Timers};
+use crate::io::tcp::{self, TcpInfo};
+
+/// Data that may wait in the kernel unsent. Little, so that what a source takes back when its time is over was never written,
+/// and enough for a thread that is woken late.
+const UNSENT: u32 = 16 << 10;
+
+/// What is written: nothing but zeros.
+static ZEROS: [u8; 32 << 10] = [0; 32 << 10];
+
+/// Faster than any link: who has a rate is paced by the kernel, at the rate that congestion control finds.
+const UNBOUNDED: Rate = Rate::from_bits(800_000_000_000);
+
+/// The sender of one flow.
+pub struct TcpSender {
+    /// The flow's number in the scenario.
+    pub number: u32,
+    /// When it starts and when it stops.
+    pub lasts: [Time; 2],
+    /// What the kernel said of its connections.
+    pub tally: Tally,
+    /// When it had nothing more to send and all was acknowledged.
+    pub ended: Option<Time>,
+    /// Why a connection failed.
+    pub failed: Option<String>,
+    settings: TcpSettings,
+    from: Ipv4Addr,
+    to: SocketAddrV4,
+    /// What writes to the connection; `None` if there is always more to send than it takes.
+    writer: Option<Writer>,
+    socket: Option<Socket>,
+    /// Connections so far.
+    connection: u32,
+    /// Bytes for this connection that the application has asked for, and those that the kernel has taken.
+    offered: u64,
+    written: u64,
+}
+
+impl TcpSender {
+    /// Flow number `number`, without a connection.
+    pub fn new(
+        number: u32,
+        lasts: [Time; 2],
+        settings: TcpSettings,
+        (from, to): (Ipv4Addr, SocketAddrV4),
+        writer: Option<Writer>,
+    ) -> TcpSender {
+        TcpSender {
+            number,
+            lasts,
+            tally: Tally::default(),
+            ended: None,
+            failed: None,
+            settings,
+            from,
+            to,
+            writer,
+            socket: None,
+            connection: 0,
+            offered: 0,
+            written: 0,
+        }
+    }
+
+    /// Whether its connections ask for ECN.
+    pub fn wants_ecn(&self) -> bool {
+        self.settings.ecn
+    }
+
+    /// Begins a connection, in place of the one that there is. Told on `watch` as `token`.
+    pub fn connect(&mut self, watch: &Watch, token: u64) -> io::Result<()> {
+        self.socket = None;
+        (self.offered, self.written) = (0, 0);
+        self.connection += 1;
+        let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
+        self.set_up(&socket)?;
+        socket.bind(&SockAddr::from(SocketAddrV4::new(self.from, 0)))?;
+        match socket.connect(&SockAddr::from(self.to)) {
+            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+            done => done?,
+        }
+        watch.writable(&socket, token)?;
+        self.socket = Some(socket);
+        Ok(())
+    }
+
+    fn set_up(&self, socket: &Socket) -> io::Result<()> {
+        let settings = &self.settings;
+        socket.set_tcp_congestion(settings.cc.as_bytes())?;
+        socket.set_tcp_mss(settings.mss)?;
+        socket.set_tcp_nodelay(true)?;
+        socket.set_tcp_notsent_lowat(UNSENT)?;
+        socket.set_tos_v4(settings.tos)?;
+        // Closed, it is gone at once: no port waits, and what was not sent yet never is.
+        socket.set_linger(Some(Duration::ZERO))?;
+        tcp::set_timers(socket, settings.timers);
+        if settings.pacing {
+            tcp::pace(socket, UNBOUNDED)?;
+        }
+        if self.writer.is_some() {
+            tcp::tell_of_acks(socket)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the connection stands.
+    ///
+    /// # Errors
+    /// Why it never will.
+    pub fn is_connected(&self) -> io::Result<bool> {
+        let Some(socket) = &self.socket else { return Ok(false) };
+        socket.take_error()?.map_or(Ok(()), Err)?;
+        Ok(socket.peer_addr().is_ok())
+    }
+
+    /// The flow starts.
+    pub fn start(&mut self, place: usize, now: Time, timers: &mut Timers) {
+        self.note(now);
+        match &mut self.writer {
+            Some(writer) => writes(place, writer.start(now), timers),
+            None => {
+                self.offered = u64::MAX;
+                self.write(now);
+            }
+        }
+    }
+
+    /// The application's next write begins.
+    pub fn on_write(&mut self, place: usize, now: Time, shared: &Shared, watch: &Watch, timers: &mut Timers) {
+        let Some(write) = self.writer.as_mut().and_then(|writer| writer.begin(now)) else { return };
+        if write.fresh && self.written > 0 {
+            self.close(now);
+            if let Err(error) = self.connect(watch, place as u64) {
+                self.fail(&error, now);
+            }
+        }
+        match write.data {
+            Data::Bytes(bytes) => self.offered = self.offered.saturating_add(self.settings.written(bytes)),
+            Data::For(lasting) => {
+                self.offered = u64::MAX;
+                timers.push(now + lasting, Due::Close(place));
+            }
+            Data::Endless => self.offered = u64::MAX,
+        }
+        if let (true, Data::Bytes(bytes)) = (write.transfer, write.data) {
+            let transfer = Transfer { start: now, bytes, connection: self.connection, end: self.offered };
+            shared.transfers()[self.number as usize].push_back(transfer);
+        }
+        let next = self.writer.as_mut().and_then(|writer| writer.written(&write, now));
+        writes(place, next, timers);
+        self.write(now);
+    }
+
+    /// A write that sends for a time is over: what the kernel has taken by now is all.
+    pub fn on_close(&mut self, place: usize, now: Time, timers: &mut Timers) {
+        self.offered = self.written;
+        self.settle(place, now, timers);
+    }
+
+    /// The connection has room, or something to tell.
+    pub fn on_ready(&mut self, place: usize, error: bool, now: Time, timers: &mut Timers) {
+        if error {
+            let Some(socket) = &self.socket else { return };
+            while recv(socket, &mut [0; 64], RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT).is_ok() {}
+            if let Ok(Some(error)) = socket.take_error() {
+                return self.fail(&error, now);
+            }
+            self.settle(place, now, timers);
+        }
+        self.write(now);
+    }
+
+    /// The flow stops: nothing more is sent, not even what was written.
+    pub fn stop(&mut self, now: Time) {
+        self.close(now);
+        self.writer = None;
+        self.offered = 0;
+    }
+
+    /// Asks the kernel what the connection does; says whether all that was written is acknowledged.
+    pub fn note(&mut self, now: Time) -> bool {
+        match self.socket.as_ref().map(TcpInfo::of) {
+            Some(Ok(info)) => {
+                self.tally.note(&info, now);
+                info.acked_all()
+            }
+            _ => false,
+        }
+    }
+
+    /// Tells the application if all that it wrote is acknowledged.
+    pub fn settle(&mut self, place: usize, now: Time, timers: &mut Timers) {
+        if self.written != self.offered || self.writer.is_none() || !self.note(now) {
+            return;
+        }
+        let Some(writer) = &mut self.writer else { return };
+        writes(place, writer.acknowledged(now), timers);
+        if writer.ends() {
+            self.ended = Some(now);
+        }
+    }
+
+    /// Gives the kernel what it takes.
+    fn write(&mut self, now: Time) {
+        let Some(socket) = &self.socket else { return };
+        while self.written < self.offered {
+            let most = (self.offered - self.written).min(ZEROS.len() as u64) as usize;
+            match socket.send_with_flags(&ZEROS[..most], libc::MSG_NOSIGNAL) {
+                Ok(bytes) => self.written += bytes as u64,
+                // Not connected yet, or no room: it is told when there is.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return self.fail(&error, now),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: &io::Error, now: Time) {
+        self.failed.get_or_insert_with(|| format!("its connection number {} failed: {error}", self.connection));
+        self.close(now);
+    }
+
+    fn close(&mut self, now: Time) {
+        self.note(now);
+        self.tally.close();
+        self.socket = None;
+    }
+}
+
+/// A write of the flow at `place` begins at `at`, if it does.
+fn writes(place: usize, at: Option<Time>, timers: &mut Timers) {
+    if let Some(at) = at {
+        timers.push(at, Due::Write(place));
+    }
+}

@@ -1,0 +1,147 @@
+//! Real traffic over a link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is skipped,
+//! with the reason printed, without.
+#![cfg(target_os = "linux")]
+
+use std::io;
+
+use headgate_core::{Span, Time};
+use headgate_live::clock::Monotonic;
+use headgate_live::load::{self, FlowReport, Load, LoadReport};
+use headgate_live::pacing::{Clock, Paced};
+use headgate_live::{Link, LinkSettings, OneWay, View};
+use headgate_scenario::{Changes, Scenario};
+
+/// A scenario of `duration`, with `groups` over a link of 10 Mbit/s and 10 ms each way.
+fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
+    let text = format!(
+        "name = \"load\"\nduration = \"{duration}\"\nqdiscs = [{qdisc:?}]\n\
+         link = {{ rate = \"10Mbit/s\", delay = \"10ms\", limit = \"50p\" }}\n{groups}"
+    );
+    Scenario::read(&text, "load.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs `scenario`; `None`, with the reason printed, where no namespace can be made.
+fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
+    let way = OneWay::of(scenario, 0);
+    let back = OneWay { qdisc: "droptail".parse().unwrap(), ..way.clone() };
+    let settings = LinkSettings { ways: [way, back], seed: 1, sysctls: load::sysctls(scenario) };
+    let mut link = match Link::open(settings) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            return None;
+        }
+        made => made.unwrap(),
+    };
+    let clock = Monotonic::new();
+    let load = Load::prepare(scenario, 1, link.near(), link.far(), clock).unwrap();
+    let begin = clock.now() + Span::from_millis(5);
+    load.begin(begin);
+    Paced::new(clock, Span::ZERO).wait(begin + scenario.duration, [None; 2]).unwrap();
+    let report = load.stop().unwrap();
+    assert!(report.notes.is_empty(), "{:?}", report.notes);
+    Some((report, link.stop().unwrap()))
+}
+
+/// Useful bytes of a flow that came in `from..to`, in seconds.
+fn bytes(report: &LoadReport, flow: u32, from: f64, to: f64) -> f64 {
+    let came = |at: Time| (from..to).contains(&at.as_secs_f64());
+    let rows = report.deliveries.iter().filter(|row| row.flow == flow && came(row.at));
+    rows.map(|row| row.bytes as f64).sum()
+}
+
+#[test]
+fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
+    let scenario =
+        scenario("2s", "droptail", "[[tcp]]\n[[tcp]]\ncc = \"cubic\"\nstart = \"500ms\"\nstop = \"1500ms\"\n");
+    let Some((report, view)) = run(&scenario) else { return };
+    let whole: f64 = [0, 1].map(|flow| bytes(&report, flow, 0.0, 9.0)).iter().sum();
+    let sent = view.wires[0].totals.counts().sent_bytes as f64;
+    // Of 1500 bytes on the wire 1460 are data; what is sent twice, or set up, or under way at the end is not counted, and the
+    // link holds 50 packets and 10 ms.
+    let again: u64 = report.flows.iter().map(|flow| flow.retransmits).sum();
+    assert!(whole <= sent * 1460.0 / 1500.0, "{whole} of {sent}");
+    assert!(
+        whole >= (sent - (again + 50 + 9 + 9) as f64 * 1500.0) * 1460.0 / 1500.0,
+        "{whole} of {sent}, {again} again"
+    );
+    // The second second is behind slow start: 1.25 MB cross the link, what a receiver is told of 50 ms late with them, and a
+    // loss leaves at most a window's gap.
+    let busy: f64 = [0, 1].map(|flow| bytes(&report, flow, 1.0, 2.0)).iter().sum();
+    assert!((1.0e6..=1.25e6 * 1460.0 / 1500.0 * 1.05).contains(&busy), "{busy}");
+    assert_eq!(bytes(&report, 1, 0.0, 0.5), 0.0, "it starts later");
+    // What is in the queue and on the link comes after it has stopped: 60 ms and 10 ms; a thread may be late by as much.
+    assert_eq!(bytes(&report, 1, 1.7, 2.0), 0.0, "it has stopped");
+    let FlowReport { cwnd_area, srtt, min_rtt, .. } = &report.flows[0];
+    // 20 ms and a packet's 1.2 ms at the least; and the queue's 60 ms at the most, and twice that of a busy machine.
+    assert!(
+        min_rtt.unwrap() >= Span::from_millis(20) && srtt.unwrap() < Span::from_millis(160),
+        "{min_rtt:?} {srtt:?}"
+    );
+    // The path holds 17 packets and the queue 50: the mean is between the initial window and twice both.
+    assert!((10.0..134.0).contains(&(cwnd_area.unwrap() / 2e9)), "{cwnd_area:?}");
+}
+
+#[test]
+fn datagrams_keep_their_rate_and_tell_their_delay() {
+    let groups = "[[udp]]\nrate = \"2Mbit/s\"\n[[udp]]\nrate = \"400kbit/s\"\npacket = \"200B\"\n";
+    let Some((report, _)) = run(&scenario("2s", "droptail", groups)) else { return };
+    // 250 packets a second, of 1000 bytes and of 200; the thread may be late when the end comes.
+    let (sent, small) = (report.flows[0].datagrams[0], report.flows[1].datagrams[0]);
+    assert!((495..=500).contains(&sent) && (495..=500).contains(&small), "{sent} and {small}");
+    let (came, flow) = (bytes(&report, 0, 0.0, 9.0) / 972.0, &report.flows[0]);
+    // 12 ms under way at the end, as much as four times over on a busy machine.
+    assert!(came <= sent as f64 && came >= sent as f64 - 12.0, "{came} of {sent}");
+    // 10 ms on the link, 0.8 ms onto it.
+    assert!(flow.delay.quantile(0.0).unwrap() >= 10.8e6 * 0.99, "{:?}", flow.delay.quantile(0.0));
+}
+
+#[test]
+fn receivers_see_the_marks() {
+    let groups = "[[tcp]]\necn = true\nflows = 2\n[[tcp]]\n[[udp]]\nrate = \"1Mbit/s\"\necn = true\n";
+    let Some((report, view)) = run(&scenario("2s", "codel:ecn=on,target=2ms,interval=20ms", groups)) else { return };
+    let marked: u64 = report.flows.iter().map(|flow| flow.marked).sum();
+    let by_link: u64 = view.wires[0].totals.counts().marks.iter().sum();
+    assert!(by_link > 0 && marked > 0, "{marked} of {by_link}");
+    assert_eq!(report.flows[2].marked, 0, "it did not ask for ECN");
+    // A receiver repeats the echo until it is answered (RFC 3168, section 6.1.3), and the kernel counts what an echo
+    // acknowledges: TCP's count is an upper bound. UDP's is exact, but for what is under way.
+    assert!(report.flows[3].marked <= by_link, "{} of {by_link}", report.flows[3].marked);
+    assert!(marked <= by_link * 20, "{marked} of {by_link}");
+}
+
+#[test]
+fn transfers_come_whole_and_the_next_waits_for_the_last() {
+    let web = "[[tcp]]\nflows = 2\ntraffic = \"http:transfer=20KB,wait=30ms\"\n[[tcp]]\ntraffic = \"ftp:size=50KB\"\n";
+    let Some((report, _)) = run(&scenario("2s", "droptail", web)) else { return };
+    let of = |flow| report.transfers.iter().filter(move |transfer| transfer.flow == flow);
+    for flow in 0..2 {
+        let done: Vec<_> = of(flow).filter_map(|transfer| Some((transfer.start, transfer.end?))).collect();
+        // Each takes a handshake, two round trips of slow start and the wait: 20 ms x 3 + 30 ms and the data's own time.
+        assert!((8..=22).contains(&done.len()), "{}", done.len());
+        let mut pauses: Vec<Span> = done.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
+        pauses.sort();
+        // The last acknowledgement is 10 ms on its way, and a receiver is told of the data before it within 5 ms in the median.
+        assert!(pauses[pauses.len() / 2] >= Span::from_millis(35), "{pauses:?}");
+        let whole = done.len() as f64 * 20_000.0;
+        assert!(bytes(&report, flow, 0.0, 9.0) >= whole, "{whole}");
+    }
+    let file: Vec<_> = of(2).collect();
+    assert_eq!(file.len(), 1);
+    assert!(file[0].end.is_some() && report.flows[2].ended > file[0].end, "{file:?} {:?}", report.flows[2].ended);
+    assert_eq!(bytes(&report, 2, 0.0, 9.0), 50_000.0);
+}
+
+#[test]
+fn a_receivers_window_bounds_its_flow() {
+    let Some((report, _)) = run(&scenario("2s", "droptail", "[[tcp]]\nwindow = 5\n")) else { return };
+    // Five packets a round trip of at least 21.2 ms; a window of six would fill 8.2 packets more of every second.
+    let most = 5.0 * 1460.0 * 2.0 / 0.0212;
+    assert!((most * 0.5..=most).contains(&bytes(&report, 0, 0.0, 9.0)), "{} of {most}", bytes(&report, 0, 0.0, 9.0));
+}
+
+#[test]
+fn what_cannot_be_real_is_refused_before_anything_starts() {
+    let error = load::refuse(&scenario("1s", "droptail", "[[tcp]]\ncc = \"tahoe\"\n")).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("`cc = \"tahoe\"`"), "{error}");
+}
