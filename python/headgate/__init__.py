@@ -28,6 +28,8 @@ from headgate.scenario import Group, Scenario
 if TYPE_CHECKING:
     from headgate.api import load, run
     from headgate.results import Result
+    from headgate.sweeps.api import sweep
+    from headgate.sweeps.result import Sweep
 
 __all__ = [
     "Controller",
@@ -43,6 +45,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Source",
+    "Sweep",
     "UsageError",
     "__version__",
     "controllers",
@@ -51,12 +54,19 @@ __all__ = [
     "load",
     "run",
     "sources",
+    "sweep",
 ]
 
 __version__ = VERSION
 
 #: What needs pyarrow is imported when it is first used: `import headgate` stays quick.
-_LATER = {"load": "headgate.api", "run": "headgate.api", "Result": "headgate.results"}
+_LATER = {
+    "load": "headgate.api",
+    "run": "headgate.api",
+    "Result": "headgate.results",
+    "sweep": "headgate.sweeps.api",
+    "Sweep": "headgate.sweeps.result",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,13 +55,19 @@ def supervise(
     watcher: Watcher,
 ) -> None:
     """Runs `items` and says in one sentence what went wrong, if anything did."""
-    total = finished() + len(items)
-    try:
+    with supervised(finished, finished() + len(items), path):
         run_points(items, job, threads=threads, watcher=watcher)
+
+
+@contextmanager
+def supervised(finished: Callable[[], int], total: int, place: Path | str | None) -> Iterator[None]:
+    """Says in one sentence how many of the points within it were `finished`, and kept in `place`, if not all are."""
+    try:
+        yield
     except KeyboardInterrupt:
-        raise InterruptedRunError(finished(), total, path) from None
+        raise InterruptedRunError(finished(), total, place) from None
     except Failures as failures:
-        kept = "" if path is None else f"; the finished ones are kept in {path}"
+        kept = "" if place is None else f"; the finished ones are kept in {place}"
         raise RunFailedError(f"{len(failures.errors)} of {total} points failed{kept}\n{failures}") from failures
 
 

@@ -16,6 +16,7 @@ from headgate.console import console, explained
 from headgate.errors import UsageError
 from headgate.live.cli import link
 from headgate.papers.cli import app as papers
+from headgate.sweeps.cli import query, sweep
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -208,6 +209,8 @@ def why(
             typer.echo(f"\npicture  {path}")
 
 
+app.command()(sweep)
+app.command()(query)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 
 

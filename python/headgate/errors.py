@@ -35,7 +35,7 @@ class InterruptedRunError(HeadgateError):
 
     exit_code = 130
 
-    def __init__(self, finished: int, total: int, folder: Path | None) -> None:
+    def __init__(self, finished: int, total: int, folder: Path | str | None) -> None:
         self.finished = finished
         self.total = total
         self.folder = folder

@@ -220,3 +220,10 @@ def applied() -> Iterator[None]:
 
     with matplotlib.style.context(["default", _RC]):
         yield
+
+
+def duration(seconds: float) -> str:
+    """A time, roughly, in the unit that fits it: `1.4 h`, `12 min`, `0.3 s`."""
+    unit, size = next((unit, size) for unit, size in (("h", 3600), ("min", 60), ("s", 0)) if seconds >= 0.95 * size)
+    value = seconds / (size or 1)
+    return f"{max(value, 0.1):.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"

@@ -51,7 +51,7 @@ def together(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, A
     return {
         **_group(whole, flows, mine, _reasons(flows)),
         **_distributions(result, qdisc, groups),
-        "jain": figure(_jain(flows, result.scenario.groups, mine)),
+        "jain": figure(jain(flows, result.scenario.groups, mine)),
     }
 
 
@@ -111,7 +111,7 @@ def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
         "seeds": scenario.seeds,
         "bottleneck": _bottleneck(link),
         "links": [{**place._asdict(), "figures": _bottleneck(grid)} for place, grid in links.items()],
-        "jain": figure(_jain(flows, scenario.groups)),
+        "jain": figure(jain(flows, scenario.groups)),
         "jain_by_scale": _jain_by_scale(Grid(where(result.fairness, qdisc=qdisc), len(scenario.seeds))),
         "groups": groups,
         "cpu_s": figure(cpu),
@@ -291,7 +291,7 @@ def _mean(values: Array) -> Array:
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
 
-def _jain(flows: Grid, groups: list[Group], mine: list[int] | slice = slice(None)) -> Array:
+def jain(flows: Grid, groups: list[Group], mine: list[int] | slice = slice(None)) -> Array:
     """Jain's index of goodput over fair share, over the flows that are due anything: 1 when all are served alike.
 
     Brief flows do not count: what they got says how much they had to send. `mine` are the flows that do, if not all.

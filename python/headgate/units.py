@@ -13,7 +13,7 @@ from typing import NamedTuple
 from headgate import style
 
 #: A decimal number, then the unit: `e` belongs to the number where digits follow it.
-_WRITTEN = re.compile(r"\s*(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?P<unit>\S*)\s*")
+WRITTEN = re.compile(r"\s*(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?P<unit>\S*)\s*")
 
 
 class Unit(NamedTuple):
@@ -25,7 +25,7 @@ class Unit(NamedTuple):
 
     def read(self, text: str) -> float:
         """The number of this unit that `text` means; `ValueError` says what was expected."""
-        found = _WRITTEN.fullmatch(text)
+        found = WRITTEN.fullmatch(text)
         if found is None or found["unit"] not in self.scales:
             raise ValueError(f"expected {self.expected}, found {text.strip()!r}")
         # In decimal, so that 95 % is 0.95 to the last bit.

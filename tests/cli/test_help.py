@@ -16,7 +16,10 @@ from tests.conftest import Command
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("words", ["", "run", "list", "show", "rerun", "report", "why", "link", "paper", "paper run"])
+COMMANDS = ["", "run", "sweep", "query", "list", "show", "rerun", "report", "why", "link", "paper", "paper run"]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
 def test_help_is_as_it_was(command: Command, words: str):
     """`BLESS=1 pytest tests/cli/test_help.py` accepts what it is now."""
     done = command(*words.split(), "--help")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -143,14 +143,4 @@ def _duration(cpu_s: float | None) -> str:
     """Wall time on this machine's processors, roughly, from processor seconds."""
     if cpu_s is None:
         return style.MISSING
-    seconds = cpu_s / processors()
-    return next(_in(seconds, unit, size) for unit, size in _units() if seconds >= 0.95 * size or size == 1)
-
-
-def _in(seconds: float, unit: str, size: int) -> str:
-    value = seconds / size
-    return f"{max(value, 0.1):.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
-
-
-def _units() -> Iterator[tuple[str, int]]:
-    yield from (("h", 3600), ("min", 60), ("s", 1))
+    return style.duration(cpu_s / processors())

@@ -1,0 +1,88 @@
+"""`headgate.sweep`: one scenario for many values of its keys, from Python; the command line stands on this too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headgate.errors import UsageError
+from headgate.runner import Watcher
+from headgate.scenario import Scenario
+from headgate.sweeps import folder as folders
+from headgate.sweeps import plan as plans
+from headgate.sweeps import running
+from headgate.sweeps import spec as specs
+from headgate.sweeps.dataset import Dataset
+from headgate.sweeps.plan import Plan
+from headgate.sweeps.result import Sweep
+
+Table = Mapping[str, Any]
+
+
+def sweep(
+    scenario: str | Path | Scenario,
+    *,
+    grid: Table | None = None,
+    list: Table | None = None,
+    latin: Table | None = None,
+    samples: int | None = None,
+    latin_seed: int = 1,
+    set: Iterable[str] = (),
+    qdiscs: Iterable[str] = (),
+    seeds: int | Iterable[int] | None = None,
+    out: str | Path | None = None,
+    threads: int | None = None,
+    cluster: str | None = None,
+    force: bool = False,
+    watcher: Watcher | None = None,
+) -> Sweep:
+    """Runs a scenario for many values of its keys, with every discipline and seed, on all processors or a cluster.
+
+    `grid`, `list` and `latin` are the tables of a scenario file's `[sweep]` (docs/guide/sweeps.md), such as
+    `grid={"link.rate": ["5Mbit/s", "10Mbit/s"]}`; without them, the file's own are taken. `set`, `qdiscs` and `seeds`
+    change the scenario first, as in `headgate.run`. With `out`, a path or a URL that fsspec knows, the dataset goes to
+    `out/<name>-sweep-<hash8>`, where points that are finished there already are not run again (unless `force`);
+    without `out` it stays in memory. `cluster` is the address of a Dask scheduler, such as `tcp://host:8786`.
+
+    Raises `ScenarioError` for a bad scenario or a bad value of a key, before anything runs; `UsageError` for a bad
+    sweep; `ResultError` for a dataset that cannot be written; `ClusterError` for a cluster that cannot be used;
+    `RunFailedError` if a point failed and `InterruptedRunError` on Ctrl-C. Finished points are kept in each case.
+    """
+    spec = None
+    if grid is not None or list is not None or latin is not None:
+        spec = specs.spec(grid or {}, list or {}, latin or {}, samples, latin_seed)
+    plan = plans.read(scenario, spec, set=tuple(set), qdiscs=tuple(qdiscs), seeds=seeds)
+    with executor(threads, cluster) as chosen:
+        return run(prepared(plan, out, force=force), chosen, watcher or Watcher())
+
+
+@contextmanager
+def executor(threads: int | None, cluster: str | None) -> Iterator[running.Executor]:
+    """What runs points: this machine, or the Dask cluster at an address, which is left alone again at the end."""
+    if threads is not None and threads < 1:
+        raise UsageError(f"threads must be at least 1, found {threads}")
+    if threads is not None and cluster is not None:
+        raise UsageError("a cluster's workers have threads of their own: leave out `threads`")
+    if cluster is None:
+        yield running.Threads(threads)
+        return
+    from headgate.sweeps.cluster import connected
+
+    with connected(cluster) as found:
+        yield found
+
+
+def prepared(plan: Plan, out: str | Path | None, *, force: bool = False) -> Dataset:
+    """The dataset that a plan goes to, its finished points known (none if `force`); nothing is written."""
+    dataset = Dataset(folders.below(out, plan.name), plan)
+    if not force:
+        dataset.look()
+    return dataset
+
+
+def run(dataset: Dataset, executor: running.Executor, watcher: Watcher) -> Sweep:
+    """Runs what a dataset is missing."""
+    cost = running.run(dataset, executor, watcher)
+    return Sweep(dataset.folder, cost)

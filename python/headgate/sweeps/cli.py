@@ -1,0 +1,90 @@
+"""The commands `headgate sweep` and `headgate query`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgate.console import console, explained
+from headgate.errors import UsageError
+
+#: So many rows of an answer fit a terminal; the other forms have all of them.
+MOST_ROWS = 200
+
+
+@explained
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file with a [sweep].")],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario first, such as duration=10s."),
+    ] = None,
+    qdisc: Annotated[
+        list[str] | None, typer.Option(metavar="SPEC", help="Sweep this discipline, in place of the file's.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")] = None,
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Put the dataset here: a folder, or a URL such as s3://bucket/path.")
+    ] = "results",
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at this address, tcp://HOST:PORT.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+) -> None:
+    """Run a scenario for many values of its keys.
+
+    The file's [sweep] says which. Points that are finished already are not run again. Ctrl-C keeps what is finished;
+    the same command resumes.
+    """
+    from headgate.progress import Bar
+    from headgate.sweeps import api, plan, running, show
+
+    try:
+        planned = plan.read(file, None, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    with api.executor(threads, cluster) as executor:
+        dataset = api.prepared(planned, out, force=force)
+        left = running.missing(dataset)
+        typer.echo(show.plan(dataset, len(left), running.estimate(planned, left, executor.count), executor.where))
+        if dry_run:
+            return
+        found = api.run(dataset, executor, Bar())
+    typer.echo(show.done(found, executor.count))
+
+
+@explained
+def query(
+    result: Annotated[str, typer.Argument(metavar="RESULT", help="A result's folder, or a sweep's (or its URL).")],
+    sql: Annotated[
+        str | None,
+        typer.Argument(metavar="SQL", help="A question, such as 'select * from links' (default: list tables)."),
+    ] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the answer as CSV.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON: an object for each row.")] = False,
+    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a Parquet file.")] = None,
+) -> None:
+    """Ask a result or a sweep a question in SQL (DuckDB)."""
+    from headgate.sweeps import query, show
+
+    if as_csv + as_json + (parquet is not None) > 1:
+        raise UsageError("--csv, --json and --parquet exclude each other")
+    database = query.views(result)
+    if sql is None:
+        console().print(show.columns(query.names(database)))
+        return
+    answer = query.ask(database, sql)
+    if as_csv:
+        typer.echo(show.csv(answer), nl=False)
+    elif as_json:
+        typer.echo(show.json(answer))
+    elif parquet is not None:
+        show.write(answer, parquet)
+    else:
+        console().print(show.rows(answer, MOST_ROWS))

@@ -1,0 +1,216 @@
+"""Points on a Dask cluster: workers run them, this process keeps the results, so that workers need no access to them.
+
+A lost worker costs its running points, which the scheduler gives to others; whatever happens to the cluster, what is
+finished is in the dataset.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from headgate import _core
+from headgate.errors import HeadgateError, UsageError
+from headgate.runner import Failures, Watcher
+from headgate.sweeps import work
+from headgate.sweeps.dataset import Dataset
+from headgate.sweeps.plan import Point
+from headgate.sweeps.running import duration, work_of
+from headgate.sweeps.work import Finished, Identity, Work
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: How long to wait for a scheduler to answer, in seconds of wall time.
+TIMEOUT_S = 5.0
+#: So many points for each thread are handed to the scheduler at a time: enough that no thread waits for the next.
+AHEAD = 3
+#: How often, in seconds of wall time, the workers are counted anew: they may come and go.
+RECOUNT_S = 1.0
+
+
+class ClusterError(HeadgateError):
+    """A cluster that cannot be reached, cannot run our points, or is lost; finished points are kept."""
+
+    exit_code = 4
+
+
+class StrangerError(Exception):
+    """A worker whose results might differ from ours."""
+
+
+class Cluster:
+    """An `Executor` on the workers of one scheduler."""
+
+    def __init__(self, client: Client, address: str) -> None:
+        self._client = client
+        self._address = address
+
+    @property
+    def count(self) -> int:
+        """The threads of all workers that are there now."""
+        return sum(self._client.nthreads().values())
+
+    @property
+    def where(self) -> str:
+        """See `Executor`."""
+        if not self.count:
+            return f"on {self._address}, which has no workers yet"
+        workers = len(self._client.nthreads())
+        return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
+
+    def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
+        """See `Executor`; `ClusterError` if the cluster is lost, or a worker is a stranger."""
+        try:
+            return _Run(self._client, dataset, watcher).all(points)
+        except StrangerError as error:
+            raise ClusterError(str(error)) from None
+        except _lost() as error:
+            kept = f"{dataset.finished} of {len(dataset.plan.points)} points are finished; the same sweep resumes"
+            raise ClusterError(f"the cluster at {self._address} is lost ({_short(error)}): {kept}") from None
+        finally:
+            watcher.end()
+
+
+class _Run:
+    """The points of one run that the scheduler has."""
+
+    def __init__(self, client: Client, dataset: Dataset, watcher: Watcher) -> None:
+        self._client = client
+        self._dataset = dataset
+        self._watcher = watcher
+        self._ours = work.identity()
+        self._given: dict[Future, Point] = {}
+        self._errors: dict[Point, BaseException] = {}
+        self._cpu_s = 0.0
+        self._threads, self._counted = 0, -math.inf
+
+    def all(self, points: Sequence[Point]) -> float:
+        """Hands out the points, a few ahead of the workers, and keeps each that comes back."""
+        from distributed import as_completed
+
+        left = iter(points)
+        finished, seconds = 0, 0.0
+        coming = as_completed(self._hand_out(left), loop=self._client.loop)
+        try:
+            for future in coming:
+                point = self._given.pop(future)
+                self._take(point, future)
+                finished, seconds = finished + 1, seconds + duration(self._dataset.plan, point)
+                self._watcher.tick(finished, seconds)
+                coming.update(self._hand_out(left))
+        finally:
+            self._client.cancel(list(self._given), force=True)
+        if self._errors:
+            raise Failures(self._errors)
+        return self._cpu_s
+
+    def _hand_out(self, left: Iterator[Point]) -> list[Future]:
+        """As many points as keep every thread busy."""
+        if time.monotonic() - self._counted > RECOUNT_S:
+            self._threads, self._counted = sum(self._client.nthreads().values()), time.monotonic()
+        room = max(1, AHEAD * self._threads) - len(self._given)
+        new = []
+        for point in (next(left, None) for _ in range(room)):
+            if point is not None:
+                ready = work_of(self._dataset.plan, point)
+                future = self._client.submit(job, ready, self._ours, key=f"headgate-{point.hash}", pure=True)
+                self._given[future] = point
+                new.append(future)
+        return new
+
+    def _take(self, point: Point, future: Future) -> None:
+        error = future.exception()
+        if error is None:
+            done: Finished = future.result()
+            self._dataset.keep(point, done)
+            self._cpu_s += done.timing.cpu_s
+        elif isinstance(error, StrangerError | OSError) or _is_loss(error):
+            raise error
+        else:
+            self._errors[point] = error
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Cluster]:
+    """The cluster at an address, until the end; `ClusterError` within seconds if it does not answer."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError("a cluster needs Dask: pip install 'headgate[cluster]'") from None
+    with _quiet():
+        try:
+            client = Client(address, timeout=TIMEOUT_S, set_as_default=False, name="headgate")
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"no Dask scheduler answers at {address}: {_short(error)}") from None
+        try:
+            _check(client, address)
+            yield Cluster(client, address)
+        finally:
+            client.close(timeout=TIMEOUT_S)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Lets Dask's client say nothing of connections that are gone: we say it ourselves, in a sentence."""
+    log = logging.getLogger("distributed.client")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+
+
+def job(ready: Work, ours: Identity) -> Finished:
+    """What a worker does."""
+    if (why := _strange(work.identity(), ours)) is not None:
+        raise StrangerError(why)
+    return work.run(ready, _core.Progress())
+
+
+def _check(client: Client, address: str) -> None:
+    """Sees that every worker that is there has our Headgate; later ones are looked at with their first point."""
+    ours = work.identity()
+    try:
+        found: dict[str, Any] = client.run(work.identity, on_error="return")
+    except OSError as error:
+        raise ClusterError(f"the cluster at {address} is lost: {_short(error)}") from None
+    for worker, theirs in found.items():
+        if isinstance(theirs, ImportError):
+            raise ClusterError(f"the worker {worker} has no Headgate: install version {ours.version} there ({theirs})")
+        if isinstance(theirs, BaseException):
+            raise ClusterError(f"the worker {worker} cannot run points: {theirs}")
+        if (why := _strange(theirs, ours)) is not None:
+            raise ClusterError(f"the worker {worker}: {why}")
+
+
+def _strange(theirs: Identity, ours: Identity) -> str | None:
+    """Why results of another might differ from ours; None if they do not."""
+    if theirs.version != ours.version:
+        return f"Headgate {theirs.version} runs there, {ours.version} here: results must come from one version"
+    if theirs.machine == ours.machine and theirs.build != ours.build:
+        return f"another build of Headgate {ours.version} runs there: results must come from one"
+    return None
+
+
+def _lost() -> tuple[type[BaseException], ...]:
+    """What Dask raises when the scheduler is gone."""
+    from concurrent.futures import CancelledError
+
+    from distributed.client import FutureCancelledError
+    from distributed.comm import CommClosedError
+
+    return (CancelledError, FutureCancelledError, CommClosedError, OSError)
+
+
+def _is_loss(error: BaseException) -> bool:
+    return isinstance(error, _lost())
+
+
+def _short(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

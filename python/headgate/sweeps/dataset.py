@@ -1,0 +1,173 @@
+"""A sweep's dataset: a folder for each table with a Parquet file for each finished point, and a table of the points.
+
+    sweep.json            what was swept, and who ran it
+    points.parquet        one row a point: its hash, the swept keys, discipline, seed, figures
+    TABLE/HASH.parquet    the rows of one point
+    receipts/HASH.json    written last: the point's scenario, its figures, the SHA-256 of its files
+
+A point is known by the hash of its scenario. It is finished when its receipt is there and every file is what the
+receipt says; anything else is run again. Nothing depends on when or where a point ran.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headgate import _core, store, tables
+from headgate.errors import ResultError
+from headgate.sweeps.folder import Folder
+from headgate.sweeps.plan import Plan, Point
+from headgate.sweeps.quantity import column
+from headgate.sweeps.work import FIGURES, SCHEMA, Finished
+
+MANIFEST = "sweep.json"
+POINTS = "points.parquet"
+RECEIPTS = "receipts"
+
+#: So many points are read at once when they are looked at again.
+_AT_ONCE = 64
+
+
+class Dataset:
+    """The dataset that one plan is run into."""
+
+    def __init__(self, folder: Folder, plan: Plan) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.damaged: list[Point] = []
+        """Points of an earlier run whose files are not what they were."""
+        self._figures: dict[str, dict[str, Any]] = {}
+
+    def look(self) -> None:
+        """Finds out which points are finished already; every file of theirs is read and compared."""
+        if self._made_by_this_build():
+            listed = {name.rpartition("/")[2] for name in self.folder.names(RECEIPTS)}
+            known = [point for point in self.plan.points if f"{point.hash}.json" in listed]
+            for some in _in_parts(known):
+                self._look_at(some)
+
+    def begin(self) -> None:
+        """Sees that the dataset can be written."""
+        self.folder.write(MANIFEST, _json(self._manifest()))
+        self.folder.write(store.BUILD, store.build().encode())
+
+    def keep(self, point: Point, done: Finished) -> None:
+        """Writes a finished point."""
+        for name, data in done.files.items():
+            self.folder.write(_file(name, point), data)
+        self.folder.write(f"{RECEIPTS}/{point.hash}.json", done.receipt)
+        self._figures[point.hash] = json.loads(done.receipt)["figures"]
+
+    def has(self, point: Point) -> bool:
+        """Whether a point is finished."""
+        return point.hash in self._figures
+
+    @property
+    def finished(self) -> int:
+        """How many of the plan's points are."""
+        return len(self._figures)
+
+    def conclude(self) -> None:
+        """Writes the table of the points that are finished."""
+        out = pa.BufferOutputStream()
+        pq.write_table(self._points(), out, **tables.PARQUET)
+        self.folder.write(POINTS, out.getvalue().to_pybytes())
+
+    def _made_by_this_build(self) -> bool:
+        """Whether what is there came from the very simulator that is running (as `Store` has it)."""
+        return self.folder.read([store.BUILD]).get(store.BUILD) == store.build().encode()
+
+    def _look_at(self, points: Sequence[Point]) -> None:
+        names = {point: f"{RECEIPTS}/{point.hash}.json" for point in points}
+        read = self.folder.read(list(names.values()))
+        receipts = {point: _receipt(read.get(name, b"")) for point, name in names.items()}
+        expected = {point: receipt["tables"] for point, receipt in receipts.items() if receipt is not None}
+        files = self.folder.read([_file(name, point) for point, hashes in expected.items() for name in hashes])
+        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        for point, receipt in receipts.items():
+            whole = all(hashes.get(_file(name, point)) == each for name, each in expected.get(point, {}).items())
+            if receipt is not None and receipt["point"] == point.hash and whole:
+                self._figures[point.hash] = receipt["figures"]
+            else:
+                self.damaged.append(point)
+
+    def _points(self) -> pa.Table:
+        points = [point for point in self.plan.points if self.has(point)]
+        columns: dict[str, pa.Array] = {"point": pa.array([point.hash for point in points], pa.string())}
+        fields = [pa.field("point", pa.string(), nullable=False)]
+        for key in self.plan.spec.keys:
+            given = [dict(point.settings).get(key) for point in points]
+            values, unit = column([value for value in given if value is not None])
+            left = iter(values)
+            columns[key] = pa.array([None if value is None else next(left) for value in given])
+            fields.append(pa.field(key, columns[key].type, metadata={"unit": unit} if unit else None))
+        columns["discipline"] = pa.array([point.qdisc.partition(":")[0] for point in points], pa.string())
+        columns["qdisc"] = pa.array([point.qdisc for point in points], pa.string())
+        columns["seed"] = pa.array([point.seed for point in points], pa.uint64())
+        fields += [pa.field(name, columns[name].type, nullable=False) for name in ("discipline", "qdisc", "seed")]
+        for name in FIGURES:
+            columns[name] = pa.array([self._figures[point.hash][name] for point in points], pa.float64())
+            fields.append(pa.field(name, pa.float64()))
+        return pa.table(list(columns.values()), schema=pa.schema(fields))
+
+    def _manifest(self) -> dict[str, Any]:
+        """What is the same wherever, and however often, the plan is run."""
+        keys = {}
+        for key in self.plan.spec.keys:
+            found = [value for point in self.plan.points for name, value in point.settings if name == key]
+            keys[key] = {"unit": column(found)[1], "values": len({str(value) for value in found})}
+        return {
+            "schema": SCHEMA,
+            "headgate": _core.VERSION,
+            "name": self.plan.base.name,
+            "scenario": self.plan.source.text,
+            "set": list(self.plan.source.set),
+            "qdiscs": self.plan.base.qdiscs,
+            "seeds": self.plan.base.seeds,
+            "keys": keys,
+            "tables": [*tables.NAMES, *self.plan.base.records],
+            "points": len(self.plan.points),
+        }
+
+
+def read_manifest(folder: Folder) -> dict[str, Any]:
+    """What a dataset says of itself; `ResultError` if there is none that this version understands."""
+    data = folder.read([MANIFEST]).get(MANIFEST)
+    if data is None:
+        raise ResultError(f"{folder.url} is not the dataset of a sweep: it has no {MANIFEST}")
+    try:
+        manifest: dict[str, Any] = json.loads(data)
+    except ValueError as error:
+        raise ResultError(f"{folder.url}/{MANIFEST} is damaged: {error}") from None
+    if manifest.get("schema") != SCHEMA:
+        found = manifest.get("schema")
+        raise ResultError(f"{folder.url} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")
+    return manifest
+
+
+def _file(table: str, point: Point) -> str:
+    return f"{table}/{point.hash}.parquet"
+
+
+def _receipt(data: bytes) -> dict[str, Any] | None:
+    """A receipt if it is one."""
+    try:
+        receipt: dict[str, Any] = json.loads(data)
+        return receipt if receipt["schema"] == SCHEMA and receipt["tables"] and receipt["figures"] else None
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _in_parts(points: Sequence[Point]) -> Iterator[Sequence[Point]]:
+    for first in range(0, len(points), _AT_ONCE):
+        yield points[first : first + _AT_ONCE]
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()

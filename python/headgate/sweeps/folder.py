@@ -1,0 +1,144 @@
+"""Where a dataset is kept: a local folder, anything that fsspec reaches (`s3://bucket/path`), or memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from headgate import store
+from headgate.errors import ResultError, UsageError
+
+
+class Folder(Protocol):
+    """A folder of files by name, such as `flows/0123456789abcdef.parquet`; each is written whole."""
+
+    @property
+    def url(self) -> str | None:
+        """What messages call it, and what opens it again; None for memory."""
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder below it; none if there is no such folder."""
+
+    def read(self, names: Sequence[str]) -> dict[str, bytes]:
+        """The files of these names that are there."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Writes a file; `ResultError` if that fails."""
+
+
+class Memory:
+    """Files that nobody keeps."""
+
+    url = None
+
+    def __init__(self) -> None:
+        self._files: dict[str, bytes] = {}
+
+    def names(self, folder: str) -> list[str]:
+        """See `Folder`."""
+        return [name for name in self._files if name.startswith(f"{folder}/")]
+
+    def read(self, names: Sequence[str]) -> dict[str, bytes]:
+        """See `Folder`."""
+        return {name: self._files[name] for name in names if name in self._files}
+
+    def write(self, name: str, data: bytes) -> None:
+        """See `Folder`."""
+        self._files[name] = data
+
+
+class Local:
+    """A folder on this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._made: set[Path] = set()
+
+    @property
+    def url(self) -> str:
+        """See `Folder`."""
+        return str(self._path)
+
+    def names(self, folder: str) -> list[str]:
+        """See `Folder`."""
+        found = self._path / folder
+        return [f"{folder}/{file.name}" for file in found.iterdir()] if found.is_dir() else []
+
+    def read(self, names: Sequence[str]) -> dict[str, bytes]:
+        """See `Folder`."""
+        try:
+            return {name: (self._path / name).read_bytes() for name in names if (self._path / name).is_file()}
+        except OSError as error:
+            raise ResultError(f"cannot read {self._path}: {error.strerror or error}") from None
+
+    def write(self, name: str, data: bytes) -> None:
+        """See `Folder`."""
+        file = self._path / name
+        try:
+            if file.parent not in self._made:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                self._made.add(file.parent)
+            store.write_bytes(file, data)
+        except OSError as error:
+            raise store.not_writable(self._path, error) from None
+
+
+class Remote:
+    """A folder that fsspec reaches. Object stores write whole files alone, so that none is ever seen half."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError:
+            raise UsageError(f"{url} needs fsspec: pip install 'headgate[cluster]'") from None
+        try:
+            self.files, self._path = url_to_fs(url)
+        except (ImportError, ValueError) as error:  # a scheme that needs a package of its own, or that nobody knows
+            raise UsageError(f"cannot open {url}: {error}") from None
+        self.url = url
+
+    def names(self, folder: str) -> list[str]:
+        """See `Folder`."""
+        try:
+            found = self._do("read", self.files.ls, f"{self._path}/{folder}", detail=False)
+        except FileNotFoundError:
+            return []
+        return [f"{folder}/{file.rsplit('/', 1)[-1]}" for file in found]
+
+    def read(self, names: Sequence[str]) -> dict[str, bytes]:
+        """See `Folder`."""
+        paths = {f"{self._path}/{name}": name for name in names}
+        found = self._do("read", self.files.cat, list(paths), on_error="omit") if paths else {}
+        # Some file systems give back paths with a root before them.
+        return {name: data for path, data in found.items() for given, name in paths.items() if path.endswith(given)}
+
+    def write(self, name: str, data: bytes) -> None:
+        """See `Folder`."""
+        path = f"{self._path}/{name}"
+        self._do("write results to", self.files.makedirs, path.rsplit("/", 1)[0], exist_ok=True)
+        self._do("write results to", self.files.pipe_file, path, data)
+
+    def _do(self, what: str, job: Any, *args: Any, **named: Any) -> Any:
+        try:
+            return job(*args, **named)
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # every file system has errors of its own
+            raise ResultError(f"cannot {what} {self.url}: {error}") from error
+
+
+def below(parent: str | Path | None, name: str) -> Folder:
+    """The folder `name` in `parent`: a path, a URL, or None for memory."""
+    if parent is None:
+        return Memory()
+    return at(f"{str(parent).rstrip('/')}/{name}" if _is_url(parent) else Path(parent) / name)
+
+
+def at(place: str | Path) -> Folder:
+    """The folder at a path or a URL."""
+    return Remote(str(place)) if _is_url(place) else Local(Path(place))
+
+
+def _is_url(place: str | Path) -> bool:
+    return isinstance(place, str) and "://" in place

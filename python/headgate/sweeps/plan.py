@@ -1,0 +1,161 @@
+"""From a scenario and what is to be swept to points: each a scenario of one discipline and one seed, known by its hash.
+
+Every point is read and checked before anything runs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headgate._core import ScenarioError
+from headgate.errors import UsageError
+from headgate.scenario import Scenario, files_in
+from headgate.sweeps import spec as specs
+from headgate.sweeps.quantity import toml
+from headgate.sweeps.spec import Settings, Spec
+
+#: Settings of a discipline, as `--set` has them: `qdisc.red.maxp`.
+OF_QDISC = "qdisc"
+#: So much of a point's hash is its name: 64 bits are enough for a million points, and short enough to read.
+HASH = 16
+
+
+class Point(NamedTuple):
+    """One run: the values of the swept keys that concern it, its discipline and seed, and the hash it is known by."""
+
+    settings: Settings
+    qdisc: str
+    seed: int
+    hash: str
+
+    def __str__(self) -> str:
+        swept = "".join(f", {key} = {toml(value)}" for key, value in self.settings)
+        return f"{self.qdisc} with seed {self.seed}{swept}"
+
+
+class Source(NamedTuple):
+    """The scenario that is swept: the text of a file, the changes made to it first, and the files that it names."""
+
+    text: str
+    file: str
+    set: tuple[str, ...]
+    files: Callable[[str], bytes]
+
+    @classmethod
+    def of(cls, scenario: str | Path | Scenario, changes: Sequence[str]) -> Source:
+        """A scenario file, or a scenario in its canonical form."""
+        if isinstance(scenario, Scenario):
+            return cls(scenario.to_toml(), "<scenario>", tuple(changes), scenario.inputs.__getitem__)
+        path = Path(scenario)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            Scenario.load(path)  # says which byte is wrong
+            raise
+        return cls(text, str(path), tuple(changes), functools.cache(files_in(path.parent)))
+
+    def read(self, settings: Settings = (), **further: Any) -> Scenario:
+        """The scenario with these settings, and disciplines and seeds as in `Scenario.parse`."""
+        changes = [*self.set, *(f"{key}={toml(value)}" for key, value in settings)]
+        return Scenario.parse(self.text, file=self.file, set=changes, files=self.files, **further)
+
+
+class Plan:
+    """All points of a sweep, different from each other, in the order in which they are written."""
+
+    def __init__(self, source: Source, spec: Spec, *, qdiscs: Sequence[str] = (), seeds: Any = None) -> None:
+        self.source = source
+        self.spec = spec
+        self.base = source.read(qdiscs=qdiscs, seeds=seeds)
+        if self.base.captures:
+            raise UsageError("a sweep captures no packets: leave out `record.capture`, and run a point you want to see")
+        self._check_qdiscs()
+        self.points = self._points()
+
+    @property
+    def name(self) -> str:
+        """What its dataset is called: by what is not swept, so that a wider sweep finds its points there."""
+        fixed = self.base.changed(qdiscs=["droptail"], seeds=[1])
+        return f"{self.base.name}-sweep-{fixed.config_hash[:8]}"
+
+    def scenario(self, point: Point) -> Scenario:
+        """The scenario of one point."""
+        return self._read(point.settings, point.qdisc, point.seed)
+
+    def _points(self) -> list[Point]:
+        found: dict[str, Point] = {}
+        for settings in self.spec.settings():
+            for qdisc in self.base.qdiscs:
+                mine = tuple(setting for setting in settings if _concerns(setting[0], qdisc))
+                for seed in self.base.seeds:
+                    point = Point(mine, qdisc, seed, self._read(mine, qdisc, seed).config_hash[:HASH])
+                    found.setdefault(point.hash, point)
+        return list(found.values())
+
+    def _read(self, settings: Settings, qdisc: str, seed: int) -> Scenario:
+        try:
+            return self.source.read(settings, qdiscs=[qdisc], seeds=[seed])
+        except ScenarioError as error:
+            raise _explained(error, self.source.file, settings) from None
+
+    def _check_qdiscs(self) -> None:
+        """Sees that every discipline with a swept setting is among those of the scenario."""
+        one_of_each = list({_name(qdisc): qdisc for qdisc in reversed(self.base.qdiscs)}.values())
+        names = [_name(qdisc) for qdisc in one_of_each]
+        for settings in self.spec.settings():
+            for key, value in settings:
+                if key.split(".")[0] == OF_QDISC and (key.count(".") != 2 or key.split(".")[1] not in names):
+                    try:
+                        self.source.read(((key, value),), qdiscs=one_of_each)
+                    except ScenarioError as error:
+                        raise _explained(error, self.source.file, ((key, value),)) from None
+            return
+
+
+def read(
+    scenario: str | Path | Scenario,
+    spec: Spec | None,
+    *,
+    set: Sequence[str] = (),
+    qdiscs: Sequence[str] = (),
+    seeds: Any = None,
+) -> Plan:
+    """The plan of a scenario file, or a scenario; without a `spec`, of the file's own `[sweep]`.
+
+    Raises `ScenarioError` for a bad scenario, also with the values of one point, `UsageError` for a bad `[sweep]`, and
+    `OSError` for a file that cannot be read.
+    """
+    if spec is None and isinstance(scenario, Scenario):
+        raise UsageError("say what to sweep: `grid`, `list` or `latin`")
+    source = Source.of(scenario, set)
+    if spec is None:
+        source.read(qdiscs=qdiscs, seeds=seeds)  # what is wrong in the file has a line and a column
+        spec = specs.read(source.text)
+    return Plan(source, spec, qdiscs=qdiscs, seeds=seeds)
+
+
+def _name(qdisc: str) -> str:
+    return qdisc.partition(":")[0]
+
+
+def _concerns(key: str, qdisc: str) -> bool:
+    """Whether a key means anything to a discipline: settings of others do not."""
+    steps = key.split(".")
+    return steps[0] != OF_QDISC or (len(steps) > 1 and steps[1] == _name(qdisc))
+
+
+def _explained(error: ScenarioError, file: str, settings: Settings) -> ScenarioError:
+    """The error of a point, which says which values are to blame."""
+    written = [(f"--set {key}={toml(value)}", f"{key} = {toml(value)}") for key, value in settings]
+    to_blame = [shown for change, shown in written if change == error.change] or [shown for _, shown in written]
+    if not to_blame:
+        return error
+    where = f"\n --> {file}, [sweep]: {', '.join(to_blame)}"
+    explained = ScenarioError(f"error: {error.message}{where}" + (f"\n  = {error.help}" if error.help else ""))
+    for part in ("message", "help", "file", "key", "line", "column"):
+        setattr(explained, part, getattr(error, part))
+    explained.change = ", ".join(to_blame)
+    return explained

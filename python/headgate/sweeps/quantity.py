@@ -1,0 +1,97 @@
+"""Swept values: as the scenario file takes them, as numbers in one unit, and between two of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NamedTuple
+
+from headgate.units import WRITTEN, Unit, Units
+
+#: What a key of a scenario can be given.
+Value = str | bool | int | float | list[Any] | dict[str, Any]
+
+_SIZES = {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1_048_576.0}
+
+#: The units that swept values are compared in; of the last three there are only whole ones.
+UNITS = (
+    Units.TIME.value,
+    Units.RATE.value,
+    Unit("%", {"%": 1.0}, "a share"),
+    Unit("packets", {"p": 1.0}, "a number of packets"),
+    Unit("bytes", _SIZES, "a size"),
+)
+WHOLE = ("bit/s", "packets", "bytes")
+
+
+class Number(NamedTuple):
+    """A number, in the unit it was written in and in the one of its kind (`unit`; empty for a bare number)."""
+
+    value: float
+    written: str
+    unit: str
+    scale: float
+
+    @property
+    def amount(self) -> float:
+        """In the unit of its kind."""
+        return self.value * self.scale
+
+
+def number(value: Value) -> Number | None:
+    """The number that `value` is, if it is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if not isinstance(value, str):
+        return Number(value, "", "", 1.0)
+    found = WRITTEN.fullmatch(value)
+    for unit in UNITS:
+        if found is not None and found["unit"] in unit.scales:
+            return Number(float(found["number"]), found["unit"], unit.name, unit.scales[found["unit"]])
+    return None
+
+
+def column(values: list[Value]) -> tuple[list[Any], str]:
+    """The values of a key as one column, and its unit: numbers where all are of one kind, else as they are written."""
+    numbers = [number(value) for value in values]
+    kinds = {each.unit for each in numbers if each is not None}
+    if None in numbers or len(kinds) != 1:
+        same = len({type(value) for value in values}) == 1 and isinstance(values[0], bool | str)
+        return (list(values) if same else [value if isinstance(value, str) else toml(value) for value in values]), ""
+    if all(isinstance(value, int) for value in values):
+        return list(values), ""
+    return [each.amount for each in numbers if each is not None], kinds.pop()
+
+
+class Range(NamedTuple):
+    """All values from `low` to `high`, of one kind."""
+
+    low: Number
+    high: Number
+    whole: bool
+    log: bool
+
+    def at(self, share: float) -> Value:
+        """The value at this share of the way, 0 to 1, in the unit of `low`."""
+        low, high = self.low.amount, self.high.amount
+        amount = low * (high / low) ** share if self.log else low + (high - low) * share
+        if self.whole:
+            amount = math.floor(amount + 0.5)
+        if not self.low.written:
+            return int(amount) if self.whole else float(f"{amount:.6g}")
+        return f"{amount / self.low.scale:.9g}{self.low.written}" if self.whole else self._short(amount)
+
+    def _short(self, amount: float) -> str:
+        return f"{float(f'{amount / self.low.scale:.6g}'):.9g}{self.low.written}"
+
+
+def toml(value: Value) -> str:
+    """A value as TOML, on one line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(toml(each) for each in value)}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(key)} = {toml(each)}' for key, each in value.items())} }}"
+    # What JSON escapes, TOML escapes alike.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -1,0 +1,112 @@
+"""SQL over results through DuckDB: every table of a result folder or a sweep's dataset is a view."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headgate import store, tables
+from headgate.errors import UsageError
+from headgate.sweeps.folder import Local, Remote
+from headgate.sweeps.result import Sweep
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+
+def connect() -> DuckDBPyConnection:
+    """A database in memory; `UsageError` says how to get DuckDB if it is not there."""
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("queries need DuckDB: pip install 'headgate[query]'") from None
+    return duckdb.connect()
+
+
+def views(place: str) -> DuckDBPyConnection:
+    """The tables of the result folder or the dataset at `place`; `ResultError` if it is neither."""
+    if "://" not in place and (Path(place) / store.MANIFEST).is_file():
+        return result_views(Path(place))
+    return sweep_views(Sweep.load(place))
+
+
+def ask(database: DuckDBPyConnection, sql: str) -> pa.Table:
+    """The answer to a question; `UsageError` if it cannot be asked."""
+    import duckdb
+
+    try:
+        answer = database.sql(sql)
+        if answer is None:
+            raise UsageError('that is no question: ask with `select`, as in "select * from points"')
+        return answer.to_arrow_table()
+    except duckdb.Error as error:
+        raise UsageError(f"{error}{_hint(database, sql)}") from None
+
+
+def names(database: DuckDBPyConnection) -> dict[str, list[str]]:
+    """The columns of every view."""
+    listed = database.execute("select view_name from duckdb_views() where not internal order by view_oid").fetchall()
+    found = [name for (name,) in listed if not name.startswith("_")]
+    return {name: database.view(name).columns for name in found}
+
+
+def result_views(path: Path) -> DuckDBPyConnection:
+    """The tables of a result; `points` has its disciplines and seeds."""
+    manifest = store.read_manifest(path)
+    database = connect()
+    points = pa.Table.from_pylist([{key: point[key] for key in ("qdisc", "seed")} for point in manifest["points"]])
+    database.from_arrow(points).create_view("points")
+    for name in tables.NAMES:
+        _parquet(database, [str(path / f"{name}.parquet")]).create_view(name)
+    for name in tables.STREAMED:
+        if any(file.startswith(f"{name}/") for file in manifest["tables"]):
+            files = [str(path / file) for file in manifest["tables"] if file.startswith(f"{name}/")]
+            _parquet(database, files, union_by_name=True).create_view(name)
+    return database
+
+
+def sweep_views(sweep: Sweep) -> DuckDBPyConnection:
+    """The points of a sweep, and its tables with the swept keys beside each row."""
+    database = connect()
+    if isinstance(sweep.folder, Remote):
+        database.register_filesystem(sweep.folder.files)
+    database.from_arrow(sweep.points).create_view("points")
+    if sweep.points.num_rows == 0:
+        return database
+    keys = [f"points.{_quoted(key)}" for key in (*sweep.keys, "discipline")]
+    for name in sweep.manifest["tables"]:
+        _rows(database, sweep, name).create_view(f"_{name}")
+        of_points = f"select points.point, {', '.join(keys)}, rows.* exclude (point) "
+        database.execute(f"create view {name} as {of_points} from _{name} as rows join points using (point)")
+    return database
+
+
+def _rows(database: DuckDBPyConnection, sweep: Sweep, name: str) -> DuckDBPyRelation:
+    files = sweep.files(name)
+    # Gauges of disciplines are columns of events; every other table has the same columns in each file.
+    by_name = name in tables.STREAMED
+    if isinstance(sweep.folder, Local | Remote):
+        return _parquet(database, [f"{sweep.url}/{file}" for file in files], union_by_name=by_name)
+    found = sweep.folder.read(files)
+    return database.from_arrow(tables.join(pq.read_table(io.BytesIO(found[file])) for file in files))
+
+
+def _parquet(database: DuckDBPyConnection, files: list[str], **options: Any) -> DuckDBPyRelation:
+    return database.read_parquet(files, **options)
+
+
+def _hint(database: DuckDBPyConnection, sql: str) -> str:
+    """How to write a key with a dot, if one stands there without quotes; else which tables there are."""
+    columns = names(database)
+    dotted = [key for key in columns.get("points", []) if "." in key and key in sql and f'"{key}"' not in sql]
+    if dotted:
+        return f'\nwrite keys in double quotes: "{dotted[0]}"'
+    return f"\ntables: {', '.join(columns)}; `headgate query RESULT` lists their columns"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

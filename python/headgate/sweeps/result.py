@@ -1,0 +1,84 @@
+"""What a sweep found: the table of its points, and every table of theirs with the swept keys beside each row."""
+
+from __future__ import annotations
+
+import io
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headgate import tables
+from headgate.errors import ResultError, UsageError, meant
+from headgate.sweeps import folder as folders
+from headgate.sweeps.dataset import POINTS, read_manifest
+from headgate.sweeps.folder import Folder
+
+if TYPE_CHECKING:
+    from headgate.sweeps.running import Cost
+
+
+class Sweep:
+    """The dataset of a sweep. docs/guide/sweeps.md explains its files; other programs read them as they are."""
+
+    def __init__(self, folder: Folder, cost: Cost | None = None) -> None:
+        self.folder = folder
+        self.manifest: dict[str, Any] = read_manifest(folder)
+        self.cost = cost
+        """What the run cost that gave this; None if it was loaded."""
+
+    @classmethod
+    def load(cls, place: str | Path) -> Sweep:
+        """The dataset at a path, or at a URL such as `s3://bucket/path`; `ResultError` if there is none."""
+        return cls(folders.at(place))
+
+    @property
+    def url(self) -> str | None:
+        """Where it is; None in memory."""
+        return self.folder.url
+
+    @property
+    def keys(self) -> list[str]:
+        """The swept keys, such as `link.rate`."""
+        return list(self.manifest["keys"])
+
+    @cached_property
+    def points(self) -> pa.Table:
+        """One row a finished point: `point` (its hash), the swept keys, `discipline`, `qdisc`, `seed`, and figures."""
+        data = self.folder.read([POINTS]).get(POINTS)
+        if data is None:
+            raise ResultError(f"{self.url} has no {POINTS}: run the sweep again to make it")
+        return pq.read_table(io.BytesIO(data))
+
+    def files(self, name: str) -> list[str]:
+        """The files of a table, one a finished point, in the order of `points`."""
+        if name not in self.manifest["tables"]:
+            raise UsageError(f"the sweep has no table {name!r}{meant(name, self.manifest['tables'])}")
+        return [f"{name}/{point}.parquet" for point in self.points["point"].to_pylist()]
+
+    def table(self, name: str) -> pa.Table:
+        """A table of all points, such as `flows`: rows in the order of `points`, with the swept keys beside them."""
+        files = self.files(name)
+        found = self.folder.read(files)
+        parts = [pq.read_table(io.BytesIO(found[file])) for file in files if file in found]
+        if len(parts) < len(files) or not parts:
+            raise ResultError(f"{self.url} has {len(parts)} of {len(files)} files of {name}: run the sweep again")
+        rows = tables.concat(parts)
+        which = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
+        beside = self.points.select([*self.keys, "discipline"]).take(pa.array(which))
+        for place, field in enumerate(beside.schema):
+            rows = rows.add_column(place + 1, field, beside.column(place))
+        return rows
+
+    def query(self, sql: str) -> pa.Table:
+        """The answer to an SQL question, with `points` and every table as views; needs DuckDB."""
+        from headgate.sweeps.query import ask, sweep_views
+
+        return ask(sweep_views(self), sql)
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.url is None else self.url
+        return f"Sweep({self.manifest['name']!r}, {self.points.num_rows} of {self.manifest['points']} points, {where})"

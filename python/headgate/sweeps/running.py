@@ -1,0 +1,142 @@
+"""Runs a plan: the points that its dataset has not yet, on this machine's processors or on a cluster."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from headgate import _core
+from headgate.batch import supervised
+from headgate.runner import Watcher, processors, run_points
+from headgate.sweeps import work
+from headgate.sweeps.dataset import Dataset
+from headgate.sweeps.plan import Plan, Point
+from headgate.sweeps.work import Work
+
+#: An estimate looks at so many points, each for at most so many seconds.
+_PROBES = 5
+_PROBE_S = 0.1
+
+
+class Cost(NamedTuple):
+    """What the points of a run cost: processor seconds of the simulation alone, and wall time of the whole run."""
+
+    points: int
+    cpu_s: float
+    wall_s: float
+
+
+class Executor(Protocol):
+    """Runs points somewhere."""
+
+    @property
+    def count(self) -> int:
+        """On how many threads."""
+
+    @property
+    def where(self) -> str:
+        """Where, in words."""
+
+    def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
+        """Runs points and keeps each in the dataset when it is finished; gives their processor seconds.
+
+        Raises `Failures` when the others are done if some failed, and whatever ends it at once.
+        """
+
+
+class Threads:
+    """The processors of this machine: a simulation leaves the interpreter to other threads."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._count = threads or processors()
+
+    @property
+    def count(self) -> int:
+        """See `Executor`."""
+        return self._count
+
+    @property
+    def where(self) -> str:
+        """See `Executor`."""
+        return f"on {self.count} thread{'' if self.count == 1 else 's'}"
+
+    def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
+        """See `Executor`."""
+        spent: list[float] = []
+
+        def job(point: Point, progress: _core.Progress) -> None:
+            done = work.run(work_of(dataset.plan, point), progress)
+            dataset.keep(point, done)
+            spent.append(done.timing.cpu_s)
+
+        run_points(points, job, threads=self.count, watcher=watcher)
+        return sum(spent)
+
+
+def work_of(plan: Plan, point: Point) -> Work:
+    """What it takes to run a point."""
+    scenario = plan.scenario(point)
+    return Work(point.hash, scenario.to_toml(), scenario.inputs)
+
+
+def missing(dataset: Dataset) -> list[Point]:
+    """The points that are not finished."""
+    return [point for point in dataset.plan.points if not dataset.has(point)]
+
+
+def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Cost:
+    """Runs every point that is missing; the table of points is of the finished ones, whatever ended the run.
+
+    Raises `RunFailedError` when the others are done if points failed, `InterruptedRunError` on Ctrl-C, and
+    `ResultError` if the dataset cannot be written.
+    """
+    points = missing(dataset)
+    total = len(dataset.plan.points)
+    began = time.perf_counter()
+    dataset.begin()
+    watcher.begin(total, total - len(points), sum(duration(dataset.plan, point) for point in points))
+    cpu_s = 0.0
+    try:
+        with supervised(lambda: dataset.finished, total, dataset.folder.url):
+            if points:
+                cpu_s = executor.run(points, dataset, watcher)
+    finally:
+        dataset.conclude()
+    return Cost(len(points), cpu_s, time.perf_counter() - began)
+
+
+def estimate(plan: Plan, points: Sequence[Point], threads: int) -> float | None:
+    """About how many seconds the points will take on so many threads: a few of them are tried for a moment.
+
+    None if the simulator did not get far enough to tell.
+    """
+    chosen = points[:: max(1, len(points) // _PROBES)][:_PROBES]
+    costs = [_probe(plan, point) for point in chosen]
+    if not costs or None in costs:
+        return None
+    return sum(cost for cost in costs if cost is not None) / len(costs) * len(points) / threads
+
+
+def _probe(plan: Plan, point: Point) -> float | None:
+    """About how many seconds one point takes."""
+    ready = work_of(plan, point)
+    progress = _core.Progress()
+    alarm = threading.Timer(_PROBE_S, progress.stop)
+    began = time.perf_counter()
+    alarm.start()
+    try:
+        work.run(ready, progress)
+        return time.perf_counter() - began
+    except _core.Stopped:
+        part = progress.seconds / duration(plan, point)
+        return (time.perf_counter() - began) / part if part > 0 else None
+    finally:
+        alarm.cancel()
+
+
+def duration(plan: Plan, point: Point) -> float:
+    """The simulated seconds of a point, as far as they are known without reading it again."""
+    swept = dict(point.settings).get("duration")
+    return plan.scenario(point).duration_s if swept is not None else plan.base.duration_s

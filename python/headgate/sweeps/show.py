@@ -1,0 +1,127 @@
+"""What the commands of a sweep print: the plan, what was done, and the answer to a question."""
+
+from __future__ import annotations
+
+import io
+import json as jsons
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv
+from rich.table import Table
+
+from headgate import store, style, tables
+from headgate.errors import UsageError
+from headgate.sweeps.quantity import Value, toml
+
+if TYPE_CHECKING:
+    from headgate.sweeps.dataset import Dataset
+    from headgate.sweeps.result import Sweep
+
+#: A key with more values than this is told by how many they are.
+_LISTED = 8
+
+
+def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
+    """Which points there are, how many are to be run, and how long that takes."""
+    made = dataset.plan
+    total = len(made.points)
+    lines = [f"{made.base.name}: {total} points"]
+    for key in made.spec.keys:
+        given = (value for point in made.points for name, value in point.settings if name == key)
+        values = list(dict.fromkeys(toml(value) for value in given))
+        lines.append(f"  {key}: {_some(values)}")
+    lines.append(f"  disciplines: {_some(made.base.qdiscs)}")
+    lines.append(f"  seeds: {_some(made.base.seeds)}")
+    if dataset.damaged:
+        number = len(dataset.damaged)
+        are = "finished point is damaged, and is" if number == 1 else "finished points are damaged, and are"
+        lines.append(f"  {number} {are} run again: {dataset.damaged[0]}{'' if number == 1 else ' ..'}")
+    if left < total:
+        lines.append(f"  {total - left} points are finished already")
+    if left:
+        lines.append(f"{left} points to run, {where}{_about(seconds)}")
+    return "\n".join(lines)
+
+
+def done(found: Sweep, count: int) -> str:
+    """Where the dataset is, and what it cost."""
+    lines = []
+    if found.cost is not None and found.cost.points:
+        points, cpu_s, wall_s = found.cost
+        busy = f", the simulator busy on {100 * cpu_s / (wall_s * count):.0f} % of {count}" if count else ""
+        lines.append(f"{points} points in {style.duration(wall_s)}{busy}")
+    return "\n".join([*lines, f"dataset  {found.url}"])
+
+
+def columns(names: dict[str, list[str]]) -> Table:
+    """Every table with its columns."""
+    drawn = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    drawn.add_column(no_wrap=True)
+    drawn.add_column(overflow="fold")
+    for name, each in names.items():
+        drawn.add_row(name, ", ".join(each))
+    return drawn
+
+
+def rows(answer: pa.Table, most: int) -> Table:
+    """An answer for people."""
+    drawn = Table(box=None, padding=(0, 2, 0, 0))
+    for field in answer.schema:
+        number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+        drawn.add_column(field.name, justify="right" if number else "left", overflow="fold")
+    for row in zip(*(column.to_pylist() for column in answer.slice(0, most).columns), strict=True):
+        drawn.add_row(*(_cell(value) for value in row))
+    if answer.num_rows > most:
+        drawn.caption = f"{answer.num_rows - most} more rows: --csv, --json and --parquet have them all"
+    return drawn
+
+
+def csv(answer: pa.Table) -> str:
+    """An answer as CSV, with a line of names."""
+    plain = pa.table([_plain(column) for column in answer.columns], names=answer.column_names)
+    out = io.BytesIO()
+    pyarrow.csv.write_csv(plain, out)
+    return out.getvalue().decode()
+
+
+def json(answer: pa.Table) -> str:
+    """An answer as a list with an object for each row; what is no finite number is null."""
+    found = [{name: _finite(value) for name, value in row.items()} for row in answer.to_pylist()]
+    return jsons.dumps(found, indent=1, allow_nan=False, default=str)
+
+
+def write(answer: pa.Table, file: Path) -> None:
+    """Writes an answer to a Parquet file."""
+    try:
+        tables.write(file, answer)
+    except OSError as error:
+        raise store.not_writable(file, error) from None
+    except pa.ArrowException as error:
+        raise UsageError(f"the answer does not fit a Parquet file: {error}") from None
+
+
+def _some(values: Sequence[Value]) -> str:
+    texts = [value if isinstance(value, str) else str(value) for value in values]
+    return ", ".join(texts) if len(texts) <= _LISTED else f"{len(texts)} values, {texts[0]} .. {texts[-1]}"
+
+
+def _about(seconds: float | None) -> str:
+    return "" if seconds is None else f": about {style.duration(seconds)}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return style.MISSING
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column

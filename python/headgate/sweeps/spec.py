@@ -1,0 +1,167 @@
+"""What is to be swept, as a scenario file's `[sweep]` or Python's arguments say it.
+
+`grid`: every combination; `list`: row by row; `latin`: a Latin hypercube (McKay, Beckman and Conover, Technometrics 21,
+1979): each range in as many equal parts as there are samples, one sample in each part of each range. The three are
+crossed with each other, with the scenario's disciplines and with its seeds.
+"""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from headgate.errors import UsageError, meant
+from headgate.sweeps.quantity import WHOLE, Range, Value, number
+
+#: One value for each swept key.
+Settings = tuple[tuple[str, Value], ...]
+
+#: Under `[sweep]` beside the three tables of keys.
+SAMPLES, SEED = "samples", "latin_seed"
+TABLES = ("grid", "list", "latin")
+_RANGE = ("from", "to", "steps", "scale")
+_MOST_STEPS = 100_000
+
+
+class Spec(NamedTuple):
+    """What is swept: values by key for `grid` and `rows`, ranges (or values) by key for `latin`."""
+
+    grid: Mapping[str, Sequence[Value]]
+    rows: Mapping[str, Sequence[Value]]
+    latin: Mapping[str, Range | Sequence[Value]]
+    samples: int = 0
+    seed: int = 1
+
+    @property
+    def keys(self) -> list[str]:
+        """Every swept key, in the order in which they are written."""
+        return [*self.grid, *self.rows, *self.latin]
+
+    def settings(self) -> Iterator[Settings]:
+        """Every combination; the first key changes slowest."""
+        axes: list[list[Settings]] = [[((key, value),) for value in values] for key, values in self.grid.items()]
+        if self.rows:
+            axes.append([tuple(zip(self.rows, row, strict=True)) for row in zip(*self.rows.values(), strict=True)])
+        if self.latin:
+            axes.append(self._samples())
+        for parts in product(*axes):
+            yield tuple(setting for part in parts for setting in part)
+
+    def _samples(self) -> list[Settings]:
+        columns = [[(key, value) for value in self._column(key, along)] for key, along in self.latin.items()]
+        return list(zip(*columns, strict=True))
+
+    def _column(self, key: str, along: Range | Sequence[Value]) -> Iterator[Value]:
+        """The values of one key. Its stream is named by seed and key: a further key does not disturb the others."""
+        draws = random.Random(f"{self.seed} latin {key}")  # noqa: S311 - chance is to be repeated
+        parts = sorted(range(self.samples), key=lambda _: draws.random())
+        for part in parts:
+            share = (part + draws.random()) / self.samples
+            yield along.at(share) if isinstance(along, Range) else along[int(share * len(along))]
+
+
+def read(text: str) -> Spec:
+    """What the `[sweep]` of a scenario file's text says; `UsageError` if it says nothing, or what is wrong in it."""
+    table = tomllib.loads(text).get("sweep")
+    if table is None:
+        raise UsageError("the scenario has no [sweep]: docs/guide/sweeps.md shows how to write one")
+    for key in table:
+        if key not in (*TABLES, SAMPLES, SEED):
+            known = ", ".join((*TABLES, SAMPLES, SEED))
+            raise UsageError(f"unknown key `{key}` in [sweep]{meant(key, (*TABLES, SAMPLES, SEED))} Known: {known}")
+    grid, rows, latin = (table.get(name, {}) for name in TABLES)
+    return spec(grid, rows, latin, table.get(SAMPLES), table.get(SEED, 1))
+
+
+def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1) -> Spec:
+    """A checked `Spec` of these tables, whose keys may stand inside each other (`link.rate`) as TOML reads them."""
+    made = Spec(
+        {key: _values(f"grid: `{key}`", along) for key, along in _flat("grid", grid)},
+        {key: _values(f"list: `{key}`", along) for key, along in _flat("list", rows)},
+        {key: _along(f"latin: `{key}`", along) for key, along in _flat("latin", latin)},
+        _count(SAMPLES, 0 if samples is None else samples, 1 if latin else 0),
+        _count(SEED, seed, 0),
+    )
+    _check(made, samples)
+    return made
+
+
+def _check(made: Spec, samples: Any) -> None:
+    """Sees that the parts fit each other."""
+    keys = made.keys
+    if not keys:
+        raise UsageError("[sweep] names no key: give one a list of values, such as `link.rate = [...]` in [sweep.grid]")
+    for key in keys:
+        if keys.count(key) > 1:
+            raise UsageError(f"`{key}` is swept twice in [sweep]")
+        if key in ("qdiscs", "seeds"):
+            raise UsageError(f"`{key}` is swept by the scenario's own `{key}`: leave it out of [sweep]")
+    if samples is not None and not made.latin:
+        raise UsageError("[sweep] has `samples`, but no keys in [sweep.latin]")
+    lengths = {key: len(values) for key, values in made.rows.items()}
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"`{key}` has {length}" for key, length in lengths.items())
+        raise UsageError(f"[sweep.list] is read row by row, so all its lists must be of one length: {found}")
+
+
+def _flat(name: str, table: Any, outer: str = "") -> Iterator[tuple[str, Any]]:
+    """The keys of a table with what each is given, tables inside tables as paths."""
+    if not isinstance(table, Mapping):
+        raise UsageError(f"[sweep] {name}{outer and f': `{outer[:-1]}`'}: expected a list of values or a range "
+                         f"{{ from = .., to = .. }}, found {table!r}")  # fmt: skip
+    for key, along in table.items():
+        path = f"{outer}{key}"
+        if isinstance(along, list | tuple | Range) or _is_range(along):
+            yield path, along
+        else:
+            yield from _flat(name, along, f"{path}.")
+
+
+def _is_range(along: Any) -> bool:
+    """Whether a table says from where to where; one whose `from` and `to` are lists has two keys of a link."""
+    ends = isinstance(along, Mapping) and any(end in along for end in _RANGE[:2])
+    return ends and not any(isinstance(along.get(end), list | Mapping) for end in _RANGE[:2])
+
+
+def _values(where: str, along: Any) -> Sequence[Value]:
+    """A list of values, or a range in steps."""
+    if isinstance(along, Mapping):
+        between = _range(where, along, ("steps",))
+        steps = _count(f"{where}: `steps`", along.get("steps"), 2)
+        return [between.at(step / (steps - 1)) for step in range(steps)]
+    if not along:
+        raise UsageError(f"[sweep] {where}: the list is empty")
+    return list(along)
+
+
+def _along(where: str, along: Any) -> Range | Sequence[Value]:
+    """A range, or a list of values."""
+    return _range(where, along, ()) if isinstance(along, Mapping) else _values(where, along)
+
+
+def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> Range:
+    known = ("from", "to", "scale", *further)
+    for key in table:
+        if key not in known:
+            raise UsageError(f"[sweep] {where}: unknown key `{key}` of a range{meant(key, known)}")
+    low, high = (number(table[end]) if end in table else None for end in ("from", "to"))
+    if low is None or high is None or low.unit != high.unit:
+        raise UsageError(f"[sweep] {where}: `from` and `to` must be numbers of one kind, such as "
+                         f'"1ms" and "1s", found {table.get("from")!r} and {table.get("to")!r}')  # fmt: skip
+    scale = table.get("scale", "linear")
+    if scale not in ("linear", "log"):
+        raise UsageError(f'[sweep] {where}: `scale` is "linear" or "log", found {scale!r}')
+    if not low.amount < high.amount or (scale == "log" and low.amount <= 0):
+        above = " and above 0, for a range on a log scale" if scale == "log" else ""
+        raise UsageError(f"[sweep] {where}: `from` must be less than `to`{above}")
+    whole = low.unit in WHOLE or all(isinstance(table[end], int) for end in ("from", "to"))
+    return Range(low, high, whole, scale == "log")
+
+
+def _count(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST_STEPS:
+        raise UsageError(f"[sweep] {name} must be a whole number from {least} to {_MOST_STEPS}, found {value!r}")
+    return value

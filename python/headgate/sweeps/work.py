@@ -1,0 +1,109 @@
+"""One point, run anywhere: text in, the bytes of its files out. The same text gives the same bytes on any machine."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import platform
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from headgate import _core, batch, store, streams, tables
+from headgate.runner import Timing, run_point
+from headgate.scenario import Scenario
+from headgate.summary import Grid, jain
+
+SCHEMA = 1
+
+#: What a point's row says of it: figures of the link at which disciplines are compared (of several, the first), and of
+#: all flows together.
+FIGURES = (
+    "utilisation",
+    "delay_ms_mean",
+    "delay_ms_p50",
+    "delay_ms_p95",
+    "delay_ms_p99",
+    "drop_rate",
+    "mark_rate",
+    "goodput_bps",
+    "jain",
+)
+
+
+class Work(NamedTuple):
+    """What it takes to run one point: its hash, its scenario in canonical form, and the files that this names."""
+
+    hash: str
+    text: str
+    inputs: Mapping[str, bytes]
+
+
+class Finished(NamedTuple):
+    """A point's tables as files by name, its receipt, which holds their hashes, and what it cost."""
+
+    files: dict[str, bytes]
+    receipt: bytes
+    timing: Timing
+
+
+class Identity(NamedTuple):
+    """Whose results are the same: one version of Headgate; and on one kind of machine, one build of it."""
+
+    version: str
+    machine: str
+    build: str
+
+
+def identity() -> Identity:
+    """Who would run points here."""
+    return Identity(_core.VERSION, platform.machine(), store.build())
+
+
+def run(work: Work, progress: _core.Progress) -> Finished:
+    """Runs a point in this thread; the interpreter is free for other threads meanwhile."""
+    scenario = Scenario.parse(work.text, file=work.hash, files=work.inputs.__getitem__)
+    recorded = streams.Memory(scenario)
+    (point,) = scenario.points
+    outcome, timing = run_point(scenario, point, progress, recorded.batch)
+    found = batch.tables_of(outcome) | recorded.tables()
+    files = {name: _bytes(work.hash, table) for name, table in found.items()}
+    receipt = {
+        "schema": SCHEMA,
+        "headgate": _core.VERSION,
+        "point": work.hash,
+        "scenario": work.text,
+        "tables": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+        "figures": _figures(scenario, found),
+    }
+    return Finished(files, json.dumps(receipt, indent=1, allow_nan=False).encode() + b"\n", timing)
+
+
+def _bytes(point: str, table: pa.Table) -> bytes:
+    """A table as a Parquet file with one row group; its first column says which point it is of."""
+    named = pa.array([point] * table.num_rows, pa.string())
+    whole = tables.concat([table.add_column(0, pa.field("point", pa.string(), nullable=False), named)])
+    out = io.BytesIO()
+    pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), **tables.PARQUET)
+    return out.getvalue()
+
+
+def _figures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, float | None]:
+    name, direction = scenario.bottleneck
+    links, flows = found["links"], found["flows"]
+    mine = links.filter(pc.and_(pc.equal(links["link"], name), pc.equal(links["direction"], direction)))
+    (link,) = mine.select(["arrived", "dropped", "marked", *FIGURES[:5]]).to_pylist()
+    arrived = link["arrived"] or math.nan
+    figures: dict[str, Any] = {
+        **{figure: link[figure] for figure in FIGURES[:5]},
+        "drop_rate": link["dropped"] / arrived,
+        "mark_rate": link["marked"] / arrived,
+        "goodput_bps": pc.sum(flows["goodput_bps"]).as_py(),
+        "jain": float(jain(Grid(flows, 1), scenario.groups)[0]),
+    }
+    return {figure: value if value is not None and math.isfinite(value) else None for figure, value in figures.items()}

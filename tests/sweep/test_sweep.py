@@ -1,0 +1,192 @@
+"""`headgate sweep` and `headgate.sweep`: every point once, resumed by what it is, whatever stopped it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.dataset
+import pytest
+
+import headgate
+from tests.cli.test_run import wait_for
+from tests.conftest import SMALL, Command
+from tests.sweep.conftest import POINTS, SWEPT
+
+
+def every_file(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_every_point_is_there_once_with_what_it_was_run_with(dataset: headgate.Sweep):
+    points = dataset.points
+    assert points.num_rows == len(set(points["point"].to_pylist())) == POINTS
+    rows = points.select(["link.rate", "qdisc.red.maxp", "discipline", "seed"]).to_pylist()
+    assert {tuple(row.values()) for row in rows} == {
+        (rate, maxp, name, seed)
+        for rate in (1e6, 2e6)
+        for name, values in (("droptail", [None]), ("red", [0.02, 0.2]))
+        for maxp in values
+        for seed in (1, 2)
+    }
+    assert points.schema.field("link.rate").metadata == {b"unit": b"bit/s"}
+
+
+def test_a_point_is_the_run_of_its_scenario_alone(dataset: headgate.Sweep):
+    (row,) = [
+        row
+        for row in dataset.points.to_pylist()
+        if (row["link.rate"], row["qdisc.red.maxp"], row["seed"]) == (1e6, 0.2, 2)
+    ]
+    alone = headgate.run(
+        headgate.Scenario.parse(
+            SWEPT, set=["link.rate=1Mbit/s", "qdisc.red.maxp=0.2"], qdiscs=["red:minth=5p,maxth=9p"], seeds=[2]
+        )
+    )
+    flows = dataset.table("flows").filter(pc.equal(dataset.table("flows")["point"], row["point"]))
+    ours = flows.select(alone.flows.column_names)
+    assert ours.to_pylist() == alone.flows.to_pylist()
+    entry = alone.summary()[0]
+    assert row["jain"] == pytest.approx(entry["jain"]["mean"], rel=1e-12)
+    assert row["utilisation"] == entry["bottleneck"]["utilisation"]["mean"]
+    assert row["delay_ms_p95"] == entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
+    assert row["goodput_bps"] == pytest.approx(sum(alone.flows["goodput_bps"].to_pylist()), rel=1e-12)
+
+
+def test_threads_and_memory_give_the_same_bytes(dataset: headgate.Sweep, swept: Path, tmp_path: Path):
+    one = headgate.sweep(swept, out=tmp_path, threads=1)
+    assert every_file(Path(one.url)) == every_file(Path(dataset.url))
+    kept = headgate.sweep(swept, out=None)
+    assert kept.url is None
+    assert kept.table("links").equals(dataset.table("links"))
+
+
+def test_a_url_has_the_same_files(dataset: headgate.Sweep, swept: Path):
+    fsspec = pytest.importorskip("fsspec")
+    there = headgate.sweep(swept, out="memory://sweeps")
+    files = fsspec.filesystem("memory")
+    root = there.url.removeprefix("memory:/")
+    found = {name.removeprefix(f"{root}/"): files.cat(name) for name in files.find(root)}
+    assert found == every_file(Path(dataset.url))
+    again = headgate.sweep(swept, out="memory://sweeps")
+    assert again.cost.points == 0
+    assert headgate.Sweep.load(there.url).points.equals(dataset.points)
+
+
+def test_other_programs_read_it_as_it_is(dataset: headgate.Sweep):
+    import polars
+
+    flows = Path(dataset.url) / "flows"
+    rows = dataset.table("flows").num_rows
+    assert pyarrow.dataset.dataset(flows).count_rows() == rows
+    assert polars.scan_parquet(flows / "*.parquet").collect().height == rows
+
+
+def test_a_wider_sweep_runs_what_is_new_alone(swept: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    first = headgate.sweep(swept, out=out, seeds=1)
+    wider = headgate.sweep(swept, out=out, grid={"link.rate": ["2Mbit/s", "4Mbit/s"]}, seeds=1)
+    # DropTail at 2 Mbit/s is there; RED with the maxp of its default is not.
+    assert (first.cost.points, wider.cost.points) == (POINTS / 2, 3)
+    assert wider.points.num_rows == 4
+    assert headgate.sweep(swept, out=out, seeds=2).cost.points == POINTS / 2
+    assert headgate.sweep(swept, out=out, seeds=1, force=True).cost.points == POINTS / 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "receipt"])
+def test_what_is_damaged_is_found_and_run_again(swept: Path, tmp_path: Path, command: Command, damage: str):
+    changes = ["--seeds", 1, "--out", "out"]
+    done = command("sweep", swept, *changes)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "out").iterdir()
+    before = every_file(folder)
+    file = sorted((folder / ("receipts" if damage == "receipt" else "links")).iterdir())[0]
+    data = file.read_bytes()
+    if damage == "gone":
+        file.unlink()
+    else:
+        flipped = bytes([*data[:100], data[100] ^ 1, *data[101:]])
+        file.write_bytes(flipped if damage == "flipped" else data[: len(data) // 2])
+    again = command("sweep", swept, *changes)
+    assert "  1 finished point is damaged, and is run again: " in again.stdout
+    assert f"{POINTS // 2 - 1} of {POINTS // 2} points were already done" in again.stderr
+    assert every_file(folder) == before
+
+
+def test_the_plan_is_printed_and_a_dry_run_writes_nothing(swept: Path, tmp_path: Path, command: Command):
+    before = every_file(tmp_path)
+    done = command("sweep", swept, "--dry-run")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"small: {POINTS} points"
+    assert '  link.rate: "1Mbit/s", "2Mbit/s"' in lines
+    assert "  qdisc.red.maxp: 0.02, 0.2" in lines
+    assert lines[-1].startswith(f"{POINTS} points to run, on ")
+    assert ": about " in lines[-1]
+    assert every_file(tmp_path) == before
+
+
+#: What is swept, and what of the message names the fault.
+BAD = [
+    ("link.rat = ['1Mbit/s']", "unknown key `rat` in [link]; did you mean `rate`?"),
+    ("lnk.rate = ['1Mbit/s']", "no section or group is called `lnk`; did you mean `link`?"),
+    ("qdisc.rad.maxp = [0.1]", "no discipline called `rad`; did you mean `red`?"),
+    ("qdisc.red.maxpp = [0.1]", "unknown parameter `maxpp`; did you mean `maxp`?"),
+    ("link.rate = ['1Mbit/s', '1ms']", '[sweep]: link.rate = "1ms"'),
+    ("qdisc.red.minth = ['5p', '10p']", '[sweep]: qdisc.red.minth = "10p"'),
+]
+
+
+@pytest.mark.parametrize(("line", "says"), BAD, ids=[row[0] for row in BAD])
+def test_a_bad_key_or_value_is_an_error_before_anything_runs(tmp_path: Path, command: Command, line: str, says: str):
+    (tmp_path / "bad.toml").write_text(f"{SWEPT.partition('[sweep')[0]}[sweep.grid]\n{line}\n")
+    before = every_file(tmp_path)
+    done = command("sweep", "bad.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert done.stderr.count("error:") == 1
+    assert every_file(tmp_path) == before
+
+
+def test_what_cannot_be_swept_is_refused(tmp_path: Path, command: Command, small: Path, in_folder: headgate.Result):
+    assert "no [sweep]" in command("sweep", small).stderr
+    assert command("sweep", "nowhere.toml").returncode == 2
+    (tmp_path / "file").touch()
+    (tmp_path / "swept.toml").write_text(SWEPT)
+    assert "captures no packets" in command("sweep", "swept.toml", "--set", "record.capture=['bottleneck']").stderr
+    done = command("sweep", "swept.toml", "--out", "file")
+    assert (done.returncode, "cannot write results" in done.stderr) == (3, True)
+    assert "nosuch" in command("sweep", "swept.toml", "--out", "nosuch://x").stderr
+    with pytest.raises(headgate.ResultError, match=r"no sweep\.json"):
+        headgate.Sweep.load(in_folder.path)
+    with pytest.raises(headgate.UsageError, match="say what to sweep"):
+        headgate.sweep(headgate.Scenario.parse(SMALL))
+
+
+def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(swept: Path, tmp_path: Path, command: Command):
+    words = [sys.executable, "-m", "headgate", "sweep", str(swept), "--set", "duration=100s"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        wait_for(lambda: len(list(tmp_path.glob("results/*/receipts/*"))) > 1)
+        os.kill(run.pid, signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+    (folder,) = tmp_path.glob("results/*")
+    kept = len(list((folder / "receipts").iterdir()))
+    assert run.returncode == 130
+    assert said.startswith(f"error: stopped: {kept} of {POINTS} points are finished; the same run resumes from")
+    assert 0 < kept < POINTS
+    assert headgate.Sweep.load(folder).points.num_rows == kept
+    planned = command("sweep", swept, "--set", "duration=100s", "--dry-run").stdout.splitlines()
+    assert planned[-2] == f"  {kept} points are finished already"
+    assert planned[-1].startswith(f"{POINTS - kept} points to run")
+
+
+def test_what_a_scenario_records_is_swept_too():
+    found = headgate.sweep(
+        headgate.Scenario.parse(SWEPT, set=["record.events=decisions", "record.flows=['tcp/0']"], seeds=1),
+        grid={"link.rate": ["1Mbit/s"]},
+    )
+    assert set(found.table("events")["discipline"].to_pylist()) == {"droptail", "red"}
+    assert found.table("traces").num_rows > 0
+    assert any(name.startswith("gauge:") for name in found.table("events").column_names)
