@@ -14,6 +14,7 @@ import typer
 from headgate import _core, store
 from headgate.console import console, explained
 from headgate.errors import UsageError
+from headgate.evaluate.cli import evaluate
 from headgate.live.cli import link
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
@@ -211,6 +212,7 @@ def why(
 
 app.command()(sweep)
 app.command()(query)
+app.command()(evaluate)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 
 
