@@ -99,7 +99,7 @@ def test_what_cannot_be_asked_is_told(dataset: headgate.Sweep, command: Command,
     assert done.stderr.count("error: ") == 1
 
 
-def test_what_is_no_result_or_has_no_room_is_refused(dataset: headgate.Sweep, command: Command, tmp_path: Path):
+def test_what_is_no_result_or_has_no_room_is_refused(dataset: headgate.Sweep, command: Command):
     assert command("query", "nowhere", "select 1").returncode == 3
     assert command("query", dataset.url, "select 1", "--csv", "--json").returncode == 2
     assert command("query", dataset.url, "select 1", "--parquet", "no/such/a.parquet").returncode == 3
