@@ -25,6 +25,7 @@ COMMANDS = [
     "show",
     "rerun",
     "report",
+    "compare",
     "why",
     "evaluate",
     "link",
