@@ -22,7 +22,7 @@ from headgate._core import (
     disciplines,
     sources,
 )
-from headgate.errors import ClusterError, HeadgateError, InterruptedRunError, ResultError, RunFailedError, UsageError
+from headgate.errors import HeadgateError, InterruptedRunError, ResultError, RunFailedError, UsageError
 from headgate.scenario import Group, Scenario
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from headgate.results import Result
     from headgate.sweeps.api import sweep
     from headgate.sweeps.result import Sweep
+    from headgate.tuning.tuned import Tuned, tune
 
 __all__ = [
-    "ClusterError",
     "Controller",
     "Discipline",
     "Group",
@@ -47,6 +47,7 @@ __all__ = [
     "ScenarioError",
     "Source",
     "Sweep",
+    "Tuned",
     "UsageError",
     "__version__",
     "controllers",
@@ -56,6 +57,7 @@ __all__ = [
     "run",
     "sources",
     "sweep",
+    "tune",
 ]
 
 __version__ = VERSION
@@ -67,6 +69,8 @@ _LATER = {
     "Result": "headgate.results",
     "sweep": "headgate.sweeps.api",
     "Sweep": "headgate.sweeps.result",
+    "Tuned": "headgate.tuning.tuned",
+    "tune": "headgate.tuning.tuned",
 }
 
 

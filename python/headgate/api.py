@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from headgate import _core, batch, store, streams, tables
+from headgate import _core, batch, store, streams
 from headgate.errors import UsageError
 from headgate.results import Result
 from headgate.runner import Timing, Watcher, run_point
@@ -127,7 +127,4 @@ def _in_memory(scenario: Scenario, threads: int | None, watcher: Watcher) -> Res
 
     watcher.begin(len(scenario.points), 0, len(scenario.points) * scenario.duration_s)
     batch.supervise(scenario.points, job, lambda: len(done), None, threads, watcher)
-    parts = [done[point] for point in scenario.points]
-    whole = {name: tables.concat(part[name] for part, _ in parts) for name in parts[0][0]}
-    timing = [batch.timing_row(point, done[point][1]._asdict()) for point in scenario.points]
-    return Result(scenario, store.manifest_of(scenario, {}), timing, whole)
+    return batch.in_memory(scenario, done)

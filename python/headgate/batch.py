@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from headgate import _core, store, streams, tables
 from headgate.errors import InterruptedRunError, RunFailedError
-from headgate.runner import Failures, Item, Watcher, run_point, run_points
-from headgate.scenario import Point
+from headgate.results import Result
+from headgate.runner import Failures, Item, Timing, Watcher, run_point, run_points
+from headgate.scenario import Point, Scenario
 from headgate.store import Store
 
 
@@ -69,6 +70,14 @@ def supervised(finished: Callable[[], int], total: int, place: Path | str | None
     except Failures as failures:
         kept = "" if place is None else f"; the finished ones are kept in {place}"
         raise RunFailedError(f"{len(failures.errors)} of {total} points failed{kept}\n{failures}") from failures
+
+
+def in_memory(scenario: Scenario, done: Mapping[Point, tuple[dict[str, pa.Table], Timing]]) -> Result:
+    """The result of a scenario whose points are all `done`: their tables by name, and what each cost."""
+    parts = [done[point] for point in scenario.points]
+    whole = {name: tables.concat(part[name] for part, _ in parts) for name in parts[0][0]}
+    timing = [timing_row(point, done[point][1]._asdict()) for point in scenario.points]
+    return Result(scenario, store.manifest_of(scenario, {}), timing, whole)
 
 
 def tables_of(outcome: _core.Outcome) -> dict[str, pa.Table]:

@@ -88,7 +88,13 @@ def misplaced(result: Result, qdisc: str) -> Figure:
     """Goodput that is not where the fair division would have it, under one discipline, as `Division` has it."""
     place = result.scenario.qdiscs.index(qdisc)
     by_role = classes(result, lambda group: group.role.value)[place]
-    return _out_of_place(result.summary()[place]["groups"], result.scenario.groups, by_role)
+    by_group = classes(result, _key)[place]
+    groups = result.scenario.groups
+    return _out_of_place([by_group[_key(group)] for group in groups], groups, by_role)
+
+
+def _key(group: Group) -> str:
+    return f"{group.kind} {group.name}"
 
 
 def leaders(found: list[Division]) -> list[Division]:

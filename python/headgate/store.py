@@ -72,14 +72,12 @@ class Store:
         Raises `ResultError` if it cannot be written or another run writes to it. `force` forgets what is there.
         """
         store = cls(path, scenario)
-        made = _make(path)
-        lock = _lock(path)
-        try:
-            store._prepare(force)
-            yield store
-        finally:
-            os.close(lock)
-            store._tidy(made)
+        with held(path) as made:
+            try:
+                store._prepare(force)
+                yield store
+            finally:
+                store._tidy(made)
 
     def _prepare(self, force: bool) -> None:
         try:
@@ -166,6 +164,20 @@ class Store:
         write_json(self.path / MANIFEST, manifest)
         shutil.rmtree(self.points)
         return manifest
+
+
+@contextmanager
+def held(path: Path) -> Iterator[list[Path]]:
+    """Makes a folder ready and keeps other processes out; gives the folders that are new, innermost first.
+
+    Raises `ResultError` if it cannot be written or another run writes to it.
+    """
+    made = _make(path)
+    lock = _lock(path)
+    try:
+        yield made
+    finally:
+        os.close(lock)
 
 
 @functools.cache

@@ -32,18 +32,18 @@ class Unit(NamedTuple):
         return float(Decimal(found["number"]) * Decimal(str(self.scales[found["unit"]])))
 
 
-_TIMES = {"h": 3.6e6, "min": 6e4, "s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
-_RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1.0, "Kbit/s": 1e3}
-_RATES_OF_TC = {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}
+#: Words for units and their worth, those that are written before others that are read: as in the scenario file.
+TIMES = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6, "min": 6e4, "h": 3.6e6}
+RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1.0, "Kbit/s": 1e3}
+RATES |= {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}  # as tc writes them
+SIZES = {"GB": 1e9, "MB": 1e6, "KB": 1e3, "B": 1.0, "kB": 1e3, "KiB": 1024.0, "MiB": 1048576.0}
 
 
 class Units(Enum):
     """The units of what is measured."""
 
-    TIME = Unit("ms", _TIMES, 'a time with its unit, such as "20ms" (ns, us, ms, s)')
-    RATE = Unit(
-        "bit/s", _RATES | _RATES_OF_TC, 'a rate with its unit, such as "5Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)'
-    )
+    TIME = Unit("ms", TIMES, 'a time with its unit, such as "20ms" (ns, us, ms, s)')
+    RATE = Unit("bit/s", RATES, 'a rate with its unit, such as "5Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)')
     SHARE = Unit("", {"": 1.0, "%": 0.01}, 'a share, such as "0.95" or "95%"')
     RATIO = Unit("", {"": 1.0}, 'a number, such as "1.2"')
     PACKETS = Unit("packets", {"": 1.0, "p": 1.0, "packets": 1.0}, 'a number of packets, such as "50"')

@@ -74,9 +74,7 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
         while !self.stop.load(Ordering::Relaxed) {
             self.turn(Time::NEVER)?;
         }
-        let view = self.view();
-        self.window.leave(view.clone());
-        Ok(view)
+        Ok(self.view())
     }
 
     /// Takes and sends what is there, and waits for more, at most until `end`.

@@ -62,12 +62,8 @@ def run(
     command: Sequence[str],
     server: Sequence[str] = (),
     watch: Callable[[dict[str, Any]], object] | None = None,
-    tick: Callable[[], object] | None = None,
 ) -> Ended:
-    """Runs `command` in the near host, while `server` runs in the far one.
-
-    `watch` sees the link every `TICK`, and `tick` is called as often.
-    """
+    """Runs `command` in the near host, while `server` runs in the far one; `watch` sees the link now and then."""
     try:
         if server:
             _serve(link, server)
@@ -75,7 +71,7 @@ def run(
             begun = time.monotonic()
             pid = _start(link.spawn, command)
             signals.belong_to(pid)
-            code = _wait(link, pid, watch, tick)
+            code = _wait(link, pid, watch)
             seconds = time.monotonic() - begun
     finally:
         try:
@@ -114,12 +110,7 @@ def _serve(link: _core.Link, server: Sequence[str]) -> None:
         time.sleep(0.01)
 
 
-def _wait(
-    link: _core.Link,
-    pid: int,
-    watch: Callable[[dict[str, Any]], object] | None,
-    tick: Callable[[], object] | None,
-) -> int:
+def _wait(link: _core.Link, pid: int, watch: Callable[[dict[str, Any]], object] | None) -> int:
     """Waits for the command `pid`; raises `LinkError` if the link breaks meanwhile."""
     ended = select.poll()
     handle = os.pidfd_open(pid)
@@ -130,8 +121,6 @@ def _wait(
                 raise LinkError("the link broke: a device is gone")
             if watch is not None:
                 watch(link.view())
-            if tick is not None:
-                tick()
             ended.poll(TICK * 1000)
         return code
     finally:

@@ -6,12 +6,10 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from headgate.units import WRITTEN, Unit, Units
+from headgate.units import SIZES, WRITTEN, Unit, Units
 
 #: What a key of a scenario can be given.
 Value = str | bool | int | float | list[Any] | dict[str, Any]
-
-_SIZES = {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1_048_576.0}
 
 #: The units that swept values are compared in; of the last three there are only whole ones.
 UNITS = (
@@ -19,7 +17,7 @@ UNITS = (
     Units.RATE.value,
     Unit("%", {"%": 1.0}, "a share"),
     Unit("packets", {"p": 1.0}, "a number of packets"),
-    Unit("bytes", _SIZES, "a size"),
+    Unit("bytes", SIZES, "a size"),
 )
 WHOLE = ("bit/s", "packets", "bytes")
 

@@ -13,7 +13,6 @@ mod netlink;
 mod packet;
 mod ring;
 mod sys;
-pub mod tap;
 pub(crate) mod tcp;
 mod tun;
 

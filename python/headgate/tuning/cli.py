@@ -1,0 +1,91 @@
+"""The command `headgate tune`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgate.console import console, explained
+from headgate.errors import UsageError
+from headgate.scenario import Scenario
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/penalty-box.toml.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, such as link.rate=5Mbit/s."),
+]
+Qdisc = Annotated[
+    str | None,
+    typer.Option(metavar="SPEC", help="The discipline, such as sfb or sfb:bins=46 (default: the file's only one)."),
+]
+Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
+
+
+@explained
+def tune(
+    file: File,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC", help="What to improve, such as 'p95 queue delay'; several give a Pareto front."),
+    ] = None,
+    subject_to: Annotated[
+        list[str] | None, typer.Option(metavar="BOUND", help="What must hold, such as 'utilisation >= 0.95'.")
+    ] = None,
+    qdisc: Qdisc = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=LOW..HIGH", help="Search this parameter (default: all numeric ones)."),
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, metavar="N", help="Try N settings.")] = 60,
+    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Search with seeds 1 to N.")] = None,
+    held_out: Annotated[int, typer.Option(min=2, metavar="N", help="Compare on N further seeds.")] = 10,
+    changes: Changes = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the search's folder here.")] = Path("results"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    threads: Threads = None,
+) -> None:
+    """Search a discipline's parameters for the best setting, and compare it on seeds that the search did not see.
+
+    Ctrl-C keeps the settings that are finished; the same command goes on, and a larger --trials adds to them.
+    """
+    from headgate.progress import Bar
+    from headgate.runner import Watcher
+    from headgate.tuning.tuned import search
+
+    scenario = loaded(file, changes or (), qdisc, seeds)
+    found = search(
+        scenario,
+        objective or (),
+        subject_to or (),
+        param or (),
+        trials=trials,
+        held_out=held_out,
+        out=out,
+        threads=threads,
+        watcher=Watcher() if as_json else Bar(),
+        drawn=not as_json,
+    )
+    if as_json:
+        typer.echo(json.dumps(found.document, indent=1, allow_nan=False))
+    else:
+        from headgate.tuning import show
+
+        for part in show.parts(found.outcome, found.importances):
+            typer.echo(part) if isinstance(part, str) else console().print(part)
+        for figure in found.figures:
+            typer.echo(f"figure  {figure}")
+        typer.echo(f"folder  {found.folder}")
+    if not found.outcome.compared:
+        raise typer.Exit(1)
+
+
+def loaded(file: Path, changes: Sequence[str], qdisc: str | None, seeds: int | None) -> Scenario:
+    """A scenario with one discipline: the one asked for, or the only one of the file."""
+    try:
+        return Scenario.load(file, set=changes, qdiscs=[qdisc] if qdisc else (), seeds=seeds)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None

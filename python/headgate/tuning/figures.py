@@ -1,0 +1,164 @@
+"""What a search saw, drawn: each parameter against each objective, the front, and what decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from headgate import style
+from headgate.plot.panels import heading, new_figure
+from headgate.tuning.goals import Goal
+from headgate.tuning.outcome import Outcome
+from headgate.tuning.space import Range
+from headgate.tuning.study import Trial
+from headgate.units import Units
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Panels of parameters at the most: the ones that decide most.
+MOST = 8
+KEEPS, BREAKS, WAS, FOUND = style.TCP, style.MODEST, style.FAIR, style.UNRESPONSIVE
+
+
+def figures(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Figure]:
+    """Every figure, by file name."""
+    with style.applied():
+        drawn = {"search": search(outcome, importances)}
+        if len(outcome.plan.goals.goals) > 1:
+            drawn["front"] = front(outcome)
+        if any(importances.values()):
+            drawn["importance"] = importance(importances)
+    return drawn
+
+
+def search(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> Figure:
+    """A panel for each parameter and objective, a dot for each setting: which values come to what."""
+    plan = outcome.plan
+    decides = {axis.name: max((of.get(axis.name, 0.0) for of in importances.values()), default=0.0)
+               for axis in plan.axes}  # fmt: skip
+    axes = sorted(plan.axes, key=lambda axis: -decides[axis.name])[:MOST]
+    goals = plan.goals.goals
+    across = min(4, len(axes))
+    down = -(-len(axes) // across) * len(goals)
+    figure = new_figure(2.4 * down + 1.1)
+    for row, goal in enumerate(goals):
+        for place, axis in enumerate(axes):
+            panel = figure.add_subplot(down, across, row * (down // len(goals)) * across + place + 1)
+            _dots(panel, outcome, lambda trial, name=axis.name: trial.params[name], goal)  # type: ignore[misc]
+            if isinstance(axis, Range) and axis.log:
+                panel.set_xscale("log")
+            _ticks(panel, axis if isinstance(axis, Range) else None)
+            panel.set_xlabel(axis.name)
+            if place % across == 0:
+                panel.set_ylabel(_label(goal))
+    figure.legend(*_handles(outcome), loc="outside right upper")
+    title = f"{plan.scenario.name}: the settings of {plan.base.discipline.name} that were tried"
+    heading(figure, title, _note(outcome))
+    return figure
+
+
+def front(outcome: Outcome) -> Figure:
+    """The first objective against each other one: what one costs of the other."""
+    goals = outcome.plan.goals.goals
+    figure = new_figure(4.4)
+    for place, goal in enumerate(goals[1:], 1):
+        panel = figure.add_subplot(1, len(goals) - 1, place)
+        _dots(
+            panel, outcome, lambda trial: (trial.values(outcome.plan.goals) or [math.nan])[0] / _scale(goals[0]), goal
+        )
+        if len(goals) == 2 and outcome.best:
+            line = [(values[0] / _scale(goals[0]), values[1] / _scale(goal)) for trial in outcome.best
+                    if (values := trial.values(outcome.plan.goals)) is not None]  # fmt: skip
+            panel.step(*zip(*line, strict=True), where="post", color=FOUND, linewidth=1.2)
+        panel.set_xlabel(_label(goals[0]))
+        panel.set_ylabel(_label(goal))
+    figure.legend(*_handles(outcome), loc="outside right upper")
+    name = outcome.plan.base.discipline.name
+    count = f"{len(outcome.best)} setting{'' if len(outcome.best) == 1 else 's'}"
+    title = f"{outcome.plan.scenario.name}: what {name} can have of each, {count} on the front"
+    heading(figure, title, _note(outcome))
+    return figure
+
+
+def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
+    """Bars: the part that each parameter has in reaching an objective's best tenth."""
+    figure = new_figure(1.4 + 0.3 * max(len(found) for found in importances.values()))
+    drawn = {name: found for name, found in importances.items() if found}
+    for place, (name, found) in enumerate(drawn.items(), 1):
+        panel = figure.add_subplot(1, len(drawn), place)
+        names = list(found)[::-1]
+        bars = panel.barh(names, [100 * found[each] for each in names], color=KEEPS)
+        panel.bar_label(bars, fmt="%.0f %%", padding=3, fontsize=8.5)
+        panel.set_title(name)
+        panel.set_xlim(0, 112)
+        panel.grid(visible=False, axis="y")
+        panel.set_xlabel("Part (%)")
+    heading(figure, "What decides", "PED-ANOVA: the part of each parameter in reaching the best tenth of the settings.")
+    return figure
+
+
+def _dots(panel: Axes, outcome: Outcome, x: Callable[[Trial], Any], goal: Goal) -> None:
+    goals = outcome.plan.goals
+    place = goals.goals.index(goal)
+    for trials, look in _layers(outcome):
+        points = [(x(trial), values[place] / _scale(goal)) for trial in trials
+                  if (values := trial.values(goals)) is not None]  # fmt: skip
+        if points:
+            panel.plot(*zip(*points, strict=True), linestyle="none", **look)
+    panel.margins(0.08)
+
+
+def _layers(outcome: Outcome) -> list[tuple[Sequence[Trial], dict[str, Any]]]:
+    """The settings by what is to be seen of them, those in front last."""
+    goals, base = outcome.plan.goals, str(outcome.plan.base)
+    keeps = [trial for trial in outcome.trials if trial.keeps(goals)]
+    breaks = [trial for trial in outcome.trials if not trial.keeps(goals)]
+    was = [trial for trial in outcome.trials if trial.qdisc == base]
+    hollow = {"marker": "o", "markersize": 5, "markerfacecolor": "none", "color": BREAKS, "label": "breaks a bound"}
+    return [
+        (breaks, hollow),
+        (keeps, {"marker": "o", "markersize": 5, "color": KEEPS, "alpha": 0.6, "label": "tried"}),
+        (was, {"marker": "D", "markersize": 7, "color": WAS, "label": "as it was"}),
+        (outcome.best, {"marker": "*", "markersize": 11, "color": FOUND, "label": "best"}),
+    ]
+
+
+def _handles(outcome: Outcome) -> tuple[list[Line2D], list[str]]:
+    looks = [look for trials, look in _layers(outcome) if trials]
+    return [Line2D([], [], linestyle="none", **look) for look in looks], [str(look["label"]) for look in looks]
+
+
+def _ticks(panel: Axes, axis: Range | None) -> None:
+    """Values along a parameter's axis as a scenario has them."""
+    if axis is None:
+        return
+    ends = (math.log10(axis.low), math.log10(axis.high)) if axis.log else (axis.low, axis.high)
+    at = np.linspace(*ends, 4)
+    at = 10**at if axis.log else at
+    panel.set_xticks(list(at), [axis.scale.text(float(value), 2) for value in at])
+    panel.minorticks_off()
+
+
+def _scale(goal: Goal) -> float:
+    """Rates are drawn in Mbit/s."""
+    return 1e6 if goal.metric.measure.units is Units.RATE else 1.0
+
+
+def _label(goal: Goal) -> str:
+    unit = "Mbit/s" if goal.metric.measure.units is Units.RATE else goal.metric.measure.units.value.name
+    name = f"{goal.metric}{f' ({unit})' if unit else ''}"
+    return style.fold(name[0].upper() + name[1:], 22)
+
+
+def _note(outcome: Outcome) -> str:
+    seeds = len(outcome.plan.scenario.seeds)
+    means = "one seed" if seeds == 1 else f"the mean of {seeds} seeds"
+    return (
+        f"A dot is a setting: {means} that the search saw. {style.fold(str(outcome.plan.goals), 120, 1).capitalize()}."
+    )

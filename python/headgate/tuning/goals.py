@@ -1,0 +1,73 @@
+"""What a search is for: metrics to make small or large, and bounds to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from headgate.errors import UsageError
+from headgate.metrics import Bound, Metric, bound, metric
+from headgate.papers.judge import Judgement, Quantity, above, below
+from headgate.results import Result
+from headgate.scenario import Scenario
+
+DIRECTIONS = {"minimise": True, "minimize": True, "maximise": False, "maximize": False}
+
+
+class Goal(NamedTuple):
+    """A metric, and whether less of it is better."""
+
+    metric: Metric
+    lower: bool
+
+    @property
+    def direction(self) -> Literal["minimize", "maximize"]:
+        """As Optuna calls it."""
+        return "minimize" if self.lower else "maximize"
+
+    def __str__(self) -> str:
+        return f"{'minimise' if self.lower else 'maximise'} {self.metric}"
+
+    def better(self, tuned: Quantity, reference: Quantity) -> Judgement:
+        """Whether `tuned` is better than `reference`, by the 95 % interval of the differences seed by seed."""
+        return below(tuned, reference) if self.lower else above(tuned, reference)
+
+
+class Goals(NamedTuple):
+    """Everything that a search is for."""
+
+    goals: tuple[Goal, ...]
+    bounds: tuple[Bound, ...]
+
+    @classmethod
+    def of(cls, objectives: Sequence[str], subject_to: Sequence[str], scenario: Scenario) -> Goals:
+        """Reads objectives (`p95 queue delay`, `minimise share cbr`) and bounds; `UsageError` for what is no metric."""
+        if not objectives:
+            raise UsageError('say what to improve, as in --objective "p95 queue delay"')
+        goals = tuple(goal(text, scenario) for text in objectives)
+        metrics = [str(each.metric) for each in goals]
+        if again := next((name for name in metrics if metrics.count(name) > 1), None):
+            raise UsageError(f"--objective names {again} more than once")
+        return cls(goals, tuple(dict.fromkeys(bound(text, scenario) for text in subject_to)))
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """Every metric that is needed, once."""
+        return list(dict.fromkeys([*(each.metric for each in self.goals), *(each.metric for each in self.bounds)]))
+
+    def measure(self, result: Result, qdisc: str) -> dict[str, Quantity]:
+        """Every metric of one discipline in a result, by its name."""
+        return {str(each): each.of(result, qdisc) for each in self.metrics}
+
+    def __str__(self) -> str:
+        kept = f", subject to {' and '.join(map(str, self.bounds))}" if self.bounds else ""
+        return " and ".join(map(str, self.goals)) + kept
+
+
+def goal(text: str, scenario: Scenario) -> Goal:
+    """A metric, after `minimise` or `maximise` if it is not the direction that the metric has of its own."""
+    first, _, rest = text.strip().partition(" ")
+    if first.lower() in DIRECTIONS:
+        return Goal(metric(rest, scenario), DIRECTIONS[first.lower()])
+    found = metric(text, scenario)
+    return Goal(found, found.lower)

@@ -1,0 +1,100 @@
+"""What a search found: the best setting or the front of several, compared on seeds that the search did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from headgate import api, store
+from headgate.papers.judge import Quantity
+from headgate.results import Result
+from headgate.runner import Watcher
+from headgate.tuning.goals import Goals
+from headgate.tuning.study import Plan, Trial
+
+HELD_OUT = "held-out"
+#: As many settings of a front are compared, evenly spread over it: more than a reader would choose from.
+MOST = 8
+
+
+class Compared(NamedTuple):
+    """A setting beside the discipline as it was: every metric of both, a value for each held-out seed."""
+
+    trial: Trial
+    reference: dict[str, Quantity]
+    tuned: dict[str, Quantity]
+
+
+class Outcome(NamedTuple):
+    """The end of a search; nothing is compared where no setting keeps the bounds."""
+
+    plan: Plan
+    trials: list[Trial]
+    best: list[Trial]
+    compared: list[Compared]
+    held_out: Result | None
+
+
+def best(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
+    """The settings that keep every bound and that no other such setting betters: one if there is one objective."""
+    kept = {trial.qdisc: trial for trial in reversed(trials) if trial.keeps(goals)}
+    points = [(trial, _costs(trial, goals)) for trial in sorted(kept.values(), key=lambda trial: trial.number)]
+    front = [trial for trial, costs in points if not any(_dominates(other, costs) for _, other in points)]
+    front.sort(key=lambda trial: _costs(trial, goals))
+    return front[:1] if len(goals.goals) == 1 else front
+
+
+def compare(
+    plan: Plan,
+    trials: list[Trial],
+    seeds: Sequence[int],
+    folder: Path,
+    *,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> Outcome:
+    """Runs the best settings, and the discipline as it was, on `seeds`; into `folder`, where a rerun finds them."""
+    front = best(trials, plan.goals)
+    if not front:
+        return Outcome(plan, trials, [], [], None)
+    chosen = spread(front, MOST)
+    reference = str(plan.base)
+    specs = list(dict.fromkeys([reference, *(trial.qdisc for trial in chosen)]))
+    scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
+    path = folder / HELD_OUT / store.folder_name(scenario)
+    result = api.run_into(path, scenario, threads=threads, report=False, watcher=watcher)
+    found = {spec: plan.goals.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
+    compared = [Compared(trial, found[reference], found[trial.qdisc]) for trial in chosen]
+    return Outcome(plan, trials, front, compared, result)
+
+
+def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:
+    """Of settings that break a bound, the one that breaks the fewest and then, for its value, by the least."""
+    measured = [trial for trial in trials if trial.values(goals) is not None]
+
+    def broken(trial: Trial) -> tuple[int, float]:
+        excesses = trial.excesses(goals)
+        relative = [excesses[str(each)] / (abs(each.value) or 1.0) for each in goals.bounds]
+        return sum(part > 0 for part in relative), sum(part for part in relative if part > 0)
+
+    return min(measured, key=broken, default=None)
+
+
+def spread(front: Sequence[Trial], most: int) -> list[Trial]:
+    """At most so many of a front, both ends among them, evenly spread."""
+    if len(front) <= most:
+        return list(front)
+    return [front[round(place * (len(front) - 1) / (most - 1))] for place in range(most)]
+
+
+def _costs(trial: Trial, goals: Goals) -> list[float]:
+    """Its objectives, less being better of each."""
+    values = trial.values(goals) or []
+    return [value if goal.lower else -value for value, goal in zip(values, goals.goals, strict=True)]
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether `one` is nowhere worse and somewhere better."""
+    pairs = list(zip(one, other, strict=True))
+    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

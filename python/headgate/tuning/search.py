@@ -1,0 +1,171 @@
+"""Tries settings, a batch at a time: Optuna proposes, all processors simulate, what is finished is kept at once.
+
+A batch is proposed from the trials of all batches before it, and from nothing else: the same search tries the same
+settings on any number of threads, and one that was stopped goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import optuna
+import pyarrow as pa
+from optuna.trial import TrialState
+
+from headgate import _core, batch
+from headgate._core import ScenarioError
+from headgate.errors import UsageError
+from headgate.runner import Timing, Watcher, run_point, run_points
+from headgate.scenario import Point, Scenario
+from headgate.tuning import space
+from headgate.tuning.study import Plan, Record, Trial, new_study
+
+#: Trials that are proposed together: enough for the processors of a large machine with a few seeds each, and few
+#: enough for the search to learn.
+BATCH = 8
+
+
+class Job(NamedTuple):
+    """One seed of one trial, as Optuna proposed it."""
+
+    trial: Trial
+    proposed: optuna.Trial
+    scenario: Scenario
+    point: Point
+
+    def __str__(self) -> str:
+        return str(self.point)
+
+
+class Search:
+    """A search and where its trials are kept."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.record = Record(folder, plan.goals)
+        self._working = new_study(plan.goals)
+        self._keeping = threading.Lock()
+        self._done: dict[int, dict[Point, tuple[dict[str, pa.Table], Timing]]] = {}
+
+    def run(self, count: int, *, threads: int | None = None, watcher: Watcher | None = None) -> list[Trial]:
+        """Tries `count` settings, those that are finished already among them, and gives them in order.
+
+        Raises `RunFailedError` if a point failed and `InterruptedRunError` on Ctrl-C; finished trials are kept.
+        """
+        seeds, duration_s = len(self.plan.scenario.seeds), self.plan.scenario.duration_s
+        cached = sum(number < count for number in self.record.trials)
+        whole = _Whole(watcher or Watcher())
+        whole.begin(count * seeds, cached * seeds, (count - cached) * seeds * duration_s)
+        try:
+            for number, first in enumerate(range(0, count, BATCH)):
+                asked = self._ask(number, range(first, min(count, first + BATCH)))
+                self._simulate(asked, count, threads, whole)
+                for each in asked:
+                    self._tell(each, self.record.trials[each.number])
+                self._see_that_something_is_measured()
+        finally:
+            whole.close()
+        return [self.record.trials[number] for number in range(count)]
+
+    def _ask(self, number: int, trials: range) -> list[optuna.Trial]:
+        """The next trials; the very first is the discipline as it was, if the search could come upon it."""
+        self._working.sampler = optuna.samplers.TPESampler(seed=self.plan.seed(number))
+        now = space.numbers(self.plan.axes, self.plan.base)
+        if trials.start == 0 and now is not None:
+            self._working.enqueue_trial(now)
+        return [self._working.ask() for _ in trials]
+
+    def _simulate(self, asked: Sequence[optuna.Trial], count: int, threads: int | None, watcher: Watcher) -> None:
+        """Runs what is not finished yet."""
+        proposals = [(self._proposal(each), each) for each in asked]
+        jobs = [job for trial, each in proposals if trial.number not in self.record.trials
+                for job in self._jobs(trial, each)]  # fmt: skip
+        seeds = len(self.plan.scenario.seeds)
+        try:
+            with batch.supervised(lambda: len(self.record.trials) * seeds, count * seeds, self.folder):
+                run_points(jobs, self._run, threads=threads, watcher=watcher)
+        finally:
+            self._done.clear()
+
+    def _proposal(self, asked: optuna.Trial) -> Trial:
+        settings = space.settings(self.plan.axes, asked)
+        qdisc = str(self.plan.base.having(settings))
+        return Trial(asked.number, qdisc, settings, asked.params, {})
+
+    def _jobs(self, trial: Trial, asked: optuna.Trial) -> list[Job]:
+        """What is to run for a trial: nothing for one that cannot be, or that was tried before."""
+        for before in self.record.trials.values():
+            if before.qdisc == trial.qdisc:
+                self._keep(trial._replace(measured=before.measured, refused=before.refused), asked)
+                return []
+        try:
+            scenario = self.plan.scenario.changed(qdiscs=[trial.qdisc])
+        except ScenarioError as error:
+            self._keep(trial._replace(refused=error.message), asked)
+            return []
+        return [Job(trial, asked, scenario, point) for point in scenario.points]
+
+    def _run(self, job: Job, progress: _core.Progress) -> None:
+        outcome, timing = run_point(job.scenario, job.point, progress)
+        tables = batch.tables_of(outcome)
+        with self._keeping:
+            done = self._done.setdefault(job.trial.number, {})
+            done[job.point] = (tables, timing)
+            if len(done) < len(job.scenario.points):
+                return
+            del self._done[job.trial.number]
+        result = batch.in_memory(job.scenario, done)
+        measured = self.plan.goals.measure(result, result.scenario.qdiscs[0])
+        cpu_s = sum(timing.cpu_s for _, timing in done.values())
+        with self._keeping:
+            self._keep(job.trial._replace(measured=measured, cpu_s=cpu_s), job.proposed)
+
+    def _keep(self, trial: Trial, asked: optuna.Trial) -> None:
+        self.record.add(trial, asked.distributions)
+
+    def _tell(self, asked: optuna.Trial, trial: Trial) -> None:
+        values = trial.values(self.plan.goals)
+        if values is None:
+            self._working.tell(asked, state=TrialState.PRUNED)
+            return
+        for name, excess in trial.excesses(self.plan.goals).items():
+            asked.set_constraint(name, excess)
+        self._working.tell(asked, values)
+
+    def _see_that_something_is_measured(self) -> None:
+        """Stops a search that would learn nothing: each trial so far was refused, or gave no value."""
+        trials = list(self.record.trials.values())
+        if any(trial.values(self.plan.goals) is not None for trial in trials):
+            return
+        measured = [trial.measured for trial in trials if trial.measured]
+        if not measured:
+            raise UsageError(f"none of {len(trials)} settings can be used: {trials[0].qdisc}: {trials[0].refused}")
+        empty = [name for name in measured[0] if all(each[name].mean != each[name].mean for each in measured)]
+        raise UsageError(f"this scenario gives no value of {' and '.join(empty) or 'all metrics together'}")
+
+
+class _Whole(Watcher):
+    """Shows batch after batch as one run."""
+
+    def __init__(self, inner: Watcher) -> None:
+        self._inner = inner
+        self._before = (0, 0.0)
+        self._now = (0, 0.0)
+
+    def begin(self, total: int, cached: int, seconds: float) -> None:
+        self._inner.begin(total, cached, seconds)
+
+    def tick(self, finished: int, seconds: float) -> None:
+        self._now = (self._before[0] + finished, self._before[1] + seconds)
+        self._inner.tick(*self._now)
+
+    def end(self) -> None:
+        self._before = self._now
+
+    def close(self) -> None:
+        """The last batch is done, or the run stops."""
+        self._inner.end()

@@ -1,0 +1,263 @@
+"""What a search found, as tables, a sentence and the lines to copy, and as a JSON document."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from headgate import style
+from headgate.metrics import Bound, Metric
+from headgate.papers.judge import Quantity, Verdict
+from headgate.spread import figure
+from headgate.tuning import tc
+from headgate.tuning.outcome import Compared, Outcome, nearest
+from headgate.tuning.spec import Spec
+
+SCHEMA = 1
+#: What a comparison with the discipline as it was comes to.
+WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.CANNOT_TELL: "cannot tell"}
+STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.CANNOT_TELL: "yellow"}
+
+Importances = Mapping[str, Mapping[str, float]]
+
+
+def parts(outcome: Outcome, importances: Importances) -> Iterator[RenderableType]:
+    """Everything for the terminal; what is to be copied is plain text, each line whole."""
+    yield Text(heading(outcome))
+    yield parameters(outcome, importances)
+    if len(outcome.compared) == 1:
+        (each,) = outcome.compared
+        yield comparison(outcome, each)
+        yield Text(f"{sentence(outcome, each)}\n", style="bold")
+        yield lines(outcome, each)
+    elif outcome.compared:
+        yield front(outcome)
+        yield commands(outcome)
+    else:
+        yield Text(none_kept(outcome), style="bold")
+
+
+def heading(outcome: Outcome) -> str:
+    """What was searched, and how many settings came to what."""
+    plan, trials = outcome.plan, outcome.trials
+    goals = plan.goals
+    kept = sum(trial.keeps(goals) for trial in trials)
+    refused = sum(bool(trial.refused) for trial in trials)
+    unmeasured = sum(trial.values(goals) is None for trial in trials) - refused
+    counts = [f"{len(trials)} settings of {plan.base} tried with {seeds(plan.scenario.seeds)}"]
+    counts += [f"{kept} keep {'the bound' if len(goals.bounds) == 1 else 'the bounds'}"] if goals.bounds else []
+    counts += [f"{refused} it cannot have"] if refused else []
+    counts += [f"{unmeasured} gave no value"] if unmeasured else []
+    return f"{plan.scenario.name}: {goals}\n{', '.join(counts)}"
+
+
+def parameters(outcome: Outcome, importances: Importances) -> Table:
+    """What was searched, what it was, what it is now, and how much it decides."""
+    alone = outcome.compared if len(outcome.compared) == 1 else []
+    drawn = _table("parameter", "was", *("tuned" for _ in alone), "searched")
+    for name in importances:
+        drawn.add_column(f"decides {name}" if len(importances) > 1 else "decides", justify="right", vertical="top")
+    for axis in outcome.plan.axes:
+        tuned = [each.trial.settings[axis.name] for each in alone]
+        parts = [_percent(found[axis.name]) if axis.name in found else "" for found in importances.values()]
+        was = outcome.plan.base.value(axis.name)
+        drawn.add_row(Text(axis.name, style="bold"), was, *tuned, Text(str(axis), style="dim"), *parts)
+    return drawn
+
+
+def comparison(outcome: Outcome, each: Compared) -> Table:
+    """Every metric before and after on the held-out seeds, with the interval of the differences."""
+    goals = outcome.plan.goals
+    first = f"{seeds(_held_out(outcome))}, not seen"
+    drawn = _table(first, str(outcome.plan.base), "tuned", "difference", "")
+    for goal in goals.goals:
+        was, now = each.reference[str(goal.metric)], each.tuned[str(goal.metric)]
+        judged = goal.better(now, was).verdict
+        word = "the same" if now == was else WORDS[judged]
+        drawn.add_row(*_row(goal.metric, each), Text(word, style=STYLES[judged]))
+    for bound in goals.bounds:
+        drawn.add_row(*_row(bound.metric, each), _kept(bound, each.tuned[str(bound.metric)]))
+    return drawn
+
+
+def front(outcome: Outcome) -> Table:
+    """A row for each setting of a front on the held-out seeds, the first as it was; changes that can be told."""
+    goals = outcome.plan.goals
+    drawn = _table(f"{seeds(_held_out(outcome))}, not seen", "", *map(str, goals.metrics))
+    first = outcome.compared[0].reference
+    drawn.add_row("as it was", str(outcome.plan.base), *(metric.show(first[str(metric)]) for metric in goals.metrics))
+    for number, each in enumerate(outcome.compared, 1):
+        cells = []
+        for metric in goals.metrics:
+            was, now = each.reference[str(metric)], each.tuned[str(metric)]
+            cell = Text(metric.show(now))
+            judged = next((goal.better(now, was).verdict for goal in goals.goals if goal.metric == metric), None)
+            if judged in (Verdict.HOLDS, Verdict.DIFFERS) and now != was:
+                cell.append(f"\n{change(now, was)}", style=STYLES[judged])
+            cells.append(cell)
+        drawn.add_row(f"no. {number}", each.trial.qdisc, *cells)
+    return drawn
+
+
+def commands(outcome: Outcome) -> str:
+    """The tc command of each setting of a front; what tc leaves out is said once."""
+    found = [tc.command(Spec.of(each.trial.qdisc), outcome.plan.scenario) for each in outcome.compared]
+    said = {number: command for number, command in enumerate(found, 1) if command is not None}
+    if not said:
+        return f"tc        Linux has no {outcome.plan.base.discipline.name}\n"
+    notes = dict.fromkeys(note for command in said.values() for note in command.notes)
+    lines = [f"tc no. {number}  {command.line}" for number, command in said.items()]
+    return "\n".join([*lines, *(f"          ({note})" for note in notes), ""])
+
+
+def sentence(outcome: Outcome, each: Compared) -> str:
+    """Whether the setting is better than what was, and by how much."""
+    base, tuned = outcome.plan.base, each.trial.qdisc
+    if tuned == str(base):
+        return f"Nothing that was tried is better than {base} as it is."
+    said = []
+    for goal in outcome.plan.goals.goals:
+        was, now = each.reference[str(goal.metric)], each.tuned[str(goal.metric)]
+        if goal.better(now, was).verdict is Verdict.CANNOT_TELL:
+            said.append(f"{goal.metric} cannot be told from before")
+        else:
+            said.append(f"{goal.metric} {change(now, was)}: {goal.metric.show(now)} after {goal.metric.show(was)}")
+    return f"With {difference(base, each)}: {'; '.join(said)} ({len(_held_out(outcome))} seeds not seen)."
+
+
+def change(now: Quantity, was: Quantity) -> str:
+    """By how much of what it was something went up or down, with the interval of the differences."""
+    step = now - was
+    if not was.mean:
+        return "up from nothing" if step.mean > 0 else "as it was"
+    part, half = 100 * step.mean / abs(was.mean), 100 * step.half / abs(was.mean)
+    spread = f" ± {style.number(half, 2)}" if half else ""
+    return f"{'down' if part < 0 else 'up'} {style.number(abs(part))}{spread} %"
+
+
+def difference(base: Spec, each: Compared) -> str:
+    """The settings that are not what they were."""
+    changed = {name: value for name, value in each.trial.settings.items() if value != base.value(name)}
+    return ", ".join(f"{name}={value}" for name, value in changed.items())
+
+
+def none_kept(outcome: Outcome) -> str:
+    """That no setting keeps the bounds, and which one misses them by the least."""
+    goals = outcome.plan.goals
+    asked = " and ".join(map(str, goals.bounds))
+    found = nearest(outcome.trials, goals)
+    if found is None:
+        return f"None of {len(outcome.trials)} settings was measured."
+    metrics = dict.fromkeys(bound.metric for bound in goals.bounds)
+    values = "; ".join(f"{metric} {metric.show(found.measured[str(metric)])}" for metric in metrics)
+    return f"None of {len(outcome.trials)} settings keeps {asked}. The nearest: {found.qdisc} ({values})."
+
+
+def document(outcome: Outcome, importances: Importances) -> dict[str, Any]:
+    """The JSON document (docs/guide/tuning.md)."""
+    plan, goals = outcome.plan, outcome.plan.goals
+    return {
+        "schema": SCHEMA,
+        "scenario": plan.scenario.name,
+        "qdisc": str(plan.base),
+        "objectives": [{"metric": str(goal.metric), "direction": goal.direction} for goal in goals.goals],
+        "bounds": [str(bound) for bound in goals.bounds],
+        "seeds": plan.scenario.seeds,
+        "held_out": _held_out(outcome),
+        "settings": {
+            "tried": len(outcome.trials),
+            "kept": sum(trial.keeps(goals) for trial in outcome.trials),
+            "refused": sum(bool(trial.refused) for trial in outcome.trials),
+        },
+        "cpu_s": sum(trial.cpu_s for trial in outcome.trials) + _cpu_s(outcome),
+        "parameters": [
+            {
+                "name": axis.name,
+                "was": plan.base.value(axis.name),
+                "searched": str(axis),
+                "decides": {name: found.get(axis.name) for name, found in importances.items()},
+            }
+            for axis in plan.axes
+        ],
+        "found": [_found(outcome, each) for each in outcome.compared],
+    }
+
+
+def seeds(numbers: Sequence[int]) -> str:
+    """`seeds 1 to 4`, or each where they do not follow each other."""
+    if len(numbers) == 1:
+        return f"seed {numbers[0]}"
+    if list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):
+        return f"seeds {numbers[0]} to {numbers[-1]}"
+    return f"seeds {', '.join(map(str, numbers))}"
+
+
+def _found(outcome: Outcome, each: Compared) -> dict[str, Any]:
+    plan, goals = outcome.plan, outcome.plan.goals
+    command = tc.command(Spec.of(each.trial.qdisc), plan.scenario)
+    metrics = {}
+    for metric in goals.metrics:
+        was, now = each.reference[str(metric)], each.tuned[str(metric)]
+        three = {"was": was, "now": now, "difference": now - was}
+        metrics[str(metric)] = {name: figure(quantity.per_seed) for name, quantity in three.items()}
+    return {
+        "qdisc": each.trial.qdisc,
+        "settings": each.trial.settings,
+        "tc": None if command is None else {"command": command.line, "notes": list(command.notes)},
+        "metrics": metrics,
+        "better": {
+            str(goal.metric): goal.better(each.tuned[str(goal.metric)], each.reference[str(goal.metric)]).verdict.value
+            for goal in goals.goals
+        },
+        "bounds": {str(bound): bound.judge(each.tuned[str(bound.metric)]).verdict.value for bound in goals.bounds},
+    }
+
+
+def lines(outcome: Outcome, each: Compared) -> str:
+    """What to put into a scenario, and what to tell Linux."""
+    command = tc.command(Spec.of(each.trial.qdisc), outcome.plan.scenario)
+    found = [f'scenario  qdiscs = ["{each.trial.qdisc}"]', f"run       --qdisc {shlex.quote(each.trial.qdisc)}"]
+    if command is None:
+        found.append(f"tc        Linux has no {outcome.plan.base.discipline.name}")
+    else:
+        found += [f"tc        {command.line}", *(f"          ({note})" for note in command.notes)]
+    return "\n".join([*found, ""])
+
+
+def _row(metric: Metric, each: Compared) -> tuple[str, str, str, str]:
+    was, now = each.reference[str(metric)], each.tuned[str(metric)]
+    step = now - was
+    sign = "+" if step.mean > 0 else ""
+    return str(metric), metric.show(was), metric.show(now), f"{sign}{metric.show(step)}"
+
+
+def _kept(bound: Bound, measured: Quantity) -> Text:
+    verdict = bound.judge(measured).verdict
+    words = {Verdict.HOLDS: "keeps", Verdict.DIFFERS: "breaks", Verdict.CANNOT_TELL: "cannot tell"}
+    value = bound.metric.measure.units.setting(bound.value)
+    return Text(f"{words[verdict]} {bound.sign} {value}", style=STYLES[verdict])
+
+
+def _held_out(outcome: Outcome) -> list[int]:
+    return outcome.held_out.scenario.seeds if outcome.held_out is not None else []
+
+
+def _cpu_s(outcome: Outcome) -> float:
+    return sum(float(row["cpu_s"]) for row in outcome.held_out.timing) if outcome.held_out is not None else 0.0
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %"
+
+
+def _table(*columns: str) -> Table:
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        drawn.add_column(column, vertical="top", overflow="fold")
+    return drawn

@@ -1,0 +1,175 @@
+"""Which parameters of a discipline are searched, and between what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headgate import _core
+from headgate.errors import UsageError
+from headgate.tuning import values
+from headgate.tuning.spec import Spec, parameter
+from headgate.tuning.values import EXACT, Scale
+
+if TYPE_CHECKING:
+    from optuna.trial import Trial
+
+#: A parameter is searched from this part of its value to so many times it, as far as its declared range goes.
+WIDE = 100.0
+#: Ranges of numbers that span this much or more are searched on a logarithmic scale; times, rates and sizes always are.
+DECADES = 100.0
+#: The limit belongs to the link: it is searched only where it is asked for.
+LEFT_OUT = ("limit",)
+
+
+class Range(NamedTuple):
+    """A parameter between two values, both ends included, on its scale."""
+
+    name: str
+    scale: Scale
+    low: float
+    high: float
+    log: bool
+
+    def suggest(self, trial: Trial) -> str:
+        """A value to try, as text."""
+        if self.scale.whole:
+            return self.text(trial.suggest_int(self.name, round(self.low), round(self.high), log=self.log))
+        return self.text(trial.suggest_float(self.name, self.low, self.high, log=self.log))
+
+    def text(self, value: float) -> str:
+        """A value within the range as it is written: rounding does not leave it."""
+        written = self.scale.text(value)
+        read = self.scale.read(written)
+        return written if read is not None and self.low <= read <= self.high else self.scale.text(value, EXACT)
+
+    def number(self, text: str) -> float | None:
+        """The number that a setting is, if it lies within the range."""
+        value = self.scale.read(text)
+        return value if value is not None and self.low <= value <= self.high else None
+
+    def __str__(self) -> str:
+        return f"{self.scale.text(self.low)} to {self.scale.text(self.high)}{', log' if self.log else ''}"
+
+
+class Choice(NamedTuple):
+    """A parameter that is one of several values."""
+
+    name: str
+    words: tuple[str, ...]
+
+    def suggest(self, trial: Trial) -> str:
+        """A value to try."""
+        return str(trial.suggest_categorical(self.name, list(self.words)))
+
+    def number(self, text: str) -> str | None:
+        """The choice that a setting is, if it is one of them."""
+        return text if text in self.words else None
+
+    def __str__(self) -> str:
+        return " or ".join(self.words)
+
+
+Axis = Range | Choice
+
+
+def space(base: Spec, written: Sequence[str]) -> list[Axis]:
+    """The parameters in `written` (`boxtime`, `boxtime=1ms..1s`, `penalty=rate,boxtime`); all numeric ones if none is.
+
+    Raises `UsageError` for what the discipline has not or cannot be.
+    """
+    if not written:
+        found = (around(base, each, WIDE) for each in base.discipline.parameters if each.name not in LEFT_OUT)
+        chosen: list[Axis] = [each for each in found if each is not None]
+        if not chosen:
+            raise UsageError(f"{base.discipline.name} has no numeric parameter to search; name some with --param")
+        return chosen
+    axes = [_axis(base, each) for each in written]
+    names = [axis.name for axis in axes]
+    if again := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"--param names {again} more than once")
+    return axes
+
+
+def around(base: Spec, each: _core.Parameter, times: float) -> Range | None:
+    """From 1/`times` of a parameter's value to `times` it, within what it can be; None if it is no quantity above 0."""
+    value = base.value(each.name)
+    for scale in values.scales(each):
+        number = scale.read(value)
+        if number is None or number == 0:
+            continue
+        most = values.declared(each, scale)
+        low, high = max(number / times, most.low), min(number * times, most.high)
+        low = max(low, 1.0) if scale.whole else low
+        return Range(each.name, scale, low, high, log=_log(scale, low, high)) if low < high else None
+    return None
+
+
+def _axis(base: Spec, written: str) -> Axis:
+    name, _, given = written.partition("=")
+    each = parameter(base.discipline, name.strip())
+    if ".." in given:
+        return _between(each, given, written)
+    if given:
+        return _one_of(each, [word.strip() for word in given.split(",")], written)
+    if (found := around(base, each, WIDE)) is not None:
+        return found
+    if words := values.choices(each):
+        return Choice(each.name, tuple(words))
+    now = base.value(each.name)
+    raise UsageError(f"--param {written}: {each.name} is {now}; say between what, as in {each.name}={_example(each)}")
+
+
+def _between(each: _core.Parameter, given: str, written: str) -> Range:
+    ends = [end.strip() for end in given.split("..")]
+    for scale in values.scales(each):
+        low, high = (scale.read(end) for end in (ends[0], ends[-1]))
+        if low is None or high is None or len(ends) != 2:
+            continue
+        allowed = values.declared(each, scale)
+        for end, value in zip(ends, (low, high), strict=True):
+            if value not in allowed:
+                raise UsageError(f"--param {written}: {each.name} cannot be {end}: it is {_takes(each)}")
+        if low >= high:
+            raise UsageError(f"--param {written}: the first end must be below the second")
+        return Range(each.name, scale, low, high, log=_log(scale, low, high))
+    raise UsageError(f"--param {written}: expected two values of {each.name} ({_takes(each)}): {_example(each)}")
+
+
+def _one_of(each: _core.Parameter, words: list[str], written: str) -> Choice:
+    if len(set(words)) < 2:
+        raise UsageError(f"--param {written}: one value is no choice: give a range ({_example(each)}) or a list")
+    known = values.choices(each)
+    for word in words:
+        fits = [scale for scale in values.scales(each) if (value := scale.read(word)) is not None
+                and value in values.declared(each, scale)]  # fmt: skip
+        if not fits and word not in known and not (word == "auto" and each.kind.endswith(", or auto")):
+            raise UsageError(f"--param {written}: {each.name} cannot be {word!r}: it is {_takes(each)}")
+    return Choice(each.name, tuple(dict.fromkeys(words)))
+
+
+def _log(scale: Scale, low: float, high: float) -> bool:
+    return low > 0 and (any(scale.units) or high / low >= DECADES)
+
+
+def _takes(each: _core.Parameter) -> str:
+    return f"{each.kind}, {each.range}" if each.range else each.kind
+
+
+def _example(each: _core.Parameter) -> str:
+    examples = {"time": "1ms..1s", "rate": "100kbit/s..1Mbit/s", "bytes": "500B..3KB", "number": "0.01..0.1"}
+    kind = values.kind_of(each)
+    if words := values.choices(each):
+        return ",".join(words)
+    return examples.get(kind, "10p..100p" if "packets" in kind else "1..10")
+
+
+def settings(axes: Sequence[Axis], trial: Trial) -> dict[str, str]:
+    """A value for each parameter, by what the search suggests."""
+    return {axis.name: axis.suggest(trial) for axis in axes}
+
+
+def numbers(axes: Sequence[Axis], spec: Spec) -> dict[str, Any] | None:
+    """The values of a discipline as the search has them; None if one lies outside of its range."""
+    found = {axis.name: axis.number(spec.value(axis.name)) for axis in axes}
+    return None if None in found.values() else found

@@ -1,0 +1,67 @@
+"""A discipline as it is written, `sfb:bins=46,boxtime=12ms`, taken apart and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from headgate import _core
+from headgate.errors import UsageError, meant
+
+
+class Spec(NamedTuple):
+    """A discipline with the settings that were written, by the parameters' own names."""
+
+    discipline: _core.Discipline
+    settings: dict[str, str]
+
+    @classmethod
+    def of(cls, text: str) -> Spec:
+        """What `text` names; `UsageError` if there is no such discipline or parameter. Values are not checked here."""
+        name, _, written = text.partition(":")
+        try:
+            discipline = _core.discipline(name.strip())
+        except LookupError as error:
+            raise UsageError(str(error)) from None
+        settings = {}
+        for setting in filter(str.strip, _apart(written)):
+            key, _, value = setting.partition("=")
+            key = key.strip()
+            settings["preset" if key == "preset" else parameter(discipline, key).name] = value.strip()
+        return cls(discipline, settings)
+
+    def __str__(self) -> str:
+        written = ",".join(f"{name}={value}" for name, value in self.settings.items())
+        return f"{self.discipline.name}:{written}" if written else self.discipline.name
+
+    def value(self, name: str) -> str:
+        """What a parameter is set to, by its setting, its preset or its default."""
+        preset = self.settings.get("preset", self.discipline.presets[0].name)
+        return self.settings.get(name) or dict(self.discipline.values(preset))[name]
+
+    def having(self, changes: Mapping[str, str]) -> Spec:
+        """The same with other settings; one that is what it is already is not written."""
+        new = {name: value for name, value in changes.items() if value != self.value(name)}
+        return self._replace(settings={**self.settings, **new})
+
+
+def parameter(discipline: _core.Discipline, name: str) -> _core.Parameter:
+    """A parameter by its name or one of its other names; `UsageError` with the nearest if there is none."""
+    known = discipline.parameters
+    for each in known:
+        if name == each.name or name in each.also:
+            return each
+    names = [each.name for each in known]
+    near = meant(name, [*names, *(also for each in known for also in each.also)])
+    raise UsageError(f"{discipline.name} has no parameter {name!r}{near} Parameters: {', '.join(names)}")
+
+
+def _apart(written: str) -> Iterator[str]:
+    """The settings between commas; those within brackets belong to a discipline inside."""
+    depth, start = 0, 0
+    for place, letter in enumerate(written):
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            yield written[start:place]
+            start = place + 1
+    yield written[start:]

@@ -1,0 +1,144 @@
+"""What a search tries, and what came of it: trials, kept in SQLite, where Optuna's own tools find them too."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.trial import FrozenTrial, TrialState
+from sqlalchemy.exc import SQLAlchemyError
+
+from headgate.errors import ResultError
+from headgate.papers.judge import Quantity
+from headgate.scenario import Scenario
+from headgate.store import build
+from headgate.tuning.goals import Goals
+from headgate.tuning.space import Axis
+from headgate.tuning.spec import Spec
+
+FILE = "study.db"
+NAME = "tune"
+
+
+class Plan(NamedTuple):
+    """A search: the scenario with `base` as its only discipline and the seeds to learn from, what varies, and why."""
+
+    scenario: Scenario
+    base: Spec
+    axes: tuple[Axis, ...]
+    goals: Goals
+
+    @property
+    def key(self) -> str:
+        """SHA-256 of all that bears on a trial, the build included: another one is another study."""
+        bounds = [(str(each.metric), each.sign, each.value) for each in self.goals.bounds]
+        axes = [repr(axis) for axis in self.axes]
+        parts = [self.scenario.config_hash, build(), axes, [str(goal) for goal in self.goals.goals], bounds]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def folder(self, out: Path) -> Path:
+        """Where the search is kept."""
+        return out / f"tune-{self.scenario.name}-{self.base.discipline.name}-{self.key[:8]}"
+
+    def seed(self, batch: int) -> int:
+        """The seed of what Optuna draws for a batch of trials."""
+        return int.from_bytes(hashlib.sha256(f"{self.key} batch {batch}".encode()).digest()[:4])
+
+
+class Trial(NamedTuple):
+    """One discipline that was tried: what was measured, a value a seed, or why it could not be."""
+
+    number: int
+    qdisc: str
+    settings: dict[str, str]
+    params: dict[str, Any]
+    measured: dict[str, Quantity]
+    refused: str = ""
+    cpu_s: float = 0.0
+
+    def values(self, goals: Goals) -> list[float] | None:
+        """The mean of each objective; None if one of these, or of the bounded metrics, was not measured."""
+        means = [self.measured[str(each)].mean for each in goals.metrics] if self.measured else [float("nan")]
+        if any(mean != mean for mean in means):
+            return None
+        return [self.measured[str(goal.metric)].mean for goal in goals.goals]
+
+    def excesses(self, goals: Goals) -> dict[str, float]:
+        """By how much each bound is missed; 0 or less where it is kept."""
+        return {str(each): each.excess(self.measured[str(each.metric)].mean) for each in goals.bounds}
+
+    def keeps(self, goals: Goals) -> bool:
+        """Whether it was measured and keeps every bound."""
+        return self.values(goals) is not None and all(excess <= 0 for excess in self.excesses(goals).values())
+
+    def frozen(self, goals: Goals, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
+        """As Optuna keeps it. What could not be measured is pruned: the search keeps away from it."""
+        values = self.values(goals)
+        measured = {name: [_known(value) for value in found.per_seed] for name, found in self.measured.items()}
+        return optuna.create_trial(
+            state=TrialState.PRUNED if values is None else TrialState.COMPLETE,
+            values=values,
+            params=self.params,
+            distributions=distributions,
+            constraints=None if values is None else self.excesses(goals),
+            user_attrs={**self._asdict(), "measured": measured, "params": None},
+        )
+
+    @classmethod
+    def thawed(cls, frozen: FrozenTrial) -> Trial:
+        """The trial that Optuna kept."""
+        kept = dict(frozen.user_attrs)
+        measured = {
+            name: Quantity(tuple(float("nan") if value is None else value for value in found))
+            for name, found in kept["measured"].items()
+        }
+        return cls(**{**kept, "measured": measured, "params": frozen.params})
+
+
+class Record:
+    """The trials that are finished, in a folder's SQLite file."""
+
+    def __init__(self, folder: Path, goals: Goals) -> None:
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._goals = goals
+        file = folder / FILE
+        try:
+            self._study = optuna.create_study(
+                storage=f"sqlite:///{file}",
+                study_name=NAME,
+                directions=[goal.direction for goal in goals.goals],
+                load_if_exists=True,
+            )
+            trials = [Trial.thawed(each) for each in self._study.trials]
+        except (SQLAlchemyError, KeyError, TypeError, ValueError) as error:
+            raise ResultError(f"{file} is damaged ({_first_line(error)}): remove it to begin anew") from None
+        self.trials = {trial.number: trial for trial in trials}
+
+    def add(self, trial: Trial, distributions: dict[str, BaseDistribution]) -> None:
+        """Keeps a finished trial."""
+        self._study.add_trial(trial.frozen(self._goals, distributions))
+        self.trials[trial.number] = trial
+
+    def study(self) -> optuna.Study:
+        """The finished trials in order, as a study in memory: what Optuna computes of one is repeatable."""
+        study = new_study(self._goals)
+        frozen = sorted(self._study.trials, key=lambda each: int(each.user_attrs["number"]))
+        study.add_trials(frozen)
+        return study
+
+
+def new_study(goals: Goals) -> optuna.Study:
+    """An empty study in memory."""
+    return optuna.create_study(directions=[goal.direction for goal in goals.goals])
+
+
+def _known(value: float) -> float | None:
+    return value if value == value else None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,33 @@
+"""RED's weight as tc has it: a power of 2, chosen by the burst that is to pass."""
+
+from __future__ import annotations
+
+
+def burst_for(wq: float, minth: float) -> tuple[int, float]:
+    """The least burst for which tc's weight is nearest to `wq`, and that weight; `minth` and burst in packets.
+
+    tc takes the least W for which burst + 1 - minth <= (1 - (1 - 2^-W)^burst) / 2^-W (iproute2, tc/tc_red.c), and the
+    weight 2^-W: W grows with the burst.
+    """
+    logs = range(1, 25)
+    log = min(logs, key=lambda each: abs(2.0**-each / wq - 1))
+    return _first_burst(log, minth), 2.0**-log
+
+
+def _first_burst(log: int, least: float) -> int:
+    """The least burst with which tc comes to W = `log`: the first for which W = `log` - 1 is too little."""
+    low = max(1, -int(-least // 1))
+    if log == 1:
+        return low
+    weight = 2.0 ** -(log - 1)
+    high = low + 1
+    while _fits(high, weight, least):
+        high *= 2
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if _fits(middle, weight, least) else (low, middle)
+    return low
+
+
+def _fits(burst: int, weight: float, least: float) -> bool:
+    return burst + 1 - least <= (1 - (1 - weight) ** burst) / weight

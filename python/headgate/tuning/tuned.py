@@ -1,0 +1,147 @@
+"""A search from its beginning to its figures and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headgate import store
+from headgate.errors import UsageError
+from headgate.runner import Watcher
+from headgate.scenario import Scenario
+from headgate.tuning import space
+from headgate.tuning.goals import Goals
+from headgate.tuning.spec import Spec
+
+if TYPE_CHECKING:
+    from headgate.tuning.outcome import Outcome
+
+DOCUMENT = "tuned.json"
+
+
+class Tuned(NamedTuple):
+    """What a search left: what it found, how much each parameter decides, its JSON document, and where it is."""
+
+    outcome: Outcome
+    importances: Mapping[str, Mapping[str, float]]
+    document: dict[str, Any]
+    figures: list[Path]
+    folder: Path
+
+
+def tune(
+    scenario: str | Path | Scenario,
+    objective: str | Sequence[str],
+    *,
+    subject_to: Sequence[str] = (),
+    params: Sequence[str] = (),
+    qdisc: str | None = None,
+    set: Iterable[str] = (),
+    seeds: int | Iterable[int] | None = None,
+    trials: int = 60,
+    held_out: int = 10,
+    out: str | Path = "results",
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> Tuned:
+    """Searches a discipline's parameters for the best `objective` (`p95 queue delay`; several give a front).
+
+    `scenario` is a file or a `Scenario`, `qdisc` its discipline if it has several, `set` and `seeds` change it as in
+    `Scenario.load`; `subject_to` are bounds (`utilisation >= 0.95`), `params` what is searched (`boxtime=1ms..1s`; all
+    numeric parameters if none is named). `trials` settings are tried; what is found is compared with the discipline as
+    it was on `held_out` further seeds. All is kept below `out`, where the same call resumes.
+
+    Raises `UsageError` and `ScenarioError` for what cannot be searched, `ResultError`, `RunFailedError` and
+    `InterruptedRunError` as `run` does.
+    """
+    qdiscs = [qdisc] if qdisc else []
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
+    else:
+        scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
+    objectives = [objective] if isinstance(objective, str) else objective
+    how: dict[str, Any] = {"trials": trials, "held_out": held_out, "threads": threads, "watcher": watcher}
+    return search(scenario, objectives, subject_to, params, out=Path(out), **how)
+
+
+def search(
+    scenario: Scenario,
+    objectives: Sequence[str],
+    subject_to: Sequence[str] = (),
+    params: Sequence[str] = (),
+    *,
+    trials: int = 60,
+    held_out: int = 10,
+    out: Path = Path("results"),
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+    drawn: bool = True,
+) -> Tuned:
+    """Searches the parameters of the scenario's one discipline with the scenario's seeds.
+
+    The best settings are compared with the discipline as it was on `held_out` further seeds. Raises `UsageError` for
+    what cannot be searched, and what `Search.run` raises.
+    """
+    try:
+        import optuna  # noqa: F401
+    except ModuleNotFoundError:
+        raise UsageError("tuning needs Optuna: pip install 'headgate[tune]'") from None
+    from headgate.tuning import outcome, show
+    from headgate.tuning.importance import importances
+    from headgate.tuning.search import Search
+    from headgate.tuning.study import Plan
+
+    base = only(scenario)
+    plan = Plan(scenario, base, tuple(space.space(base, params)), Goals.of(objectives, subject_to, scenario))
+    folder = plan.folder(out)
+    with store.held(folder) as new:
+        try:
+            searching = Search(plan, folder)
+            tried = searching.run(trials, threads=threads, watcher=watcher)
+        except UsageError:
+            _forget(folder, new)
+            raise
+        except OSError as error:
+            raise store.not_writable(folder, error) from None
+        further = fresh(scenario.seeds, held_out)
+        found = outcome.compare(plan, tried, further, folder, threads=threads, watcher=watcher)
+        decides = importances(plan, searching.record.study())
+        document = show.document(found, decides)
+        store.write_json(folder / DOCUMENT, document)
+        return Tuned(found, decides, document, _draw(found, decides, folder) if drawn else [], folder)
+
+
+def only(scenario: Scenario) -> Spec:
+    """The one discipline of a scenario."""
+    if len(scenario.qdiscs) > 1:
+        raise UsageError(f"{scenario.name} has several disciplines: name one (--qdisc): {', '.join(scenario.qdiscs)}")
+    return Spec.of(scenario.qdiscs[0])
+
+
+def fresh(seen: Sequence[int], count: int) -> list[int]:
+    """So many seeds after all those that were seen."""
+    return list(range(max(seen) + 1, max(seen) + 1 + count))
+
+
+def _draw(found: Outcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
+    from headgate.plot.picture import picture
+    from headgate.tuning import figures
+
+    written = []
+    for name, figure in figures.figures(found, decides).items():
+        drawn = picture(figure)
+        for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
+            store.write_bytes(folder / f"{name}.{kind}", content)
+        written.append(folder / f"{name}.png")
+    return written
+
+
+def _forget(folder: Path, new: Sequence[Path]) -> None:
+    """Leaves nothing behind of a search that could not begin."""
+    if folder in new:
+        for file in folder.iterdir():
+            file.unlink()
+        for each in new:
+            if not any(each.iterdir()):
+                each.rmdir()

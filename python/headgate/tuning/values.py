@@ -1,0 +1,133 @@
+"""What a parameter can be, as numbers: its kind and declared range, read from the registry's words.
+
+Times are in ms, rates in bit/s, sizes in bytes; queue levels are in packets, bytes or % of the limit, as written.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+from headgate import _core
+from headgate.units import RATES, SIZES, TIMES, Unit
+
+#: A value is written with so many significant digits: the search does not know it better, and people can read it.
+DIGITS = 3
+#: Enough digits for every number that is meant.
+EXACT = 15
+#: Whole numbers below this are written to the last digit.
+WHOLE = 10_000
+
+#: Units that are read but not written.
+READ_ONLY = ("h", "min", "KiB", "MiB")
+
+#: The units of each kind of value.
+_UNITS: dict[str, dict[str, float]] = {
+    "number": {"": 1.0},
+    "whole number": {"": 1.0},
+    "time": TIMES,
+    "rate": RATES,
+    "bytes": SIZES,
+}
+#: Kinds that are measured in one of several ways.
+_WAYS: dict[str, tuple[dict[str, float], ...]] = {
+    "packets or bytes": ({"p": 1.0, "": 1.0}, SIZES),
+    "packets, bytes or share of the limit": ({"%": 1.0}, {"p": 1.0, "": 1.0}, SIZES),
+}
+_RANGE = re.compile(
+    r"(?:(?P<above>at least|more than) )?(?P<low>\S+)"
+    r"(?: to (?P<high>\S+)| and (?P<below>at most|less than) (?P<most>\S+))?"
+)
+
+
+class Scale(NamedTuple):
+    """A way to measure: words for units, each with its worth; `whole` where only whole numbers are meant."""
+
+    units: dict[str, float]
+    whole: bool
+
+    def read(self, text: str) -> float | None:
+        """The number that `text` is on this scale; None if it is none."""
+        try:
+            return Unit("", self.units, "").read(text)
+        except ValueError:
+            return None
+
+    def text(self, value: float, digits: int = DIGITS) -> str:
+        """A value as a person would write it, in the unit that suits it, to so many significant digits."""
+        if self.whole:
+            value = round(value)
+            digits = max(digits, len(str(value))) if value < WHOLE else digits
+        shown = self._shown()
+        unit, worth = next((each for each in shown if value >= each[1]), shown[-1])
+        rounded = Decimal(f"{value / worth:.{digits}g}").normalize()
+        return f"{rounded:f}{unit}"
+
+    def _shown(self) -> list[tuple[str, float]]:
+        """The units that are written, the largest first: of each worth the first word."""
+        first: dict[float, str] = {}
+        for unit, worth in self.units.items():
+            if unit not in READ_ONLY:
+                first.setdefault(worth, unit)
+        return sorted(((unit, worth) for worth, unit in first.items()), key=lambda each: -each[1])
+
+
+class Declared(NamedTuple):
+    """The declared range of a parameter; an end that is open is infinite or, below, 0: nothing is negative."""
+
+    low: float
+    high: float
+    open_low: bool = False
+    open_high: bool = False
+
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, int | float):
+            return False
+        low = value > self.low if self.open_low else value >= self.low
+        return low and (value < self.high if self.open_high else value <= self.high)
+
+
+def kind_of(parameter: _core.Parameter) -> str:
+    """The kind of value, whether or not it may be left to the discipline."""
+    return parameter.kind.removesuffix(", or auto")
+
+
+def scales(parameter: _core.Parameter) -> list[Scale]:
+    """The ways in which a parameter's values are measured; none if they are no quantities."""
+    kind = kind_of(parameter)
+    whole = kind == "whole number"
+    ways = _WAYS.get(kind) or ((_UNITS[kind],) if kind in _UNITS else ())
+    return [Scale(units, whole or "p" in units or "B" in units) for units in ways]
+
+
+def choices(parameter: _core.Parameter) -> list[str]:
+    """The words that a parameter takes, of one that takes words."""
+    kind = kind_of(parameter)
+    return kind.split(" or ") if not scales(parameter) and " or " in kind else []
+
+
+def declared(parameter: _core.Parameter, scale: Scale) -> Declared:
+    """The range of the registry, such as `more than 0 and at most 1`, on a scale."""
+    most = 100.0 if "%" in scale.units else math.inf
+    if not parameter.range:
+        return Declared(0.0, most)
+    found = _RANGE.fullmatch(parameter.range)
+    if found is None:
+        raise AssertionError(f"the range {parameter.range!r} of {parameter.name} is in no known words")
+    ends = (found["low"], found["high"] or found["most"])
+    low, high = (None if end is None else _read(end, scale) for end in ends)
+    return Declared(
+        0.0 if low is None else low,
+        most if high is None else high,
+        found["above"] == "more than",
+        found["below"] == "less than",
+    )
+
+
+def _read(text: str, scale: Scale) -> float:
+    value = scale.read(text)
+    if value is None:
+        raise AssertionError(f"the registry has an end {text!r} of a range that is in no known unit")
+    return value

@@ -1,0 +1,23 @@
+"""A search that takes a blink: three seconds of the small scenario's network under RED."""
+
+import pytest
+
+from headgate.scenario import Scenario
+from headgate.tuning.goals import Goals
+from headgate.tuning.space import space
+from headgate.tuning.spec import Spec
+from headgate.tuning.study import Plan
+from tests.conftest import SMALL
+
+CHANGES = ["duration=3s", "seeds=[1]"]
+
+
+def plan_of(qdisc: str, params: list[str], objectives: list[str], bounds: list[str] | None = None) -> Plan:
+    scenario = Scenario.parse(SMALL, set=CHANGES, qdiscs=[qdisc])
+    base = Spec.of(scenario.qdiscs[0])
+    return Plan(scenario, base, tuple(space(base, params)), Goals.of(objectives, bounds or [], scenario))
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilisation >= 0.9"])

@@ -1,0 +1,174 @@
+"""Searches: repeatable, resumable, honest about what they found."""
+
+import json
+import sys
+from pathlib import Path
+
+import optuna
+import pytest
+
+from headgate.errors import InterruptedRunError, ResultError
+from headgate.papers.judge import Quantity
+from headgate.runner import Watcher
+from headgate.tuning import outcome
+from headgate.tuning.search import BATCH, Search
+from headgate.tuning.show import change
+from headgate.tuning.study import FILE, NAME, Plan, Trial
+from tests.conftest import Command
+from tests.tune.conftest import CHANGES, plan_of
+
+TUNE = ["--qdisc", "red", *(word for each in CHANGES for word in ("--set", each)), "--out", "out"]
+
+
+def tried(plan: Plan, folder: Path, count: int, **how: object) -> list[tuple[int, str, dict[str, Quantity]]]:
+    folder.mkdir(exist_ok=True)
+    found = Search(plan, folder).run(count, **how)  # type: ignore[arg-type]
+    return [(trial.number, trial.qdisc, trial.measured) for trial in found]
+
+
+class Stops(Watcher):
+    """Presses Ctrl-C once two points are done."""
+
+    def tick(self, finished: int, _: float) -> None:
+        if finished >= 2:
+            raise KeyboardInterrupt
+
+
+class Begins(Watcher):
+    """Keeps what a run began with."""
+
+    def begin(self, total: int, cached: int, seconds: float) -> None:
+        self.begun = (total, cached, seconds)
+
+
+def test_a_search_is_the_same_on_any_threads_and_however_often_it_was_stopped(plan: Plan, tmp_path: Path):
+    whole = tried(plan, tmp_path / "whole", BATCH + 3, threads=2)
+    assert whole[0][1] == "red"  # the first is what was, so that the search cannot end below it
+    assert len({qdisc for _, qdisc, _ in whole}) > BATCH
+    with pytest.raises(InterruptedRunError, match=rf"of {BATCH + 3} points are finished; the same run resumes"):
+        tried(plan, tmp_path / "parts", BATCH + 3, threads=1, watcher=Stops())
+    assert tried(plan, tmp_path / "parts", 5, threads=1) == whole[:5]
+    assert tried(plan, tmp_path / "parts", BATCH + 3, threads=1) == whole
+
+
+def test_finished_trials_are_not_run_again_and_optuna_can_read_them(plan: Plan, tmp_path: Path):
+    tried(plan, tmp_path, 3)
+    seen = Begins()
+    tried(plan, tmp_path, 4, watcher=seen)
+    assert seen.begun == (4, 3, plan.scenario.duration_s)
+    study = optuna.load_study(study_name=NAME, storage=f"sqlite:///{tmp_path / FILE}")
+    assert len(study.trials) == 4
+    assert all(set(trial.constraints) == {"utilisation >= 0.9"} for trial in study.trials)
+
+
+def test_another_scenario_goal_or_range_is_another_study(plan: Plan, tmp_path: Path):
+    changed = [
+        plan,
+        plan._replace(scenario=plan.scenario.changed(set=["link.rate=3Mbit/s"])),
+        plan._replace(scenario=plan.scenario.changed(seeds=[2])),
+        plan_of("red", ["maxp=0.01..0.4", "gentle"], ["p95 queue delay"], ["utilisation >= 0.9"]),
+        plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilisation >= 0.91"]),
+        plan_of("red", ["maxp=0.01..0.5", "gentle"], ["goodput"], ["utilisation >= 0.9"]),
+    ]
+    assert len({each.folder(tmp_path) for each in changed}) == len(changed)
+    (tmp_path / FILE).write_text("no database")
+    with pytest.raises(ResultError, match=r"study\.db is damaged"):
+        Search(plan, tmp_path)
+
+
+def test_settings_that_contradict_each_other_are_told_and_avoided(tmp_path: Path):
+    plan = plan_of("red", ["minth=1p..45p", "maxth=2p..30p"], ["goodput"])
+    trials = Search(plan, tmp_path).run(2 * BATCH)
+    refused = [trial for trial in trials if trial.refused]
+    assert refused
+    assert all("minth" in trial.refused and not trial.measured for trial in refused)
+    assert outcome.best(trials, plan.goals)[0] not in refused
+
+
+def test_nothing_measured_is_an_error_and_leaves_nothing(command: Command, small: Path):
+    done = command("tune", small, "--objective", "p95 completion", "--trials", "2", *TUNE)
+    assert done.returncode == 2
+    assert "this scenario gives no value of p95 completion" in done.stderr
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (["--objective", "p95 queu delay"], "did you mean 'queue delay'"),
+        (["--objective", "jain", "--param", "mxp"], "did you mean 'maxp'"),
+        (["--objective", "jain", "--subject-to", "loss below 1%"], "is no bound"),
+        ([], "say what to improve"),
+    ],
+)
+def test_bad_input_ends_before_anything_runs(command: Command, small: Path, words: list[str], wrong: str):
+    done = command("tune", small, *words, *TUNE)
+    assert done.returncode == 2
+    assert wrong in done.stderr
+    assert not Path("out").exists()
+
+
+def test_a_file_with_several_disciplines_wants_one_named(command: Command, small: Path):
+    done = command("tune", small, "--objective", "jain")
+    assert (done.returncode, "name one (--qdisc): droptail, faba" in done.stderr) == (2, True)
+
+
+def test_the_command_tells_what_was_found(command: Command, small: Path):
+    options = ["--param", "maxp=0.01..0.5", "--param", "wq", "--trials", "6", "--held-out", "2", *TUNE]
+    done = command("tune", small, "--objective", "p95 queue delay", *options)
+    assert done.returncode == 0, done.stderr
+    assert "6 settings of red tried with seed 1" in done.stdout
+    assert "seeds 2 to 3, not seen" in done.stdout
+    (folder,) = Path("out").iterdir()
+    document = json.loads((folder / "tuned.json").read_text())
+    (found,) = document["found"]
+    assert f'scenario  qdiscs = ["{found["qdisc"]}"]' in done.stdout
+    assert found["tc"]["command"] in done.stdout
+    was, now = (found["metrics"]["p95 queue delay"][each]["per_seed"] for each in ("was", "now"))
+    assert found["metrics"]["p95 queue delay"]["difference"]["per_seed"] == [
+        a - b for a, b in zip(now, was, strict=True)
+    ]
+    assert {file.suffix for file in folder.iterdir()} >= {".png", ".svg", ".json", ".db"}
+    assert json.loads(command("tune", small, "--objective", "p95 queue delay", "--json", *options).stdout) == document
+
+
+def test_a_bound_that_nothing_keeps_is_told_with_the_nearest(command: Command, small: Path):
+    words = ["--objective", "jain", "--subject-to", "queue delay < 1us", "--param", "maxp", "--trials", "2"]
+    done = command("tune", small, *words, *TUNE)
+    assert done.returncode == 1
+    assert "0 keep the bound" in done.stdout
+    assert "None of 2 settings keeps mean queue delay < 0.001 ms. The nearest: red" in done.stdout
+
+
+def trial(number: int, jain: float, delay: float) -> Trial:
+    return Trial(
+        number, f"red:wq={number}", {}, {}, {"jain": Quantity((jain,)), "mean queue delay": Quantity((delay,))}
+    )
+
+
+def test_the_front_is_what_nothing_betters_and_the_best_keeps_the_bound():
+    both = plan_of("red", ["maxp"], ["jain", "queue delay"]).goals
+    trials = [trial(0, 0.9, 20.0), trial(1, 0.8, 10.0), trial(2, 0.85, 20.0), trial(3, 0.7, 15.0), trial(4, 0.95, 40.0)]
+    assert [each.number for each in outcome.best(trials, both)] == [4, 0, 1]
+    alone = plan_of("red", ["maxp"], ["jain"], ["queue delay < 30ms"]).goals
+    assert [each.number for each in outcome.best(trials, alone)] == [0]
+    strict = plan_of("red", ["maxp"], ["jain"], ["queue delay < 5ms"]).goals
+    assert outcome.best(trials, strict) == []
+    nearest = outcome.nearest(trials, strict)
+    assert nearest is not None
+    assert nearest.number == 1
+    assert [each.number for each in outcome.spread(trials, 3)] == [0, 2, 4]
+
+
+def test_a_change_has_its_interval():
+    # Differences -4 and -6 of a mean of 10: half of 50 %, plus and minus 12.706 / 10.
+    assert change(Quantity((6.0, 4.0)), Quantity((10.0, 10.0))) == "down 50.0 ± 127 %"
+    assert change(Quantity((0.0,)), Quantity((0.0,))) == "as it was"
+
+
+def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "optuna" or "headgate.tuning." in name]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    done = command("tune", small, "--objective", "jain", *TUNE)
+    assert (done.returncode, "tuning needs Optuna: pip install 'headgate[tune]'" in done.stderr) == (2, True)

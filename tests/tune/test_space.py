@@ -1,0 +1,109 @@
+"""What is searched, and how values are written."""
+
+import re
+
+import pytest
+
+import headgate
+from headgate.errors import UsageError
+from headgate.scenario import Scenario
+from headgate.tuning import values
+from headgate.tuning.space import Choice, Range, around, space
+from headgate.tuning.spec import Spec
+from tests.conftest import SMALL
+
+SFB = Spec.of("sfb")
+
+
+@pytest.mark.parametrize("name", [each.name for each in headgate.disciplines()])
+def test_the_ends_of_every_range_are_values_the_discipline_takes(name: str):
+    base = Spec.of(name)
+    for parameter in base.discipline.parameters:
+        found = around(base, parameter, 100.0)
+        for end in (found.low, found.high) if found is not None else ():
+            # Two parameters may contradict each other (minth above maxth); the value by itself must be one.
+            assert f"`{parameter.name}` is " not in refusal(base.having({parameter.name: found.text(end)}))
+
+
+def refusal(spec: Spec) -> str:
+    try:
+        Scenario.parse(SMALL, qdiscs=[str(spec)])
+    except headgate.ScenarioError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("boxtime", "500us to 5s, log"),  # a hundredth of 50 ms to a hundred times it
+        ("d1", "0.00005 to 0.5, log"),
+        ("levels", "1 to 8"),  # the declared range is narrower, and spans less than two decades
+        ("Boxtime=1ms..1s", "1ms to 1s, log"),
+        ("d1=0..0.5", "0 to 0.5"),
+        ("penalty=rate,boxtime", "rate or boxtime"),
+        ("double_buffer", "on or off"),
+        ("bin_max=10p..40p", "10p to 40p, log"),
+        ("bin_size=1%..5%", "1% to 5%, log"),
+    ],
+)
+def test_a_range_is_declared_narrowed_or_a_list(written: str, shown: str):
+    assert str(space(SFB, [written])[0]) == shown
+
+
+def test_without_names_all_numeric_parameters_but_the_limit_are_searched():
+    names = [axis.name for axis in space(SFB, [])]
+    assert {"bins", "d1", "boxtime", "rehash"} <= set(names)
+    assert not {"limit", "penalty", "ecn", "warmup"} & set(names)
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong"),
+    [
+        ("boxtme", "no parameter 'boxtme'; did you mean 'boxtime'"),
+        ("d1=0..2", "d1 cannot be 2: it is number, 0 to 1"),
+        ("freeze_time=..1s", "expected two values of freeze_time"),
+        ("boxtime=1..2", "expected two values of boxtime"),
+        ("boxtime=2s..1s", "the first end must be below the second"),
+        ("boxtime=5ms", "one value is no choice"),
+        ("penalty=rate,bx", "penalty cannot be 'bx'"),
+        ("warmup", "warmup is auto; say between what"),
+    ],
+)
+def test_what_cannot_be_searched_is_told(written: str, wrong: str):
+    with pytest.raises(UsageError, match=re.escape(wrong)):
+        space(SFB, [written])
+    with pytest.raises(UsageError, match="more than once"):
+        space(SFB, ["d1", "delta1"])
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "text"),
+    [
+        ("time", 12.3456, "12.3ms"),
+        ("time", 0.00123, "1.23us"),
+        ("time", 61_000.0, "61s"),
+        ("rate", 1_234_567.0, "1.23Mbit/s"),
+        ("bytes", 1514.0, "1.514KB"),
+        ("number", 0.000024414, "0.0000244"),
+        ("whole number", 4095.4, "4095"),
+    ],
+)
+def test_values_are_written_with_their_unit_to_three_digits(unit: str, value: float, text: str):
+    kinds = {parameter.kind: parameter for each in headgate.disciplines() for parameter in each.parameters}
+    assert values.scales(kinds[unit])[0].text(value) == text
+
+
+def test_rounding_does_not_leave_the_range():
+    (axis,) = space(SFB, ["boxtime=1.2345ms..9.8765ms"])
+    assert isinstance(axis, Range)
+    assert (axis.text(axis.low), axis.text(axis.high), axis.text(5.4321)) == ("1.2345ms", "9.8765ms", "5.43ms")
+
+
+def test_a_setting_that_is_what_it_was_is_not_written():
+    base = Spec.of("sfb:L=3,preset=blue")
+    assert str(base.having({"d1": base.value("d1"), "levels": "4"})) == "sfb:levels=4,preset=blue"
+    assert str(Spec.of("drr:classes=[red:maxp=0.1,minth=5p],quantum=500B").having({"quantum": "600B"})) == (
+        "drr:classes=[red:maxp=0.1,minth=5p],quantum=600B"
+    )
+    assert isinstance(space(base, ["ecn"])[0], Choice)

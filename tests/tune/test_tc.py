@@ -1,0 +1,77 @@
+"""Disciplines as tc commands."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from headgate.scenario import Scenario
+from headgate.tuning import tc
+from headgate.tuning.spec import Spec
+from headgate.tuning.tc_red import burst_for
+from tests.conftest import SMALL
+
+#: 50 packets of 540 bytes (500 and a header of 40) on 2 Mbit/s.
+SCENARIO = Scenario.parse(SMALL, qdiscs=["droptail"])
+
+
+def line(qdisc: str) -> str:
+    command = tc.command(Spec.of(qdisc), SCENARIO)
+    assert command is not None
+    return command.line.removeprefix("tc qdisc replace dev DEV root ")
+
+
+def notes(qdisc: str) -> str:
+    command = tc.command(Spec.of(qdisc), SCENARIO)
+    assert command is not None
+    return "; ".join(command.notes)
+
+
+def test_units_are_those_of_tc():
+    # RFC 8033's alpha and beta in sixteenths: 0.125 is 2, 1.25 is 20.
+    assert line("pie:target=12.5ms") == (
+        "pie limit 50 target 12.5ms tupdate 15ms alpha 2 beta 20 ecn nobytemode no_dq_rate_estimator"
+    )
+    # Seconds as milliseconds without a unit; a packet each 250 ms is 4 a second.
+    assert line("sfb:boxtime=250ms,rehash=2s").endswith("rehash 2000 penalty_rate 4 penalty_burst 1")
+    # RED counts bytes: a quarter and a half of the 27000 that 50 packets are.
+    assert line("red").startswith(f"red limit {50 * 540} min {50 * 540 // 4} max {50 * 540 // 2} probability 0.02 ecn")
+    # CHOKe counts packets.
+    assert line("choke:minth=10p").startswith("choke limit 50 min 10 max 25 ")
+
+
+def test_what_tc_cannot_say_is_noted():
+    assert tc.command(Spec.of("blue"), SCENARIO) is None
+    assert "tc cannot change Linux's levels=8, bins=16" in notes("sfb")
+    assert "levels" not in notes("sfb:preset=linux")
+    assert notes("hhf") == ""
+
+
+def weight(minth: float, burst: int) -> float | None:
+    """The rule of iproute2's tc/tc_red.c, as the reference page has it: the least W that lets the burst pass."""
+    for log in range(1, 32):
+        if burst + 1 - minth <= (1 - (1 - 2.0**-log) ** burst) * 2.0**log:
+            return 2.0**-log
+    return None
+
+
+@pytest.mark.parametrize("wq", [0.4, 0.1, 0.002, 0.0001])
+@pytest.mark.parametrize("minth", [5, 37.5, 200])
+def test_the_burst_makes_tc_choose_the_weight(wq: float, minth: float):
+    burst, chosen = burst_for(wq, minth)
+    assert weight(minth, burst) == chosen
+    assert 0.5 < chosen / wq < 2
+    # The least burst: one less and the weight is a greater one, or none can be.
+    assert burst - 1 < minth or (weight(minth, burst - 1) or 1) > chosen
+
+
+@pytest.mark.skipif(shutil.which("tc") is None or shutil.which("unshare") is None, reason="tc and unshare are Linux's")
+def test_tc_understands_every_command():
+    """Whether the kernel has the discipline is another matter: what tc cannot read, it says before it asks."""
+    if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no namespaces here")
+    known = [name for name in tc.KINDS if name != "dualpi2"]  # of iproute2 6.16 and later
+    script = "\n".join(f"tc qdisc replace dev lo root {line(name)} 2>&1 || true" for name in known)
+    said = subprocess.run(["unshare", "-rn", "sh", "-c", script], capture_output=True, text=True, check=True).stdout
+    for word in ("What is", "Illegal", "Usage", "missing", "failed", "larger", "unparsable", "mandatory"):
+        assert word not in said, said
