@@ -95,6 +95,7 @@ BAD = [
     ("[sweep.grid]\na = { from = 1, to = 5, steps = 2, scale = 'lin' }", "'lin'"),
     ("[sweep.latin]\na = { from = 1, to = 5 }", "samples"),
     ("[sweep]\nsamples = 3\ngrid.a = [1]", "latin"),
+    ("[sweep]\ntables = 'links'\ngrid.a = [1]", "a list of names"),
     ("[sweep]\nsamples = 0\nlatin.a = [1]", "samples"),
 ]
 

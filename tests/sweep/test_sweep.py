@@ -95,6 +95,21 @@ def test_a_wider_sweep_runs_what_is_new_alone(swept: Path, tmp_path: Path):
     assert headgate.sweep(swept, out=out, seeds=1, force=True).cost.points == POINTS / 2
 
 
+def test_tables_that_nobody_wants_are_not_kept_and_come_when_they_are_wanted(swept: Path, tmp_path: Path):
+    grid = {"link.rate": ["2Mbit/s"]}
+    few, all_of_them, again = (
+        headgate.sweep(swept, grid=grid, out=tmp_path / "out", tables=tables)
+        for tables in (["links"], None, ["flows", "links"])
+    )
+    assert few.manifest["tables"] == ["links"]
+    assert [each.cost.points for each in (few, all_of_them, again)] == [4, 4, 0]
+    assert again.points.equals(few.points)
+    with pytest.raises(headgate.UsageError, match="did you mean 'links'"):
+        headgate.sweep(swept, grid=grid, tables=["lins"])
+    with pytest.raises(headgate.UsageError, match="no table 'flows'"):
+        few.table("flows")
+
+
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "receipt"])
 def test_what_is_damaged_is_found_and_run_again(swept: Path, tmp_path: Path, command: Command, damage: str):
     changes = ["--seeds", 1, "--out", "out"]

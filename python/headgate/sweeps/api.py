@@ -29,6 +29,7 @@ def sweep(
     latin: Table | None = None,
     samples: int | None = None,
     latin_seed: int = 1,
+    tables: Iterable[str] | None = None,
     set: Iterable[str] = (),
     qdiscs: Iterable[str] = (),
     seeds: int | Iterable[int] | None = None,
@@ -41,10 +42,12 @@ def sweep(
     """Runs a scenario for many values of its keys, with every discipline and seed, on all processors or a cluster.
 
     `grid`, `list` and `latin` are the tables of a scenario file's `[sweep]` (docs/guide/sweeps.md), such as
-    `grid={"link.rate": ["5Mbit/s", "10Mbit/s"]}`; without them, the file's own are taken. `set`, `qdiscs` and `seeds`
-    change the scenario first, as in `headgate.run`. With `out`, a path or a URL that fsspec knows, the dataset goes to
-    `out/<name>-sweep-<hash8>`, where points that are finished there already are not run again (unless `force`);
-    without `out` it stays in memory. `cluster` is the address of a Dask scheduler, such as `tcp://host:8786`.
+    `grid={"link.rate": ["5Mbit/s", "10Mbit/s"]}`, and `tables` names those that are kept; without `grid`, `list` and
+    `latin` the file's own `[sweep]` holds. `set`, `qdiscs` and `seeds` change the scenario first, as in `headgate.run`.
+
+    With `out`, a path or a URL that fsspec knows, the dataset goes to `out/<name>-sweep-<hash8>`, where points that are
+    finished there already are not run again (unless `force`); without it, everything stays in memory. `cluster` is the
+    address of a Dask scheduler, such as `tcp://host:8786`.
 
     Raises `ScenarioError` for a bad scenario or a bad value of a key, before anything runs; `UsageError` for a bad
     sweep; `ResultError` for a dataset that cannot be written; `ClusterError` for a cluster that cannot be used;
@@ -52,7 +55,11 @@ def sweep(
     """
     spec = None
     if grid is not None or list is not None or latin is not None:
-        spec = specs.spec(grid or {}, list or {}, latin or {}, samples, latin_seed)
+        spec = specs.spec(grid or {}, list or {}, latin or {}, samples, latin_seed, tables and tuple(tables))
+    elif (samples, latin_seed, tables) != (None, 1, None):
+        raise UsageError(
+            "`samples`, `latin_seed` and `tables` go with `grid`, `list` or `latin`; else [sweep] has them"
+        )
     plan = plans.read(scenario, spec, set=tuple(set), qdiscs=tuple(qdiscs), seeds=seeds)
     with executor(threads, cluster) as chosen:
         return run(prepared(plan, out, force=force), chosen, watcher or Watcher())

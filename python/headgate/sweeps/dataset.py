@@ -87,7 +87,14 @@ class Dataset:
         names = {point: f"{RECEIPTS}/{point.hash}.json" for point in points}
         read = self.folder.read(list(names.values()))
         receipts = {point: _receipt(read.get(name, b"")) for point, name in names.items()}
-        expected = {point: receipt["tables"] for point, receipt in receipts.items() if receipt is not None}
+        wanted = set(self.plan.tables)
+        # Of a sweep that kept fewer tables, points are whole, but not what is asked for.
+        receipts = {point: each for point, each in receipts.items() if each is None or wanted <= each["tables"].keys()}
+        expected = {
+            point: {name: each for name, each in receipt["tables"].items() if name in wanted}
+            for point, receipt in receipts.items()
+            if receipt is not None
+        }
         files = self.folder.read([_file(name, point) for point, hashes in expected.items() for name in hashes])
         hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
         for point, receipt in receipts.items():
@@ -131,7 +138,7 @@ class Dataset:
             "qdiscs": self.plan.base.qdiscs,
             "seeds": self.plan.base.seeds,
             "keys": keys,
-            "tables": [*tables.NAMES, *self.plan.base.records],
+            "tables": list(self.plan.tables),
             "points": len(self.plan.points),
         }
 
@@ -159,7 +166,7 @@ def _receipt(data: bytes) -> dict[str, Any] | None:
     """A receipt if it is one."""
     try:
         receipt: dict[str, Any] = json.loads(data)
-        return receipt if receipt["schema"] == SCHEMA and receipt["tables"] and receipt["figures"] else None
+        return receipt if receipt["schema"] == SCHEMA and {*receipt["tables"], *receipt["figures"]} else None
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -108,10 +108,11 @@ class Remote:
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
         """See `Folder`."""
-        paths = {f"{self._path}/{name}": name for name in names}
-        found = self._do("read", self.files.cat, list(paths), on_error="omit") if paths else {}
-        # Some file systems give back paths with a root before them.
-        return {name: data for path, data in found.items() for given, name in paths.items() if path.endswith(given)}
+        # Some file systems give back paths with a root before them, others without.
+        paths = {f"{self._path}/{name}".strip("/"): name for name in names}
+        given = [f"{self._path}/{name}" for name in names]
+        found = self._do("read", self.files.cat, given, on_error="omit") if given else {}
+        return {paths[path.strip("/")]: data for path, data in found.items()}
 
     def write(self, name: str, data: bytes) -> None:
         """See `Folder`."""

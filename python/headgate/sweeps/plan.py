@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headgate import tables
 from headgate._core import ScenarioError
-from headgate.errors import UsageError
+from headgate.errors import UsageError, meant
 from headgate.scenario import Scenario, files_in
 from headgate.sweeps import spec as specs
 from headgate.sweeps.quantity import toml
@@ -72,6 +73,8 @@ class Plan:
         self.base = source.read(qdiscs=qdiscs, seeds=seeds)
         if self.base.captures:
             raise UsageError("a sweep captures no packets: leave out `record.capture`, and run a point you want to see")
+        self.tables = _tables(spec.tables, [*tables.NAMES, *self.base.records])
+        """The tables that are kept of each point."""
         self._check_qdiscs()
         self.points = self._points()
 
@@ -135,6 +138,16 @@ def read(
         source.read(qdiscs=qdiscs, seeds=seeds)  # what is wrong in the file has a line and a column
         spec = specs.read(source.text)
     return Plan(source, spec, qdiscs=qdiscs, seeds=seeds)
+
+
+def _tables(wanted: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
+    """The wanted tables, all by default, in the order in which they are known."""
+    for name in wanted or ():
+        if name not in known:
+            raise UsageError(
+                f"[sweep] tables: there is no table {name!r}{meant(name, known)} Known: {', '.join(known)}"
+            )
+    return tuple(name for name in known if wanted is None or name in wanted)
 
 
 def _name(qdisc: str) -> str:

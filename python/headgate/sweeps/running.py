@@ -78,7 +78,7 @@ class Threads:
 def work_of(plan: Plan, point: Point) -> Work:
     """What it takes to run a point."""
     scenario = plan.scenario(point)
-    return Work(point.hash, scenario.to_toml(), scenario.inputs)
+    return Work(point.hash, scenario.to_toml(), scenario.inputs, plan.tables)
 
 
 def missing(dataset: Dataset) -> list[Point]:

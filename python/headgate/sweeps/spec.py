@@ -20,20 +20,25 @@ from headgate.sweeps.quantity import WHOLE, Range, Value, number
 Settings = tuple[tuple[str, Value], ...]
 
 #: Under `[sweep]` beside the three tables of keys.
-SAMPLES, SEED = "samples", "latin_seed"
+SAMPLES, SEED, KEPT = "samples", "latin_seed", "tables"
 TABLES = ("grid", "list", "latin")
+_KNOWN = (*TABLES, SAMPLES, SEED, KEPT)
 _RANGE = ("from", "to", "steps", "scale")
 _MOST_STEPS = 100_000
 
 
 class Spec(NamedTuple):
-    """What is swept: values by key for `grid` and `rows`, ranges (or values) by key for `latin`."""
+    """What is swept: values by key for `grid` and `rows`, ranges (or values) by key for `latin`.
+
+    `tables` are kept of each point; None for all.
+    """
 
     grid: Mapping[str, Sequence[Value]]
     rows: Mapping[str, Sequence[Value]]
     latin: Mapping[str, Range | Sequence[Value]]
     samples: int = 0
     seed: int = 1
+    tables: Sequence[str] | None = None
 
     @property
     def keys(self) -> list[str]:
@@ -69,14 +74,13 @@ def read(text: str) -> Spec:
     if table is None:
         raise UsageError("the scenario has no [sweep]: docs/guide/sweeps.md shows how to write one")
     for key in table:
-        if key not in (*TABLES, SAMPLES, SEED):
-            known = ", ".join((*TABLES, SAMPLES, SEED))
-            raise UsageError(f"unknown key `{key}` in [sweep]{meant(key, (*TABLES, SAMPLES, SEED))} Known: {known}")
+        if key not in _KNOWN:
+            raise UsageError(f"unknown key `{key}` in [sweep]{meant(key, _KNOWN)} Known: {', '.join(_KNOWN)}")
     grid, rows, latin = (table.get(name, {}) for name in TABLES)
-    return spec(grid, rows, latin, table.get(SAMPLES), table.get(SEED, 1))
+    return spec(grid, rows, latin, table.get(SAMPLES), table.get(SEED, 1), table.get(KEPT))
 
 
-def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1) -> Spec:
+def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1, tables: Any = None) -> Spec:
     """A checked `Spec` of these tables, whose keys may stand inside each other (`link.rate`) as TOML reads them."""
     made = Spec(
         {key: _values(f"grid: `{key}`", along) for key, along in _flat("grid", grid)},
@@ -84,6 +88,7 @@ def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1) -
         {key: _along(f"latin: `{key}`", along) for key, along in _flat("latin", latin)},
         _count(SAMPLES, 0 if samples is None else samples, 1 if latin else 0),
         _count(SEED, seed, 0),
+        _names(tables),
     )
     _check(made, samples)
     return made
@@ -159,6 +164,12 @@ def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> Ra
         raise UsageError(f"[sweep] {where}: `from` must be less than `to`{above}")
     whole = low.unit in WHOLE or all(isinstance(table[end], int) for end in ("from", "to"))
     return Range(low, high, whole, scale == "log")
+
+
+def _names(tables: Any) -> Sequence[str] | None:
+    if tables is not None and not (isinstance(tables, list | tuple) and all(isinstance(name, str) for name in tables)):
+        raise UsageError(f'[sweep] {KEPT}: expected a list of names, such as ["links", "flows"], found {tables!r}')
+    return tables
 
 
 def _count(name: str, value: Any, least: int) -> int:

@@ -35,13 +35,17 @@ FIGURES = (
     "jain",
 )
 
+#: Columns by which a reader can leave a file out.
+TOLD = ["point", "qdisc", "seed"]
+
 
 class Work(NamedTuple):
-    """What it takes to run one point: its hash, its scenario in canonical form, and the files that this names."""
+    """What it takes to run one point: its hash, its scenario in canonical form with its files, the tables to keep."""
 
     hash: str
     text: str
     inputs: Mapping[str, bytes]
+    tables: tuple[str, ...]
 
 
 class Finished(NamedTuple):
@@ -72,7 +76,7 @@ def run(work: Work, progress: _core.Progress) -> Finished:
     (point,) = scenario.points
     outcome, timing = run_point(scenario, point, progress, recorded.batch)
     found = batch.tables_of(outcome) | recorded.tables()
-    files = {name: _bytes(work.hash, table) for name, table in found.items()}
+    files = {name: _bytes(work.hash, found[name]) for name in work.tables}
     receipt = {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
@@ -87,9 +91,12 @@ def run(work: Work, progress: _core.Progress) -> Finished:
 def _bytes(point: str, table: pa.Table) -> bytes:
     """A table as a Parquet file with one row group; its first column says which point it is of."""
     named = pa.array([point] * table.num_rows, pa.string())
-    whole = tables.concat([table.add_column(0, pa.field("point", pa.string(), nullable=False), named)])
+    whole = table.add_column(0, pa.field("point", pa.string(), nullable=False), named)
+    if any(column.num_chunks > 1 for column in whole.columns):
+        whole = tables.concat([whole])  # of batches, each with words of its own
     out = io.BytesIO()
-    pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), **tables.PARQUET)
+    # In a file of one row group, statistics are worth their time where they tell files apart.
+    pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), write_statistics=TOLD, **tables.PARQUET)
     return out.getvalue()
 
 
