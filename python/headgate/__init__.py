@@ -22,7 +22,7 @@ from headgate._core import (
     disciplines,
     sources,
 )
-from headgate.errors import HeadgateError, InterruptedRunError, ResultError, RunFailedError, UsageError
+from headgate.errors import ClusterError, HeadgateError, InterruptedRunError, ResultError, RunFailedError, UsageError
 from headgate.scenario import Group, Scenario
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from headgate.tuning.tuned import Tuned, tune
 
 __all__ = [
+    "ClusterError",
     "Controller",
     "Discipline",
     "Group",

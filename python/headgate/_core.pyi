@@ -1,6 +1,7 @@
 """The compiled part: conversions between Python and the simulator. Use the package `headgate` around it."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, Final, Protocol, Self, final, type_check_only
 
 __all__ = [
@@ -107,6 +108,7 @@ class Link:
         seed: int = 1,
         sysctls: Sequence[tuple[str, str]] = ...,
         outside: bool = False,
+        log: PathLike[str] | None = None,
     ) -> Self: ...
     def spawn(self, words: Sequence[str]) -> int:
         """Starts the command in the near host, and gives its process id."""
@@ -125,6 +127,10 @@ class Link:
         """Whether the loop's thread comes before ordinary ones."""
     def view(self) -> dict[str, Any]:
         """What the link does: `up` and `down`, as of a moment ago."""
+    def take_intervals(self) -> tuple[Batch, Batch] | None:
+        """The rows over time since the last call, up and down; None without a log."""
+    def written(self) -> dict[str, Any] | None:
+        """How many packets the log has and has not, and what ended it before its time; None without a log."""
     def stop(self) -> dict[str, Any]:
         """Ends the server, stops the loop, and says what was done in all."""
 

@@ -14,6 +14,7 @@ import typer
 from headgate import _core, store
 from headgate.console import console, explained
 from headgate.errors import UsageError
+from headgate.evaluate.cli import evaluate
 from headgate.live.cli import link
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
@@ -182,6 +183,42 @@ def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 
 @app.command()
 @explained
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="SIM", help="A result's folder.")],
+    second: Annotated[Path, typer.Argument(metavar="LIVE", help="Another result's folder, of the same scenario.")],
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY", help="Compare although the scenarios differ in this key, such as tcp.min_rto."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the tables.")] = False,
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Draw a figure and write a page.")] = True,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the page's folder here.")] = Path("results/compared"),
+) -> None:
+    """Set two results of one scenario side by side: simulated and live, or two simulations.
+
+    For each discipline and group of flows: goodput, waiting, loss and marks in both, and the gap.
+    """
+    from headgate import compare as compared
+    from headgate.api import load
+
+    found = compared.compare(load(first), load(second), allow or ())
+    if as_json:
+        typer.echo(json.dumps(found.document(), indent=1, allow_nan=False))
+    else:
+        from headgate.compare import terminal, words
+
+        console().print(terminal.tables(found))
+        console().print(f"{words.sentence(found)}.\n", style="bold")
+    if page:
+        from headgate.compare import page as pages
+
+        path = pages.write(found, out / pages.folder_name(found))
+        if not as_json:
+            typer.echo(f"page    {path}")
+
+
+@app.command()
+@explained
 def why(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
     flow: Annotated[int, typer.Option(min=0, metavar="N", help="The flow's number, from 0, as in the table of flows.")],
@@ -213,6 +250,7 @@ def why(
 app.command()(sweep)
 app.command()(query)
 app.command()(tune)
+app.command()(evaluate)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 
 

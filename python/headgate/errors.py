@@ -30,6 +30,12 @@ class ResultError(HeadgateError):
     exit_code = 3
 
 
+class ClusterError(HeadgateError):
+    """A cluster that cannot be reached, cannot run our points, or is lost; finished points are kept."""
+
+    exit_code = 4
+
+
 class InterruptedRunError(HeadgateError):
     """The run was stopped before its end; `finished` of `total` points are kept in `folder`."""
 

@@ -42,16 +42,20 @@ def colour_of(role: Role) -> str:
     return _ROLES[role]
 
 
+#: How a line is broken, as matplotlib has it: where it begins, and the lengths of strokes and gaps in points.
+Dashes = tuple[float, tuple[float, ...] | None]
+
+
 class Look(NamedTuple):
     """What stands for a discipline in a figure."""
 
     label: str
     colour: str
-    dashes: tuple[float, tuple[float, ...] | None]
+    dashes: Dashes
 
 
 # Solid, long, short, dotted.
-_DASHES: tuple[tuple[float, tuple[float, ...] | None], ...] = ((0, None), (0, (7, 2)), (0, (3, 1)), (0, (1, 1)))
+_DASHES: tuple[Dashes, ...] = ((0, None), (0, (7, 2)), (0, (3, 1)), (0, (1, 1)))
 
 # Family: shades from strong to light, and its members in a fixed order as name in the registry and name in print.
 _FAMILIES: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (

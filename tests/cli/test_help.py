@@ -16,7 +16,23 @@ from tests.conftest import Command
 GOLDEN = Path(__file__).parent / "golden"
 
 
-COMMANDS = ["", "run", "sweep", "query", "tune", "list", "show", "rerun", "report", "why", "link", "paper", "paper run"]
+COMMANDS = [
+    "",
+    "run",
+    "sweep",
+    "query",
+    "tune",
+    "list",
+    "show",
+    "rerun",
+    "report",
+    "compare",
+    "why",
+    "evaluate",
+    "link",
+    "paper",
+    "paper run",
+]
 
 
 @pytest.mark.parametrize("words", COMMANDS)

@@ -22,6 +22,11 @@ impl Monotonic {
     pub fn now(&self) -> Time {
         Time::from_nanos(nanos(clock_gettime(ClockId::Monotonic)).saturating_sub(self.origin))
     }
+
+    /// The Unix time at which this began, in nanoseconds, by what the clock on the wall says now.
+    pub fn unix_nanos(&self) -> u64 {
+        nanos(clock_gettime(ClockId::Realtime)).saturating_sub(self.now().as_nanos())
+    }
 }
 
 /// The CPU time that the calling thread has used.
@@ -31,7 +36,7 @@ pub fn thread_cpu() -> Span {
 
 #[inline]
 fn nanos(time: Timespec) -> u64 {
-    // These clocks are never negative.
+    // Clocks that were ever right are not negative.
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

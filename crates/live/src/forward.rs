@@ -74,7 +74,9 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
         while !self.stop.load(Ordering::Relaxed) {
             self.turn(Time::NEVER)?;
         }
-        Ok(self.view())
+        let view = self.view();
+        self.window.leave(view.clone());
+        Ok(view)
     }
 
     /// Takes and sends what is there, and waits for more, at most until `end`.

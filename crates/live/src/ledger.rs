@@ -1,7 +1,8 @@
 //! What passed a wire: all packets together by reason, and each flow by itself, as far as the table goes.
 
 use headgate_core::parts::FlowTable;
-use headgate_core::{FlowId, Ledger, Packet, Time, Totals, Why};
+use headgate_core::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
+use headgate_measure::Occupancy;
 use headgate_scenario::Header;
 
 use crate::frame::Parsed;
@@ -62,6 +63,8 @@ pub struct WireLedger {
     totals: Totals,
     flows: FlowTable<Row>,
     others: FlowCounts,
+    held: Backlog,
+    occupancy: Occupancy,
 }
 
 /// Flows that have a row of their own.
@@ -70,7 +73,13 @@ const MOST_FLOWS: u32 = 1024;
 impl WireLedger {
     /// An empty ledger, whose table of flows is hashed under `key`.
     pub fn new(key: u64) -> WireLedger {
-        WireLedger { totals: Totals::default(), flows: FlowTable::new(MOST_FLOWS, key), others: FlowCounts::default() }
+        WireLedger {
+            totals: Totals::default(),
+            flows: FlowTable::new(MOST_FLOWS, key),
+            others: FlowCounts::default(),
+            held: Backlog::default(),
+            occupancy: Occupancy::default(),
+        }
     }
 
     /// A packet came that says this: its flow has a row from now on.
@@ -122,6 +131,34 @@ impl WireLedger {
         views
     }
 
+    /// A packet is being sent for `span`.
+    #[inline]
+    pub fn busy(&mut self, span: Span) {
+        self.occupancy.busy(span);
+    }
+
+    /// How full the queue and how busy the link was until `now`, when what is being sent needs `ahead` more.
+    pub fn occupancy(&mut self, now: Time, ahead: Span) -> Occupancy {
+        self.occupancy.set(self.held, now);
+        let mut seen = self.occupancy;
+        seen.busy = seen.busy - ahead;
+        seen
+    }
+
+    /// A packet came to the queue, or left it.
+    #[inline]
+    fn queue<T>(&mut self, packet: &Packet<T>, now: Time, came: bool) {
+        let (packets, bytes) = (1, u64::from(packet.bytes));
+        self.held = match came {
+            true => Backlog { packets: self.held.packets + packets, bytes: self.held.bytes + bytes },
+            false => Backlog {
+                packets: self.held.packets.saturating_sub(packets),
+                bytes: self.held.bytes.saturating_sub(bytes),
+            },
+        };
+        self.occupancy.set(self.held, now);
+    }
+
     #[inline]
     fn of(&mut self, flow: FlowId) -> &mut FlowCounts {
         match self.flows.position(flow) {
@@ -136,16 +173,19 @@ impl<T> Ledger<T> for WireLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         self.totals.arrived(packet, now);
+        self.queue(packet, now, true);
     }
     #[inline]
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         self.totals.sent(packet, now);
+        self.queue(packet, now, false);
         let counts = self.of(packet.flow);
         counts.sent += 1;
         counts.sent_bytes += u64::from(packet.bytes);
     }
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         Ledger::dropped(&mut self.totals, packet, why, now);
+        self.queue(packet, now, false);
         self.of(packet.flow).dropped += 1;
     }
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -16,7 +17,9 @@ use crate::forward::Forwarder;
 use crate::frame::Layer;
 use crate::hosts::{self, Addresses, Ends, Host};
 use crate::io::interface::Counters;
+use crate::io::tap::{Notes, Pen, Tap};
 use crate::io::{Nat, Tun};
+use crate::log::Log;
 use crate::netns::Namespace;
 use crate::pacing::{Clock, Paced};
 use crate::pool::Pool;
@@ -93,6 +96,17 @@ pub struct LinkSettings {
     pub sysctls: Vec<(String, String)>,
 }
 
+/// What else a link may be asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Extras {
+    /// There is one host, the near one: at the far end is the network that the calling thread is in, which must forward
+    /// packets. What the host sends leaves as if this machine had sent it. IPv4 alone; sysctls are set in the near host. Nothing
+    /// of this machine is changed that outlives the process.
+    pub outside: bool,
+    /// The folder for a [log](Log) of what passes.
+    pub log: Option<PathBuf>,
+}
+
 /// A link that runs. Dropped, it is gone with its hosts and what runs there.
 pub struct Link {
     near: Host,
@@ -102,6 +116,7 @@ pub struct Link {
     window: Window,
     stop: Arc<AtomicBool>,
     urgent: bool,
+    log: Option<Log>,
     loop_: Option<JoinHandle<io::Result<View>>>,
 }
 
@@ -118,25 +133,32 @@ impl Link {
     /// # Errors
     /// What the system says, and what is wrong with a discipline or a sysctl.
     pub fn open(settings: LinkSettings) -> io::Result<Link> {
-        Link::between(hosts::apart(settings.sysctls)?, settings.ways, settings.seed)
+        Link::open_with(settings, &Extras::default())
     }
 
-    /// The same with one host, the near one: at the far end is the network that the calling thread is in, which must forward
-    /// packets. What the host sends leaves as if this machine had sent it. IPv4 alone; sysctls are set in the near host.
+    /// The same with what else is wanted.
     ///
     /// # Errors
-    /// The same, and that this machine does not forward: nothing of it is changed that outlives the process.
-    pub fn open_outside(settings: LinkSettings) -> io::Result<Link> {
-        Link::between(hosts::outside(settings.sysctls)?, settings.ways, settings.seed)
+    /// The same, that this machine does not forward, and that the log cannot be written.
+    pub fn open_with(settings: LinkSettings, extras: &Extras) -> io::Result<Link> {
+        let make = if extras.outside { hosts::outside } else { hosts::apart };
+        let LinkSettings { ways, seed, sysctls } = settings;
+        Link::between(make(sysctls)?, ways, seed, extras.log.as_deref())
     }
 
-    fn between(ends: Ends, ways: [OneWay; 2], seed: u64) -> io::Result<Link> {
+    fn between(ends: Ends, ways: [OneWay; 2], seed: u64, log: Option<&Path>) -> io::Result<Link> {
         let Ends { near, far, tuns, addresses, nat } = ends;
         let stop = Arc::new(AtomicBool::new(false));
         let (say, began) = sync_channel(1);
+        let clock = Monotonic::new();
+        let ((near_pen, near_notes), (far_pen, far_notes)) = match log {
+            Some(_) => (noting(), noting()),
+            None => ((None, None), (None, None)),
+        };
+        let taps = (Tap::new(tuns.0, clock, near_pen), Tap::new(tuns.1, clock, far_pen));
         let stopper = Arc::clone(&stop);
         let loop_ = thread::Builder::new().name("link".to_string()).spawn(move || {
-            let made = forwarder(&ways, seed, tuns, stopper);
+            let made = forwarder(&ways, seed, taps, clock, stopper);
             let (mut forwarder, urgent) = match made {
                 Ok(made) => made,
                 Err(error) => return tell(&say, Err(error)),
@@ -146,7 +168,11 @@ impl Link {
         })?;
         let ended = || io::Error::other("the loop's thread ended at once");
         let (window, urgent) = began.recv().map_err(|_| ended())??;
-        Ok(Link { near, far, addresses, _nat: nat, window, stop, urgent, loop_: Some(loop_) })
+        let mut link = Link { near, far, addresses, _nat: nat, window, stop, urgent, log: None, loop_: Some(loop_) };
+        if let (Some(dir), Some(near), Some(far)) = (log, near_notes, far_notes) {
+            link.log = Some(Log::start(dir, [near, far], clock, link.window.clone())?);
+        }
+        Ok(link)
     }
 
     /// The addresses of both ends.
@@ -187,17 +213,24 @@ impl Link {
         Ok([self.near.counters()?, self.far.counters()?])
     }
 
-    /// Stops the loop, and says what was done in all. The hosts stay until this is dropped.
+    /// What is written down, if anything is.
+    pub fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
+    }
+
+    /// Stops the loop, ends the log, and says what was done in all. The hosts stay until this is dropped.
     ///
     /// # Errors
     /// What ended the loop before.
     pub fn stop(&mut self) -> io::Result<View> {
         self.stop.store(true, Ordering::Relaxed);
-        match self.loop_.take().map(JoinHandle::join) {
+        let ended = match self.loop_.take().map(JoinHandle::join) {
             Some(Ok(ended)) => ended,
             Some(Err(_)) => Err(io::Error::other("the loop's thread panicked")),
             None => Ok(self.view()),
-        }
+        };
+        self.log.iter_mut().for_each(Log::finish);
+        ended
     }
 }
 
@@ -207,20 +240,29 @@ impl Drop for Link {
     }
 }
 
+fn noting() -> (Option<Pen>, Option<Notes>) {
+    let (pen, notes) = Pen::new();
+    (Some(pen), Some(notes))
+}
+
 fn tell<T>(say: &SyncSender<io::Result<T>>, result: io::Result<T>) -> io::Result<View> {
     let _ = say.send(result);
     Ok(View::default())
 }
 
+/// What moves frames between two TUN devices.
+type Loop = Forwarder<Tap<Tun>, Tap<Tun>, Paced>;
+
 /// The forwarder, and whether the thread that calls comes before ordinary ones.
 fn forwarder(
     ways: &[OneWay; 2],
     seed: u64,
-    (a, b): (Tun, Tun),
+    (a, b): (Tap<Tun>, Tap<Tun>),
+    clock: Monotonic,
     stop: Arc<AtomicBool>,
-) -> io::Result<(Forwarder<Tun, Tun, Paced>, bool)> {
+) -> io::Result<(Loop, bool)> {
     let lanes = [ways[0].lane(seed, "forward")?, ways[1].lane(seed, "reverse")?];
-    let ordinary = Paced::new(Monotonic::new(), Paced::MARGIN);
+    let ordinary = Paced::new(clock, Paced::MARGIN);
     let first = ordinary.clone().urgent();
     let (clock, urgent) = match first.clone().begin() {
         Ok(()) => (first, true),

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Backlog, Span, Time, Totals};
+use headgate_measure::Occupancy;
 
 use crate::io::KernelCounts;
 use crate::ledger::{FlowCounts, FlowView};
@@ -24,6 +25,8 @@ pub struct WireView {
     pub oddities: Oddities,
     /// What waits.
     pub backlog: Backlog,
+    /// How full the queue and how busy the link was, since the beginning.
+    pub occupancy: Occupancy,
     /// Packets on their way.
     pub flying: usize,
     /// Slots that are free.

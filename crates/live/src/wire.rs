@@ -192,6 +192,7 @@ impl<D: Discipline<FrameId>> Wire<D> {
             ecn::mark(self.pool.frame_mut(&frame), ip);
         }
         self.free_at = self.transmitter.sent(at, packet.bytes.saturating_add_signed(self.overhead));
+        self.port.ledger_mut().busy(self.free_at - at);
         let due = self.free_at + self.delay;
         match self.passage.as_mut().map_or(Some(due), |passage| passage.pass(due)) {
             Some(due) => self.fly(Flying { due, frame }),
@@ -270,9 +271,10 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
         self.advance(now);
         let (_, ledger) = self.port.parts();
         let (top, others) = (ledger.top(MOST_SHOWN), ledger.others());
-        let totals = ledger.totals().clone();
+        let (totals, occupancy) = (ledger.totals().clone(), ledger.occupancy(now, self.free_at - now));
         WireView {
             totals,
+            occupancy,
             counts: self.counts,
             oddities: *self.parser.oddities(),
             backlog: self.port.backlog(),

@@ -248,6 +248,30 @@ fn what_the_far_end_refuses_is_counted() {
 }
 
 #[test]
+fn the_queue_and_the_link_are_followed_over_time() {
+    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let mut clock = FakeClock::new();
+    let (a, b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
+    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let mut forwarder = Forwarder::new(a, b, lanes, clock);
+    let mut seen = Vec::new();
+    for end in [2500, 20_000].map(at_us) {
+        while forwarder.view().at < end {
+            forwarder.turn(end).unwrap();
+        }
+        seen.push(forwarder.view().wires[0].occupancy);
+    }
+    // A millisecond each: 9 wait in the first, 8 in the second, 7 from then on to 2.5 ms.
+    let near = |found: (f64, f64, f64), packets: f64, busy: f64| {
+        let expected = (packets, packets * 1000.0, busy);
+        let off = [found.0 - expected.0, (found.1 - expected.1) / 1000.0, found.2 - expected.2];
+        assert!(off.iter().all(|off| off.abs() < 1e-9), "{found:?} for {expected:?}");
+    };
+    near(seen[0].means(), (9.0 + 8.0 + 3.5) / 2.5, 1.0);
+    near(seen[1].means_since(&seen[0]), (3.5 + 6.0 * 7.0 / 2.0) / 17.5, 7.5 / 17.5);
+}
+
+#[test]
 fn the_two_directions_do_not_meet() {
     let direction = Direction::new(MBIT, 5, 100, "droptail");
     let mut clock = FakeClock::new();

@@ -46,6 +46,18 @@ impl Occupancy {
         self.since = later.since;
     }
 
+    /// The means since it stood at `earlier`; zeros over no time at all.
+    pub fn means_since(&self, earlier: &Occupancy) -> (f64, f64, f64) {
+        Occupancy {
+            start: earlier.since,
+            packets: self.packets - earlier.packets,
+            bytes: self.bytes - earlier.bytes,
+            busy: self.busy - earlier.busy,
+            ..*self
+        }
+        .means()
+    }
+
     /// Mean packets, mean bytes, and share of time sending; zeros over no time at all.
     pub fn means(&self) -> (f64, f64, f64) {
         let span = (self.since - self.start).as_nanos() as f64;

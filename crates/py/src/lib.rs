@@ -5,6 +5,8 @@ mod columns;
 mod errors;
 mod evidence;
 #[cfg(target_os = "linux")]
+mod link_log;
+#[cfg(target_os = "linux")]
 mod live;
 mod outcome;
 mod registry;

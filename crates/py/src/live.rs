@@ -2,18 +2,22 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Rate, Span, Why};
 use headgate_live::check::{self, Load};
+use headgate_live::log::Log;
 use headgate_live::shell::{self, Streams};
-use headgate_live::{Addresses, Link as Running, LinkSettings, OneWay, View, WireView, netns};
+use headgate_live::{Addresses, Extras, Link as Running, LinkSettings, OneWay, View, WireView, netns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3_arrow::PyRecordBatch;
 
+use crate::link_log;
 use crate::scenario::Scenario;
 
 /// Sees to it that this process may make network namespaces, or raises `PermissionError` with what is needed.
@@ -58,6 +62,8 @@ pub fn measure<'py>(
 /// A link that runs between two hosts of its own, the command in the near one and the server in the far one.
 struct Inner {
     link: Running,
+    qdiscs: [String; 2],
+    seed: u64,
     command: Option<Child>,
     server: Option<Child>,
 }
@@ -90,9 +96,10 @@ impl Link {
 
     /// Makes the hosts and starts the loop. Each direction is that of its scenario's first link, forward, with its first
     /// discipline; `overheads` are bytes a packet, `sysctls` names below net and values, for both hosts. With `outside` the
-    /// network of the calling thread is at the far end.
+    /// network of the calling thread is at the far end; `log` is the folder for captures and rows over time.
+    #[expect(clippy::too_many_arguments, reason = "they are keywords to whoever calls")]
     #[new]
-    #[pyo3(signature = (up, down, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false))]
+    #[pyo3(signature = (up, down, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false, log=None))]
     fn new(
         py: Python<'_>,
         up: &Scenario,
@@ -101,11 +108,13 @@ impl Link {
         seed: u64,
         sysctls: Vec<(String, String)>,
         outside: bool,
+        log: Option<PathBuf>,
     ) -> PyResult<Link> {
         let ways = [OneWay::of(&up.0, overheads.0), OneWay::of(&down.0, overheads.1)];
-        let open = if outside { Running::open_outside } else { Running::open };
-        let link = py.detach(|| open(LinkSettings { ways, seed, sysctls }))?;
-        Ok(Link(Mutex::new(Inner { link, command: None, server: None })))
+        let qdiscs = [&ways[0], &ways[1]].map(|way| way.qdisc.to_string());
+        let extras = Extras { outside, log };
+        let link = py.detach(|| Running::open_with(LinkSettings { ways, seed, sysctls }, &extras))?;
+        Ok(Link(Mutex::new(Inner { link, qdiscs, seed, command: None, server: None })))
     }
 
     /// Starts the command in the near host, with our standard streams, and gives its process id.
@@ -156,6 +165,18 @@ impl Link {
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = self.inner().link.view();
         shown(py, &view)
+    }
+
+    /// The rows over time that have come since the last call, up and down; none without a log.
+    fn take_intervals(&self) -> PyResult<Option<[PyRecordBatch; 2]>> {
+        let inner = self.inner();
+        let rows = inner.link.log().map(Log::take_rows);
+        rows.map(|rows| link_log::intervals(&rows, &inner.qdiscs, inner.seed)).transpose()
+    }
+
+    /// How many packets the log has and has not, and what ended it before its time; None without a log.
+    fn written<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.inner().link.log().map(|log| link_log::written(py, &log.written())).transpose()
     }
 
     /// Ends the server, stops the loop, and says what was done in all.

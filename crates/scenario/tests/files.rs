@@ -168,6 +168,7 @@ fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
         stems,
         [
             "bbr",
+            "buffers",
             "chain",
             "classes",
             "ecn",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -31,6 +32,10 @@ def link(
     ] = None,
     tcp_ecn: Annotated[bool, typer.Option("--tcp-ecn", help="Both hosts ask for ECN.")] = False,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of all chance.")] = 1,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", metavar="DIR", help="Write captures and rows over time to this new folder."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check how true links are on this machine, and leave; it takes 15 s.")
     ] = False,
@@ -51,6 +56,7 @@ def link(
     from headgate import _core
     from headgate.live import options, session
     from headgate.live import summary as summaries
+    from headgate.live.log import LinkLog
     from headgate.live.view import Screen
 
     if check:
@@ -63,22 +69,36 @@ def link(
     sysctls = [("ipv4/tcp_ecn", "1" if tcp_ecn else "0")]
     if cc is not None:
         sysctls.append(("ipv4/tcp_congestion_control", cc))
-    try:
-        _core.prepare()
-        made = _core.Link(up, down, overheads=overheads, seed=seed, sysctls=sysctls, outside=outside)
-    except OSError as error:
-        raise session.not_made(error, cc) from None
-    if outside and (own := session.own_resolvers()):
-        typer.echo(
-            f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True
+    with LinkLog(log) as keeper:
+        try:
+            _core.prepare()
+            made = _core.Link(up, down, overheads=overheads, seed=seed, sysctls=sysctls, outside=outside, log=log)
+        except OSError as error:
+            raise session.not_made(error, cc) from None
+        keeper.begin(
+            made,
+            dict(
+                command=command,
+                **options.said(given),
+                server=served,
+                seed=seed,
+                outside=outside,
+                cc=cc,
+                tcp_ecn=tcp_ecn,
+            ),
         )
-    with Screen() if view else nullcontext() as screen:
-        ended = session.run(made, command, served, watch=screen)
+        if outside and (own := session.own_resolvers()):
+            typer.echo(
+                f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True
+            )
+        with Screen() if view else nullcontext() as screen:
+            ended = session.run(made, command, served, watch=screen, tick=keeper.tick)
+        notes = keeper.end(ended._asdict())
     if summary:
         out = console(stderr=True)
         out.print(summaries.table(ended.view, ended.seconds, f"link, {ended.seconds:.1f} s"))
-        for warning in summaries.warnings(ended.view):
-            out.print(f"note: {warning}")
+        for note in (*summaries.warnings(ended.view), *notes):
+            out.print(f"note: {note}")
     raise typer.Exit(ended.code)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError
-from headgate.live.ways import OPTIONS
+from headgate.live.ways import OPTIONS, WAYS
 
 #: What holds where nothing is said.
 DEFAULTS = {"delay": "0ms", "limit": "1000p", "qdisc": "droptail"}
@@ -46,6 +46,11 @@ def scenario(way: str, given: Mapping[str, str | None]) -> _core.Scenario:
         return _core.Scenario(TEXT, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=_read)
     except _core.ScenarioError as error:
         raise UsageError(_explained(error, chosen)) from None
+
+
+def said(given: Mapping[str, str | None]) -> dict[str, dict[str, str]]:
+    """What holds in each direction, by the options' names."""
+    return {way: {name: said.value for name, said in _chosen(way, given).items()} for way in WAYS}
 
 
 def overhead(way: str, given: Mapping[str, str | None]) -> int:

@@ -62,8 +62,12 @@ def run(
     command: Sequence[str],
     server: Sequence[str] = (),
     watch: Callable[[dict[str, Any]], object] | None = None,
+    tick: Callable[[], object] | None = None,
 ) -> Ended:
-    """Runs `command` in the near host, while `server` runs in the far one; `watch` sees the link now and then."""
+    """Runs `command` in the near host, while `server` runs in the far one.
+
+    `watch` sees the link every `TICK`, and `tick` is called as often.
+    """
     try:
         if server:
             _serve(link, server)
@@ -71,7 +75,7 @@ def run(
             begun = time.monotonic()
             pid = _start(link.spawn, command)
             signals.belong_to(pid)
-            code = _wait(link, pid, watch)
+            code = _wait(link, pid, watch, tick)
             seconds = time.monotonic() - begun
     finally:
         try:
@@ -110,7 +114,12 @@ def _serve(link: _core.Link, server: Sequence[str]) -> None:
         time.sleep(0.01)
 
 
-def _wait(link: _core.Link, pid: int, watch: Callable[[dict[str, Any]], object] | None) -> int:
+def _wait(
+    link: _core.Link,
+    pid: int,
+    watch: Callable[[dict[str, Any]], object] | None,
+    tick: Callable[[], object] | None,
+) -> int:
     """Waits for the command `pid`; raises `LinkError` if the link breaks meanwhile."""
     ended = select.poll()
     handle = os.pidfd_open(pid)
@@ -121,6 +130,8 @@ def _wait(link: _core.Link, pid: int, watch: Callable[[dict[str, Any]], object] 
                 raise LinkError("the link broke: a device is gone")
             if watch is not None:
                 watch(link.view())
+            if tick is not None:
+                tick()
             ended.poll(TICK * 1000)
         return code
     finally:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headgate.papers.judge import Quantity
+from headgate.papers.measures import Measure
 from headgate.papers.run import Run
 
 if TYPE_CHECKING:
@@ -44,12 +45,8 @@ class Found:
         cases: Sequence[Case],
         runs: Mapping[tuple[str, int], list[Run]],
     ) -> Found:
-        """Measures every run: all that is wanted of one before the next, so that what they share is read once."""
-        values: dict[Place, Quantity] = {}
-        for (label, number), mine in runs.items():
-            measured = [[float(measure(run)) for measure in experiment.measures.values()] for run in mine]
-            for name, per_seed in zip(experiment.measures, zip(*measured, strict=True), strict=True):
-                values[name, label, number] = Quantity(per_seed)
+        """Measures every run."""
+        values = measured(experiment.measures, runs)
         return cls(experiment, labels, cases, values, runs)
 
     def __call__(self, measure: str, label: str, /, **case: Any) -> Quantity:
@@ -89,6 +86,16 @@ class Found:
             known = f"measures {_listed(key[0] for key in self.values)}, disciplines {_listed(self.labels)}"
             raise KeyError(f"nothing was found for {measure!r} of {label!r}; there are {known}")
         return measure, label, number
+
+
+def measured(measures: Mapping[str, Measure], runs: Mapping[tuple[str, int], list[Run]]) -> dict[Place, Quantity]:
+    """Every measure of every run: all that is wanted of one before the next, so that what they share is read once."""
+    values: dict[Place, Quantity] = {}
+    for (label, number), mine in runs.items():
+        rows = [[float(measure(run)) for measure in measures.values()] for run in mine]
+        for name, per_seed in zip(measures, zip(*rows, strict=True), strict=True):
+            values[name, label, number] = Quantity(per_seed)
+    return values
 
 
 def _fits(case: Case, wanted: Mapping[str, Any]) -> bool:

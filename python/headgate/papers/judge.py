@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headgate import style
 from headgate.spread import figure, half_interval
@@ -43,6 +43,11 @@ class Quantity(NamedTuple):
         """Half the width of the mean's 95 % interval (Student's t); 0 for one seed."""
         known = [value for value in self.per_seed if math.isfinite(value)]
         return half_interval(known, self.mean)
+
+    def document(self) -> dict[str, Any]:
+        """The quantity as JSON: mean, half the width of its interval, every seed; null where there is no value."""
+        per_seed = [_finite(value) for value in self.per_seed]
+        return {"mean": _finite(self.mean), "half": _finite(self.half), "per_seed": per_seed}
 
     def __mul__(self, factor: object) -> Quantity:
         if not isinstance(factor, int | float):
@@ -168,3 +173,7 @@ def _combined(judgements: Iterable[Judgement], order: tuple[Verdict, ...]) -> Ju
     shown = [each.numbers for each in found if each.verdict is decisive]
     more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
     return Judgement(decisive, f"{shown[0]}{more}")
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

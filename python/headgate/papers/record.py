@@ -11,7 +11,7 @@ from headgate import _core, store, style
 from headgate.papers.catalogue import experiment as named
 from headgate.papers.experiment import Experiment
 from headgate.papers.found import Found, NotRunError
-from headgate.papers.judge import Judgement, Quantity, Verdict
+from headgate.papers.judge import Judgement, Verdict
 from headgate.papers.running import How, Ran, run
 from headgate.plot.picture import picture
 from headgate.runner import Watcher
@@ -86,7 +86,7 @@ def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[s
             {"name": choice.name, "value": str(choice.value), "reason": choice.reason} for choice in experiment.choices
         ],
         "values": [
-            {"measure": measure, "label": label, "case": dict(found.cases[number]), **_numbers(quantity)}
+            {"measure": measure, "label": label, "case": dict(found.cases[number]), **quantity.document()}
             for (measure, label, number), quantity in found.values.items()
         ],
     }
@@ -121,7 +121,7 @@ def compared(experiment: Experiment, found: Found) -> list[dict[str, Any]]:
                         "case": case,
                         "published": number,
                         "relative": _finite((ours.mean - number) / number) if number else None,
-                        **_numbers(ours),
+                        **ours.document(),
                     }
                 )
     return rows
@@ -133,17 +133,9 @@ def headline_of(experiment: Experiment, found: Found) -> dict[str, Any] | None:
     if headline is None or not found.has(next(iter(found.labels)), **headline.case):
         return None
     values = {
-        label: _numbers(found(headline.measure, label, **headline.case) * headline.scale) for label in found.labels
+        label: (found(headline.measure, label, **headline.case) * headline.scale).document() for label in found.labels
     }
     return {"what": headline.what, "values": values}
-
-
-def _numbers(quantity: Quantity) -> dict[str, Any]:
-    return {
-        "mean": _finite(quantity.mean),
-        "half": _finite(quantity.half),
-        "per_seed": [_finite(value) for value in quantity.per_seed],
-    }
 
 
 def _finite(value: float) -> float | None:

@@ -83,12 +83,22 @@ def parts(experiment: Experiment, how: How) -> Iterator[Part]:
 
 
 def _simulated(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> tuple[Found, float]:
-    planned = list(parts(experiment, how))
-    home = out / RUNS
+    runs, cpu_s = carried_out(list(parts(experiment, how)), out / RUNS, how.threads, how.force, watcher)
+    found = Found.of_runs(experiment, experiment.labels(how.further), experiment.cases_of(how.quick), runs)
+    return found, cpu_s
+
+
+def carried_out(
+    planned: Sequence[Part], home: Path, threads: int | None, force: bool, watcher: Watcher
+) -> tuple[dict[tuple[str, int], list[Run]], float]:
+    """The runs of every part by label and number, a run a seed, and what they cost in processor seconds.
+
+    What is not yet in `home` is run, all points together.
+    """
     paths = {home / folder_name(part.scenario): part.scenario for part in planned}
     with ExitStack() as stack:
-        folders = [stack.enter_context(Store.open(path, each, force=how.force)) for path, each in paths.items()]
-        batch.fill(folders, home, threads=how.threads, watcher=watcher)
+        folders = [stack.enter_context(Store.open(path, each, force=force)) for path, each in paths.items()]
+        batch.fill(folders, home, threads=threads, watcher=watcher)
     results = {path: Result.load(path) for path in paths}
     runs: dict[tuple[str, int], list[Run]] = {}
     for part in planned:
@@ -96,9 +106,7 @@ def _simulated(experiment: Experiment, out: Path, how: How, watcher: Watcher) ->
         for label, qdisc in zip(part.labels, result.scenario.qdiscs, strict=True):
             points = [point for point in result.scenario.points if point.qdisc == qdisc]
             runs[label, part.number] = [Run(result, point, label, part.case) for point in points]
-    cpu_s = sum(float(row["cpu_s"]) for result in results.values() for row in result.timing)
-    found = Found.of_runs(experiment, experiment.labels(how.further), experiment.cases_of(how.quick), runs)
-    return found, cpu_s
+    return runs, sum(float(row["cpu_s"]) for result in results.values() for row in result.timing)
 
 
 def _computed(experiment: Experiment, how: How, watcher: Watcher) -> Found:

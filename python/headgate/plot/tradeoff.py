@@ -36,7 +36,7 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
         looks = style.looks(known)
         unit, scale = style.unit_of(result.scenario.rate_bps)
         points = {name: found for name in known if len(found := data.delay_goodput(result, name, scale))}
-        _scale(axes, list(points.values()))
+        scale_delay(axes, list(points.values()))
         handles = [
             _dots(axes, found, looks[name], unit)
             for name, found in sorted(points.items(), key=lambda item: -item[1][:, 1].mean())
@@ -57,7 +57,8 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
         return axes
 
 
-def _scale(axes: Axes, points: list[data.Array]) -> None:
+def scale_delay(axes: Axes, points: list[data.Array]) -> None:
+    """Gives axes whose `points` are rows of delay in ms and goodput a logarithmic scale if delays differ that much."""
     delays = np.concatenate(points)[:, 0] if points else np.ones(1)
     if delays.max() > max(delays.min(), _FLOOR_MS) * _WIDE:
         axes.set_xscale("log")
@@ -68,15 +69,30 @@ def _scale(axes: Axes, points: list[data.Array]) -> None:
 def _dots(axes: Axes, points: data.Array, look: style.Look, unit: str) -> Line2D:
     middle = points.mean(axis=0)
     label = f"{style.number(middle[1])} {unit}, {style.number(middle[0])} ms  {style.fold(look.label, 26)}"
+    return mark(axes, points, look.colour, look.dashes, label)
+
+
+def mark(
+    axes: Axes, points: data.Array, colour: str, dashes: style.Dashes, label: str, *, hollow: bool = False
+) -> Line2D:
+    """Draws one dot a seed, their mean and their ellipse; a `hollow` one is told from another of the same colour."""
     if len(points) > 1:
         outline = ellipse(points)
         # On a logarithmic scale nothing lies at or left of zero.
         outline = outline[outline[:, 0] > 0] if axes.get_xscale() == "log" else outline
-        axes.fill(outline[:, 0], outline[:, 1], facecolor=look.colour, alpha=0.2, linewidth=0)
-        axes.plot(outline[:, 0], outline[:, 1], color=look.colour, linestyle=look.dashes, linewidth=1.1)
-        axes.plot(points[:, 0], points[:, 1], linestyle="none", marker=".", markersize=4, color=look.colour, alpha=0.6)
+        if not hollow:
+            axes.fill(outline[:, 0], outline[:, 1], facecolor=colour, alpha=0.2, linewidth=0)
+        axes.plot(outline[:, 0], outline[:, 1], color=colour, linestyle=dashes, linewidth=1.1)
+        axes.plot(points[:, 0], points[:, 1], linestyle="none", marker=".", markersize=4, color=colour, alpha=0.6)
+    inside, edge = ("white", colour) if hollow else (colour, "white")
     (dot,) = axes.plot(
-        *middle, linestyle="none", marker="o", markersize=7, color=look.colour, markeredgecolor="white", label=label
+        *points.mean(axis=0),
+        linestyle="none",
+        marker="o",
+        markersize=7,
+        color=inside,
+        markeredgecolor=edge,
+        label=label,
     )
     return dot
 

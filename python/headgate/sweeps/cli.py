@@ -88,3 +88,5 @@ def query(
         show.write(answer, parquet)
     else:
         console().print(show.rows(answer, MOST_ROWS))
+        if answer.num_rows > MOST_ROWS:
+            typer.echo(f"{answer.num_rows - MOST_ROWS} more rows: --csv, --json and --parquet have them all")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from headgate import _core
-from headgate.errors import HeadgateError, UsageError
+from headgate.errors import ClusterError, UsageError
 from headgate.runner import Failures, Watcher
 from headgate.sweeps import work
 from headgate.sweeps.dataset import Dataset
@@ -31,12 +31,6 @@ TIMEOUT_S = 5.0
 AHEAD = 3
 #: How often, in seconds of wall time, the workers are counted anew: they may come and go.
 RECOUNT_S = 1.0
-
-
-class ClusterError(HeadgateError):
-    """A cluster that cannot be reached, cannot run our points, or is lost; finished points are kept."""
-
-    exit_code = 4
 
 
 class StrangerError(Exception):
@@ -177,16 +171,22 @@ def _check(client: Client, address: str) -> None:
     """Sees that every worker that is there has our Headgate; later ones are looked at with their first point."""
     ours = work.identity()
     try:
-        found: dict[str, Any] = client.run(work.identity, on_error="return")
+        found: dict[str, Any] = client.run(_identity, on_error="return")
     except OSError as error:
         raise ClusterError(f"the cluster at {address} is lost: {_short(error)}") from None
     for worker, theirs in found.items():
-        if isinstance(theirs, ImportError):
-            raise ClusterError(f"the worker {worker} has no Headgate: install version {ours.version} there ({theirs})")
+        # Dask hands on what a worker could not import as text.
+        if "No module named 'headgate" in str(theirs):
+            raise ClusterError(f"the worker {worker} has no Headgate that runs sweeps: install {ours.version} there")
         if isinstance(theirs, BaseException):
             raise ClusterError(f"the worker {worker} cannot run points: {theirs}")
         if (why := _strange(theirs, ours)) is not None:
             raise ClusterError(f"the worker {worker}: {why}")
+
+
+def _identity() -> Identity:
+    """What a worker answers when it is asked who would run points there."""
+    return work.identity()
 
 
 def _strange(theirs: Identity, ours: Identity) -> str | None:

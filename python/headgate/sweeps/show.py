@@ -75,8 +75,6 @@ def rows(answer: pa.Table, most: int) -> Table:
         drawn.add_column(field.name, justify="right" if number else "left", overflow="fold")
     for row in zip(*(column.to_pylist() for column in answer.slice(0, most).columns), strict=True):
         drawn.add_row(*(_cell(value) for value in row))
-    if answer.num_rows > most:
-        drawn.caption = f"{answer.num_rows - most} more rows: --csv, --json and --parquet have them all"
     return drawn
 
 

@@ -13,6 +13,7 @@ mod netlink;
 mod packet;
 mod ring;
 mod sys;
+pub mod tap;
 pub(crate) mod tcp;
 mod tun;
 

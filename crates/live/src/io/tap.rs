@@ -1,0 +1,172 @@
+//! An end whose frames are noted as they pass, for whoever writes them down.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use headgate_core::Time;
+
+use super::{Io, KernelCounts, Received};
+use crate::clock::Monotonic;
+use crate::frame::Layer;
+use crate::pool::{FrameId, Pool};
+
+/// The bytes that are kept of a frame: IPv6's header and TCP's with all its options (40 and 60), and some for extensions.
+pub const KEPT: usize = 128;
+
+/// Notes that may wait: half a minute of full packets at 10 Mbit/s, in 5 MB.
+const ROOM: usize = 1 << 15;
+
+/// Which way a frame passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passed {
+    /// The host sent it: it comes to the link's queue.
+    In = 0,
+    /// It came out of the link: the host receives it.
+    Out = 1,
+}
+
+/// A frame that passed.
+#[derive(Clone, Copy, Debug)]
+pub struct Note {
+    /// When it was taken or given, by the loop's clock.
+    pub at: Time,
+    /// Which way.
+    pub passed: Passed,
+    /// How long it is.
+    pub length: u32,
+    bytes: [u8; KEPT],
+}
+
+impl Note {
+    /// Its first bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..KEPT.min(self.length as usize)]
+    }
+}
+
+/// Where notes of one end come out.
+#[derive(Debug)]
+pub struct Notes {
+    /// What was noted, in order of time.
+    pub inbox: Receiver<Note>,
+    missed: Arc<AtomicU64>,
+}
+
+impl Notes {
+    /// Frames that passed while there was no room for a note.
+    pub fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+}
+
+/// What notes frames. It never waits: when there is no room, it counts.
+#[derive(Debug)]
+pub struct Pen {
+    outbox: SyncSender<Note>,
+    missed: Arc<AtomicU64>,
+}
+
+impl Pen {
+    /// One, and where its notes come out. Their room is made here, once.
+    pub fn new() -> (Pen, Notes) {
+        let (outbox, inbox) = sync_channel(ROOM);
+        let missed = Arc::new(AtomicU64::new(0));
+        (Pen { outbox, missed: Arc::clone(&missed) }, Notes { inbox, missed })
+    }
+
+    #[inline]
+    fn note(&self, at: Time, passed: Passed, pool: &Pool, frames: &[FrameId]) {
+        for frame in frames {
+            let frame = pool.frame(frame);
+            let kept = KEPT.min(frame.len());
+            let mut bytes = [0; KEPT];
+            bytes[..kept].copy_from_slice(&frame[..kept]);
+            let note = Note { at, passed, length: frame.len() as u32, bytes };
+            if self.outbox.try_send(note).is_err() {
+                self.missed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// An end, and the pen that notes what passes it, if there is one.
+#[derive(Debug)]
+pub struct Tap<T> {
+    end: T,
+    clock: Monotonic,
+    pen: Option<Pen>,
+}
+
+impl<T> Tap<T> {
+    /// `end`, whose frames `pen` notes, with the time by the loop's `clock`.
+    pub fn new(end: T, clock: Monotonic, pen: Option<Pen>) -> Tap<T> {
+        Tap { end, clock, pen }
+    }
+
+    #[inline]
+    fn note(&self, passed: Passed, pool: &Pool, frames: &[FrameId]) {
+        if let Some(pen) = self.pen.as_ref().filter(|_| !frames.is_empty()) {
+            pen.note(self.clock.now(), passed, pool, frames);
+        }
+    }
+}
+
+impl<T: Io> Io for Tap<T> {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+        let before = batch.len();
+        let received = self.end.recv(pool, batch);
+        self.note(Passed::In, pool, &batch[before..]);
+        received
+    }
+
+    fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
+        self.note(Passed::Out, pool, batch);
+        self.end.send(pool, batch)
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.end.fd()
+    }
+
+    fn layer(&self) -> Layer {
+        self.end.layer()
+    }
+
+    fn mtu(&self) -> usize {
+        self.end.mtu()
+    }
+
+    fn kernel(&mut self) -> KernelCounts {
+        self.end.kernel()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::memory::FakeClock;
+
+    #[test]
+    fn what_finds_no_room_is_counted_and_passes_all_the_same() {
+        let (pen, notes) = Pen::new();
+        let frames = (0..ROOM + 10).map(|n| (Time::ZERO, vec![n as u8; 200]));
+        let mut tap = Tap::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(pen));
+        let mut pool = Pool::new(64, 256);
+        let (mut batch, mut passed) = (Vec::new(), 0);
+        loop {
+            tap.recv(&mut pool, &mut batch).unwrap();
+            if batch.is_empty() {
+                break;
+            }
+            passed += batch.len();
+            batch.drain(..).for_each(|frame| pool.give(frame));
+        }
+        assert_eq!((passed, notes.missed()), (ROOM + 10, 10));
+        let first = notes.inbox.recv().unwrap();
+        assert_eq!((first.passed, first.length, first.bytes()), (Passed::In, 200, &[0; KEPT][..]));
+        assert_eq!(notes.inbox.try_iter().count(), ROOM - 1);
+    }
+}

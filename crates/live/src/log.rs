@@ -1,0 +1,220 @@
+//! What a link writes down while it runs: the headers of all packets at both ends as pcapng files, and rows over time.
+//!
+//! A thread of its own writes, and the loop never waits for it: what finds no room on the way is counted. When the disk
+//! takes no more, the log ends and the link goes on.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use headgate_core::Span;
+use headgate_measure::IntervalRow;
+use headgate_measure::pcapng::{Blocks, Captured, LinkType};
+
+use crate::clock;
+use crate::io::tap::{KEPT, Notes, Passed};
+use crate::rows::Rows;
+use crate::view::Window;
+
+/// How long an interval is.
+pub const INTERVAL: Span = Span::from_millis(100);
+
+/// How long the thread rests when there was nothing to write.
+const REST: Duration = Duration::from_millis(5);
+
+/// Notes that are written at a time.
+const MOST_AT_ONCE: usize = 4096;
+
+/// Rows that may wait to be taken: an hour of both directions, with ten gauges each.
+const MOST_ROWS: usize = 36_000 * 2 * 20;
+
+/// What was written, so far or in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Packets that are in the captures.
+    pub packets: u64,
+    /// Packets that passed and are in none: there was no room for a note, or the log had ended.
+    pub missed: u64,
+    /// What ended the log before the link.
+    pub failed: Option<String>,
+}
+
+/// A log that is being written.
+#[derive(Debug)]
+pub struct Log {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stop: AtomicBool,
+    rows: Mutex<Vec<IntervalRow>>,
+    written: Mutex<Written>,
+}
+
+impl Log {
+    /// Begins captures `near.pcapng` and `far.pcapng` in the folder `dir`, of what the ends' notes tell; rows are of what
+    /// `window` shows.
+    ///
+    /// # Errors
+    /// What the system says; `AlreadyExists` if there are such files, which are left alone.
+    pub fn start(dir: &Path, notes: [Notes; 2], began: clock::Monotonic, window: Window) -> io::Result<Log> {
+        let [near, far] = notes;
+        let since = began.unix_nanos();
+        let captures = [Capture::new(dir, "near", near, since)?, Capture::new(dir, "far", far, since)?];
+        let shared = Arc::<Shared>::default();
+        let writer = Writer { captures, rows: Rows::new(INTERVAL), window, shared: Arc::clone(&shared) };
+        let thread = thread::Builder::new().name("log".to_string()).spawn(move || writer.run())?;
+        Ok(Log { shared, thread: Some(thread) })
+    }
+
+    /// The rows that have come since the last call.
+    pub fn take_rows(&self) -> Vec<IntervalRow> {
+        std::mem::take(&mut *locked(&self.shared.rows))
+    }
+
+    /// What was written so far.
+    pub fn written(&self) -> Written {
+        locked(&self.shared.written).clone()
+    }
+
+    /// Writes what is left. To be called when the loop has stopped.
+    pub(crate) fn finish(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
+            locked(&self.shared.written).failed = Some("the log's thread panicked".to_string());
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The thread's own.
+struct Writer {
+    captures: [Capture; 2],
+    rows: Rows,
+    window: Window,
+    shared: Arc<Shared>,
+}
+
+impl Writer {
+    fn run(mut self) {
+        loop {
+            // Before looking: what the loop noted until it stopped is there by then.
+            let last = self.shared.stop.load(Ordering::Relaxed);
+            let found = self.captures.iter_mut().fold(0, |found, capture| found + capture.write());
+            self.tell(last);
+            if found == 0 && last {
+                return;
+            }
+            if found == 0 {
+                thread::park_timeout(REST);
+            }
+        }
+    }
+
+    fn tell(&mut self, last: bool) {
+        let new = self.rows.see(&self.window.look(), last);
+        let mut rows = locked(&self.shared.rows);
+        if rows.len() + new.len() <= MOST_ROWS {
+            rows.extend(new);
+        }
+        drop(rows);
+        let sum = |of: fn(&Capture) -> u64| self.captures.iter().map(of).sum();
+        let failed = self.captures.iter().find_map(|capture| capture.failed.clone());
+        let written =
+            Written { packets: sum(|capture| capture.packets), missed: sum(|capture| capture.missed()), failed };
+        *locked(&self.shared.written) = written;
+    }
+}
+
+/// The capture of one end.
+struct Capture {
+    path: PathBuf,
+    file: File,
+    notes: Notes,
+    blocks: Blocks,
+    /// The file's length up to the last block that is whole.
+    whole: u64,
+    /// The Unix time at which the loop's clock began, in nanoseconds.
+    since: u64,
+    packets: u64,
+    /// Noted, but not written.
+    unwritten: u64,
+    failed: Option<String>,
+}
+
+impl Capture {
+    fn new(dir: &Path, end: &str, notes: Notes, since: u64) -> io::Result<Capture> {
+        let path = dir.join(format!("{end}.pcapng"));
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let mut blocks = Blocks::default();
+        blocks.section();
+        // In the order of `Passed`.
+        for (name, what) in
+            [("in", "sent by this host, before the link's queue"), ("out", "as they came out of the link")]
+        {
+            blocks.interface(&format!("{end} {name}"), &format!("packets {what}"), LinkType::Raw, KEPT as u32);
+        }
+        let mut capture =
+            Capture { path, file, notes, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
+        capture.flush()?;
+        Ok(capture)
+    }
+
+    /// Writes what was noted, if the disk takes it; says how much there was.
+    fn write(&mut self) -> usize {
+        let mut found = 0;
+        for note in self.notes.inbox.try_iter().take(MOST_AT_ONCE) {
+            found += 1;
+            let nanos = self.since + note.at.as_nanos();
+            let interface = match note.passed {
+                Passed::In => 0,
+                Passed::Out => 1,
+            };
+            self.blocks.packet(&Captured { interface, nanos, length: note.length, bytes: note.bytes(), comment: &[] });
+        }
+        match self.failed {
+            None if found > 0 => match self.flush() {
+                Ok(()) => self.packets += found as u64,
+                Err(error) => self.fail(&error, found as u64),
+            },
+            None => {}
+            Some(_) => self.unwritten += found as u64,
+        }
+        self.blocks.clear();
+        found
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all(self.blocks.bytes())?;
+        self.whole += self.blocks.bytes().len() as u64;
+        self.blocks.clear();
+        Ok(())
+    }
+
+    /// The capture ends behind the last block that is whole, so that what is there can be read.
+    fn fail(&mut self, error: &io::Error, unwritten: u64) {
+        let cut = self.file.set_len(self.whole).and_then(|()| self.file.seek(SeekFrom::Start(self.whole)));
+        let also = cut.err().map(|error| format!("; its last packet is cut off: {error}")).unwrap_or_default();
+        self.failed = Some(format!("cannot write {}: {error}{also}", self.path.display()));
+        self.unwritten += unwritten;
+    }
+
+    fn missed(&self) -> u64 {
+        self.notes.missed() + self.unwritten
+    }
+}

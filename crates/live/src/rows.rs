@@ -1,0 +1,83 @@
+//! A link over time, from what it shows now and then: the rows of `intervals`, as a scenario's result has them.
+
+use headgate_core::{Span, Time};
+use headgate_measure::IntervalRow;
+
+use crate::view::{View, WireView};
+
+/// Makes rows of views, one set an interval.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    interval: Span,
+    /// The view at the end of the interval before.
+    before: View,
+}
+
+impl Rows {
+    /// Rows for intervals of `interval`, as nearly as views allow, which come every [`SHOW_EVERY`](crate::SHOW_EVERY).
+    pub(crate) fn new(interval: Span) -> Rows {
+        Rows { interval, before: View::default() }
+    }
+
+    /// Another view: the rows of the interval that it ends, if it ends one. `last` ends what has begun.
+    pub(crate) fn see(&mut self, view: &View, last: bool) -> Vec<IntervalRow> {
+        let number = |at: Time| at.as_nanos() / self.interval.as_nanos();
+        let mut rows = Vec::new();
+        if view.at > self.before.at && (last || number(view.at) > number(self.before.at)) {
+            for (link, (before, now)) in (0..).zip(self.before.wires.iter().zip(&view.wires)) {
+                add(&mut rows, link, view.at, view.at - self.before.at, (before, now));
+            }
+            self.before = view.clone();
+        }
+        rows
+    }
+}
+
+/// The rows of one direction for an interval of `length` that ends at `at`.
+fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, now): (&WireView, &WireView)) {
+    let mut write = |metric, is_gauge, value| {
+        rows.push(IntervalRow { time_s: at.as_secs_f64(), metric, is_gauge, link: Some(link), group: None, value });
+    };
+    let (packets, bytes, busy) = now.occupancy.means_since(&before.occupancy);
+    write("queue_packets", false, packets);
+    write("queue_bytes", false, bytes);
+    write("utilisation", false, busy);
+    let (old, new) = (before.totals.counts(), now.totals.counts());
+    let ((came, dropped), (came_before, dropped_before)) = (new.ambient(), old.ambient());
+    if came > came_before {
+        write("ambient_drop_rate", false, (dropped - dropped_before) as f64 / (came - came_before) as f64);
+    }
+    write("sent_bps", false, (new.sent_bytes - old.sent_bytes) as f64 * 8.0 / length.as_secs_f64());
+    write("drops", false, (new.dropped() - old.dropped()) as f64);
+    write("marks", false, (new.marked() - old.marked()) as f64);
+    write("lost", false, (now.counts.lost - before.counts.lost) as f64);
+    now.gauges.iter().for_each(|(name, value)| write(name, true, *value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(rows: &[IntervalRow], metric: &str, link: u16) -> f64 {
+        rows.iter().find(|row| row.metric == metric && row.link == Some(link)).unwrap().value
+    }
+
+    #[test]
+    fn rows_come_once_an_interval_and_tell_what_was_new_in_it() {
+        let mut rows = Rows::new(Span::from_millis(100));
+        let view = |ms: u64, lost: u64| {
+            let mut view = View { at: Time::ZERO + Span::from_millis(ms), ..View::default() };
+            view.wires[1].counts.lost = lost;
+            view
+        };
+        assert_eq!(rows.see(&view(50, 1), false), []);
+        let first = rows.see(&view(101, 3), false);
+        assert_eq!((value(&first, "lost", 1), value(&first, "lost", 0), first[0].time_s), (3.0, 0.0, 0.101));
+        assert!(first.iter().all(|row| row.metric != "ambient_drop_rate"), "nothing came");
+        assert_eq!(rows.see(&view(151, 4), false), []);
+        // A view that comes late ends all intervals before it.
+        assert_eq!(value(&rows.see(&view(420, 9), false), "lost", 1), 6.0);
+        assert_eq!(value(&rows.see(&view(430, 10), true), "lost", 1), 1.0);
+        assert_eq!(rows.see(&view(430, 10), true), []);
+    }
+}

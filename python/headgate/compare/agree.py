@@ -1,0 +1,102 @@
+"""Whether two results are of one scenario, and in what they differ if not."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+    from headgate.scenario import Scenario
+
+#: What may always differ: what the scenario is called, what is compared over, and what is written down besides.
+FREE = frozenset({"name", "about", "seeds", "qdiscs", "record"})
+
+MISSING = "nothing"
+
+
+class Difference(NamedTuple):
+    """A key of which two scenarios have other values, as text."""
+
+    key: str
+    values: tuple[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.values[0]} in the one, {self.values[1]} in the other"
+
+
+def agree(results: tuple[Result, Result], allowed: Iterable[str] = ()) -> list[Difference]:
+    """The differences between the scenarios of two results, all of which are `allowed`.
+
+    A key is allowed with all that is below it: `tcp` stands for every group of TCP flows. Raises `UsageError` for the
+    first difference that is not, and for an allowed key that is no difference.
+    """
+    one, other = (result.scenario for result in results)
+    found = list(differences(one, other))
+    asked = list(allowed)
+    for difference in found:
+        if not any(_below(difference.key, key) for key in asked):
+            still = f"--allow {difference.key} compares them all the same"
+            raise UsageError(f"these are results of two scenarios; {difference}; {still}")
+    for key in asked:
+        if not any(_below(difference.key, key) for difference in found):
+            raise UsageError(f"--allow {key}: the scenarios do not differ there")
+    return found
+
+
+def common(one: Scenario, other: Scenario) -> list[str]:
+    """The disciplines that both have, in the first one's order; `UsageError` if there are none."""
+    both = [qdisc for qdisc in one.qdiscs if qdisc in other.qdiscs]
+    if not both:
+        names = (", ".join(scenario.qdiscs) for scenario in (one, other))
+        raise UsageError("the results have no discipline in common: {} in the one, {} in the other".format(*names))
+    return both
+
+
+def differences(one: Scenario, other: Scenario) -> Iterator[Difference]:
+    """Every key of which the canonical forms have other values, in the first one's order, then what the second adds."""
+    first, second = (tomllib.loads(scenario.to_toml()) for scenario in (one, other))
+    for key in dict.fromkeys([*first, *second]):
+        if key not in FREE:
+            yield from _within(key, first.get(key, MISSING), second.get(key, MISSING))
+    for path in dict.fromkeys([*one.inputs, *other.inputs]):
+        if one.inputs.get(path) != other.inputs.get(path):
+            yield Difference(path, ("one content", "another"))
+
+
+def _within(key: str, one: Any, other: Any) -> Iterator[Difference]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in dict.fromkeys([*one, *other]):
+            yield from _within(f"{key}.{name}", one.get(name, MISSING), other.get(name, MISSING))
+    elif _tables(one) and _tables(other) and len(one) == len(other):
+        for place, (mine, its) in enumerate(zip(one, other, strict=True)):
+            yield from _within(key if len(one) == 1 else f"{key}[{place}]", mine, its)
+    elif one != other:
+        yield Difference(key, (_shown(one), _shown(other)))
+
+
+def _tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
+def _shown(value: Any) -> str:
+    if _tables(value):
+        return f"{len(value)} of them"
+    return MISSING if value == MISSING else repr(value)
+
+
+def _below(key: str, allowed: str) -> bool:
+    """Whether `key` is `allowed`, or below it; `tcp.cc` is so of every group of TCP flows."""
+    names = _names(key)
+    return names[: len(_names(allowed))] == _names(allowed) or _plain(names)[: len(_names(allowed))] == _names(allowed)
+
+
+def _names(key: str) -> Sequence[str]:
+    return key.split(".")
+
+
+def _plain(names: Sequence[str]) -> Sequence[str]:
+    return [name.partition("[")[0] for name in names]

@@ -1,0 +1,68 @@
+"""The comparison as one figure: goodput of each group, waiting and loss, both results side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from matplotlib.patches import Patch
+
+from headgate import style
+from headgate.compare import words
+from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, Measure
+from headgate.plot.panels import heading, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from headgate.compare.gaps import Comparison
+
+_HEIGHT = 0.38
+"""Of a bar; two of them make a row."""
+
+
+def sides(comparison: Comparison) -> Figure:
+    """A panel for each group's share of its fair share, and for what 95 % of packets waited at most and the loss.
+
+    A row is a discipline; the first result's bar is above, full, and the second's below, lighter. Lines at their ends
+    are 95 % intervals of the means.
+    """
+    panels: list[tuple[str, Measure, str, float]] = [
+        *((of, SHARE, f"{of}: % of its fair share", 100.0) for of in comparison.groups),
+        (LINK, DELAYS[1], "95 % of packets wait at most, ms", 1.0),
+        (LINK, LOSS, "packets dropped, %", 100.0),
+    ]
+    with style.applied():
+        figure = new_figure(0.55 * len(comparison.qdiscs) + 2.0)
+        axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for panel, (of, measure, title, scale) in zip(axes, panels, strict=True):
+            _panel(comparison, panel, of, measure, scale)
+            panel.set_title(style.fold(title, 96 // len(panels)), fontsize=9.5)
+            if measure == SHARE:
+                panel.axvline(100, color=style.FAIR, linewidth=1.2, dashes=(4, 3))
+        labels = [look.label for look in style.looks(comparison.qdiscs).values()]
+        axes[0].set_yticks(range(len(labels)), [style.fold(label, 20) for label in labels], fontsize=10)
+        axes[0].set_ylim(len(labels) - 0.4, -0.6)
+        heading(figure, words.sentence(comparison), " ".join(words.notes(comparison)[:1]))
+        figure.legend(handles=_handles(comparison), loc="outside lower right", ncols=2)
+        return figure
+
+
+def _panel(comparison: Comparison, axes: Axes, of: str, measure: Measure, scale: float) -> None:
+    for place, (qdisc, look) in enumerate(style.looks(comparison.qdiscs).items()):
+        for which, value in enumerate(comparison.row(qdisc, of, measure).values):
+            mean = value.mean * scale
+            if math.isfinite(mean):
+                at = place + (which - 0.5) * _HEIGHT
+                half = value.half * scale
+                axes.barh(at, mean, height=_HEIGHT, color=look.colour, alpha=0.45 if which else 1.0, xerr=half or None)
+    axes.set_xlim(left=0)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
+def _handles(comparison: Comparison) -> list[Patch]:
+    return [
+        Patch(color=style.FAIR, alpha=0.45 if which else 1.0, label=name) for which, name in enumerate(comparison.names)
+    ]

@@ -1,0 +1,204 @@
+"""What is measured in both results, and the gap between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headgate.compare.agree import Difference, agree, common
+from headgate.papers.judge import Quantity
+from headgate.spread import student_t
+from headgate.summary import summarise
+from headgate.units import Units
+
+if TYPE_CHECKING:
+    from headgate.results import Result
+
+LINK = "link"
+"""What stands for the link where a group would stand."""
+
+PARTS = ("mean", "p95", "p99")
+
+
+class Measure(NamedTuple):
+    """Something that is measured: its name in documents, its title in tables, and its unit."""
+
+    name: str
+    title: str
+    units: Units
+
+
+GOODPUT = Measure("goodput_bps", "goodput of a flow", Units.RATE)
+SHARE = Measure("share_of_fair", "% of fair", Units.SHARE)
+JAIN = Measure("jain", "Jain's index", Units.RATIO)
+USE = Measure("utilisation", "link use %", Units.SHARE)
+QUEUE = Measure("queue_packets_mean", "queue", Units.PACKETS)
+LOSS = Measure("loss_rate", "loss %", Units.SHARE)
+MARKS = Measure("mark_rate", "mark %", Units.SHARE)
+DELAYS = tuple(Measure(f"queue_delay_ms_{part}", f"wait {part} ms", Units.TIME) for part in PARTS)
+
+OF_GROUP = (GOODPUT, SHARE, *DELAYS, LOSS, MARKS)
+OF_LINK = (JAIN, USE, *DELAYS, LOSS, MARKS, QUEUE)
+
+
+class Gap(NamedTuple):
+    """The second result's mean less the first's, with half its 95 % interval; None where there is no interval.
+
+    The runs of both are taken as independent: they have chance in common at most in when flows start (Welch, Biometrika
+    34, 1947). `relative` is the gap over the first's mean; None where that is 0.
+    """
+
+    mean: float
+    half: float | None
+    relative: float | None
+
+    @property
+    def verdict(self) -> str:
+        """`differs` if the interval does not reach 0, else `cannot tell`: with one seed there is no interval."""
+        return "differs" if self.half is not None and abs(self.mean) > self.half else "cannot tell"
+
+
+class Measured(NamedTuple):
+    """A measure under a discipline in both results: of a group, or of the `LINK`."""
+
+    qdisc: str
+    of: str
+    measure: Measure
+    values: tuple[Quantity, Quantity]
+
+    @property
+    def gap(self) -> Gap | None:
+        """The gap; None where one of the two was not measured."""
+        return gap(*self.values)
+
+
+class Comparison(NamedTuple):
+    """Two results of one scenario, what each is called, and everything that is measured in both."""
+
+    results: tuple[Result, Result]
+    names: tuple[str, str]
+    differences: list[Difference]
+    qdiscs: list[str]
+    rows: list[Measured]
+
+    def row(self, qdisc: str, of: str, measure: Measure) -> Measured:
+        """One row."""
+        return next(row for row in self.rows if (row.qdisc, row.of, row.measure) == (qdisc, of, measure))
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of flows, in the scenario's order."""
+        return list(dict.fromkeys(row.of for row in self.rows if row.of != LINK))
+
+    @property
+    def marks(self) -> bool:
+        """Whether anything was marked in either."""
+        rows = (row for row in self.rows if row.measure == MARKS)
+        return any(value.mean > 0 for row in rows for value in row.values)
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document that `headgate compare --json` prints (docs/reference/json.md)."""
+        return {
+            "schema": 1,
+            "scenario": self.results[0].scenario.name,
+            "names": list(self.names),
+            "results": [
+                {"config_hash": result.manifest["config_hash"], "seeds": result.scenario.seeds}
+                for result in self.results
+            ],
+            "differences": [{"key": each.key, "values": list(each.values)} for each in self.differences],
+            "rows": [_entry(row) for row in self.rows],
+        }
+
+
+def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison:
+    """Sets two results of one scenario side by side, for the disciplines that both have.
+
+    The scenarios must agree but for seeds, disciplines, names and what is recorded; keys in `allow` may differ. Raises
+    `UsageError` where they do not.
+    """
+    found = agree((one, other), allow)
+    qdiscs = common(one.scenario, other.scenario)
+    entries = [{entry["qdisc"]: entry for entry in summarise(result)} for result in (one, other)]
+    rows = [row for qdisc in qdiscs for row in _rows(qdisc, (entries[0][qdisc], entries[1][qdisc]))]
+    return Comparison((one, other), names(one, other), found, qdiscs, rows)
+
+
+def names(one: Result, other: Result) -> tuple[str, str]:
+    """What the two results are called: by their worlds, or `A` and `B` where both are of one."""
+    first, second = (result.manifest.get("world", "sim") for result in (one, other))
+    return ("A", "B") if first == second else (first, second)
+
+
+def gap(one: Quantity, other: Quantity) -> Gap | None:
+    """The gap between two quantities; None where one has no value."""
+    mean = other.mean - one.mean
+    if not math.isfinite(mean):
+        return None
+    return Gap(mean, _half(one, other), mean / one.mean if one.mean else None)
+
+
+def _half(one: Quantity, other: Quantity) -> float | None:
+    """Half the 95 % interval of the difference of two means (Welch); the degrees of freedom are rounded down."""
+    each = [[value for value in quantity.per_seed if math.isfinite(value)] for quantity in (one, other)]
+    if min(map(len, each)) < 2:
+        return None
+    parts = [_variance(values) / len(values) for values in each]
+    whole = math.fsum(parts)
+    if whole == 0:
+        return 0.0
+    freedom = whole**2 / math.fsum(part**2 / (len(values) - 1) for part, values in zip(parts, each, strict=True))
+    return student_t(max(1, math.floor(freedom))) * math.sqrt(whole)
+
+
+def _variance(values: list[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterator[Measured]:
+    for groups in zip(*(entry["groups"] for entry in entries), strict=True):
+        for measure in OF_GROUP:
+            one, other = (_of_group(group, measure) for group in groups)
+            yield Measured(qdisc, groups[0]["name"], measure, (one, other))
+    for measure in OF_LINK:
+        one, other = (_of_link(entry, measure) for entry in entries)
+        yield Measured(qdisc, LINK, measure, (one, other))
+
+
+def _of_group(group: dict[str, Any], measure: Measure) -> Quantity:
+    if measure in DELAYS:
+        return _quantity(group["queue_delay_ms"][PARTS[DELAYS.index(measure)]])
+    found = _quantity(group[measure.name])
+    return found * (1 / group["flows"]) if measure == GOODPUT else found
+
+
+def _of_link(entry: dict[str, Any], measure: Measure) -> Quantity:
+    link = entry["bottleneck"]
+    if measure in DELAYS:
+        return _quantity(link["queue_delay_ms"][PARTS[DELAYS.index(measure)]])
+    if measure in (LOSS, MARKS):
+        return _quantity(link["dropped" if measure == LOSS else "marked"]) / _quantity(link["arrived"])
+    return _quantity(entry["jain"] if measure == JAIN else link[measure.name])
+
+
+def _quantity(figure: dict[str, Any]) -> Quantity:
+    return Quantity(tuple(math.nan if value is None else value for value in figure["per_seed"]))
+
+
+def _entry(row: Measured) -> dict[str, Any]:
+    found = row.gap
+    return {
+        "qdisc": row.qdisc,
+        "of": row.of,
+        "measure": row.measure.name,
+        "unit": row.measure.units.value.name,
+        "values": [_value(value) for value in row.values],
+        "gap": None if found is None else {**found._asdict(), "verdict": found.verdict},
+    }
+
+
+def _value(quantity: Quantity) -> dict[str, Any]:
+    per_seed = [value if math.isfinite(value) else None for value in quantity.per_seed]
+    return {"mean": quantity.mean if math.isfinite(quantity.mean) else None, "per_seed": per_seed}

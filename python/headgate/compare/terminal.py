@@ -1,0 +1,46 @@
+"""The comparison in the terminal: a table for each group of flows and one for the link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from headgate import style
+from headgate.compare import words
+from headgate.compare.gaps import LINK
+
+if TYPE_CHECKING:
+    from headgate.compare.gaps import Comparison
+
+
+def tables(comparison: Comparison) -> Group:
+    """A table for each group, one for the link, and what must be known of both."""
+    drawn = [_table(comparison, of) for of in [*comparison.groups, LINK]]
+    return Group(*drawn, *(Text(note, style="dim") for note in words.notes(comparison)))
+
+
+def _table(comparison: Comparison, of: str) -> Table:
+    drawn = Table(box=SIMPLE_HEAD, title=title(comparison, of), title_justify="left", pad_edge=False)
+    drawn.add_column("discipline", vertical="top", overflow="fold")
+    drawn.add_column("")
+    listed = words.columns(comparison, of)
+    for column in listed:
+        drawn.add_column(column.title, justify="right", no_wrap=True)
+    for qdisc, look in style.looks(comparison.qdiscs).items():
+        for place, (name, cells) in enumerate(words.lines(comparison, qdisc, of, listed)):
+            is_gap = place == 2
+            head = Text("" if place else look.label, style="bold")
+            drawn.add_row(head, Text(name), *cells, style="cyan" if is_gap else None, end_section=is_gap)
+    return drawn
+
+
+def title(comparison: Comparison, of: str) -> str:
+    """What a table is of."""
+    if of == LINK:
+        return f"the link, {style.rate(comparison.results[0].scenario.rate_bps)}"
+    group = next(group for group in comparison.results[0].scenario.groups if group.name == of)
+    return f"{of}: {group.flows} {group.kind.upper()} flow{'' if group.flows == 1 else 's'}"

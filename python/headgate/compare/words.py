@@ -1,0 +1,114 @@
+"""How a comparison is written: numbers, gaps, and the sentence that sums it up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from headgate import style
+from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LINK, LOSS, MARKS, QUEUE, SHARE, USE, Measure, Measured
+from headgate.units import Units
+
+if TYPE_CHECKING:
+    from headgate.compare.gaps import Comparison
+    from headgate.papers.judge import Quantity
+
+CLOSE = 0.15
+"""Goodputs closer than this part of the first one's are near."""
+
+DIFFERS = "*"
+"""Marks a gap whose interval does not reach 0."""
+
+
+class Column(NamedTuple):
+    """A column of the tables: a measure, by what it is multiplied, and its decimals."""
+
+    measure: Measure
+    title: str
+    scale: float
+    decimals: int
+
+    def show(self, quantity: Quantity) -> str:
+        """A value."""
+        mean = quantity.mean
+        return style.fixed(mean * self.scale, self.decimals) if mean == mean else style.MISSING
+
+    def show_gap(self, row: Measured) -> str:
+        """The gap with its sign, and half its interval: as a part of the first for rates and times, else as it is."""
+        found = row.gap
+        if found is None:
+            return style.MISSING
+        star = DIFFERS if found.verdict == "differs" else ""
+        if self.measure.units in (Units.RATE, Units.TIME, Units.PACKETS):
+            if found.relative is None:
+                return style.MISSING
+            half = f" ±{found.half / abs(row.values[0].mean) * 100:.0f}" if found.half else ""
+            return f"{found.relative * 100:+.0f}{half} %{star}"
+        half = f" ±{style.fixed(found.half * self.scale, self.decimals)}" if found.half else ""
+        return f"{found.mean * self.scale:+.{self.decimals}f}{half}{star}"
+
+
+def columns(comparison: Comparison, of: str) -> list[Column]:
+    """The columns of a group's table, or of the link's; none for marks where nobody marks."""
+    rate = comparison.results[0].scenario.rate_bps / max(1, _flows(comparison, of))
+    unit, scale = style.unit_of(rate)
+    listed = {
+        GOODPUT: Column(GOODPUT, f"goodput\nof a flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
+        SHARE: Column(SHARE, "% of\nfair", 100, 0),
+        JAIN: Column(JAIN, "Jain's\nindex", 1, 3),
+        USE: Column(USE, "link\nuse %", 100, 1),
+        **{each: Column(each, each.title.replace(" ", "\n"), 1, 1) for each in DELAYS},
+        LOSS: Column(LOSS, "loss\n%", 100, 2),
+        **({MARKS: Column(MARKS, "mark\n%", 100, 2)} if comparison.marks else {}),
+        QUEUE: Column(QUEUE, "queue\npackets", 1, 1),
+    }
+    measures = {row.measure for row in comparison.rows if (row.of == LINK) == (of == LINK)}
+    return [column for measure, column in listed.items() if measure in measures]
+
+
+def _flows(comparison: Comparison, of: str) -> int:
+    return next((group.flows for group in comparison.results[0].scenario.groups if group.name == of), 1)
+
+
+def sentence(comparison: Comparison) -> str:
+    """How near goodputs are to each other, and where they are farthest apart."""
+    one, other = comparison.names
+    rows = [(abs(found.relative), row) for row in comparison.rows if row.measure == GOODPUT
+            and (found := row.gap) is not None and found.relative is not None]  # fmt: skip
+    if not rows:
+        return f"No group got anything in {one}"
+    near = sum(part <= CLOSE for part, _ in rows)
+    widest, row = max(rows, key=lambda each: each[0])
+    label = style.looks(comparison.qdiscs)[row.qdisc].label
+    apart = f"{widest * 100:.0f} %, for “{row.of}” with {label}"
+    where = "for every group and discipline" if near == len(rows) else f"in {near} of {len(rows)} cases"
+    return f"Goodput in {other} is within {CLOSE * 100:.0f} % of {one} {where}; the widest gap is {apart}"
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What a reader must know of both: seeds, what differs, what was left out, how gaps are to be read."""
+    one, other = comparison.results
+    seeds = [len(result.scenario.seeds) for result in (one, other)]
+    said = [f"{_seeds(seeds[0])} in {comparison.names[0]}, {_seeds(seeds[1])} in {comparison.names[1]}."]
+    if min(seeds) > 1:
+        said.append(f"Gap ± half its 95 % interval; {DIFFERS} where that does not reach 0.")
+    else:
+        said.append("With one seed nobody can tell a gap from chance.")
+    said.append("Gaps of goodput, waits and queues are parts of the first; all others are differences.")
+    left = [qdisc for result in (one, other) for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
+    if left:
+        said.append(f"Left out, since only one has it: {', '.join(left)}.")
+    said.extend(f"They differ in {difference}." for difference in comparison.differences)
+    return said
+
+
+def _seeds(count: int) -> str:
+    return "one seed" if count == 1 else f"{count} seeds"
+
+
+def lines(comparison: Comparison, qdisc: str, of: str, listed: Sequence[Column]) -> list[tuple[str, list[str]]]:
+    """Three lines of a table: the values of both, and the gaps."""
+    rows = [comparison.row(qdisc, of, column.measure) for column in listed]
+    values = [[column.show(row.values[which]) for column, row in zip(listed, rows, strict=True)] for which in (0, 1)]
+    gaps = [column.show_gap(row) for column, row in zip(listed, rows, strict=True)]
+    return [(comparison.names[0], values[0]), (comparison.names[1], values[1]), ("gap", gaps)]

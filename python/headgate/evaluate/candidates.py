@@ -1,0 +1,50 @@
+"""The disciplines that are evaluated, and DropTail, the baseline they are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from headgate import _core, style
+from headgate._core import ScenarioError
+from headgate.errors import UsageError
+from headgate.evaluate.network import DUMBBELL, tcp
+from headgate.evaluate.section import Test, Times
+
+BASELINE = "droptail"
+
+_PROBE = Test(
+    name="probe", place="", title="", about="", scenario=DUMBBELL + tcp("tcp"), criteria=(),
+    times=Times(2, 1), quick=Times(2, 1),
+)  # fmt: skip
+
+
+class Candidate(NamedTuple):
+    """One discipline: its canonical text, its name in print, and whether it marks."""
+
+    spec: str
+    label: str
+    ecn: bool
+
+
+def candidates(specs: Sequence[str]) -> tuple[Candidate, ...]:
+    """The baseline and the disciplines that were asked for, each once; `UsageError` for one that is none."""
+    if not specs:
+        raise UsageError("name the disciplines to evaluate, such as: headgate evaluate sfb faba codel")
+    canonical = list(dict.fromkeys([BASELINE, *(_canonical(spec) for spec in specs)]))
+    looks = style.looks(canonical)
+    return tuple(Candidate(spec, looks[spec].label, _marks(spec)) for spec in canonical)
+
+
+def _canonical(spec: str) -> str:
+    try:
+        return _PROBE.scenario_of(_PROBE.cases[0], spec, ecn=False, quick=False, seeds=1).qdiscs[0]
+    except ScenarioError as error:
+        more = f"\n{error.help}" if error.help else ""
+        raise UsageError(f"{error.message}{more}") from None
+
+
+def _marks(spec: str) -> bool:
+    """Whether a discipline can mark and was not told not to."""
+    name, _, settings = spec.partition(":")
+    return _core.discipline(name).ecn and not {"ecn=off", "ecn=false"} & set(settings.split(","))

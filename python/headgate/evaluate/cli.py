@@ -1,0 +1,58 @@
+"""The command `headgate evaluate`: the guidelines of RFC 7928 for any disciplines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgate.console import console, explained
+
+
+@explained
+def evaluate(
+    disciplines: Annotated[
+        list[str] | None, typer.Argument(metavar="SPEC", help="Disciplines, such as faba or sfb:bins=46.")
+    ] = None,
+    section: Annotated[
+        list[int] | None, typer.Option(metavar="N", help="Only this section of the RFC, 5 to 10; may be repeated.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the tests and leave.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Shortened runs for a first look.")] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N (default: 10, --quick: 3).")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are kept.")] = Path("results/evaluate"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the page.")] = False,
+    threads: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+) -> None:
+    """Characterize disciplines by RFC 7928, sections 5 to 10: strengths and failures on one page.
+
+    DropTail is run as the baseline. Points (a case, a discipline and a seed) that are finished already are not run
+    again. Ctrl-C keeps what is finished; the same command resumes.
+    """
+    from headgate.evaluate import catalogue, show
+
+    sections = catalogue.chosen(section or ())
+    if listed:
+        console().print(show.listed(sections))
+        return
+    from headgate.evaluate import record
+    from headgate.evaluate.candidates import candidates
+    from headgate.evaluate.running import How
+    from headgate.progress import Bar
+    from headgate.runner import Watcher
+
+    how = How(quick, seeds, threads, force)
+    watcher = Watcher() if as_json else Bar()
+    kept = record.carry_out(sections, candidates(disciplines or ()), out, how, watcher)
+    if as_json:
+        typer.echo(json.dumps(kept.document, indent=1, allow_nan=False))
+        return
+    console().print(show.page(kept.document))
+    typer.echo(f"report  {kept.path / record.PAGE}\nfolder  {kept.path}")

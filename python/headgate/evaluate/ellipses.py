@@ -1,0 +1,79 @@
+"""Delay against goodput (RFC 7928, section 2.7): an ellipse of one standard deviation a discipline, a panel a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from headgate import style
+from headgate.papers.axes import apart
+from headgate.plot import data
+from headgate.plot.panels import columns, heading
+from headgate.plot.tradeoff import mark, scale_delay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: How the outlines of runs with ECN differ.
+WITH_ECN: style.Dashes = (0, (3, 1.5))
+
+
+class Panel(NamedTuple):
+    """One case of a test, and the points of each discipline with and without ECN: rows of ms and Mbit/s."""
+
+    title: str
+    points: dict[tuple[str, bool], data.Array]
+
+
+def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]]) -> Figure:
+    """The figure of one section of the document."""
+    drawn = list(panels(section))
+    axes = apart([style.fold(panel.title, 110 // columns(len(drawn))) for panel in drawn], 2.7)
+    looks = style.looks([each["spec"] for each in disciplines])
+    everything = [points for panel in drawn for points in panel.points.values() if len(points)]
+    for panel, each in zip(drawn, axes, strict=True):
+        scale_delay(each, everything)
+        _draw(each, panel, looks)
+    owner = axes[0].figure
+    handles = {handle.get_label(): handle for each in axes for handle in each.lines if _named(handle.get_label())}
+    owner.legend(handles=list(handles.values()), loc="outside lower center", ncols=6)
+    for place, each in enumerate(axes):
+        if place % columns(len(axes)) == 0:
+            each.set_ylabel("Goodput (Mbit/s)")
+        if place >= len(axes) - columns(len(axes)):
+            each.set_xlabel("Mean time in the queue (ms)")
+    heading(owner, f"{section['number']} {section['title']}: up and to the left is better")  # type: ignore[arg-type]
+    return owner  # type: ignore[return-value]
+
+
+def panels(section: Mapping[str, Any]) -> Iterator[Panel]:
+    """What there is to draw of a section."""
+    for test in section["tests"]:
+        for case in test["cases"]:
+            yield Panel(f"{test['place']} {case or test['title']}", _points(test["values"], case))
+
+
+def _points(rows: Sequence[Mapping[str, Any]], case: str) -> dict[tuple[str, bool], data.Array]:
+    found: dict[tuple[str, bool], dict[str, list[float]]] = {}
+    for row in rows:
+        if row["case"] == case and row["measure"] in ("delay_ms", "goodput_mbps"):
+            numbers = [np.nan if value is None else value for value in row["per_seed"]]
+            found.setdefault((row["qdisc"], row["ecn"]), {})[row["measure"]] = numbers
+    points = {key: np.array([each["delay_ms"], each["goodput_mbps"]]).T for key, each in found.items()}
+    return {key: rows[np.isfinite(rows).all(axis=1)] for key, rows in points.items()}
+
+
+def _draw(axes: Axes, panel: Panel, looks: Mapping[str, style.Look]) -> None:
+    for (spec, ecn), points in panel.points.items():
+        look = looks[spec]
+        label = f"{look.label}, ECN" if ecn else look.label
+        if len(points):
+            mark(axes, points, look.colour, WITH_ECN if ecn else look.dashes, label, hollow=ecn)
+
+
+def _named(label: object) -> bool:
+    """Whether a line has a name of its own: matplotlib's begin with an underscore."""
+    return not str(label).startswith("_")

@@ -1,0 +1,114 @@
+"""What tests measure beside what experiments of papers do, and what all of them measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from headgate import distributions
+from headgate.papers import measures
+from headgate.papers.measures import Measure
+from headgate.papers.run import Array, Run
+from headgate.plot import data
+
+
+def idle(direction: str = "forward", link: str | None = None) -> Measure:
+    """Per cent of the time in which a link had nothing to send."""
+    return lambda run: 100 * (1 - of_link(run, "utilisation", direction, link))
+
+
+def p95_ms(direction: str = "forward", link: str | None = None) -> Measure:
+    """The queueing delay that 95 in 100 packets did not exceed, in ms."""
+    return lambda run: of_link(run, "delay_ms_p95", direction, link)
+
+
+def of_link(run: Run, column: str, direction: str, link: str | None) -> float:
+    """A column of one direction of a link; the bottleneck where `link` is None."""
+    name = run.result.scenario.bottleneck[0] if link is None else link
+    return float(data.values(data.rows(run.table("links"), link=name, direction=direction), column)[0])
+
+
+def loss_percent(group: str | None = None) -> Measure:
+    """Packets dropped of 100 that came, of a group or of all; 0 where none came."""
+
+    def percent(run: Run) -> float:
+        came = run.flows("arrived", group).sum()
+        return 100 * float(run.flows("dropped", group).sum() / came) if came else 0.0
+
+    return percent
+
+
+def ratio(of: str, to: str) -> Measure:
+    """Goodput of a flow of one group over that of a flow of another, both as means; NaN where the latter had none."""
+
+    def quotient(run: Run) -> float:
+        other = float(run.flows("goodput_bps", to).mean())
+        return float(run.flows("goodput_bps", of).mean()) / other if other else math.nan
+
+    return quotient
+
+
+def evenness(of: str, to: str) -> Measure:
+    """The smaller of two groups' mean goodputs over the larger: 1 if alike, 0 if one has nothing."""
+    quotient = ratio(of, to)
+
+    def even(run: Run) -> float:
+        value = quotient(run)
+        return min(value, 1 / value) if value > 0 else 0.0
+
+    return even
+
+
+def completion_ms(group: str, part: float) -> Measure:
+    """The completion time that a part of a group's transfers did not exceed, in ms; NaN without a transfer.
+
+    Of those that began after the warm-up. One that the run's end cut off counts with the time it had taken by then.
+    """
+
+    def quantile(run: Run) -> float:
+        table = data.rows(run.table("transfers"), group=group)
+        start, took = data.values(table, "start_ns") / 1e6, data.values(table, "completion_ms")
+        warm = start >= 1e3 * run.warmup_s
+        had = 1e3 * run.result.scenario.duration_s - start
+        times = np.where(np.isfinite(took), took, had)[warm]
+        return float(np.quantile(times, part)) if len(times) else math.nan
+
+    return quantile
+
+
+def group_delay_ms(group: str, part: float) -> Measure:
+    """The queueing delay at the bottleneck that a part of a group's packets did not exceed, in ms."""
+
+    def quantile(run: Run) -> float:
+        table = data.bottleneck(run.result, data.rows(run.table("delays"), measure="queueing", group=group))
+        found = distributions.boxes(table, "delay_ms").quantile(part)
+        return math.nan if found is None else found
+
+    return quantile
+
+
+def path_delay_ms(group: str) -> Measure:
+    """The mean queueing delay of a group's packets, all queues on their way together, in ms."""
+    return lambda run: float(run.flows("delay_ms_mean", group).mean())
+
+
+def during(metric: str, begin_s: float, end_s: float) -> Callable[[Run], Array]:
+    """A metric's values at the bottleneck over a stretch of a run."""
+
+    def inside(run: Run) -> Array:
+        time_s, value = run.series(metric)
+        return value[(time_s > begin_s) & (time_s <= end_s)]
+
+    return inside
+
+
+#: What is measured in every test. `delay_ms` and `goodput_mbps` make the ellipses (section 2.7).
+COMMON: Mapping[str, Measure] = {
+    "goodput_mbps": measures.in_unit(measures.goodput(), 1e-6),
+    "delay_ms": measures.link("delay_ms_mean"),
+    "p95_ms": p95_ms(),
+    "idle": idle(),
+    "loss": loss_percent(),
+}

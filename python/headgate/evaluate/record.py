@@ -1,0 +1,167 @@
+"""What is kept of an evaluation: one JSON document with every number and grade, and the numbers as a table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from headgate import _core, store, tables
+from headgate.evaluate import page
+from headgate.evaluate.candidates import BASELINE, Candidate
+from headgate.evaluate.catalogue import SECTIONS
+from headgate.evaluate.grade import graded
+from headgate.evaluate.running import Found, How, run
+from headgate.evaluate.section import Criterion, Section, Test
+from headgate.runner import Watcher
+
+SCHEMA = 1
+DOCUMENT = "evaluation.json"
+TABLE = "evaluation.parquet"
+PAGE = "report.html"
+
+#: Longer names of folders would not be read.
+LONGEST = 60
+
+
+class Record(NamedTuple):
+    """An evaluation as it is kept: the folder, and the document in it."""
+
+    path: Path
+    document: dict[str, Any]
+
+
+def folder(out: Path, sections: Sequence[Section], found: Sequence[Candidate], how: How) -> Path:
+    """Where an evaluation of these disciplines is kept, besides the runs it shares with others."""
+    names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in found[1:]]
+    name = "-".join(names)
+    if len(name) > LONGEST:
+        name = f"{len(names)}-disciplines-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    numbers = [] if tuple(sections) == SECTIONS else ["section", *(str(section.number) for section in sections)]
+    seeds = [] if how.seeds is None else [f"seeds{how.seeds}"]
+    return out / "-".join([name, *(["quick"] if how.quick else []), *seeds, *numbers])
+
+
+def carry_out(
+    sections: Sequence[Section], candidates: Sequence[Candidate], out: Path, how: How, watcher: Watcher
+) -> Record:
+    """Runs an evaluation, grades it, and keeps the document, the table, the figures and the page."""
+    found = run(sections, candidates, out, how, watcher)
+    path, document = folder(out, sections, candidates, how), document_of(sections, candidates, found, how)
+    drawn = page.draw(document)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        store.write_json(path / DOCUMENT, document)
+        store.write_whole(path / TABLE, lambda file: tables.write(file, table_of(document)))
+        for number, each in drawn.items():
+            store.write_bytes(path / f"section-{number}.svg", each.svg)
+            store.write_bytes(path / f"section-{number}.png", each.png)
+        store.write_text(path / PAGE, page.page(document, drawn))
+    except OSError as error:
+        raise store.not_writable(path, error) from None
+    return Record(path, document)
+
+
+def document_of(sections: Sequence[Section], candidates: Sequence[Candidate], found: Found, how: How) -> dict[str, Any]:
+    """Every number and grade, as JSON."""
+    return {
+        "schema": SCHEMA,
+        "headgate": _core.VERSION,
+        "guidelines": "RFC 7928",
+        "quick": how.quick,
+        "seeds": how.number,
+        "cpu_s": round(found.cpu_s, 3),
+        "wall_s": round(found.wall_s, 3),
+        "disciplines": [each._asdict() for each in candidates],
+        "sections": [_section(section, found, how) for section in sections],
+    }
+
+
+def table_of(document: dict[str, Any]) -> pa.Table:
+    """Every measured number, a row each."""
+    rows = [
+        {
+            "section": section["number"],
+            "place": test["place"],
+            "test": test["name"],
+            "case": row["case"],
+            "ecn": row["ecn"],
+            "qdisc": row["qdisc"],
+            "measure": row["measure"],
+            "seed": seed,
+            "value": value,
+        }
+        for section in document["sections"]
+        for test in section["tests"]
+        for row in test["values"]
+        for seed, value in enumerate(row["per_seed"], 1)
+    ]
+    fields = [("section", pa.int32()), *((name, tables.WORDS) for name in ("place", "test", "case"))]
+    fields += [("ecn", pa.bool_()), ("qdisc", tables.WORDS), ("measure", tables.WORDS)]
+    return pa.Table.from_pylist(rows, pa.schema([*fields, ("seed", pa.uint64()), ("value", pa.float64())]))
+
+
+def _section(section: Section, found: Found, how: How) -> dict[str, Any]:
+    return {
+        "number": section.number,
+        "title": section.title,
+        "about": section.about,
+        "choices": list(section.choices),
+        "headlines": [each.__dict__ for each in section.headlines],
+        "tests": [_test(test, found, how) for test in section.tests],
+    }
+
+
+def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
+    times = test.quick if how.quick else test.times
+    return {
+        "name": test.name,
+        "place": test.place,
+        "title": test.title,
+        "about": test.about,
+        "cases": [case.title for case in test.cases],
+        "ecn": test.ecn,
+        "duration_s": times.duration,
+        "warmup_s": times.warmup,
+        "grades": list(_grades(test, found)),
+        "values": list(_values(test, found)),
+    }
+
+
+def _grades(test: Test, found: Found) -> Iterator[dict[str, Any]]:
+    for number, place in enumerate(found.places):
+        if place.test is not test:
+            continue
+        for criterion in test.criteria:
+            if criterion.relative and place.candidate.spec == BASELINE:
+                continue
+            value, baseline = found.at(number, criterion.measure), found.baseline(number, criterion.measure)
+            compared = value / baseline if criterion.relative else value
+            yield {
+                **_where(found, number),
+                **_criterion(criterion),
+                "grade": graded(compared, criterion).value,
+                "value": value.document(),
+                "compared": compared.document(),
+            }
+
+
+def _values(test: Test, found: Found) -> Iterator[dict[str, Any]]:
+    for number, place in enumerate(found.places):
+        if place.test is test:
+            for measure, quantity in found.values[number].items():
+                yield {**_where(found, number), "measure": measure, **quantity.document()}
+
+
+def _where(found: Found, number: int) -> dict[str, Any]:
+    place = found.places[number]
+    return {"qdisc": place.candidate.spec, "case": place.case.title, "ecn": place.ecn}
+
+
+def _criterion(criterion: Criterion) -> dict[str, Any]:
+    return {name: value for name, value in criterion.__dict__.items() if name not in ("strength", "failure")} | {
+        "words": {"strength": criterion.strength, "failure": criterion.failure}
+    }

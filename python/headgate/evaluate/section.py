@@ -1,0 +1,107 @@
+"""What an evaluation is made of: sections of RFC 7928, their tests, and what counts as a strength or a failure.
+
+A section is one file of this package that binds `SECTION`. Texts of scenarios are templates: `$name` stands for the
+value of that name in the case or among the test's times, `$ecn` for whether senders take marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from string import Template
+from typing import Any
+
+from headgate.papers.measures import Measure
+from headgate.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Case:
+    """What varies within a test: how it is called in words, and the values that its scenario has."""
+
+    title: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """From where on a measure is a strength, and from where on a failure; between the two it is fair.
+
+    If `strong` is less than `weak`, small values are good, otherwise large ones. `relative` measures are taken as part
+    of DropTail's in the same case and seeds. The RFC sets no thresholds: these are ours. `strength` and `failure` say
+    in words what a discipline does then.
+    """
+
+    measure: str
+    what: str
+    unit: str
+    strong: float
+    weak: float
+    strength: str
+    failure: str
+    relative: bool = False
+
+
+@dataclass(frozen=True)
+class Times:
+    """Duration and warm-up of a run in seconds, and further values that go with them."""
+
+    duration: float
+    warmup: float
+    further: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """One experiment of the guidelines: a scenario, the cases it is run in, what is measured and how it is judged.
+
+    `name` tells it from the others of its section, `place` is where it stands in the RFC. Without `ecn` nobody in it
+    could take a mark.
+    """
+
+    name: str
+    place: str
+    title: str
+    about: str
+    scenario: str
+    criteria: tuple[Criterion, ...]
+    times: Times
+    quick: Times
+    cases: tuple[Case, ...] = (Case(),)
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    ecn: bool = True
+
+    def scenario_of(self, case: Case, spec: str, *, ecn: bool, quick: bool, seeds: int) -> Scenario:
+        """The scenario of a case with one discipline."""
+        values = {**self.values(case, quick=quick), "name": f"rfc7928-{self.name}", "ecn": str(ecn).lower()}
+        texts = {name: str(value) for name, value in values.items()}
+        # A case may bring groups of flows, whose text has names to fill in itself.
+        text = Template(Template(self.scenario).safe_substitute(texts)).substitute(texts)
+        return Scenario.parse(text, file=f"scenario of {self.place}, {self.title}", qdiscs=[spec], seeds=seeds)
+
+    def values(self, case: Case, *, quick: bool) -> dict[str, Any]:
+        """Every value of a case that its scenario or its measures may use."""
+        times = self.quick if quick else self.times
+        return {"duration": f"{times.duration}s", "warmup": f"{times.warmup}s", **times.further, **case.values}
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A number that stands for a section in the table: a measure of a test in one case, without ECN."""
+
+    test: str
+    measure: str
+    shown: str
+    case: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One section of the RFC; `choices` are our values where it leaves them open, and departures from it."""
+
+    number: int
+    title: str
+    about: str
+    tests: tuple[Test, ...]
+    headlines: tuple[Headline, ...]
+    choices: tuple[str, ...] = ()

@@ -1,0 +1,98 @@
+"""What the terminal shows of an evaluation: the list of tests, and one page of what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from headgate import style
+from headgate.evaluate import words
+from headgate.evaluate.grade import Grade
+from headgate.evaluate.section import Section, Test
+
+#: How the verdict on a section stands out.
+STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "bold red"}
+
+
+def listed(sections: Sequence[Section]) -> Table:
+    """The tests, a line each."""
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    drawn.add_column("RFC 7928", no_wrap=True)
+    for title in ("test", "what it is", "judged by"):
+        drawn.add_column(title, overflow="fold")
+    drawn.add_column("runs", justify="right")
+    for section in sections:
+        drawn.add_row(str(section.number), Text(section.title, style="bold"), section.about)
+        for test in section.tests:
+            judged = "; ".join(criterion.what for criterion in test.criteria)
+            drawn.add_row(test.place, test.title, test.about, judged, _runs(test))
+    return drawn
+
+
+def _runs(test: Test) -> str:
+    """Cases of a test, and how long each is."""
+    return f"{len(test.cases)} of {style.plain(test.times.duration)} s"
+
+
+def page(document: Mapping[str, Any]) -> Group:
+    """The page: a row for each section, then each discipline in words."""
+    parts: list[RenderableType] = [
+        Text(f"RFC 7928, {kind(document)}", style="bold"),
+        _table(document),
+        Text("+ strengths, - failures, ? cannot be told from noise; the rest is fair", style="dim"),
+    ]
+    for each in words.asked_for(document):
+        parts.append(Text(f"\n{each['label']}", style="bold"))
+        parts += [Text(f"  {line}") for line in _failures(document, each["spec"])]
+    parts.append(Text(f"\n{words.answer(document)}.", style="bold"))
+    return Group(*parts)
+
+
+def kind(document: Mapping[str, Any]) -> str:
+    """Whether it is a whole evaluation, and over how many seeds."""
+    seeds = document["seeds"]
+    spread = "one seed, so no intervals" if seeds == 1 else f"means of {seeds} seeds ± half the 95 % interval"
+    return f"{'shortened runs' if document['quick'] else 'whole runs'}, {spread}"
+
+
+def cells(section: Mapping[str, Any], qdisc: str) -> Iterator[str]:
+    """The numbers that stand for a section, for one discipline."""
+    for headline in section["headlines"]:
+        rows = (row for test in section["tests"] if test["name"] == headline["test"] for row in test["values"])
+        wanted = {"qdisc": qdisc, "measure": headline["measure"], "case": headline["case"], "ecn": False}
+        found = next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
+        yield style.MISSING if found["mean"] is None else style.number(found["mean"])
+
+
+def _table(document: Mapping[str, Any]) -> Table:
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    drawn.add_column("section", overflow="fold")
+    for each in document["disciplines"]:
+        drawn.add_column(each["label"] + ("" if each["ecn"] else "\nno ECN"), justify="right", overflow="fold")
+    for section in document["sections"]:
+        verdicts = (words.counts(section, each["spec"]) for each in document["disciplines"])
+        drawn.add_row(Text(f"{section['number']} {section['title']}", style="bold"), *map(_verdict, verdicts))
+        columns = [list(cells(section, each["spec"])) for each in document["disciplines"]]
+        for headline, *numbers in zip(section["headlines"], *columns, strict=True):
+            drawn.add_row(f"  {headline['shown']}", *numbers)
+    return drawn
+
+
+def _verdict(count: words.Count) -> Text:
+    return Text(f"{count.verdict} ", style=STYLES[count.verdict]).append(
+        f"{count.strengths}+ {count.failures}- {count.unclear}?", style="default"
+    )
+
+
+def _failures(document: Mapping[str, Any], qdisc: str) -> Iterator[str]:
+    """Every failure of a discipline in words; how many strengths it has beside them."""
+    said = [line for section in document["sections"] for line in words.sentences(section, qdisc, Grade.FAILURE)]
+    count = words.total(document, qdisc)
+    yield f"{count.strengths} strengths, {count.failures} failures in {count.whole} gradings"
+    # The narrow space within numbers is one at which a terminal would break a line.
+    yield from (line.replace("\N{NARROW NO-BREAK SPACE}", "") for line in said)

@@ -1,0 +1,135 @@
+"""RFC 7928, section 5: senders of different kinds."""
+
+from __future__ import annotations
+
+from headgate.evaluate.criteria import busy, quick, share, short
+from headgate.evaluate.measures import completion_ms, ratio
+from headgate.evaluate.network import DUMBBELL, tcp, udp
+from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
+from headgate.papers.measures import in_unit, share_of_fair
+
+#: Long enough for several periods of one Reno flow's window, which takes 83 packets / 0.5 a round trip, about 20 s.
+WHOLE = Times(140, 20)
+QUICK = Times(45, 15)
+
+_FRIENDLY = Test(
+    name="5-1-1-tcp",
+    place="5.1.1",
+    title="One TCP flow",
+    about="A single long-lived NewReno flow with an initial window of 3.",
+    scenario=DUMBBELL + tcp("newreno", initial_window="3", start='"0s..2s"'),
+    criteria=(busy(), short()),
+    times=WHOLE,
+    quick=QUICK,
+)
+
+_TFRC = Test(
+    name="5-1-1-tfrc",
+    place="5.1.1",
+    title="One TFRC flow",
+    about="A single flow of TCP-friendly rate control (RFC 5348).",
+    scenario=DUMBBELL + udp("tfrc", cc='"tfrc"', packet='"1500B"', ecn="$ecn", jitter="0.1", start='"0s..2s"'),
+    criteria=(busy(), short()),
+    times=WHOLE,
+    quick=QUICK,
+)
+
+_WINDOWS = Test(
+    name="5-1-2",
+    place="5.1.2",
+    title="Short transfers beside a long one",
+    about="Transfers of 96 packets with initial windows of 3 and 10, one after the other, beside a flow without end.",
+    scenario=DUMBBELL
+    + tcp("long", initial_window="3")
+    + tcp("short", traffic='"http:transfer=140KB,wait=exp(2s)"', initial_window="$iw", start='"10s..12s"'),
+    cases=(Case("window of 3", {"iw": 3}), Case("window of 10", {"iw": 10})),
+    measures={"completion_ms": completion_ms("short", 0.5)},
+    criteria=(quick("completion_ms", "short transfers"),),
+    times=WHOLE,
+    quick=QUICK,
+)
+
+_AGGRESSIVE = Test(
+    name="5-2-alone",
+    place="5.2",
+    title="One CUBIC flow",
+    about="A single long-lived CUBIC flow.",
+    scenario=DUMBBELL + tcp("cubic", cc='"cubic"', start='"0s..2s"'),
+    criteria=(busy(), short()),
+    times=WHOLE,
+    quick=QUICK,
+)
+
+_BESIDE_CUBIC = Test(
+    name="5-2-beside",
+    place="5.2",
+    title="NewReno beside CUBIC",
+    about="Two long-lived flows, one of each.",
+    scenario=DUMBBELL + tcp("newreno") + tcp("cubic", cc='"cubic"'),
+    measures={"share": in_unit(share_of_fair("newreno"), 100)},
+    criteria=(share("share", "NewReno beside CUBIC"), busy(), short()),
+    times=WHOLE,
+    quick=QUICK,
+)
+
+_FLOOD = Test(
+    name="5-3-alone",
+    place="5.3",
+    title="An unresponsive sender alone",
+    about="UDP at 12 Mbit/s, a fifth more than the link carries, and nothing else.",
+    scenario=DUMBBELL + udp("udp", rate='"12Mbit/s"', jitter="0.1"),
+    criteria=(busy(), short()),
+    times=Times(60, 10),
+    quick=Times(20, 5),
+    ecn=False,
+)
+
+_BESIDE_UDP = Test(
+    name="5-3-beside",
+    place="5.3",
+    title="TCP beside an unresponsive sender",
+    about="UDP at 8 Mbit/s beside four NewReno flows; their fair share is 2 Mbit/s each.",
+    scenario=DUMBBELL + tcp("newreno", 4) + udp("udp", rate='"8Mbit/s"', jitter="0.1"),
+    measures={"share": in_unit(share_of_fair("newreno"), 100)},
+    criteria=(share("share", "TCP beside unresponsive UDP"), short()),
+    times=WHOLE,
+    quick=QUICK,
+)
+
+_YIELDS = Criterion(
+    measure="lbe_ratio",
+    what="LEDBAT's goodput over NewReno's",
+    unit="% of NewReno's",
+    strong=25,
+    weak=75,
+    strength="lets LEDBAT yield, its goodput",
+    failure="takes LEDBAT for one more TCP flow, its goodput",
+)
+
+_SCAVENGER = Test(
+    name="5-4",
+    place="5.4",
+    title="Less than best effort",
+    about="A LEDBAT flow (RFC 6817), which yields where it sees 100 ms of queue, beside a NewReno flow.",
+    scenario=DUMBBELL + tcp("newreno") + tcp("ledbat", cc='"ledbat"'),
+    measures={"lbe_ratio": in_unit(ratio("ledbat", "newreno"), 100)},
+    criteria=(_YIELDS, busy()),
+    times=WHOLE,
+    quick=QUICK,
+)
+
+SECTION = Section(
+    number=5,
+    title="Transport protocols",
+    about="Does the discipline serve senders that differ in how they take losses, and protect those that slow down?",
+    tests=(_FRIENDLY, _TFRC, _WINDOWS, _AGGRESSIVE, _BESIDE_CUBIC, _FLOOD, _BESIDE_UDP, _SCAVENGER),
+    headlines=(
+        Headline("5-1-1-tcp", "idle", "idle beside one TCP flow, %"),
+        Headline("5-3-beside", "share", "TCP beside UDP, % of fair"),
+    ),
+    choices=(
+        "5.1.2 asks for one short transfer once the long one has settled; here they follow each other with pauses of "
+        "2 s on average, so that there are enough to judge.",
+        "5.3: the rates of the unresponsive sender, 12 and 8 Mbit/s, are ours.",
+    ),
+)

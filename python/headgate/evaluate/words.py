@@ -1,0 +1,132 @@
+"""Strengths and failures in sentences that are made of graded numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from headgate import style
+from headgate.evaluate.candidates import BASELINE
+from headgate.evaluate.grade import Grade
+
+#: One grading of the document: a criterion, a test in one case with or without ECN, a discipline.
+Row = Mapping[str, Any]
+
+
+class Count(NamedTuple):
+    """How many gradings of a discipline came to what."""
+
+    strengths: int
+    failures: int
+    unclear: int
+    whole: int
+
+    @property
+    def verdict(self) -> str:
+        """The counts in a word."""
+        if self.failures == 0:
+            return "strong" if 2 * self.strengths >= self.whole else "fair"
+        return "weak" if self.failures >= self.strengths else "mixed"
+
+
+def counts(section: Mapping[str, Any], qdisc: str) -> Count:
+    """The gradings of a discipline in one section."""
+    grades = [row["grade"] for test in section["tests"] for row in test["grades"] if row["qdisc"] == qdisc]
+    strengths, failures = grades.count(Grade.STRENGTH.value), grades.count(Grade.FAILURE.value)
+    return Count(strengths, failures, grades.count(Grade.CANNOT_TELL.value), len(grades))
+
+
+def total(document: Mapping[str, Any], qdisc: str) -> Count:
+    """The gradings of a discipline in all sections."""
+    found = [counts(section, qdisc) for section in document["sections"]]
+    strengths, failures, unclear, whole = (sum(column) for column in zip(*found, strict=True))
+    return Count(strengths, failures, unclear, whole)
+
+
+def answer(document: Mapping[str, Any]) -> str:
+    """The evaluation in a sentence."""
+    found = {each["label"]: total(document, each["spec"]) for each in asked_for(document)}
+    fewest = min(count.failures / count.whole for count in found.values())
+    most = max(count.strengths / count.whole for count in found.values())
+    sturdy = [label for label, count in found.items() if count.failures / count.whole == fewest]
+    strong = [label for label, count in found.items() if count.strengths / count.whole == most]
+    fails, wins = found[sturdy[0]], found[strong[0]]
+    said = f"{_listed(sturdy)} {_has(sturdy)} the fewest failures, {fails.failures} of {fails.whole} gradings"
+    if len(found) == 1:
+        return f"{sturdy[0]} has {wins.strengths} strengths and {fails.failures} failures in {fails.whole} gradings"
+    return f"{said}; {_listed(strong)} {_has(strong)} the most strengths, {wins.strengths} of {wins.whole}"
+
+
+def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[str]:
+    """What a discipline is in a section by this grade: a sentence for each thing that is judged, all tests together."""
+    rows = [
+        {**row, "place": test["place"], "where": row["case"] or test["title"]}
+        for test in section["tests"]
+        for row in test["grades"]
+    ]
+    for what in dict.fromkeys(row["what"] for row in rows):
+        same = [row for row in rows if row["what"] == what]
+        mine = [row for row in same if row["qdisc"] == qdisc]
+        fitting = [row for row in mine if row["grade"] == grade.value]
+        if fitting:
+            base = [row for row in same if row["qdisc"] == BASELINE != qdisc]
+            places = ", ".join(dict.fromkeys(row["place"] for row in fitting))
+            yield f"{_said(fitting[0], grade)}: {_amounts(fitting, mine, base)} ({places})"
+
+
+def _said(row: Row, grade: Grade) -> str:
+    """The words of a grade; of what noise hides the bare name."""
+    words: Mapping[str, str] = row["words"]
+    return words[grade.value] if grade.value in words else str(row["what"])
+
+
+def _amounts(rows: Sequence[Row], mine: Sequence[Row], base: Sequence[Row]) -> str:
+    """The numbers case by case where there are few, the two ends of many."""
+    cases = list(dict.fromkeys(row["where"] for row in rows))
+    if len(cases) <= 2:
+        return "; ".join(_case([row for row in rows if row["where"] == case], base) for case in cases)
+    ordered = sorted(rows, key=lambda row: float(row["compared"]["mean"] or 0))
+    least, most = ordered[0], ordered[-1]
+    many = f"in all {len(mine)} cases" if len(rows) == len(mine) else f"in {len(rows)} of {len(mine)} cases"
+    return f"{many}, from {_amount(least)} ({_named(least)}) to {_amount(most)} ({_named(most)})"
+
+
+def _case(rows: Sequence[Row], base: Sequence[Row]) -> str:
+    """The numbers of one case: without ECN, with it, and DropTail's where they are not compared with it already."""
+    amounts = ", ".join(f"with ECN {_amount(row)}" if row["ecn"] else _amount(row) for row in rows)
+    droptail = [row for row in base if row["where"] == rows[0]["where"]]
+    beside = f", DropTail {interval(droptail[0]['value'])}" if droptail else ""
+    return f"{rows[0]['where']} {amounts}{beside}"
+
+
+def _amount(row: Row) -> str:
+    if not row["relative"]:
+        return f"{interval(row['value'])} {row['unit']}"
+    mean = row["value"]["mean"]
+    value = style.MISSING if mean is None else f"{style.number(mean)} {row['unit']}"
+    return f"{value}, {interval(row['compared'], 100)} % of DropTail's"
+
+
+def _named(row: Row) -> str:
+    return f"{row['where']}, ECN" if row["ecn"] else str(row["where"])
+
+
+def interval(numbers: Mapping[str, Any], scale: float = 1) -> str:
+    """A number with half its 95 % interval: `23 ± 2`."""
+    if numbers["mean"] is None:
+        return style.MISSING
+    half = scale * numbers["half"]
+    return style.number(scale * numbers["mean"]) + (f" ± {style.number(half, 2)}" if half else "")
+
+
+def asked_for(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The disciplines that were asked for; DropTail if it alone was."""
+    return [each for each in document["disciplines"] if each["spec"] != BASELINE] or document["disciplines"]
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+
+
+def _has(labels: Sequence[str]) -> str:
+    return "has" if len(labels) == 1 else "have"

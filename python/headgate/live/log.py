@@ -1,0 +1,131 @@
+"""What a link leaves in a folder: rows over time as Parquet, captures of both ends, and what it was and did."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from headgate import _core
+from headgate.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DOCUMENT = "link.json"
+INTERVALS = "intervals"
+
+#: Rows over time are written once in so many seconds, a file each, and in the end: a Parquet file is whole or none.
+SEGMENT = 60.0
+
+UNFINISHED = ".unfinished"
+
+
+class LinkLog:
+    """A folder that a link's log goes to, or none, and then all this does nothing.
+
+    A disk that takes no more ends the log, not the link.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        """Makes the folder; raises `UsageError` if that cannot be, or if there is something in it."""
+        self.folder = folder
+        self._link: _core.Link | None = None
+        self._said: Mapping[str, Any] = {}
+        self._batches: list[pa.Table] = []
+        self._segments = 0
+        self._due = 0.0
+        self._failed: str | None = None
+        if folder is not None:
+            _make(folder)
+
+    def begin(self, link: _core.Link, said: Mapping[str, Any]) -> None:
+        """The log is of `link`, which is what was `said`."""
+        if self.folder is not None:
+            self._link, self._said, self._due = link, said, time.monotonic() + SEGMENT
+            self._keep(self._document, None)
+
+    def tick(self) -> None:
+        """Takes what has come since the last call. To be called often."""
+        batches = None if self._link is None else self._link.take_intervals()
+        if batches is None or self._failed is not None:
+            return
+        from headgate import tables
+
+        self._batches.extend(table for batch in batches if (table := tables.table(batch)).num_rows)
+        if time.monotonic() >= self._due:
+            self._due += SEGMENT
+            self._keep(self._segment)
+
+    def end(self, ended: Mapping[str, Any] | None = None) -> list[str]:
+        """Writes what is left when the link has stopped, and what `ended` says of it; gives what a reader must know."""
+        if self._link is None:
+            return []
+        self.tick()
+        self._keep(self._segment)
+        written = self._link.written() or {}
+        self._keep(self._document, ended and {**ended, "log": written})
+        self._link = None
+        notes = [f"the log ended before the link: {why}" for why in (written["failed"], self._failed) if why]
+        if missed := written["missed"]:
+            notes.append(f"{missed} of {missed + written['packets']} packets are not in the captures")
+        return notes
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """A link that broke, or never was: what there is stays, and a folder with nothing in it goes."""
+        self.end()
+        if self.folder is not None:
+            for folder in (self.folder / INTERVALS, self.folder):
+                if not any(folder.iterdir()):
+                    folder.rmdir()
+
+    def _keep(self, write: Callable[..., None], *arguments: Any) -> None:
+        """Writes, if the disk takes it, and nothing any more once it did not."""
+        try:
+            if self._failed is None:
+                write(*arguments)
+        except OSError as error:
+            self._failed = f"cannot write to {self.folder}: {error.strerror or error}"
+
+    def _segment(self) -> None:
+        """The rows so far, as the next file."""
+        if self._batches:
+            import pyarrow.parquet as pq
+
+            from headgate import tables
+
+            rows = tables.join(self._batches)
+            name = f"{INTERVALS}/{self._segments:06}.parquet"
+            self._whole(name, lambda path: pq.write_table(rows, path, **tables.PARQUET))
+            self._batches, self._segments = [], self._segments + 1
+
+    def _document(self, ended: Mapping[str, Any] | None) -> None:
+        document = {"schema": 1, "version": _core.VERSION, **self._said, "ended": ended}
+        text = json.dumps(document, indent=2) + "\n"
+        self._whole(DOCUMENT, lambda path: path.write_text(text))
+
+    def _whole(self, name: str, write: Callable[[Path], object]) -> None:
+        """Puts a file in its place when it is whole; one that does not become whole is taken away."""
+        path = (self.folder or Path()) / name
+        unfinished = path.with_name(path.name + UNFINISHED)
+        try:
+            write(unfinished)
+            unfinished.replace(path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError(f"--log {folder}: there is something in it already, and a log overwrites nothing")
+        (folder / INTERVALS).mkdir()
+    except OSError as error:
+        raise UsageError(f"--log {folder}: {error.strerror}") from None

@@ -1,0 +1,150 @@
+"""Two results of one scenario side by side: what may differ, how wide the gaps are, and what is said of them."""
+
+import json
+import math
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import headgate
+from headgate.compare import compare, page, words
+from headgate.compare.figure import sides
+from headgate.compare.gaps import GOODPUT, LINK, LOSS, USE, gap
+from headgate.errors import UsageError
+from headgate.papers.judge import Quantity
+from headgate.plot.picture import picture
+from tests.conftest import SMALL, Command
+
+
+def ran(out: Path | None = None, **changes) -> headgate.Result:
+    return headgate.run(headgate.Scenario.parse(SMALL, **changes), out=out, report=False)
+
+
+@pytest.fixture(scope="module")
+def slower() -> headgate.Result:
+    return ran(set=["link.rate=1Mbit/s"])
+
+
+def test_a_result_beside_itself_has_no_gap(in_memory):
+    found = compare(in_memory, in_memory)
+    assert found.qdiscs == ["droptail", "faba"]
+    assert found.groups == ["tcp", "cbr"]
+    assert found.names == ("A", "B")
+    assert all(row.gap is None or row.gap.mean == 0 for row in found.rows)
+    assert "within 15 % of A for every group and discipline" in words.sentence(found)
+
+
+def test_values_are_those_of_the_results(in_memory):
+    row = compare(in_memory, in_memory).row("faba", "tcp", GOODPUT)
+    (group,) = [each for each in in_memory.summary()[1]["groups"] if each["name"] == "tcp"]
+    assert row.values[0].per_seed == pytest.approx([whole / 3 for whole in group["goodput_bps"]["per_seed"]])
+
+
+def test_a_scenario_that_differs_is_refused_with_the_key_and_both_values(in_memory, slower):
+    with pytest.raises(UsageError, match=r"link\.rate: '2Mbit/s' in the one, '1Mbit/s' in the other"):
+        compare(in_memory, slower)
+
+
+def test_a_key_that_is_allowed_may_differ_and_is_told(in_memory, slower):
+    found = compare(in_memory, slower, ["link"])
+    assert [each.key for each in found.differences] == ["link.rate", "link.reverse.rate"]
+    assert any("link.rate" in note for note in words.notes(found))
+    droptail = found.row("droptail", "cbr", GOODPUT).gap
+    # The flow that does not slow down has most of a full link: of half the link, half, give or take what TCP gets.
+    assert droptail is not None
+    assert droptail.relative == pytest.approx(-0.5, abs=0.15)
+
+
+@pytest.mark.parametrize("allowed", ["tcp", "tcp.cc"])
+def test_an_allowed_key_stands_for_all_below_it(in_memory, allowed: str):
+    other = ran(set=["tcp.cc=reno"])
+    assert [each.key for each in compare(in_memory, other, [allowed]).differences] == ["tcp.cc"]
+
+
+def test_an_allowed_key_that_does_not_differ_is_a_mistake(in_memory):
+    with pytest.raises(UsageError, match=r"--allow link\.rate: the scenarios do not differ there"):
+        compare(in_memory, in_memory, ["link.rate"])
+
+
+def test_other_seeds_and_fewer_disciplines_may_be_compared(in_memory):
+    other = ran(seeds=[7, 8, 9], qdiscs=["red", "faba"])
+    found = compare(in_memory, other)
+    assert found.qdiscs == ["faba"]
+    assert "2 seeds in A, 3 seeds in B." in words.notes(found)
+    assert any("Left out" in note and "droptail" in note and "red" in note for note in words.notes(found))
+
+
+def test_no_common_discipline_is_an_error(in_memory):
+    with pytest.raises(UsageError, match="no discipline in common: droptail, faba in the one, red in the other"):
+        compare(in_memory, ran(qdiscs=["red"]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "half", "verdict"),
+    [
+        # Equal variances of 1, three of each: 4 degrees of freedom, of which Student's t is 2.776.
+        ((1.0, 2.0, 3.0), (5.0, 6.0, 7.0), 2.776445 * math.sqrt(1 / 3 + 1 / 3), "differs"),
+        # All variance in two values: 1 degree, 12.706.
+        ((2.0, 2.0, 2.0), (4.0, 6.0), 12.706205, "cannot tell"),
+        ((2.0, 2.0), (2.0, 2.0, 2.0), 0.0, "cannot tell"),
+    ],
+)
+def test_the_interval_of_a_gap_is_welchs(one: tuple[float, ...], other: tuple[float, ...], half: float, verdict: str):
+    found = gap(Quantity(one), Quantity(other))
+    assert found is not None
+    assert found.mean == pytest.approx(sum(other) / len(other) - sum(one) / len(one))
+    assert found.half == pytest.approx(half, rel=1e-6)
+    assert found.verdict == verdict
+
+
+def test_with_one_seed_nobody_can_tell():
+    found = gap(Quantity((1.0,)), Quantity((9.0, 9.1)))
+    assert found is not None
+    assert (found.half, found.verdict) == (None, "cannot tell")
+    assert gap(Quantity((math.nan,)), Quantity((1.0,))) is None
+    nothing = gap(Quantity((0.0, 0.0)), Quantity((1.0, 1.0)))
+    assert nothing is not None
+    assert (nothing.relative, nothing.verdict) == (None, "differs")
+
+
+def test_the_command_prints_tables_and_writes_a_page(command: Command, tmp_path: Path):
+    folders = [ran(tmp_path, seeds=seeds).path for seeds in (1, 2)]
+    done = command("compare", *folders)
+    assert done.returncode == 0
+    for said in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed nobody can tell"):
+        assert said in done.stdout
+    written = Path(done.stdout.splitlines()[-1].removeprefix("page").strip())
+    assert {file.name for file in written.parent.iterdir()} == {"report.html", "sides.svg", "sides.png"}
+    whole = written.read_text()
+    assert "<h1>Goodput in B" in whole
+    assert "<script" not in whole
+
+
+def test_the_command_refuses_two_scenarios(command: Command, tmp_path: Path):
+    one, other = ran(tmp_path).path, ran(tmp_path, set=["warmup=2s"]).path
+    done = command("compare", one, other, "--no-page")
+    assert done.returncode == 2
+    assert "warmup: '1s' in the one, '2s' in the other; --allow warmup compares them all the same" in done.stderr
+
+
+def test_the_document_has_the_form_of_the_schema(command: Command, tmp_path: Path):
+    folders = [ran(tmp_path, seeds=seeds).path for seeds in (1, 2)]
+    done = command("compare", *folders, "--json", "--no-page")
+    document = json.loads(done.stdout)
+    schema = json.loads(resources.files("headgate").joinpath("schema/compare-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
+    assert [each["seeds"] for each in document["results"]] == [[1], [1, 2]]
+    keys = {(row["qdisc"], row["of"], row["measure"]) for row in document["rows"]}
+    assert {("faba", "tcp", GOODPUT.name), ("droptail", LINK, USE.name), ("faba", "cbr", LOSS.name)} <= keys
+
+
+def test_the_page_trusts_nothing_that_comes_from_the_scenario():
+    hostile = headgate.Scenario.parse(SMALL, set=['about="<script>alert(1)</script>"'], seeds=1, qdiscs=["droptail"])
+    result = headgate.run(hostile)
+    found = compare(result, result)
+    whole = page.page(found, picture(sides(found)))
+    assert "<script" not in whole
+    assert "&lt;script&gt;" in whole

@@ -1,0 +1,72 @@
+"""`headgate evaluate` from the command to the page."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from headgate.evaluate import record, words
+from tests.conftest import Command
+
+SHORT = ("evaluate", "faba", "fq", "--quick", "--seeds", "2", "--section", "9", "--section", "10")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("evaluated")
+
+
+def test_two_sections_run_and_are_found_again(command: Command, folder: Path):
+    done = command(*SHORT, "--out", folder)
+    assert done.returncode == 0, done.stderr
+    assert "9 Traffic mixes and both directions" in done.stdout
+    # FABA marks, FQ and the baseline do not: 5 cases of 2 seeds, four times.
+    again = command(*SHORT, "--out", folder, "--json")
+    assert again.returncode == 0
+    document = json.loads(again.stdout)
+    kept = folder / "faba-fq-quick-seeds2-section-9-10"
+    assert json.loads((kept / record.DOCUMENT).read_text())["sections"] == document["sections"]
+    assert len(list((folder / "runs").iterdir())) == 5 * 4
+    assert [each["ecn"] for each in document["disciplines"]] == [False, True, False]
+
+
+def test_the_page_has_its_parts_and_the_table_every_number(folder: Path):
+    kept = folder / "faba-fq-quick-seeds2-section-9-10"
+    page, document = (kept / record.PAGE).read_text(), json.loads((kept / record.DOCUMENT).read_text())
+    for part in ('id="section-9"', 'id="section-10"', "Strengths", "Failures", "How it is judged", "FQ, no ECN"):
+        assert part in page
+    assert page.count("data:image/svg+xml;base64,") == 2
+    assert "http://" not in page
+    rows = pq.read_table(kept / record.TABLE).to_pylist()
+    values = [row for section in document["sections"] for test in section["tests"] for row in test["values"]]
+    assert len(rows) == 2 * len(values)
+    assert {row["qdisc"] for row in rows} == {"droptail", "faba", "fq"}
+    whole = sum(len(test["grades"]) for section in document["sections"] for test in section["tests"])
+    assert sum(words.total(document, each["spec"]).whole for each in document["disciplines"]) == whole
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "error: name the disciplines to evaluate, such as: headgate evaluate sfb faba codel\n"),
+        (("sbf",), "error: no discipline is called `sbf`; did you mean `tbf`?\n"),
+        (("sfb:bns=2",), "error: sfb: unknown parameter `bns`; did you mean `bins`?\n"),
+        (
+            ("sfb", "--section", "4"),
+            "error: there is no test in section 4 of RFC 7928; the sections with tests are 5 to 10\n",
+        ),
+    ],
+)
+def test_bad_input_is_said_before_anything_runs(command: Command, arguments: tuple[str, ...], says: str):
+    done = command("evaluate", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(says)
+    assert not list(Path().iterdir())
+
+
+def test_the_tests_are_listed(command: Command):
+    done = command("evaluate", "--list", "--section", "6")
+    assert done.returncode == 0
+    assert "6.2" in done.stdout
+    assert "8.2.5" not in done.stdout

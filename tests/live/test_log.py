@@ -1,0 +1,134 @@
+"""What `headgate link --log` leaves."""
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+
+from tests.live.test_link import command, host, link, needed, serve, succeeds
+
+__all__ = ["needed"]
+
+SIZE = 600_000
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log of a transfer at 10 Mbit/s with a queue that it fills."""
+    folder = tmp_path_factory.mktemp("log") / "new" / "log"
+    options = ("--rate", "10Mbit/s", "--delay", "5ms", "--limit", "20p", "--up-qdisc", "red", "--log", folder)
+    done = link(*options, serve("source", SIZE), *host("fetch"))
+    assert done.returncode == 0, done.stderr
+    assert "note: the log" not in done.stderr
+    return folder
+
+
+def document(folder: Path) -> dict:
+    return json.loads((folder / "link.json").read_text())
+
+
+def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
+    """What tshark reads in a capture: the fields of each packet."""
+    if shutil.which("tshark") is None:
+        pytest.skip("it needs tshark")
+    words = ["tshark", "-r", str(file), "-Y", only, "-T", "fields", *(word for name in fields for word in ("-e", name))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def test_the_document_says_what_the_link_was_and_what_came_of_it(logged: Path):
+    found = document(logged)
+    assert (found["schema"], found["seed"], found["outside"]) == (1, 1, False)
+    assert found["up"] == {"rate": "10Mbit/s", "delay": "5ms", "limit": "20p", "qdisc": "red"}
+    assert found["down"]["qdisc"] == "droptail"
+    assert found["ended"]["code"] == 0
+    assert found["ended"]["log"]["failed"] is None
+
+
+def test_rows_over_time_add_up_to_what_was_sent_and_dropped(logged: Path):
+    view = document(logged)["ended"]["view"]
+    rows = ds.dataset(logged / "intervals").to_table().to_pandas()
+    assert list(rows) == ["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"]
+    for way, direction, qdisc in (("up", "forward", "red"), ("down", "reverse", "droptail")):
+        mine = rows[(rows.direction == direction) & (rows.qdisc == qdisc)]
+        at = mine[mine.metric == "sent_bps"].set_index("time_s").value
+        lengths = at.index.to_series().diff().fillna(at.index[0])
+        assert (at * lengths).sum() / 8 == pytest.approx(view[way]["sent_bytes"])
+        assert mine[mine.metric == "drops"].value.sum() == view[way]["dropped"]
+        assert mine[mine.metric == "utilisation"].value.between(0, 1.0001).all()
+    assert view["down"]["dropped"] > 0, "else the queue was not filled"
+    assert rows[rows.metric == "queue_packets"].value.max() <= 20
+    assert (rows.metric == "gauge:average").any(), "red shows its average queue"
+
+
+def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logged: Path):
+    view = document(logged)["ended"]["view"]
+    counts = {}
+    for end in ("near", "far"):
+        packets = shown(logged / f"{end}.pcapng", "frame.interface_name", "frame.len", "tcp.seq_raw")
+        for way in ("in", "out"):
+            counts[end, way] = [packet[1:] for packet in packets if packet[0] == f"{end} {way}"]
+    assert len(counts["near", "in"]) == view["up"]["came"]
+    assert len(counts["far", "in"]) == view["down"]["came"]
+    assert len(counts["far", "out"]) == view["up"]["out"]
+    assert len(counts["near", "out"]) == view["down"]["out"]
+    assert sum(int(length) for length, _ in counts["near", "out"]) == view["down"]["sent_bytes"]
+    # What came out is what went in, in the same order, but for what was dropped.
+    sent = iter(counts["far", "in"])
+    assert all(packet in sent for packet in counts["near", "out"])
+    assert document(logged)["ended"]["log"]["packets"] == sum(map(len, counts.values()))
+
+
+def test_captured_times_are_those_of_the_clock_on_the_wall(logged: Path):
+    first = shown(logged / "near.pcapng", "frame.time_epoch")[0][0]
+    assert 0 < time.time() - float(first) < 600
+
+
+def test_a_log_overwrites_nothing(logged: Path):
+    before = document(logged)
+    done = link("--rate", "1Mbit/s", "--log", logged, "true")
+    assert done.returncode == 2
+    assert done.stderr == f"error: --log {logged}: there is something in it already, and a log overwrites nothing\n"
+    assert document(logged) == before
+
+
+def test_a_folder_that_cannot_be_is_told_before_anything_starts(tmp_path: Path):
+    done = link("--rate", "1Mbit/s", "--log", "/proc/none", "true")
+    assert (done.returncode, done.stderr) == (2, "error: --log /proc/none: No such file or directory\n")
+    done = link("--rate", "1Mbit/s", "--cc", "nonesuch", "--log", tmp_path / "none", "true")
+    assert done.returncode == 2
+    assert not (tmp_path / "none").exists(), "of a link that never was, nothing stays"
+
+
+def test_a_full_disk_ends_the_log_and_not_the_link(tmp_path: Path):
+    if not succeeds("unshare", "-m", "true"):
+        pytest.skip("it needs root for a disk of its own")
+    run = command("--rate", "50Mbit/s", "--log", tmp_path / "disk" / "log", serve("source", 1_500_000), *host("fetch"))
+    script = 'mount -t tmpfs -o size=256k none "$0" && "$@"; code=$?; cp -r "$0"/log "$0"/../kept; exit $code'
+    (tmp_path / "disk").mkdir()
+    words = ["unshare", "-m", "sh", "-c", script, str(tmp_path / "disk"), *run]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[0]) > 1_000_000, "the transfer went on"
+    assert "note: the log ended before the link: cannot write " in done.stderr
+    assert "No space left on device" in done.stderr
+    assert " packets are not in the captures" in done.stderr
+    # What was written before can be read to its last packet.
+    lengths = [int(length) for (length,) in shown(tmp_path / "kept" / "near.pcapng", "frame.len")]
+    assert len(lengths) > 100
+
+
+def test_kill_9_leaves_a_log_that_can_be_read(tmp_path: Path):
+    arguments = ("--rate", "10Mbit/s", "--log", tmp_path / "log", serve("source", 100_000_000), *host("fetch"))
+    with subprocess.Popen(command(*arguments)) as process:
+        near, end = tmp_path / "log" / "near.pcapng", time.monotonic() + 20
+        while not (near.exists() and near.stat().st_size > 50_000) and time.monotonic() < end:
+            time.sleep(0.02)
+        process.kill()
+    assert document(tmp_path / "log")["ended"] is None
+    assert len(shown(near, "frame.len")) > 100

@@ -1,0 +1,141 @@
+"""`headgate sweep --cluster`: the same bytes from a Dask cluster, whatever happens to its workers."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import headgate
+from headgate import ClusterError, InterruptedRunError
+from headgate.runner import Watcher
+from headgate.sweeps import cluster as clusters
+from headgate.sweeps import work
+from tests.cli.test_run import wait_for
+from tests.conftest import Command
+from tests.sweep.conftest import POINTS
+from tests.sweep.test_sweep import every_file
+
+pytest.importorskip("distributed")
+
+
+class Cluster(NamedTuple):
+    """A scheduler and two workers with a thread each, as processes of this test."""
+
+    address: str
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]]
+
+
+def start(folder: Path, what: str, *options: str) -> subprocess.Popen[bytes]:
+    words = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options, "--no-dashboard"]
+    with (folder / "log").open("ab") as log:
+        return subprocess.Popen(words, cwd=folder, stdout=log, stderr=log)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """It is up when both workers have told the scheduler."""
+    folder = tmp_path_factory.mktemp("dask")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(folder))
+    started = [start(folder, "scheduler", "--host", "127.0.0.1", "--port", str(port))]
+    try:
+        started += [start(folder, "worker", address, *options) for _ in range(2)]
+        wait_for(lambda: listens(port))
+        with clusters.connected(address) as found:
+            wait_for(lambda: found.count == 2)
+        yield Cluster(address, started[0], started[1:])
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+class At(Watcher):
+    """Does something once, when so many points are done."""
+
+    def __init__(self, number: int, job: object) -> None:
+        self.number = number
+        self.job = job
+        self.seen: list[int] = []
+
+    def tick(self, finished: int, _seconds: float) -> None:
+        self.seen.append(finished)
+        if finished == self.number:
+            self.job()
+
+
+def stop() -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_keeps_what_is_finished(cluster: Cluster, swept: Path, tmp_path: Path):
+    with pytest.raises(InterruptedRunError, match=f"3 of {POINTS} points are finished"):
+        headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=At(3, stop))
+    (folder,) = (tmp_path / "out").iterdir()
+    assert headgate.Sweep.load(folder).points.num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("theirs", "says"),
+    [({"version": "9.9"}, f"Headgate {headgate.__version__} runs there, 9.9 here"), ({"build": "x"}, "another build")],
+    ids=["version", "build"],
+)
+def test_a_worker_with_another_headgate_is_told(
+    cluster: Cluster, swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: dict[str, str], says: str
+):
+    ours = work.identity()._replace(**theirs)
+    monkeypatch.setattr(work, "identity", lambda: ours)
+    with pytest.raises(ClusterError, match=says):
+        headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_lost_worker_costs_nothing_but_time(cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep):
+    watcher = At(2, cluster.workers[0].kill)
+    found = headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=watcher)
+    assert cluster.workers[0].wait() != 0
+    assert watcher.seen == list(range(1, POINTS + 1))
+    assert every_file(Path(found.url)) == every_file(Path(dataset.url))
+
+
+def test_a_lost_scheduler_ends_the_run_and_what_is_finished_is_kept(
+    cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep
+):
+    watcher = At(4, cluster.scheduler.kill)
+    with pytest.raises(ClusterError, match=f"is lost.*: [4-9] of {POINTS} points are finished"):
+        headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=watcher)
+    (folder,) = (tmp_path / "out").iterdir()
+    kept = headgate.Sweep.load(folder).points.num_rows
+    assert 4 <= kept < POINTS
+    resumed = headgate.sweep(swept, out=tmp_path / "out")
+    assert resumed.cost.points == POINTS - kept
+    assert every_file(folder) == every_file(Path(dataset.url))
+
+
+def test_an_unreachable_cluster_fails_in_seconds_and_touches_nothing(
+    swept: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(clusters, "TIMEOUT_S", 0.5)
+    before = every_file(tmp_path)
+    with socket.socket() as bound:  # nobody listens
+        bound.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{bound.getsockname()[1]}"
+        done = command("sweep", swept, "--cluster", address)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith(f"error: no Dask scheduler answers at {address}: ")
+    assert every_file(tmp_path) == before
+    assert command("sweep", swept, "--cluster", "nonsense://x").returncode == 4
+    assert command("sweep", swept, "--cluster", address, "--threads", 2).returncode == 2

@@ -1,0 +1,105 @@
+"""`headgate query`: every table of a result or a sweep answers SQL, and what cannot be asked is told."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import headgate
+from headgate import tables
+from tests.conftest import Command
+
+pytest.importorskip("duckdb")
+
+BY_RATE = 'select "link.rate", discipline, count(*) as flows from flows group by all order by all'
+
+
+def test_the_swept_keys_stand_beside_every_row(dataset: headgate.Sweep):
+    answer = dataset.query(BY_RATE).to_pylist()
+    # Four flows, two seeds; RED has two values of maxp for each rate.
+    assert [tuple(row.values()) for row in answer] == [
+        (rate, name, 8 * values) for rate in (1e6, 2e6) for name, values in (("droptail", 1), ("red", 2))
+    ]
+    assert dataset.query("select sum(goodput_bps) from flows").to_pylist() == [
+        {"sum(goodput_bps)": pytest.approx(sum(dataset.points["goodput_bps"].to_pylist()))}
+    ]
+
+
+@pytest.mark.parametrize("name", tables.NAMES)
+def test_every_table_of_a_sweep_has_the_rows_that_python_has(dataset: headgate.Sweep, name: str):
+    ours = dataset.table(name)
+    theirs = dataset.query(f"select * from {name}")
+    assert theirs.column_names == ours.column_names
+    assert theirs.num_rows == ours.num_rows
+
+
+@pytest.mark.parametrize("name", tables.NAMES)
+def test_every_table_of_a_result_is_a_view(in_folder: headgate.Result, command: Command, name: str):
+    done = command("query", in_folder.path, f"select count(*) as rows from {name}", "--json")
+    assert json.loads(done.stdout) == [{"rows": getattr(in_folder, name).num_rows}]
+
+
+def test_a_sweep_in_memory_and_one_at_a_url_answer_alike(swept: Path, dataset: headgate.Sweep):
+    pytest.importorskip("fsspec")
+    for out in (None, "memory://queries"):
+        assert headgate.sweep(swept, out=out).query(BY_RATE).equals(dataset.query(BY_RATE))
+
+
+def test_what_was_recorded_is_asked_too(small: Path, tmp_path: Path, command: Command):
+    changes = ["record.events=decisions", "record.flows=['tcp/0']"]
+    found = headgate.run(small, set=changes, seeds=1, qdiscs=["red", "blue"], out=tmp_path, report=False)
+    sql = "select (select count(*) from events) as events, (select count(*) from traces) as traces"
+    done = command("query", found.path, sql, "--json")
+    assert json.loads(done.stdout) == [{"events": found.events.num_rows, "traces": found.traces.num_rows}]
+
+
+def test_an_answer_is_a_table_csv_json_or_parquet(dataset: headgate.Sweep, command: Command, tmp_path: Path):
+    expected = [[f"{rate:.0e}", name] for rate in (1e6, 2e6) for name in ("droptail", "red")]
+    lines = [line.split()[:2] for line in command("query", dataset.url, BY_RATE).stdout.splitlines()]
+    assert lines == [["link.rate", "discipline"], *expected]
+    rows = list(csv.DictReader(io.StringIO(command("query", dataset.url, BY_RATE, "--csv").stdout)))
+    assert [float(row["link.rate"]) for row in rows] == [1e6, 1e6, 2e6, 2e6]
+    found = json.loads(command("query", dataset.url, BY_RATE, "--json").stdout)
+    assert [row["flows"] for row in found] == [8, 16, 8, 16]
+    assert command("query", dataset.url, BY_RATE, "--parquet", "a.parquet").returncode == 0
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == found
+    assert json.loads(command("query", dataset.url, "select 'nan'::double as x", "--json").stdout) == [{"x": None}]
+
+
+def test_without_a_question_tables_and_columns_are_listed(dataset: headgate.Sweep, command: Command):
+    shown = command("query", dataset.url).stdout
+    assert [line.split()[0] for line in shown.splitlines() if not line.startswith(" ")] == ["points", *tables.NAMES]
+    assert "qdisc.red.maxp" in shown
+
+
+def test_long_answers_are_cut_for_people_alone(dataset: headgate.Sweep, command: Command):
+    sql = "select * from range(500)"
+    assert "300 more rows" in command("query", dataset.url, sql).stdout
+    assert len(command("query", dataset.url, sql, "--csv").stdout.splitlines()) == 501
+
+
+#: What is asked, and what of the message helps.
+BAD = [
+    ("select * from flws", 'Did you mean "flows"'),
+    ("select goodput from flows", "goodput_bps"),
+    ("select link.rate from points", 'write keys in double quotes: "link.rate"'),
+    ("selct 1", "syntax error"),
+    ("", "no question"),
+]
+
+
+@pytest.mark.parametrize(("sql", "says"), BAD, ids=[row[0] for row in BAD])
+def test_what_cannot_be_asked_is_told(dataset: headgate.Sweep, command: Command, sql: str, says: str):
+    done = command("query", dataset.url, sql)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert done.stderr.count("error: ") == 1
+
+
+def test_what_is_no_result_or_has_no_room_is_refused(dataset: headgate.Sweep, command: Command):
+    assert command("query", "nowhere", "select 1").returncode == 3
+    assert command("query", dataset.url, "select 1", "--csv", "--json").returncode == 2
+    assert command("query", dataset.url, "select 1", "--parquet", "no/such/a.parquet").returncode == 3
