@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -75,6 +76,12 @@ def ask(address: str) -> None:
     """Prints our own address, and what it is from there."""
     with socket.create_connection((address, PORT), timeout=5) as there:
         print(there.getsockname()[0], there.recv(99).decode(), flush=True)
+
+
+def breed() -> None:
+    """Starts one whose parent ends at once, in a session of its own; says who that is, and ends when its input does."""
+    subprocess.run(["sh", "-c", "setsid sleep 60 > /dev/null & echo $!"], check=True)
+    sys.stdin.read()
 
 
 def stay() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from headgate.live import options
+from tests.conftest import Command
 
 HOSTS = Path(__file__).with_name("hosts.py")
 #: Headers of IPv4 and TCP with timestamps, in a packet of 1500 bytes.
@@ -128,23 +129,49 @@ def namespaces() -> set[str]:
     return found
 
 
+def descendants(pid: int) -> list[int]:
+    """All processes that `pid` has started, and those that they have."""
+    files = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for file in files for child in file.read_text().split()]
+    return children + [each for child in children for each in descendants(child)]
+
+
 def test_kill_9_leaves_nothing():
     arguments = ("--rate", "1Mbit/s", serve("source", 9), *host("stay"))
     with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
         inside = str(Path(f"/proc/{pid}/ns/net").readlink())
-        children = Path(f"/proc/{process.pid}/task").glob("*/children")
-        started = [int(pid) for file in children for pid in file.read_text().split()]
+        started = descendants(process.pid)
         assert pid in started
-        assert len(started) == 2, "command and server"
+        assert len(started) == 4, "command and server, and who keeps each"
         handles = [os.pidfd_open(pid) for pid in started]
         process.kill()
+    assert_ended(handles)
+    assert inside not in namespaces()
+
+
+def assert_ended(handles: list[int]) -> None:
     for handle in handles:
         # Readable is what has ended.
-        assert select.select([handle], [], [], 10)[0], "a child outlived it"
+        assert select.select([handle], [], [], 10)[0], "a process outlived it"
         os.close(handle)
-    assert inside not in namespaces()
+
+
+@pytest.mark.parametrize("how", ["kill -9", "its own end"])
+def test_what_the_command_has_left_behind_ends_with_it(how: str):
+    words = command("--rate", "1Mbit/s", "--no-summary", *host("breed"))
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        orphan = int(process.stdout.readline())
+        handle = os.pidfd_open(orphan)
+        assert orphan in descendants(process.pid), "orphans come to the keeper"
+        if how == "kill -9":
+            process.kill()
+        else:
+            process.communicate("")
+            assert process.returncode == 0
+    assert_ended([handle])
 
 
 def succeeds(*words: str, **keywords) -> bool:
@@ -257,14 +284,14 @@ def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
         (("--rate", "1Mbit/s", "--server", "it's"), "--server it's: No closing quotation"),
     ],
 )
-def test_bad_options_are_named_as_they_were_given(words: tuple[str, ...], expected: str):
-    done = link(*words, "true")
+def test_bad_options_are_named_as_they_were_given(command: Command, words: tuple[str, ...], expected: str):
+    done = command("link", *words, "true")
     assert (done.returncode, done.stdout) == (2, "")
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_command_is_needed():
-    done = link("--rate", "1Mbit/s")
+def test_a_command_is_needed(command: Command):
+    done = command("link", "--rate", "1Mbit/s")
     assert done.returncode == 2
     assert "what is to run behind the link?" in done.stderr

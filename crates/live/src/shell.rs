@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use crate::io::tie;
+use crate::io::keep;
 use crate::netns::Namespace;
 
 /// What of its standard streams a command has.
@@ -17,8 +17,12 @@ pub enum Streams {
     Errors,
 }
 
-/// Starts the command that `words` are in `namespace`, with `variables` in its environment. It is killed when the namespace
-/// is dropped or this process dies, however it dies; processes that it started itself are its own affair.
+/// Starts the command that `words` are in `namespace`, with `variables` in its environment. It is killed, with all that it has
+/// started, when the namespace is dropped or this process dies, however it dies. What it leaves behind when it ends is killed
+/// too.
+///
+/// What is given is a keeper of ours: it ends when the command has, with the same [`code`], and signals that are sent to it by
+/// this process are handed on. [`end`] ends both.
 ///
 /// # Errors
 /// What the system says: `NotFound` if there is no such program, `PermissionDenied` if it cannot be run.
@@ -36,9 +40,17 @@ pub fn spawn(
         if streams == Streams::Errors {
             command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
         }
-        tie(&mut command);
+        keep(&mut command);
         command.spawn()
     })?
+}
+
+/// Kills a command and all that it has started, if it has not ended yet, and waits for it.
+///
+/// # Errors
+/// What the system says.
+pub fn end(command: &mut Child) -> io::Result<()> {
+    crate::io::end(command)
 }
 
 /// What a shell says of how a command ended: its exit code, or 128 and the number of the signal that killed it.

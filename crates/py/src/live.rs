@@ -1,7 +1,6 @@
 //! A link on real packets, as Python sees it. The loop has a thread of its own, which never waits for the interpreter.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -117,7 +116,8 @@ impl Link {
         Ok(Link(Mutex::new(Inner { link, qdiscs, seed, command: None, server: None })))
     }
 
-    /// Starts the command in the near host, with our standard streams, and gives its process id.
+    /// Starts the command in the near host, with our standard streams, and gives the id of a process that ends when it does,
+    /// and hands on the signals that we send.
     fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
         let mut inner = self.inner();
         let child = shell::spawn(inner.link.near(), words, variables(&inner.link), Streams::Ours)?;
@@ -184,7 +184,7 @@ impl Link {
         let view = py.detach(|| {
             let mut inner = self.inner();
             let inner = &mut *inner;
-            [&mut inner.server, &mut inner.command].into_iter().filter_map(Option::as_mut).try_for_each(end)?;
+            [&mut inner.server, &mut inner.command].into_iter().filter_map(Option::as_mut).try_for_each(shell::end)?;
             inner.link.stop()
         })?;
         shown(py, &view)
@@ -210,12 +210,6 @@ fn variables(link: &Running) -> Vec<(String, String)> {
 fn poll(child: &mut Option<Child>) -> PyResult<Option<i32>> {
     let child = child.as_mut().ok_or_else(|| PyRuntimeError::new_err("nothing was started"))?;
     Ok(child.try_wait()?.map(shell::code))
-}
-
-/// Kills a process that has not ended yet, and waits for it.
-fn end(child: &mut Child) -> io::Result<()> {
-    child.kill()?;
-    child.wait().map(drop)
 }
 
 fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> {

@@ -7,6 +7,7 @@ use crate::frame::Layer;
 use crate::pool::{FrameId, Pool};
 
 pub mod interface;
+mod keeper;
 pub mod memory;
 mod nat;
 mod netlink;
@@ -17,9 +18,10 @@ pub mod tap;
 pub(crate) mod tcp;
 mod tun;
 
+pub(crate) use keeper::{end, keep};
 pub(crate) use nat::Nat;
 pub use packet::PacketSocket;
-pub(crate) use sys::{come_first, tie};
+pub(crate) use sys::come_first;
 pub use sys::{offloads, switch_offloads_off};
 pub use tun::Tun;
 

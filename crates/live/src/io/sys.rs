@@ -5,8 +5,6 @@ use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::UdpSocket;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 
 /// What the system said.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
@@ -70,21 +68,6 @@ pub(super) fn flags(name: &str) -> io::Result<i16> {
     ioctl(asking()?.as_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_flags })
-}
-
-/// `command`, once it runs, is killed when the thread that started it ends, however it ends.
-pub(crate) fn tie(command: &mut Command) {
-    let parent = std::process::id();
-    let tied = move || {
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-        // Who started it may have died before it said so.
-        match rustix::process::getppid() {
-            Some(pid) if pid.as_raw_nonzero().get() as u32 == parent => Ok(()),
-            _ => Err(io::ErrorKind::BrokenPipe.into()),
-        }
-    };
-    // SAFETY: two system calls, and an error that is a number: nothing is allocated and no lock is taken between fork and exec.
-    unsafe { command.pre_exec(tied) };
 }
 
 /// A packet socket that nothing comes to before it is bound.

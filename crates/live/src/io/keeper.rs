@@ -1,0 +1,160 @@
+//! A process between us and a command. When the command ends, or we are gone, it ends all that the command has started,
+//! however far that went: orphans come to it (`PR_SET_CHILD_SUBREAPER`).
+//!
+//! It is a child of ours that never executes anything, so it may do nothing but system calls (signal-safety(7)).
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::{
+    Pid, Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
+};
+
+/// Tells a keeper to end everything. It comes by itself when the thread that started it is gone.
+const END: Signal = Signal::POWER;
+
+/// What a shell says of a command that `SIGKILL` ended.
+const KILLED: i32 = 128 + 9;
+
+/// From now on `command` starts with a keeper: its process is the keeper's, whose exit code is the command's as a shell says
+/// it. Signals that this process sends to it are handed on to the command.
+pub(crate) fn keep(command: &mut Command) {
+    let parent = getpid();
+    // SAFETY: it runs between fork and exec and makes system calls alone, with memory on the stack; see `part`.
+    unsafe { command.pre_exec(move || part(parent)) };
+}
+
+/// Ends what `keeper` keeps, and waits for it.
+pub(crate) fn end(keeper: &mut Child) -> io::Result<()> {
+    if keeper.try_wait()?.is_none() {
+        kill_process(Pid::from_child(keeper), END)?;
+    }
+    keeper.wait().map(drop)
+}
+
+/// Becomes two: the one that returns executes the command, the other one keeps it.
+fn part(parent: Pid) -> io::Result<()> {
+    tie(parent, END)?;
+    set_child_subreaper(Some(getpid()))?;
+    let (keeper, unblocked) = (getpid(), block()?);
+    // SAFETY: this process has one thread, and the C library has released its locks in it, since it was forked itself.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            tie(keeper, Signal::KILL)?;
+            // SAFETY: the set is one that the same call has written.
+            unsafe { libc::sigprocmask(libc::SIG_SETMASK, &unblocked, std::ptr::null_mut()) };
+            Ok(())
+        }
+        command => watch(command, parent),
+    }
+}
+
+/// This process gets `signal` when the thread is gone that started it, which is one of `parent`.
+fn tie(parent: Pid, signal: Signal) -> io::Result<()> {
+    set_parent_process_death_signal(Some(signal))?;
+    // Who started it may have died before it said so.
+    if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+}
+
+/// Holds all signals back until they are asked for; gives those that were held back before.
+fn block() -> io::Result<libc::sigset_t> {
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: the calls write a set each, of which the first is written before the second reads it.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        match libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) {
+            0 => Ok(before.assume_init()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Waits for the end of `command`, or until it is told to end it.
+fn watch(command: libc::pid_t, parent: Pid) -> ! {
+    // SAFETY: whatever was open belongs to others; nothing here uses it any more. A name is read up to its zero.
+    unsafe {
+        // Before Linux 5.9, those that a process has at most unless it asked for more.
+        if libc::syscall(libc::SYS_close_range, 0_u32, u32::MAX, 0_u32) < 0 {
+            for fd in 0..1024 {
+                libc::close(fd);
+            }
+        }
+        libc::prctl(libc::PR_SET_NAME, c"headgate-keeper".as_ptr());
+    }
+    let code = loop {
+        let (signal, sender) = next();
+        if signal == END.as_raw() {
+            break KILLED;
+        }
+        if signal == libc::SIGCHLD {
+            if let Some(code) = reap(command) {
+                break code;
+            }
+        } else if sender == parent.as_raw_nonzero().get() {
+            // SAFETY: two numbers. The process is there, or waits for us to look at how it ended.
+            unsafe { libc::kill(command, signal) };
+        }
+    };
+    while kill_children() {
+        // SAFETY: numbers, and a status that nobody wants.
+        unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+    }
+    // SAFETY: it does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// The next signal, and the process that sent it.
+fn next() -> (i32, libc::pid_t) {
+    // SAFETY: both are numbers, for all of which zero will do; the first is written before it is read.
+    let (mut all, mut info) = unsafe { (MaybeUninit::<libc::sigset_t>::zeroed().assume_init(), MaybeUninit::zeroed()) };
+    // SAFETY: as above; where a signal has no sender, zero stands for it.
+    unsafe {
+        libc::sigfillset(&mut all);
+        let signal = libc::sigwaitinfo(&all, info.as_mut_ptr());
+        let info: libc::siginfo_t = info.assume_init();
+        (signal, if info.si_code == libc::SI_USER { info.si_pid() } else { 0 })
+    }
+}
+
+/// Looks after all that has ended: the exit code of `command`, if it has.
+fn reap(command: libc::pid_t) -> Option<i32> {
+    let mut found = None;
+    loop {
+        let mut status = 0;
+        // SAFETY: the status is written before it is read.
+        let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
+        if pid <= 0 {
+            return found;
+        }
+        if pid == command {
+            let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) };
+            found = Some(code);
+        }
+    }
+}
+
+/// Kills all children, and says whether there were any that could be. Theirs come here when they are dead.
+fn kill_children() -> bool {
+    let Ok(list) = open(c"/proc/thread-self/children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
+        return false;
+    };
+    let (mut text, mut pid, mut any) = ([0; 512], 0, false);
+    while let Ok(length @ 1..) = rustix::io::read(&list, &mut text) {
+        for byte in text.iter().take(length) {
+            match byte {
+                b'0'..=b'9' => pid = pid * 10 + libc::pid_t::from(byte - b'0'),
+                _ => {
+                    // SAFETY: two numbers.
+                    any |= pid > 0 && unsafe { libc::kill(pid, libc::SIGKILL) } == 0;
+                    pid = 0;
+                }
+            }
+        }
+    }
+    any
+}
