@@ -97,7 +97,9 @@ impl Parser {
     ///
     /// # Errors
     /// Why it is to be dropped, if it is; it is counted.
-    #[inline]
+    // What is found is written once, field by field, where the caller looks at it: a copy of so many small fields would wait for
+    // all of them.
+    #[inline(never)]
     pub fn parse(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
         let parsed = match self.layer {
             _ if frame.is_empty() => Err(Oddity::Empty),
@@ -105,9 +107,13 @@ impl Parser {
             Layer::Ip if frame[0] >> 4 == 6 => self.v6(frame, 0),
             Layer::Ip => self.v4(frame, 0),
         };
-        parsed.inspect_err(|oddity| self.oddities.count(*oddity))
+        if let Err(oddity) = &parsed {
+            self.oddities.count(*oddity);
+        }
+        parsed
     }
 
+    #[inline(always)]
     fn ethernet(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
         let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| Oddity::ShortLink)?;
         let (mut kind, mut at) = (header.ether_type(), header.slice().len());
@@ -136,6 +142,7 @@ impl Parser {
         Ok(Parsed { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None })
     }
 
+    #[inline(always)]
     fn v4(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
         let packet = &frame[at..];
         let ip = Ipv4HeaderSlice::from_slice(packet).map_err(|error| v4_oddity(&error))?;
@@ -186,7 +193,7 @@ impl Parser {
         Ok(self.ip(header, ip.traffic_class(), IpAt { offset: at as u16, v6: true }))
     }
 
-    #[inline]
+    #[inline(always)]
     fn ip(&self, header: Header<'static>, tos: u8, at: IpAt) -> Parsed {
         let class = self.classifier.class(&header);
         let flow = self.classifier.flow(&header, class);

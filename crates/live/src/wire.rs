@@ -142,10 +142,10 @@ impl<D: Discipline<FrameId>> Wire<D> {
     #[inline]
     fn arrive(&mut self, frame: FrameId, now: Time) {
         let bytes = self.pool.frame(&frame);
-        let Ok(parsed) = self.parser.parse(bytes) else { return self.pool.give(frame) };
+        let Ok(parsed) = &self.parser.parse(bytes) else { return self.pool.give(frame) };
         let size = bytes.len() as u32;
         self.pool.set_ip(&frame, parsed.ip);
-        self.port.ledger_mut().meet(&parsed, now);
+        self.port.ledger_mut().meet(parsed, now);
         let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
         self.port.enqueue(packet, now, &mut Recycle(&mut self.pool));
         if self.wake == Time::NEVER {

@@ -1,0 +1,323 @@
+//! CPU time of the forwarding thread for a packet, through a pair of TUN devices and through packet sockets on virtual
+//! Ethernet, beside a bare loop over the same ends that has no queue, no parser and no link.
+//!
+//! One core fills the first end with a slice of packets, then another lets one loop pass them on, and only that is timed. So
+//! packets come from another core, as they do in use, but no loop ever waits for their sender, nor is held up by it. The loops
+//! take turns slice by slice, a millisecond or two each: what else the machine does meets all of them alike, and the
+//! ratio is that of neighbours in time, the median of all rounds.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use headgate_core::{Ecn, Span, Time};
+use headgate_live::clock::{Monotonic, thread_cpu};
+use headgate_live::io::{BATCH, Io, PacketSocket, Received, Tun};
+use headgate_live::pacing::Clock;
+use headgate_live::{Forwarder, FrameId, Layer, Pool};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::support::namespace::{in_namespace, ip, veth};
+use crate::support::{Direction, packet};
+
+const ROUNDS: usize = 150;
+/// Packets that an end is filled with: half of what it has room for.
+const SLICE: u64 = 2048;
+const FLOWS: u16 = 16;
+const QDISCS: [&str; 3] = ["droptail", "sfb", "faba"];
+const SIZES: [usize; 2] = [64, 1500];
+
+/// Twelve cells and their bare loops, then what the loops cost by themselves.
+pub fn table() {
+    println!(
+        "{:<16} {:>6} {:>10} {:>11} {:>11} {:>8} {:>8} {:>15}",
+        "ends", "bytes", "", "ns/packet", "packets/s", "Gbit/s", "of bare", "half of rounds"
+    );
+    SIZES.into_iter().for_each(tun);
+    SIZES.into_iter().for_each(sockets);
+    SIZES.into_iter().for_each(alone);
+}
+
+/// The loop alone: frames that are copied in, and nothing taken out.
+fn alone(bytes: usize) {
+    let frames: Vec<_> = (0..FLOWS).map(|flow| packet(5000 + flow, bytes, Ecn::NotEct, 0)).collect();
+    let left = Arc::new(AtomicU64::new(0));
+    let end = |frames: &[Vec<u8>]| Copied { frames: frames.to_vec(), left: Arc::clone(&left) };
+    compare("no kernel", bytes, (end(&frames), end(&[])), || left.store(SLICE, Ordering::Release));
+}
+
+/// An end without a kernel.
+struct Copied {
+    frames: Vec<Vec<u8>>,
+    left: Arc<AtomicU64>,
+}
+
+impl Io for Copied {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+        if self.frames.is_empty() {
+            return Ok(Received::default());
+        }
+        let left = self.left.load(Ordering::Acquire);
+        let taken = left.min((BATCH - batch.len()) as u64);
+        for bytes in self.frames.iter().cycle().take(taken as usize) {
+            let Some(frame) = pool.take() else { break };
+            pool.room(&frame)[..bytes.len()].copy_from_slice(bytes);
+            pool.set_len(&frame, bytes.len());
+            batch.push(frame);
+        }
+        self.left.store(left - taken, Ordering::Release);
+        Ok(Received { more: left > taken, ..Received::default() })
+    }
+    fn send(&mut self, _: &Pool, _: &[FrameId]) -> io::Result<usize> {
+        Ok(0)
+    }
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn layer(&self) -> Layer {
+        Layer::Ip
+    }
+    fn mtu(&self) -> usize {
+        1500
+    }
+}
+
+/// UDP from the kernel's own host behind one device to the host behind the other.
+fn tun(bytes: usize) {
+    let end = |number: u8| {
+        in_namespace(|| {
+            let tun = Tun::create("hg0").expect("a TUN device can be made");
+            ip("link set hg0 addrgenmode none");
+            ip(&format!("address add 10.77.0.{number}/24 dev hg0"));
+            ip(&format!("link set hg0 txqueuelen {} up", 2 * SLICE));
+            let sockets = if number == 1 { FLOWS } else { 1 };
+            let port = if number == 1 { 0 } else { 9 };
+            let bind = |_| UdpSocket::bind(format!("10.77.0.{number}:{port}")).expect("the address is there");
+            (tun, (0..sockets).map(bind).collect::<Vec<_>>())
+        })
+        .expect("a namespace can be made here")
+    };
+    // Nobody reads at the other: what finds no room in the socket is gone.
+    let ((a, senders), (b, _receiver)) = (end(1), end(2));
+    senders.iter().for_each(|sender| sender.connect("10.77.0.2:9").expect("there is a way to it"));
+    let data = vec![0; bytes - 28];
+    let fill = || {
+        for sender in senders.iter().cycle().take(SLICE as usize) {
+            sender.send(&data).expect("the device has room");
+        }
+    };
+    compare("TUN", bytes, (a, b), fill);
+}
+
+/// Frames that a packet socket writes.
+fn sockets(bytes: usize) {
+    in_namespace(|| {
+        veth("left", "in");
+        veth("out", "right");
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).expect("it was just made"));
+        let mut socket = PacketSocket::open("left", 64).expect("it was just made");
+        let mut pool = Pool::new(u32::from(FLOWS), Pool::SLOT);
+        let batch: Vec<_> = (0..FLOWS).filter_map(|_| pool.take()).collect();
+        for (flow, slot) in batch.iter().enumerate() {
+            let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+            frame.extend(packet(5000 + flow as u16, bytes - 14, Ecn::NotEct, 0));
+            pool.room(slot)[..frame.len()].copy_from_slice(&frame);
+            pool.set_len(slot, frame.len());
+        }
+        let fill = || {
+            for _ in 0..SLICE / u64::from(FLOWS) {
+                socket.send(&pool, &batch).expect("the interface is there");
+            }
+        };
+        compare("packet sockets", bytes, (a, b), fill);
+    })
+    .expect("a namespace can be made here");
+}
+
+/// An end that several loops take turns at.
+struct Shared<T> {
+    end: Rc<RefCell<T>>,
+    sent: u64,
+}
+
+impl<T> Shared<T> {
+    fn new(end: &Rc<RefCell<T>>) -> Shared<T> {
+        Shared { end: Rc::clone(end), sent: 0 }
+    }
+}
+
+impl<T: Io> Io for Shared<T> {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+        self.end.borrow_mut().recv(pool, batch)
+    }
+    fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
+        self.sent += batch.len() as u64;
+        self.end.borrow_mut().send(pool, batch)
+    }
+    /// Loops here are never waited for.
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn layer(&self) -> Layer {
+        self.end.borrow().layer()
+    }
+    fn mtu(&self) -> usize {
+        self.end.borrow().mtu()
+    }
+}
+
+/// The machine's clock, for loops that always have something to do.
+struct Awake(Monotonic);
+
+impl Clock for Awake {
+    fn now(&mut self) -> Time {
+        self.0.now()
+    }
+    fn wait(&mut self, _: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+        Ok([true; 2])
+    }
+    fn cpu(&self) -> Span {
+        thread_cpu()
+    }
+}
+
+/// A loop between two ends.
+trait Turns {
+    fn turn(&mut self);
+    /// Packets that it sent to the second.
+    fn sent(&self) -> u64;
+}
+
+impl<A: Io, B: Io> Turns for Forwarder<A, Shared<B>, Awake> {
+    fn turn(&mut self) {
+        Forwarder::turn(self, Time::NEVER).expect("the ends are there");
+    }
+    fn sent(&self) -> u64 {
+        self.b.sent
+    }
+}
+
+/// Takes and gives, and nothing between.
+struct Bare<A, B> {
+    a: A,
+    b: Shared<B>,
+    pool: Pool,
+    batch: Vec<FrameId>,
+}
+
+impl<A: Io, B: Io> Bare<A, B> {
+    fn new(a: A, b: Shared<B>) -> Self {
+        Bare { a, b, pool: Pool::new(2 * BATCH as u32, Pool::SLOT), batch: Vec::with_capacity(BATCH) }
+    }
+
+    fn pass(pool: &mut Pool, batch: &mut Vec<FrameId>, from: &mut dyn Io, to: &mut dyn Io) {
+        from.recv(pool, batch).expect("the end is there");
+        if !batch.is_empty() {
+            to.send(pool, batch).expect("the end is there");
+            batch.drain(..).for_each(|frame| pool.give(frame));
+        }
+    }
+}
+
+impl<A: Io, B: Io> Turns for Bare<A, B> {
+    fn turn(&mut self) {
+        Self::pass(&mut self.pool, &mut self.batch, &mut self.a, &mut self.b);
+        Self::pass(&mut self.pool, &mut self.batch, &mut self.b, &mut self.a);
+    }
+    fn sent(&self) -> u64 {
+        self.b.sent
+    }
+}
+
+/// The bare loop and the forwarder with each discipline, in turns.
+fn compare<A: Io + 'static, B: Io + 'static>(name: &str, bytes: usize, (a, b): (A, B), fill: impl FnMut() + Send) {
+    let (a, b) = (Rc::new(RefCell::new(a)), Rc::new(RefCell::new(b)));
+    let layer = a.borrow().layer();
+    let clock = || Awake(Monotonic::new());
+    let mut loops: Vec<Box<dyn Turns>> = vec![Box::new(Bare::new(Shared::new(&a), Shared::new(&b)))];
+    for qdisc in QDISCS {
+        let direction = Direction::new(100_000, 0, 1000, qdisc);
+        let lanes = ["forward", "reverse"].map(|label| direction.lane(layer, label));
+        loops.push(Box::new(Forwarder::new(Shared::new(&a), Shared::new(&b), lanes, clock())));
+    }
+    let costs = filled_elsewhere(fill, |fill| rounds(&mut loops, fill));
+    let ratios = |costs: &[f64], bare: &[f64]| bare.iter().zip(costs).map(|(bare, cost)| bare / cost).collect();
+    let ratios: Vec<Vec<f64>> = costs.iter().map(|each| ratios(each, &costs[0])).collect();
+    for (n, (costs, ratios)) in costs.into_iter().zip(ratios).enumerate() {
+        let who = n.checked_sub(1).map_or("bare", |n| QDISCS[n]);
+        let ([_, cost, _], [low, ratio, high]) = (quartiles(costs), quartiles(ratios));
+        let (rate, gbit) = (1e9 / cost, bytes as f64 * 8.0 / cost);
+        let spread = format!("{low:.2} to {high:.2}");
+        println!("{name:<16} {bytes:>6} {who:>10} {cost:>11.0} {rate:>11.0} {gbit:>8.2} {ratio:>8.3} {spread:>15}");
+    }
+}
+
+/// Does `job` on one core; what it is given does `fill` on another, and waits for it.
+fn filled_elsewhere<T>(mut fill: impl FnMut() + Send, job: impl FnOnce(&mut dyn FnMut()) -> T) -> T {
+    let ((ask, asked), (tell, told)) = (sync_channel(0), sync_channel(0));
+    let allowed = sched_getaffinity(None).expect("a thread may ask where it runs");
+    let done = thread::scope(|scope| {
+        scope.spawn(move || {
+            stay_on(&allowed, 0);
+            for () in asked {
+                fill();
+                tell.send(()).expect("somebody waits for it");
+            }
+        });
+        stay_on(&allowed, 1);
+        let done = job(&mut || {
+            ask.send(()).expect("the thread goes on");
+            told.recv().expect("the thread goes on");
+        });
+        drop(ask);
+        done
+    });
+    sched_setaffinity(None, &allowed).expect("it was there before");
+    done
+}
+
+/// The thread that calls stays on this one of the processors it may use; where it may use one alone, there.
+fn stay_on(allowed: &CpuSet, number: usize) {
+    let mut one = CpuSet::new();
+    let numbers = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+    numbers.take(number + 1).last().into_iter().for_each(|cpu| one.set(cpu));
+    sched_setaffinity(None, &one).expect("a thread may stay on a processor of its own");
+}
+
+/// What each of the loops costs in each round, in nanoseconds of CPU time for a packet.
+fn rounds(loops: &mut [Box<dyn Turns>], fill: &mut dyn FnMut()) -> Vec<Vec<f64>> {
+    let mut costs = vec![Vec::with_capacity(ROUNDS); loops.len()];
+    for round in 0..ROUNDS {
+        for step in 0..loops.len() {
+            // Another one first each time: whoever comes behind whom is no advantage.
+            let n = (round + step) % loops.len();
+            fill();
+            costs[n].push(drained(&mut *loops[n]));
+        }
+    }
+    costs
+}
+
+/// Nanoseconds of CPU time for each packet of a slice.
+fn drained(turns: &mut dyn Turns) -> f64 {
+    let goal = turns.sent() + SLICE;
+    let begin = thread_cpu();
+    for _ in 0..SLICE {
+        turns.turn();
+        if turns.sent() >= goal {
+            return (thread_cpu() - begin).as_nanos() as f64 / SLICE as f64;
+        }
+    }
+    panic!("{} of {SLICE} packets are missing", goal - turns.sent());
+}
+
+fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_unstable_by(f64::total_cmp);
+    [1, 2, 3].map(|n| values[(values.len() - 1) * n / 4])
+}
