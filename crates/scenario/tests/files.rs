@@ -175,6 +175,7 @@ fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
             "many-flows",
             "mix",
             "mixed-rtt",
+            "penalty-box",
             "portrait",
             "protect",
             "unresponsive-flood"
