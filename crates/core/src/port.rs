@@ -139,6 +139,21 @@ impl<T, L: Ledger<T>> Sink<T> for Counting<'_, T, L> {
     }
 }
 
+/// Keeps what is dropped, too.
+struct Taken<'a, T> {
+    packets: Vec<Packet<T>>,
+    marked: &'a mut dyn FnMut(&Packet<T>),
+}
+
+impl<T> Sink<T> for Taken<'_, T> {
+    fn dropped(&mut self, packet: Packet<T>, _: Why, _: Time) {
+        self.packets.push(packet);
+    }
+    fn marked(&mut self, packet: &Packet<T>, _: Why, _: Time) {
+        (self.marked)(packet);
+    }
+}
+
 impl<T, D: Discipline<T>> Port<T, D, Totals> {
     /// A port that counts all packets together.
     pub fn new(discipline: D, rng: Rng) -> Self {
@@ -167,6 +182,36 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
         self.discipline.enqueue(packet, &mut Cx::new(now, &mut self.rng, &mut sink));
         self.check();
+    }
+
+    /// Gives the discipline a packet that waited in another one, which this one has taken the place of: it has arrived
+    /// before, when it says, and is counted as that already. Drops and marks are told to `host`.
+    pub fn readmit(&mut self, packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
+        self.held.packets += 1;
+        self.held.bytes += u64::from(packet.bytes);
+        let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
+        self.discipline.enqueue(packet, &mut Cx::new(now, &mut self.rng, &mut sink));
+        self.check();
+    }
+
+    /// Takes out all that waits, in the order in which it would leave, for another discipline to take this one's place: this
+    /// one is not asked again. No packet is counted as sent or dropped, those neither that it meant to drop on the way; what
+    /// it marks is told to `marked`, which may take the mark back. A shaper is shown the times it waits for.
+    pub fn drain(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> Vec<Packet<T>> {
+        let mut taken = Taken { packets: Vec::with_capacity(self.held.packets as usize), marked };
+        let (mut at, mut waited) = (now, false);
+        while self.discipline.backlog().packets > 0 {
+            let left = self.discipline.backlog().packets;
+            let packet = self.discipline.dequeue(&mut Cx::new(at, &mut self.rng, &mut taken));
+            taken.packets.extend(packet);
+            match self.discipline.ready_at(at) {
+                _ if self.discipline.backlog().packets < left => waited = false,
+                Some(ready) if ready != Time::NEVER && !waited => (at, waited) = (ready.max(at), true),
+                _ => self.discipline.shed(&mut Cx::new(at, &mut self.rng, &mut taken)),
+            }
+        }
+        self.held = Backlog::default();
+        taken.packets
     }
 
     /// Asks the discipline for the next packet to send. Call it whenever the link falls free, also when nothing waits:

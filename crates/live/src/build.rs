@@ -1,13 +1,13 @@
 //! What a wire is to be like, and the wire made of it.
 
 use headgate_core::registry::{self, Job};
-use headgate_core::{BuildError, Class, Discipline, Place, Qdisc, Rate, Rng, Span};
+use headgate_core::{BuildError, Class, Discipline, Place, Qdisc, Rate, Rng, Span, Time};
 use headgate_scenario::{Classifier, FlowKey, Impairments, Passage, Simplex, Transmitter};
 
 use crate::frame::{Layer, Parser};
 use crate::ledger::WireLedger;
 use crate::pool::{FrameId, Pool};
-use crate::wire::{Lane, Parts, Wire};
+use crate::wire::{Estate, Lane, Parts, Wire};
 
 /// One direction of a link as it is asked for.
 #[derive(Clone, Debug)]
@@ -62,33 +62,63 @@ impl WireSettings<'_> {
         layer: Layer,
         classifier: Option<&dyn Fn(u64) -> Classifier>,
     ) -> Result<Box<dyn Lane>, BuildError> {
-        let stream = |what: &str| Rng::named(self.seed, &format!("{what} {}", self.label));
-        let settings = self.qdisc.settings_with(self.simplex.limit);
-        let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let key = stream("key").bits();
-        let place = Place { classes: self.classes, ..Place::new(self.mean_rate, self.mean_packet, key) };
-        let names = stream("flows").bits();
+        self.with_discipline(New {
+            ledger: WireLedger::new(self.stream("ledger").bits()),
+            pool: Pool::new(self.slots, self.slot_bytes),
+            fresh: self.fresh(layer, classifier, self.stream("port")),
+        })
+    }
+
+    /// Puts a wire that is like this in the place of `lane` at `now`. What waits there is put into its discipline, in order;
+    /// what that has no room for, or will not have, is dropped and counted as its drop. What flies comes out as it would
+    /// have. All counts go on, and there are never fewer slots than before.
+    ///
+    /// # Errors
+    /// What is wrong with the discipline or its settings; `lane` is as it was.
+    pub fn refit(
+        &self,
+        lane: &mut Box<dyn Lane>,
+        now: Time,
+        layer: Layer,
+        classifier: Option<&dyn Fn(u64) -> Classifier>,
+    ) -> Result<(), BuildError> {
+        let port = self.stream(&format!("port at {now}"));
+        let fresh = self.fresh(layer, classifier, port);
+        *lane = self.with_discipline(Refit { lane, now, slots: self.slots, fresh })?;
+        Ok(())
+    }
+
+    /// The random stream of a part of this direction.
+    fn stream(&self, what: &str) -> Rng {
+        Rng::named(self.seed, &format!("{what} {}", self.label))
+    }
+
+    fn fresh(&self, layer: Layer, classifier: Option<&dyn Fn(u64) -> Classifier>, port: Rng) -> Fresh {
+        let names = self.stream("flows").bits();
         let of = |key| classifier.map_or_else(|| Classifier::new(&[], FlowKey::FiveTuple, key), |make| make(key));
         let impaired = self.simplex.impairments != Impairments::default();
-        let job = Build {
-            rng: stream("port"),
-            ledger: WireLedger::new(stream("ledger").bits()),
-            pool: Pool::new(self.slots, self.slot_bytes),
+        Fresh {
+            rng: port,
             parser: Parser::with_classifier(layer, of(names), names),
             transmitter: Transmitter::new(self.simplex.rate, &self.simplex.pace),
             overhead: self.overhead,
             delay: self.delay,
-            passage: impaired.then(|| Passage::new(self.simplex.impairments, stream("medium"))),
-        };
+            passage: impaired.then(|| Passage::new(self.simplex.impairments, self.stream("medium"))),
+        }
+    }
+
+    fn with_discipline(&self, job: impl Job<FrameId, Output = Box<dyn Lane>>) -> Result<Box<dyn Lane>, BuildError> {
+        let settings = self.qdisc.settings_with(self.simplex.limit);
+        let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let key = self.stream("key").bits();
+        let place = Place { classes: self.classes, ..Place::new(self.mean_rate, self.mean_packet, key) };
         registry::with(&self.qdisc.name, &settings, &place, job)
     }
 }
 
-/// All of a wire but its discipline.
-struct Build {
+/// What every wire has anew: all but its discipline, its slots and its counts.
+struct Fresh {
     rng: Rng,
-    ledger: WireLedger,
-    pool: Pool,
     parser: Parser,
     transmitter: Transmitter,
     overhead: i32,
@@ -96,12 +126,44 @@ struct Build {
     passage: Option<Passage>,
 }
 
-impl Job<FrameId> for Build {
+impl Fresh {
+    fn wire<D: Discipline<FrameId>>(self, discipline: D, ledger: WireLedger, pool: Pool) -> Wire<D> {
+        let Fresh { rng, parser, transmitter, overhead, delay, passage } = self;
+        Wire::new(Parts { discipline, rng, ledger, pool, parser, transmitter, overhead, delay, passage })
+    }
+}
+
+/// A wire of its own.
+struct New {
+    ledger: WireLedger,
+    pool: Pool,
+    fresh: Fresh,
+}
+
+impl Job<FrameId> for New {
     type Output = Box<dyn Lane>;
 
     fn run<D: Discipline<FrameId> + 'static>(self, discipline: D) -> Box<dyn Lane> {
-        let Build { rng, ledger, pool, parser, transmitter, overhead, delay, passage } = self;
-        let parts = Parts { discipline, rng, ledger, pool, parser, transmitter, overhead, delay, passage };
-        Box::new(Wire::new(parts))
+        Box::new(self.fresh.wire(discipline, self.ledger, self.pool))
+    }
+}
+
+/// A wire in another one's place: that leaves what it has once there is a discipline to take it.
+struct Refit<'a> {
+    lane: &'a mut Box<dyn Lane>,
+    now: Time,
+    slots: u32,
+    fresh: Fresh,
+}
+
+impl Job<FrameId> for Refit<'_> {
+    type Output = Box<dyn Lane>;
+
+    fn run<D: Discipline<FrameId> + 'static>(self, discipline: D) -> Box<dyn Lane> {
+        let Estate { ledger, mut pool, held } = self.lane.leave(self.now);
+        pool.grow(self.slots);
+        let mut wire = self.fresh.wire(discipline, ledger, pool);
+        wire.inherit(held, self.now);
+        Box::new(wire)
     }
 }

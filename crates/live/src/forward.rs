@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use headgate_core::{Span, Time};
 
@@ -10,6 +11,12 @@ use crate::io::Io;
 use crate::pacing::Clock;
 use crate::view::{View, Window};
 use crate::wire::Lane;
+
+/// Something to be done on the lanes, from the first end to the second and back, at a moment.
+pub type Job = Box<dyn FnOnce(&mut [Box<dyn Lane>; 2], Time) + Send>;
+
+/// Where another thread leaves jobs for a forwarder.
+pub type Inbox = Sender<Job>;
 
 /// Moves frames between two ends, each direction over a wire of its own.
 pub struct Forwarder<A, B, C> {
@@ -22,6 +29,8 @@ pub struct Forwarder<A, B, C> {
     clock: C,
     window: Window,
     stop: Arc<AtomicBool>,
+    inbox: Inbox,
+    jobs: Receiver<Job>,
     /// When the next view is due.
     show_at: Time,
     /// Until when it waited last.
@@ -30,7 +39,7 @@ pub struct Forwarder<A, B, C> {
     ready: [bool; 2],
 }
 
-/// How often a forwarder shows what it does, and looks whether it is to stop.
+/// How often a forwarder shows what it does, and looks whether something is to be done or it is to stop.
 pub const SHOW_EVERY: Span = Span::from_millis(50);
 
 /// How late the loop may be and still send what was due meanwhile, in one burst. What it is late beyond that is a time in
@@ -40,8 +49,9 @@ pub const CATCH_UP: Span = Span::from_millis(10);
 impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     /// A forwarder between `a` and `b`; `lanes` go from the first to the second, and back.
     pub fn new(a: A, b: B, lanes: [Box<dyn Lane>; 2], clock: C) -> Self {
-        let (window, stop) = (Window::default(), Arc::default());
-        Forwarder { a, b, lanes, clock, window, stop, show_at: Time::ZERO, until: Time::NEVER, ready: [true; 2] }
+        let (window, stop, (inbox, jobs)) = (Window::default(), Arc::default(), channel());
+        let (show_at, until, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
+        Forwarder { a, b, lanes, clock, window, stop, inbox, jobs, show_at, until, ready }
     }
 
     /// The same, stopped by `stop` instead of a flag of its own: several can be stopped by one.
@@ -58,6 +68,11 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     /// Set it, and the forwarder stops, within [`SHOW_EVERY`].
     pub fn stopper(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
+    }
+
+    /// Where to leave jobs: each is done within [`SHOW_EVERY`], between two frames.
+    pub fn inbox(&self) -> Inbox {
+        self.inbox.clone()
     }
 
     /// Forwards until it is told to stop, and says what was done in all. What still waits stays where it is.
@@ -96,6 +111,9 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
         let given = [forth.give(now, &mut self.b)?, back.give(now, &mut self.a)?];
         if now >= self.show_at {
             self.show_at = now + SHOW_EVERY;
+            while let Ok(job) = self.jobs.try_recv() {
+                job(&mut self.lanes, now);
+            }
             let view = self.view();
             self.window.leave(view);
         }

@@ -88,6 +88,11 @@ impl Parser {
         &self.oddities
     }
 
+    /// Counts on from `oddities`, as one whose place this takes had counted.
+    pub fn count_from(&mut self, oddities: Oddities) {
+        self.oddities = oddities;
+    }
+
     /// Counts frames that were dropped before they could be read.
     pub fn refuse(&mut self, oddity: Oddity, frames: u64) {
         self.oddities.add(oddity, frames);

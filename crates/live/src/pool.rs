@@ -9,6 +9,13 @@ use crate::frame::IpAt;
 #[must_use = "a slot that is not given back is lost to the pool"]
 pub struct FrameId(u32);
 
+impl FrameId {
+    /// The slot's number, to tell one from another.
+    pub(crate) fn slot(&self) -> u32 {
+        self.0
+    }
+}
+
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
@@ -41,6 +48,21 @@ impl Pool {
             held: vec![Held::default(); slots as usize].into(),
             free: (0..slots).rev().collect(),
         }
+    }
+
+    /// Adds slots until there are `slots`. Those that are taken stay as they are.
+    pub fn grow(&mut self, slots: u32) {
+        let (before, after) = (self.held.len(), slots as usize);
+        if after <= before {
+            return;
+        }
+        let mut larger = Pool::new(slots, self.slot);
+        let used = before * self.slot;
+        larger.bytes[..used].copy_from_slice(&self.bytes[..used]);
+        larger.held[..before].copy_from_slice(&self.held);
+        larger.free.truncate(after - before);
+        larger.free.append(&mut self.free);
+        *self = larger;
     }
 
     /// A free slot, if there is one.
@@ -130,6 +152,21 @@ mod tests {
         assert_eq!((pool.take(), pool.free(), pool.slots()), (None, 0, 2));
         pool.give(first);
         assert!(pool.take().is_some());
+    }
+
+    #[test]
+    fn a_pool_that_grows_keeps_what_is_taken_and_has_every_slot_once() {
+        let mut pool = Pool::new(3, 8);
+        let kept = pool.take().unwrap();
+        pool.room(&kept).fill(7);
+        pool.set_len(&kept, 5);
+        pool.grow(2);
+        assert_eq!((pool.slots(), pool.free()), (3, 2));
+        pool.grow(5);
+        assert_eq!((pool.slots(), pool.free(), pool.frame(&kept)), (5, 4, &[7; 5][..]));
+        let mut all: Vec<u32> = std::iter::from_fn(|| pool.take()).chain([kept]).map(|frame| frame.slot()).collect();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3, 4]);
     }
 
     #[test]

@@ -23,6 +23,10 @@ use crate::oddities::Oddity;
 use crate::pool::{FrameId, Pool};
 use crate::view::{MOST_SHOWN, WireView};
 
+mod succession;
+
+pub use succession::Estate;
+
 /// What a wire counts beside what its port does. Frames that came are those without a slot, those dropped for what they
 /// were, and those that arrived at the port; those that were sent there are lost, on their way, or came out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +69,9 @@ pub trait Lane {
 
     /// What there is to see at `now`.
     fn view(&mut self, now: Time) -> WireView;
+
+    /// Gives all that it has to another wire, which takes its place from `now` on. It is not to be used any more.
+    fn leave(&mut self, now: Time) -> Estate;
 }
 
 /// A packet on its way.
@@ -98,6 +105,8 @@ pub(crate) struct Wire<D> {
     passage: Option<Passage>,
     /// In the order in which they come out. There are never more than slots, for which it has room.
     flying: VecDeque<Flying>,
+    /// When the last packet comes out that flew when this wire took the place of another: none overtakes it.
+    not_before: Time,
     free_at: Time,
     /// When to ask the port next; [`Time::NEVER`] while nothing waits there.
     wake: Time,
@@ -126,6 +135,7 @@ impl<D: Discipline<FrameId>> Wire<D> {
             pool: parts.pool,
             parser: parts.parser,
             transmitter: parts.transmitter,
+            not_before: Time::ZERO,
             overhead: parts.overhead,
             delay: parts.delay,
             passage: parts.passage,
@@ -205,10 +215,11 @@ impl<D: Discipline<FrameId>> Wire<D> {
 
     /// Behind those that come out before it: the last ones, but where packets overtake each other.
     #[inline]
-    fn fly(&mut self, packet: Flying) {
+    fn fly(&mut self, mut packet: Flying) {
         if self.flying.back().is_none_or(|last| last.due <= packet.due) {
             self.flying.push_back(packet);
         } else {
+            packet.due = packet.due.max(self.not_before);
             let place = self.flying.partition_point(|other| other.due <= packet.due);
             self.flying.insert(place, packet);
         }
@@ -264,6 +275,7 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
         self.counts.stalled = self.counts.stalled + by;
         self.free_at += by;
         self.wake += by;
+        self.not_before += by;
         self.flying.iter_mut().for_each(|packet| packet.due += by);
     }
 
@@ -285,5 +297,9 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
             top,
             others,
         }
+    }
+
+    fn leave(&mut self, now: Time) -> Estate {
+        self.bequeath(now)
     }
 }

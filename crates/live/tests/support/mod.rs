@@ -51,7 +51,11 @@ impl Direction {
     }
 
     pub fn lane(&self, layer: Layer, label: &str) -> Box<dyn Lane> {
-        let settings = WireSettings {
+        self.settings(label).build(layer, None).unwrap_or_else(|error| panic!("{}: {error}", self.qdisc))
+    }
+
+    pub fn settings<'a>(&'a self, label: &'a str) -> WireSettings<'a> {
+        WireSettings {
             simplex: &self.simplex,
             qdisc: &self.qdisc,
             delay: self.delay,
@@ -63,7 +67,6 @@ impl Direction {
             slot_bytes: Pool::SLOT,
             seed: 1,
             label,
-        };
-        settings.build(layer, None).unwrap_or_else(|error| panic!("{}: {error}", self.qdisc))
+        }
     }
 }

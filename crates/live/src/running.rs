@@ -1,0 +1,126 @@
+//! A forwarder in a thread of its own, which others look at, ask something of, and stop.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use headgate_core::Time;
+
+use crate::clock::Monotonic;
+use crate::forward::{Forwarder, Inbox};
+use crate::io::Io;
+use crate::pacing::{Clock, Paced};
+use crate::view::{View, Window};
+use crate::wire::Lane;
+
+/// A forwarder that runs. Dropped, it is stopped.
+#[derive(Debug)]
+pub(crate) struct Running {
+    window: Window,
+    stop: Arc<AtomicBool>,
+    inbox: Inbox,
+    urgent: bool,
+    thread: Option<JoinHandle<io::Result<View>>>,
+}
+
+/// What the thread says when it begins.
+type Began = io::Result<(Window, Arc<AtomicBool>, Inbox, bool)>;
+
+impl Running {
+    /// Runs what `make` makes by `clock`, in a thread called `name`, which comes before ordinary ones where that is allowed.
+    ///
+    /// # Errors
+    /// What the system says, and what `make` says.
+    pub(crate) fn start<A: Io, B: Io>(
+        name: &str,
+        clock: Monotonic,
+        make: impl FnOnce(Paced) -> io::Result<Forwarder<A, B, Paced>> + Send + 'static,
+    ) -> io::Result<Running> {
+        let (say, began) = sync_channel(1);
+        let thread = thread::Builder::new().name(name.to_string()).spawn(move || {
+            let made = paced(clock).and_then(|(clock, urgent)| Ok((make(clock)?, urgent)));
+            let (mut forwarder, urgent) = match made {
+                Ok(made) => made,
+                Err(error) => return tell(&say, Err(error)),
+            };
+            let _ = say.send(Ok((forwarder.window(), forwarder.stopper(), forwarder.inbox(), urgent)));
+            forwarder.run()
+        })?;
+        let (window, stop, inbox, urgent) = began.recv().map_err(|_| ended())??;
+        Ok(Running { window, stop, inbox, urgent, thread: Some(thread) })
+    }
+
+    /// Where it shows what it does.
+    pub(crate) fn window(&self) -> Window {
+        self.window.clone()
+    }
+
+    /// What the forwarder does, as of at most [`SHOW_EVERY`](crate::SHOW_EVERY) ago.
+    pub(crate) fn view(&self) -> View {
+        self.window.look()
+    }
+
+    /// Whether its thread comes before ordinary ones (`SCHED_FIFO`).
+    pub(crate) fn urgent(&self) -> bool {
+        self.urgent
+    }
+
+    /// Whether it still runs: it ends by itself only when a device is gone.
+    pub(crate) fn runs(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Does `job` on the lanes, in the forwarder's thread, and waits for it.
+    ///
+    /// # Errors
+    /// `BrokenPipe` if the forwarder has ended.
+    pub(crate) fn with_lanes<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut [Box<dyn Lane>; 2], Time) -> T + Send + 'static,
+    ) -> io::Result<T> {
+        let (say, done) = sync_channel(1);
+        self.inbox.send(Box::new(move |lanes, now| drop(say.send(job(lanes, now))))).map_err(|_| ended())?;
+        done.recv().map_err(|_| ended())
+    }
+
+    /// Stops it, and says what was done in all.
+    ///
+    /// # Errors
+    /// What ended it before.
+    pub(crate) fn stop(&mut self) -> io::Result<View> {
+        self.stop.store(true, Ordering::Relaxed);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) => Err(io::Error::other("the loop's thread panicked")),
+            None => Ok(self.view()),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
+
+fn ended() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the loop's thread has ended")
+}
+
+fn tell(say: &SyncSender<Began>, result: Began) -> io::Result<View> {
+    let _ = say.send(result);
+    Ok(View::default())
+}
+
+/// The clock as the thread that calls waits for it, and whether that comes before ordinary ones.
+fn paced(clock: Monotonic) -> io::Result<(Paced, bool)> {
+    let ordinary = Paced::new(clock, Paced::MARGIN);
+    let first = ordinary.clone().urgent();
+    match first.clone().begin() {
+        Ok(()) => Ok((first, true)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok((ordinary, false)),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,170 @@
+//! A wire takes another's place while packets wait and fly.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use headgate_core::{Ecn, Rate, Span, Time, Why, registry};
+use headgate_live::io::memory::{FakeClock, Memory};
+use headgate_live::{Forwarder, Layer, WireView};
+use support::{Direction, packet};
+
+/// 8 Mbit/s: a byte a microsecond.
+const MBIT: u64 = 8;
+
+fn at_us(us: u64) -> Time {
+    Time::ZERO + Span::from_micros(us)
+}
+
+/// `count` packets of 1000 bytes, `gap_us` apart.
+fn stream(count: u32, gap_us: u64, ecn: Ecn) -> Vec<(Time, Vec<u8>)> {
+    (0..count).map(|n| (at_us(u64::from(n) * gap_us), packet(5000, 1000, ecn, n))).collect()
+}
+
+fn number(packet: &[u8]) -> u32 {
+    u32::from_be_bytes(packet[28..32].try_into().unwrap())
+}
+
+struct Link {
+    forwarder: Forwarder<Memory, Memory, FakeClock>,
+}
+
+impl Link {
+    fn new(direction: &Direction, frames: Vec<(Time, Vec<u8>)>) -> Link {
+        let mut clock = FakeClock::new();
+        let (a, b) = (clock.end(Layer::Ip, frames), clock.end(Layer::Ip, []));
+        let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+        Link { forwarder: Forwarder::new(a, b, lanes, clock) }
+    }
+
+    /// Forwards until `end`; every packet must be accounted for at every moment.
+    fn run(&mut self, end: Time) -> WireView {
+        while self.forwarder.view().at < end {
+            self.forwarder.turn(end).unwrap();
+            self.view();
+        }
+        self.view()
+    }
+
+    fn view(&mut self) -> WireView {
+        let [wire, _] = self.forwarder.view().wires;
+        assert!(wire.adds_up(), "{wire:#?}");
+        wire
+    }
+
+    /// The way up is like `direction` from the forwarder's next look at what is to be done.
+    fn refit(&mut self, direction: &Direction) {
+        let (direction, begin) = (direction.clone(), self.forwarder.view().at);
+        let (say, done) = std::sync::mpsc::channel();
+        let job = move |lanes: &mut [Box<dyn headgate_live::Lane>; 2], now| {
+            say.send(direction.settings("forward").refit(&mut lanes[0], now, Layer::Ip, None)).unwrap();
+        };
+        self.forwarder.inbox().send(Box::new(job)).unwrap();
+        self.run(begin + headgate_live::SHOW_EVERY);
+        done.try_recv().expect("it was done within a view's time").unwrap();
+    }
+
+    fn out(&self) -> Vec<u32> {
+        self.forwarder.b.sent().iter().map(|(_, bytes)| number(bytes)).collect()
+    }
+}
+
+#[test]
+fn a_hundred_changes_under_twice_the_load_lose_no_packet_and_turn_none_round() {
+    let plain: Vec<&str> =
+        registry::ENTRIES.iter().filter(|entry| !entry.abilities.schedules).map(|entry| entry.name).collect();
+    let limits = [20, 300, 5, 80];
+    let mut link = Link::new(&Direction::new(MBIT, 2, 50, "droptail"), stream(12_000, 500, Ecn::Ect0));
+    for (n, limit) in (0_usize..100).zip(limits.into_iter().cycle()) {
+        let mut direction = Direction::new(MBIT, (n % 3) as u64 * 4, limit, plain[n % plain.len()]);
+        direction.simplex.rate = Rate::from_bits(4_000_000 * (1 + n as u64 % 3));
+        link.refit(&direction);
+        let wire = link.view();
+        assert!(wire.backlog.packets <= limit, "{}: {} wait", direction.qdisc, wire.backlog.packets);
+    }
+    let wire = link.run(at_us(12_000_000));
+    let port = wire.totals.counts();
+    assert_eq!((wire.counts.came, port.arrived, wire.counts.no_slot), (12_000, 12_000, 0));
+    let out = link.out();
+    assert_eq!(out.len() as u64 + port.dropped(), 12_000, "{:?} {:?}", wire.backlog, wire.counts);
+    assert!(out.is_sorted(), "a packet was overtaken");
+    assert!(out.len() > 2_000 && port.dropped() > 2_000, "{} out, {} dropped", out.len(), port.dropped());
+    let marked = link.forwarder.b.sent().iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
+    assert!(marked <= port.marked(), "a mark that nobody counted");
+}
+
+#[test]
+fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
+    for entry in registry::ENTRIES {
+        let mut link = Link::new(&Direction::new(1, 0, 100, entry.name), stream(60, 0, Ecn::Ect1));
+        let before = link.run(at_us(1_000));
+        link.refit(&Direction::new(MBIT, 0, 100, "droptail"));
+        let wire = link.run(at_us(500_000));
+        let (old, new) = (before.totals.counts(), wire.totals.counts());
+        assert_eq!(wire.counts.out + new.dropped(), 60, "{}", entry.name);
+        assert_eq!(new.arrived, 60, "{}", entry.name);
+        // What it dropped or marked, it did while it was in charge: 50 ms at most.
+        assert!(old.dropped() <= new.dropped() && new.drops[Why::Overload as usize] == 0, "{}", entry.name);
+        let marked = link.forwarder.b.sent().iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
+        assert_eq!(marked, new.marked(), "{}: the marks in headers are those that were counted", entry.name);
+    }
+}
+
+#[test]
+fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() {
+    let mut link = Link::new(&Direction::new(MBIT, 0, 100, "droptail"), stream(80, 0, Ecn::NotEct));
+    link.refit(&Direction::new(MBIT, 0, 10, "droptail"));
+    let wire = link.run(at_us(200_000));
+    // It was done at time 0 and one packet was on its way by then, or at the first look after it: 50 of 80 have gone.
+    let done = wire.counts.out - 10;
+    assert!([1, 50].contains(&done), "{done}");
+    assert_eq!(wire.totals.counts().drops[Why::Overflow as usize], 80 - wire.counts.out);
+    assert_eq!(link.out(), (0..wire.counts.out as u32).collect::<Vec<_>>(), "the last came first");
+}
+
+#[test]
+fn packets_that_a_shaper_holds_back_go_on_in_order() {
+    // A packet of 1000 bytes every 80 ms.
+    let slow = Direction::new(MBIT, 0, 100, "tbf:rate=100kbit/s,burst=1000B");
+    let mut link = Link::new(&slow, stream(40, 0, Ecn::NotEct));
+    link.run(at_us(60_000));
+    link.refit(&Direction::new(MBIT, 0, 100, "droptail"));
+    let wire = link.run(at_us(200_000));
+    assert_eq!((wire.counts.out, wire.totals.dropped()), (40, 0));
+    assert_eq!(link.out(), (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_wait_is_measured_from_when_a_packet_came() {
+    let mut link = Link::new(&Direction::new(1, 0, 100, "droptail"), stream(2, 0, Ecn::NotEct));
+    // 8 ms a packet at 1 Mbit/s: the second leaves the queue after 8 ms, whoever holds it then.
+    link.refit(&Direction::new(1, 0, 100, "sfb"));
+    let wire = link.run(at_us(100_000));
+    assert_eq!(wire.totals.sojourn().quantile(0.99).map(|nanos| (nanos / 1e5).round()), Some(80.0));
+}
+
+#[test]
+fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
+    let mut link = Link::new(&Direction::new(MBIT, 200, 100, "droptail"), stream(150, 1_000, Ecn::NotEct));
+    link.run(at_us(60_000));
+    link.refit(&Direction::new(MBIT, 10, 100, "droptail"));
+    let wire = link.run(at_us(500_000));
+    assert_eq!((wire.counts.out, link.out()), (150, (0..150).collect()));
+    let last = link.forwarder.b.sent().last().unwrap().0;
+    // The change was done at 100 ms: what was sent by then comes out within 300 ms, and all the rest has caught up with it.
+    assert!(at_us(290_000) < last && last <= at_us(310_000), "{last}");
+}
+
+#[test]
+fn a_discipline_that_cannot_be_leaves_all_as_it_was() {
+    let mut direction = Direction::new(MBIT, 0, 100, "droptail");
+    let mut lane = direction.lane(Layer::Ip, "forward");
+    let mut clock = FakeClock::new();
+    let mut from = clock.end(Layer::Ip, stream(30, 0, Ecn::NotEct));
+    lane.take(Time::ZERO, &mut from).unwrap();
+    direction.qdisc = "red:minth=60%,maxth=50%".parse().unwrap();
+    let refused = direction.settings("forward").refit(&mut lane, Time::ZERO, Layer::Ip, None);
+    assert!(refused.is_err());
+    let wire = lane.view(Time::ZERO);
+    assert_eq!((wire.backlog.packets, wire.flying, wire.totals.counts().arrived), (29, 1, 30));
+    assert!(wire.adds_up());
+}
