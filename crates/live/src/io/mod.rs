@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use crate::frame::Layer;
 use crate::pool::{FrameId, Pool};
 
+pub mod inspect;
 pub mod interface;
 mod keeper;
 pub mod memory;

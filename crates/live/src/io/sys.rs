@@ -3,7 +3,7 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// What the system said.
@@ -68,6 +68,27 @@ pub(super) fn flags(name: &str) -> io::Result<i16> {
     ioctl(asking()?.as_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_flags })
+}
+
+/// The kind of hardware that the interface `name` is or stands for (`ARPHRD_*`).
+pub(super) fn hardware(name: &str) -> io::Result<u16> {
+    let mut request = request(name)?;
+    ioctl(asking()?.as_fd(), libc::SIOCGIFHWADDR as libc::Ioctl, &mut request)?;
+    // SAFETY: the kernel has just written this member.
+    Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
+}
+
+/// The first IPv4 address of the interface `name`, if it has one.
+pub(super) fn v4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
+    let mut request = request(name)?;
+    match ioctl(asking()?.as_fd(), libc::SIOCGIFADDR as libc::Ioctl, &mut request) {
+        Err(error) if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) => return Ok(None),
+        asked => asked?,
+    }
+    // SAFETY: the kernel has just written this member: a `sockaddr_in`, whose port comes before its address.
+    let address = unsafe { request.ifr_ifru.ifru_addr };
+    let [_, _, a, b, c, d, ..] = address.sa_data.map(|byte| byte as u8);
+    Ok(Some(Ipv4Addr::new(a, b, c, d)))
 }
 
 /// A packet socket that nothing comes to before it is bound.

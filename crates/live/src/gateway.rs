@@ -1,0 +1,198 @@
+//! A gateway: two interfaces that are there already, and the loop between them.
+
+use std::io;
+
+use headgate_core::nearest;
+
+use crate::forward::Forwarder;
+use crate::frame::Layer;
+use crate::io::inspect::{Interface, names};
+use crate::io::{PacketSocket, offloads, switch_offloads_off};
+use crate::running::Running;
+use crate::view::View;
+use crate::way::OneWay;
+
+/// A gateway.
+#[derive(Clone, Debug)]
+pub struct GatewaySettings {
+    /// Two interfaces.
+    pub interfaces: [String; 2],
+    /// From the first to the second, and back.
+    pub ways: [OneWay; 2],
+    /// Switch the offloads of both interfaces off. They stay off.
+    pub offloads_off: bool,
+    /// The seed of all chance.
+    pub seed: u64,
+}
+
+/// A gateway that runs. Dropped, it stops, and the interfaces are as they were, but for offloads.
+pub struct Gateway {
+    running: Running,
+    seed: u64,
+    notes: Vec<String>,
+}
+
+/// Directions as random streams go by them, those of a simulated link.
+const LABELS: [&str; 2] = ["forward", "reverse"];
+
+/// What merges several packets into one before a packet socket sees them (linux/ethtool.h).
+const MERGES: &str = "generic-receive-offload";
+
+impl Gateway {
+    /// Looks whether both interfaces will do, and forwards between them. The loop's thread comes before ordinary ones where
+    /// that is allowed.
+    ///
+    /// # Errors
+    /// `InvalidInput` if an interface will not do, or a discipline, with what to do about it; `PermissionDenied` without
+    /// `CAP_NET_RAW`; else what the system says.
+    pub fn open(settings: GatewaySettings) -> io::Result<Gateway> {
+        let GatewaySettings { interfaces, ways, offloads_off, seed } = settings;
+        let found = [check(&interfaces[0])?, check(&interfaces[1])?];
+        agree(&found)?;
+        if offloads_off {
+            interfaces.iter().try_for_each(|name| without_offloads(name))?;
+        }
+        let notes = found.iter().flat_map(notes).collect();
+        let [a, b] = &interfaces;
+        let (a, b) = (open(a)?, open(b)?);
+        let running = Running::start("gateway", move |clock| {
+            let [forth, back] = &ways;
+            let lanes = [forth.lane(Layer::Ethernet, seed, LABELS[0])?, back.lane(Layer::Ethernet, seed, LABELS[1])?];
+            Ok(Forwarder::new(a, b, lanes, clock))
+        })?;
+        Ok(Gateway { running, seed, notes })
+    }
+
+    /// What is not as it best were, of both interfaces, when the gateway was opened.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What the gateway does, as of at most [`SHOW_EVERY`](crate::SHOW_EVERY) ago.
+    pub fn view(&self) -> View {
+        self.running.view()
+    }
+
+    /// Whether the loop's thread comes before ordinary ones (`SCHED_FIFO`).
+    pub fn urgent(&self) -> bool {
+        self.running.urgent()
+    }
+
+    /// Whether the loop still runs: it ends by itself only when an interface is gone.
+    pub fn runs(&self) -> bool {
+        self.running.runs()
+    }
+
+    /// From now on both directions are like this. What waits and flies goes on
+    /// ([`WireSettings::refit`](crate::WireSettings::refit)).
+    ///
+    /// # Errors
+    /// `InvalidInput`: what is wrong with a discipline; `BrokenPipe` if the loop has ended.
+    pub fn refit(&self, ways: [OneWay; 2]) -> io::Result<()> {
+        let seed = self.seed;
+        // Built once for nothing, so that neither direction changes where one cannot, and not while packets wait.
+        ways.iter().zip(LABELS).try_for_each(|(way, label)| way.lane(Layer::Ethernet, seed, label).map(drop))?;
+        self.running.with_lanes(move |lanes, now| {
+            let each = ways.iter().zip(lanes).zip(LABELS);
+            each.into_iter().try_for_each(|((way, lane), label)| way.refit(lane, now, Layer::Ethernet, seed, label))
+        })?
+    }
+
+    /// Stops the loop, and says what was done in all.
+    ///
+    /// # Errors
+    /// What ended the loop before.
+    pub fn stop(&mut self) -> io::Result<View> {
+        self.running.stop()
+    }
+}
+
+fn unfit(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// The interface `name`, if it will do by itself.
+fn check(name: &str) -> io::Result<Interface> {
+    let found = Interface::find(name).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => unknown(name, &error),
+        _ => error,
+    })?;
+    if !found.ethernet {
+        return Err(unfit(format!("{name} is no Ethernet interface")));
+    }
+    if let Some(master) = &found.master {
+        let what = format!("{name} is a part of {master}, which would forward too: ip link set {name} nomaster");
+        return Err(unfit(what));
+    }
+    if !found.up {
+        return Err(unfit(format!("{name} is down: ip link set {name} up")));
+    }
+    if let Some(address) = found.addresses.iter().find(|address| !is_link_local(address)) {
+        let what = format!("{name} has the address {address}, for which the kernel would answer too");
+        return Err(unfit(format!("{what}: ip address flush dev {name}")));
+    }
+    Ok(found)
+}
+
+fn unknown(name: &str, error: &io::Error) -> io::Error {
+    let known = names().unwrap_or_default();
+    let guess = nearest(name, known.iter().map(String::as_str)).map(|guess| format!("; did you mean {guess}?"));
+    unfit(format!("{error}{} There are: {}", guess.unwrap_or_else(|| ".".to_string()), known.join(", ")))
+}
+
+/// Whether it is an address that IPv6 gives to every interface (RFC 4291, section 2.5.6): only its neighbours know it.
+fn is_link_local(address: &std::net::IpAddr) -> bool {
+    matches!(address, std::net::IpAddr::V6(v6) if v6.is_unicast_link_local())
+}
+
+/// Whether the two will do together.
+fn agree([a, b]: &[Interface; 2]) -> io::Result<()> {
+    if a.name == b.name {
+        return Err(unfit(format!("in and out are both {}: a gateway stands between two interfaces", a.name)));
+    }
+    if a.mtu != b.mtu {
+        let (low, high) = if a.mtu < b.mtu { (a, b) } else { (b, a) };
+        let what = format!("{} has an MTU of {}, {} of {}: longer packets would vanish", a.name, a.mtu, b.name, b.mtu);
+        return Err(unfit(format!("{what}: ip link set {} mtu {}", high.name, low.mtu)));
+    }
+    Ok(())
+}
+
+/// What a user should know of an interface that will do.
+fn notes(interface: &Interface) -> Vec<String> {
+    let name = &interface.name;
+    let mut notes = Vec::new();
+    if offloads(name).is_ok_and(|on| on.contains(&MERGES)) {
+        notes.push(format!(
+            "{name}: {MERGES} is on; packets that it merges are dropped (--offloads-off switches it off)"
+        ));
+    }
+    if !interface.carrier {
+        notes.push(format!("{name} has no carrier: nobody is at the other end"));
+    }
+    if let Some(address) = interface.addresses.first() {
+        let off = format!("sysctl -w net.ipv6.conf.{name}.disable_ipv6=1");
+        notes.push(format!("{name} has the link-local address {address}: this host is a neighbour there ({off})"));
+    }
+    notes
+}
+
+fn without_offloads(name: &str) -> io::Result<()> {
+    let explained = |error: io::Error| {
+        io::Error::new(
+            error.kind(),
+            format!("cannot switch off the offloads of {name}, which needs CAP_NET_ADMIN: {error}"),
+        )
+    };
+    switch_offloads_off(name).map_err(explained)
+}
+
+fn open(name: &str) -> io::Result<PacketSocket> {
+    PacketSocket::open(name, PacketSocket::RING).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            let what = "a gateway needs CAP_NET_RAW: be root, or give it that capability";
+            io::Error::new(io::ErrorKind::PermissionDenied, what)
+        }
+        _ => error,
+    })
+}

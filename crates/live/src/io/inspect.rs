@@ -1,0 +1,97 @@
+//! What there is to know of an interface before frames are taken from it.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
+
+use super::sys;
+
+/// An interface of the thread's network namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// It is switched on.
+    pub up: bool,
+    /// It has a carrier: somebody is at the other end.
+    pub carrier: bool,
+    /// Its frames have an Ethernet header, and it is no loopback.
+    pub ethernet: bool,
+    /// The longest IP packet it takes, in bytes.
+    pub mtu: usize,
+    /// IP addresses that this host has there: the first of IPv4, all of IPv6.
+    pub addresses: Vec<IpAddr>,
+    /// The bridge or bond that it is a part of.
+    pub master: Option<String>,
+}
+
+impl Interface {
+    /// Looks at the interface `name`.
+    ///
+    /// # Errors
+    /// What the system says; `NotFound` if there is none of that name.
+    pub fn find(name: &str) -> io::Result<Interface> {
+        if !names()?.iter().any(|known| known == name) {
+            return Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {name:?}")));
+        }
+        let flags = i32::from(sys::flags(name)?);
+        let v4 = sys::v4_address(name)?.map(IpAddr::V4);
+        let v6 = fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
+        Ok(Interface {
+            name: name.to_string(),
+            up: flags & libc::IFF_UP != 0,
+            carrier: flags & libc::IFF_RUNNING != 0,
+            ethernet: sys::hardware(name)? == libc::ARPHRD_ETHER,
+            mtu: sys::mtu(name)?,
+            addresses: v4.into_iter().chain(v6_addresses(&v6, name).map(IpAddr::V6)).collect(),
+            master: master(name, sys::index(name)?),
+        })
+    }
+}
+
+/// The names of all interfaces in the thread's network namespace.
+///
+/// # Errors
+/// What the system says.
+pub fn names() -> io::Result<Vec<String>> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev")?;
+    Ok(text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_string())).collect())
+}
+
+/// The addresses of `name` in a text such as /proc/net/if_inet6: 32 digits, and the name at the end of the line.
+fn v6_addresses<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = Ipv6Addr> + 'a {
+    let rows = text.lines().filter(move |line| line.split_whitespace().last() == Some(name));
+    rows.filter_map(|line| u128::from_str_radix(line.split_whitespace().next()?, 16).ok().map(Ipv6Addr::from_bits))
+}
+
+/// What the interface is a part of, as far as sysfs shows this namespace: it shows that in which it was mounted.
+fn master(name: &str, index: i32) -> Option<String> {
+    let place = Path::new("/sys/class/net").join(name);
+    let shown = fs::read_to_string(place.join("ifindex")).ok()?.trim().parse();
+    let master = place.join("master").read_link().ok()?;
+    (shown == Ok(index)).then(|| master.file_name().unwrap_or_default().to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_is_found_and_is_no_ethernet() {
+        let found = Interface::find("lo").unwrap();
+        assert!(!found.ethernet && found.mtu >= 1500, "{found:?}");
+        assert_eq!(Interface::find("no-such-link").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn addresses_are_those_of_the_whole_name() {
+        let text = "fe80000000000000a8bbccfffe000001 05 40 20 80    eth1\n\
+                    20010db8000000000000000000000001 06 40 00 80   eth10\n";
+        assert_eq!(
+            v6_addresses(text, "eth1").collect::<Vec<_>>(),
+            ["fe80::a8bb:ccff:fe00:1".parse::<Ipv6Addr>().unwrap()]
+        );
+        assert_eq!(v6_addresses(text, "eth").count(), 0);
+    }
+}
