@@ -134,6 +134,34 @@ class Link:
     def stop(self) -> dict[str, Any]:
         """Ends the server, stops the loop, and says what was done in all."""
 
+class Gateway:
+    """A gateway between two interfaces that are there already; it runs until `stop`. On Linux alone."""
+
+    def __new__(
+        cls,
+        interfaces: tuple[str, str],
+        up: Scenario,
+        down: Scenario,
+        *,
+        overheads: tuple[int, int] = ...,
+        offloads_off: bool = False,
+        seed: int = 1,
+    ) -> Self: ...
+    @property
+    def notes(self) -> list[str]:
+        """What is not as it best were, of both interfaces."""
+    @property
+    def runs(self) -> bool: ...
+    @property
+    def urgent(self) -> bool:
+        """Whether the loop's thread comes before ordinary ones."""
+    def refit(self, up: Scenario, down: Scenario, *, overheads: tuple[int, int] = ...) -> None:
+        """Both directions are like this from now on; what waits and flies goes on."""
+    def view(self) -> dict[str, Any]:
+        """What the gateway does: `up` and `down`, as of a moment ago."""
+    def stop(self) -> dict[str, Any]:
+        """Stops the loop, and says what was done in all."""
+
 def measure(way: Scenario, rate_bps: int, packet: int, seconds: float) -> dict[str, Any]:
     """Sends datagrams up a link made for it, and says what came of it."""
 

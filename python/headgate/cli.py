@@ -16,6 +16,7 @@ from headgate.console import console, explained
 from headgate.errors import UsageError
 from headgate.evaluate.cli import evaluate
 from headgate.live.cli import link
+from headgate.live.gateway_cli import gateway
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
 from headgate.tuning.cli import tune
@@ -252,6 +253,7 @@ app.command()(query)
 app.command()(tune)
 app.command()(evaluate)
 app.command(context_settings={"allow_interspersed_args": False})(link)
+app.command()(gateway)
 
 
 def _show(result: Result) -> None:

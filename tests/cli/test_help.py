@@ -30,6 +30,7 @@ COMMANDS = [
     "why",
     "evaluate",
     "link",
+    "gateway",
     "paper",
     "paper run",
 ]

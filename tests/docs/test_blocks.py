@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import headgate
+from headgate.live import gateway_settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,6 +98,9 @@ def test_commands(block: Block, place: Path):
 @of("toml")
 def test_scenarios(block: Block):
     keys = tomllib.loads(block.text)
+    if "in" in keys:
+        assert gateway_settings.settings(keys).interfaces
+        return
     head = "".join(text for name, text in REST.items() if name not in keys and name != "link")
     tail = REST["link"] if "link" not in keys else ""
     tail += "\n[[tcp]]\n" if not {"tcp", "udp"} & set(keys) else ""

@@ -5,6 +5,8 @@ mod columns;
 mod errors;
 mod evidence;
 #[cfg(target_os = "linux")]
+mod gateway;
+#[cfg(target_os = "linux")]
 mod link_log;
 #[cfg(target_os = "linux")]
 mod live;
@@ -13,12 +15,17 @@ mod registry;
 mod run;
 mod scenario;
 mod traffic;
+#[cfg(target_os = "linux")]
+mod view;
 
 /// The compiled part of the package `headgate`.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
     use crate::errors::{ScenarioError, Stopped};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::gateway::Gateway;
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::live::{Link, measure, prepare};

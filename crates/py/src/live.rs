@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Rate, Span, Why};
+use headgate_core::{Rate, Span};
 use headgate_live::check::{self, Load};
 use headgate_live::log::Log;
 use headgate_live::shell::{self, Streams};
-use headgate_live::{Addresses, Extras, Link as Running, LinkSettings, OneWay, View, WireView, netns};
+use headgate_live::{Addresses, Extras, Link as Running, LinkSettings, OneWay, netns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,6 +17,7 @@ use pyo3_arrow::PyRecordBatch;
 
 use crate::link_log;
 use crate::scenario::Scenario;
+use crate::view::shown;
 
 /// Sees to it that this process may make network namespaces, or raises `PermissionError` with what is needed.
 #[pyfunction]
@@ -210,54 +210,4 @@ fn variables(link: &Running) -> Vec<(String, String)> {
 fn poll(child: &mut Option<Child>) -> PyResult<Option<i32>> {
     let child = child.as_mut().ok_or_else(|| PyRuntimeError::new_err("nothing was started"))?;
     Ok(child.try_wait()?.map(shell::code))
-}
-
-fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> {
-    let all = PyDict::new(py);
-    all.set_item("at_s", view.at.as_secs_f64())?;
-    all.set_item("cpu_s", view.cpu.as_secs_f64())?;
-    all.set_item("up", wire(py, &view.wires[0])?)?;
-    all.set_item("down", wire(py, &view.wires[1])?)?;
-    Ok(all)
-}
-
-fn wire<'py>(py: Python<'py>, wire: &WireView) -> PyResult<Bound<'py, PyDict>> {
-    let (counts, port) = (&wire.counts, wire.totals.counts());
-    let shown = PyDict::new(py);
-    let numbers = [
-        ("came", counts.came),
-        ("arrived", port.arrived),
-        ("sent", port.sent),
-        ("sent_bytes", port.sent_bytes),
-        ("dropped", port.dropped()),
-        ("marked", port.marked()),
-        ("lost", counts.lost),
-        ("out", counts.out),
-        ("refused", counts.refused),
-        ("no_slot", counts.no_slot),
-        ("stalls", counts.stalls),
-        ("queue_packets", u64::from(wire.backlog.packets)),
-        ("queue_bytes", wire.backlog.bytes),
-    ];
-    numbers.into_iter().try_for_each(|(name, number)| shown.set_item(name, number))?;
-    shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
-    shown.set_item("drops", reasons(py, &port.drops)?)?;
-    shown.set_item("marks", reasons(py, &port.marks)?)?;
-    let odd = wire.oddities.iter().filter(|(_, count)| *count > 0);
-    shown.set_item("odd", odd.map(|(oddity, count)| (oddity.name(), count)).collect::<Vec<_>>())?;
-    let quantile = |of: &Histogram, share| of.quantile(share).map(|nanos| nanos / 1e6);
-    shown.set_item("queueing_ms_mean", wire.totals.sojourn().mean().map(|nanos| nanos / 1e6))?;
-    shown.set_item("queueing_ms_p99", quantile(wire.totals.sojourn(), 0.99))?;
-    shown.set_item("late_ms_p50", quantile(&wire.lateness, 0.5))?;
-    shown.set_item("late_ms_p99", quantile(&wire.lateness, 0.99))?;
-    Ok(shown)
-}
-
-/// Those reasons that there were, with their counts.
-fn reasons<'py>(py: Python<'py>, counts: &[u64; Why::ALL.len()]) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    for (why, count) in Why::ALL.iter().zip(counts).filter(|(_, count)| **count > 0) {
-        found.set_item(why.name(), count)?;
-    }
-    Ok(found)
 }

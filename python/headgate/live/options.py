@@ -31,10 +31,10 @@ qdiscs = ["droptail"]
 """
 
 
-def scenario(way: str, given: Mapping[str, str | None]) -> _core.Scenario:
+def scenario(way: str, given: Mapping[str, str | None], text: str = TEXT) -> _core.Scenario:
     """The scenario whose link is direction `way`, from options by name: `rate` for both, `up-rate` for one.
 
-    Raises `UsageError` if an option cannot be used.
+    `text` is the rest of it. Raises `UsageError` if an option cannot be used.
     """
     chosen = _chosen(way, given)
     if "rate" not in chosen and "trace" not in chosen:
@@ -43,7 +43,7 @@ def scenario(way: str, given: Mapping[str, str | None]) -> _core.Scenario:
         f"link.{_key(name)}={_value(said)}" for name, said in chosen.items() if name not in ("qdisc", "overhead")
     ]
     try:
-        return _core.Scenario(TEXT, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=_read)
+        return _core.Scenario(text, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=_read)
     except _core.ScenarioError as error:
         raise UsageError(_explained(error, chosen)) from None
 

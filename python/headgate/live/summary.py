@@ -57,7 +57,13 @@ def warnings(view: Mapping[str, Any]) -> list[str]:
             )
         if wire["no_slot"]:
             found.append(f"{way}: {wire['no_slot']} packets found no room in memory")
+        if wire["kernel_dropped"]:
+            found.append(
+                f"{way}: the kernel dropped {wire['kernel_dropped']} packets before they were seen: no room in its ring"
+            )
+        if wire["no_checksum"]:
+            found.append(f"{way}: {wire['no_checksum']} packets had a checksum that was yet to be filled in")
         if wire["refused"]:
             found.append(f"{way}: {wire['refused']} packets were refused by the receiving host")
-        found.extend(f"{way}: {count} packets were {name}" for name, count in wire["odd"])
+        found.extend(f"{way}: {count} frames were dropped: {name}" for name, count in wire["discarded"])
     return found

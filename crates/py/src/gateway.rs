@@ -1,0 +1,95 @@
+//! A gateway between two interfaces, as Python sees it. The loop has a thread of its own, which never waits for the
+//! interpreter.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use headgate_live::{Gateway as Running, GatewaySettings, OneWay};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::scenario::Scenario;
+use crate::view::shown;
+
+/// A gateway that runs until `stop`.
+#[pyclass(frozen, module = "headgate._core")]
+pub struct Gateway(Mutex<Running>);
+
+impl Gateway {
+    fn inner(&self) -> MutexGuard<'_, Running> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Gateway {
+    /// Forwards between two interfaces. Each direction, up from the first to the second and down back, is that of its
+    /// scenario's first link, forward, with its first discipline; `overheads` are bytes a packet. Raises `ValueError` if an
+    /// interface or a discipline will not do.
+    #[new]
+    #[pyo3(signature = (interfaces, up, down, *, overheads=(0, 0), offloads_off=false, seed=1))]
+    fn new(
+        py: Python<'_>,
+        interfaces: (String, String),
+        up: &Scenario,
+        down: &Scenario,
+        overheads: (i32, i32),
+        offloads_off: bool,
+        seed: u64,
+    ) -> PyResult<Gateway> {
+        let ways = ways(up, down, overheads);
+        let settings = GatewaySettings { interfaces: interfaces.into(), ways, offloads_off, seed };
+        let opened = py.detach(|| Running::open(settings)).map_err(raised)?;
+        Ok(Gateway(Mutex::new(opened)))
+    }
+
+    /// What is not as it best were, of both interfaces.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner().notes().to_vec()
+    }
+
+    /// Whether the loop still runs.
+    #[getter]
+    fn runs(&self) -> bool {
+        self.inner().runs()
+    }
+
+    /// Whether the loop's thread comes before ordinary ones.
+    #[getter]
+    fn urgent(&self) -> bool {
+        self.inner().urgent()
+    }
+
+    /// Both directions are like this from now on; what waits and flies goes on.
+    #[pyo3(signature = (up, down, *, overheads=(0, 0)))]
+    fn refit(&self, py: Python<'_>, up: &Scenario, down: &Scenario, overheads: (i32, i32)) -> PyResult<()> {
+        let ways = ways(up, down, overheads);
+        py.detach(|| self.inner().refit(ways)).map_err(raised)
+    }
+
+    /// What the gateway does: both directions, up and down, as of a moment ago.
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let view = py.detach(|| self.inner().view());
+        shown(py, &view)
+    }
+
+    /// Stops the loop, and says what was done in all.
+    fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let view = py.detach(|| self.inner().stop())?;
+        shown(py, &view)
+    }
+}
+
+fn ways(up: &Scenario, down: &Scenario, overheads: (i32, i32)) -> [OneWay; 2] {
+    [OneWay::of(&up.0, overheads.0), OneWay::of(&down.0, overheads.1)]
+}
+
+/// What a user can put right is a `ValueError`.
+fn raised(error: io::Error) -> PyErr {
+    match error.kind() {
+        io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
+        _ => error.into(),
+    }
+}

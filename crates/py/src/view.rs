@@ -1,0 +1,84 @@
+//! What a forwarder shows of itself, as Python sees it.
+
+use headgate_core::Why;
+use headgate_core::parts::Histogram;
+use headgate_live::io::KernelCounts;
+use headgate_live::{View, WireView};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Up to which times those are counted that are no longer, in seconds: from how late a loop is to what nobody bears.
+const BOUNDS: [f64; 14] = [3e-5, 1e-4, 3e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0];
+
+pub fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("at_s", view.at.as_secs_f64())?;
+    all.set_item("cpu_s", view.cpu.as_secs_f64())?;
+    for ((way, wire), kernel) in ["up", "down"].into_iter().zip(&view.wires).zip(&view.kernel) {
+        all.set_item(way, self::wire(py, wire, kernel)?)?;
+    }
+    Ok(all)
+}
+
+/// One direction, and what the kernel says of the end it comes from.
+fn wire<'py>(py: Python<'py>, wire: &WireView, kernel: &KernelCounts) -> PyResult<Bound<'py, PyDict>> {
+    let (counts, port) = (&wire.counts, wire.totals.counts());
+    let shown = PyDict::new(py);
+    let numbers = [
+        ("came", counts.came),
+        ("arrived", port.arrived),
+        ("sent", port.sent),
+        ("sent_bytes", port.sent_bytes),
+        ("dropped", port.dropped()),
+        ("marked", port.marked()),
+        ("lost", counts.lost),
+        ("out", counts.out),
+        ("refused", counts.refused),
+        ("no_slot", counts.no_slot),
+        ("stalls", counts.stalls),
+        ("queue_packets", u64::from(wire.backlog.packets)),
+        ("queue_bytes", wire.backlog.bytes),
+        ("flying", wire.flying as u64),
+        ("kernel_dropped", kernel.dropped),
+        ("no_checksum", kernel.no_checksum),
+    ];
+    numbers.into_iter().try_for_each(|(name, number)| shown.set_item(name, number))?;
+    shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
+    shown.set_item("drops", reasons(py, &port.drops)?)?;
+    shown.set_item("marks", reasons(py, &port.marks)?)?;
+    let odd = || wire.oddities.iter().map(|(oddity, count)| (oddity.name(), count, oddity.forwarded()));
+    let named = |all: &mut dyn Iterator<Item = (&'static str, u64, bool)>| all.map(|odd| (odd.0, odd.1)).collect::<Vec<_>>();
+    shown.set_item("odd", named(&mut odd()))?;
+    shown.set_item("discarded", named(&mut odd().filter(|odd| !odd.2)))?;
+    let quantile = |of: &Histogram, share| of.quantile(share).map(|nanos| nanos / 1e6);
+    let sojourn = wire.totals.sojourn();
+    shown.set_item("queueing", histogram(py, sojourn)?)?;
+    shown.set_item("late", histogram(py, &wire.lateness)?)?;
+    shown.set_item("queueing_ms_mean", sojourn.mean().map(|nanos| nanos / 1e6))?;
+    shown.set_item("queueing_ms_p99", quantile(sojourn, 0.99))?;
+    shown.set_item("late_ms_p50", quantile(&wire.lateness, 0.5))?;
+    shown.set_item("late_ms_p99", quantile(&wire.lateness, 0.99))?;
+    shown.set_item("gauges", wire.gauges.clone())?;
+    Ok(shown)
+}
+
+/// Times, as Prometheus wants them: how many there were, their sum, and how many are no more than each bound, to the
+/// histogram's precision.
+fn histogram<'py>(py: Python<'py>, of: &Histogram) -> PyResult<Bound<'py, PyDict>> {
+    let shown = PyDict::new(py);
+    let below =
+        |bound: f64| of.iter().take_while(|(nanos, _)| *nanos <= bound * 1e9).map(|(_, count)| count).sum::<u64>();
+    shown.set_item("count", of.count())?;
+    shown.set_item("sum_s", of.mean().unwrap_or(0.0) * 1e-9 * of.count() as f64)?;
+    shown.set_item("below", BOUNDS.map(|bound| (bound, below(bound))).to_vec())?;
+    Ok(shown)
+}
+
+/// Those reasons that there were, with their counts.
+fn reasons<'py>(py: Python<'py>, counts: &[u64; Why::ALL.len()]) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    for (why, count) in Why::ALL.iter().zip(counts).filter(|(_, count)| **count > 0) {
+        found.set_item(why.name(), count)?;
+    }
+    Ok(found)
+}

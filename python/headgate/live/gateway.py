@@ -1,0 +1,122 @@
+"""A gateway between two interfaces: run until it is told to stop, its settings read anew when it is told to."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from headgate import _core
+from headgate.errors import HeadgateError, UsageError
+from headgate.live.gateway_settings import Settings
+
+#: How often, in seconds, a watcher is shown the gateway.
+TICK = 0.25
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+RELOADS = signal.SIGHUP
+
+
+class GatewayError(HeadgateError):
+    """A gateway that cannot be opened, or that broke."""
+
+
+class Ended(NamedTuple):
+    """What a gateway left: how long it ran in seconds, and what it did."""
+
+    seconds: float
+    view: dict[str, Any]
+
+
+class Held:
+    """From here on, signals that stop or reload wait to be asked for, in this thread and those it starts."""
+
+    def __enter__(self) -> Self:
+        self._before = signal.pthread_sigmask(signal.SIG_BLOCK, (*STOPS, RELOADS))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+
+    def next(self, seconds: float) -> int | None:
+        """The signal that came, or comes within `seconds`."""
+        found = signal.sigtimedwait((*STOPS, RELOADS), seconds)
+        return None if found is None else found.si_signo
+
+
+def open_gateway(settings: Settings) -> _core.Gateway:
+    """A gateway that forwards; raises `UsageError` if what was said will not do, `GatewayError` if it cannot be."""
+    try:
+        return _core.Gateway(
+            settings.interfaces,
+            settings.up,
+            settings.down,
+            overheads=settings.overheads,
+            offloads_off=settings.offloads_off,
+            seed=settings.seed,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise GatewayError(str(error)) from None
+
+
+def run(
+    gateway: _core.Gateway,
+    signals: Held,
+    reload: Callable[[], object],
+    watch: Callable[[dict[str, Any]], object] | None = None,
+) -> Ended:
+    """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watch` sees it now and then."""
+    begun = time.monotonic()
+    try:
+        while (signal_number := signals.next(TICK)) not in STOPS:
+            if not gateway.runs:
+                break
+            if signal_number == RELOADS:
+                reload()
+            if watch is not None:
+                watch(gateway.view())
+    finally:
+        seconds = time.monotonic() - begun
+        try:
+            view = gateway.stop()
+        except OSError as error:
+            raise GatewayError(f"the gateway broke: {error}") from None
+    return Ended(seconds, view)
+
+
+class Reload:
+    """Reads the settings anew and has the gateway follow; what cannot be used is told, and the old settings stay."""
+
+    def __init__(
+        self,
+        gateway: _core.Gateway,
+        settings: Settings,
+        load: Callable[[], Settings] | None,
+        tell: Callable[[str], object],
+    ) -> None:
+        self._gateway = gateway
+        self._settings = settings
+        self._load = load
+        self._tell = tell
+
+    def __call__(self) -> None:
+        """Reloads."""
+        if self._load is None:
+            self._tell("note: there is nothing to reload without --config")
+            return
+        try:
+            found = self._load()
+            if found.fixed != self._settings.fixed:
+                raise UsageError("in, out, metrics, offloads-off and seed hold until the gateway ends")
+            self._gateway.refit(found.up, found.down, overheads=found.overheads)
+        except (UsageError, ValueError) as error:
+            self._tell(f"error: {error}\nthe settings stay as they were")
+            return
+        self._settings = found
+        self._tell("reloaded")

@@ -1,0 +1,90 @@
+"""The command `headgate gateway`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgate.console import console, explained
+from headgate.live.ways import Given, ways
+
+
+@explained
+@ways
+def gateway(
+    *,
+    in_: Annotated[
+        str | None, typer.Option("--in", metavar="IFACE", help="The interface on the near side, such as eth1.")
+    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="IFACE", help="The one on the far side, such as eth0.")] = None,
+    given: Given,
+    class_: Annotated[
+        list[str] | None,
+        typer.Option("--class", metavar="SPEC", help="A class, such as voice:dscp=ef,weight=3; as often as needed."),
+    ] = None,
+    flow: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Which packets are one flow, such as source (default 5-tuple).")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A TOML file of the same keys; SIGHUP reads it anew. Options come first."),
+    ] = None,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Serve Prometheus metrics, such as at 127.0.0.1:9100.")
+    ] = None,
+    offloads_off: Annotated[
+        bool | None, typer.Option("--offloads-off", help="Switch the offloads of both interfaces off; they stay off.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The seed of all chance (default 1).")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Show the gateway in the terminal meanwhile.")] = False,
+) -> None:
+    """Forward between two interfaces through a discipline (Linux, root).
+
+    Both interfaces must be up and have no IP address. It runs until SIGINT or SIGTERM, and says then what it did.
+
+    Options from --rate to --overhead hold both ways. Each also exists for one direction: --up-rate, from --in to
+    --out, and --down-rate, back. A direction of which nothing says how fast it is passes packets as they come.
+    """
+    from headgate.live import gateway as gateways
+    from headgate.live import gateway_settings, summary
+    from headgate.live.metrics import Exporter
+    from headgate.live.view import Screen
+
+    said = {
+        **given,
+        "in": in_,
+        "out": out,
+        "class": class_,
+        "flow": flow,
+        "metrics": metrics,
+        "offloads-off": offloads_off,
+        "seed": seed,
+    }
+
+    def load() -> gateway_settings.Settings:
+        return gateway_settings.load(said, config)
+
+    out_ = console(stderr=True)
+
+    def tell(text: str) -> None:
+        out_.print(text, markup=False, soft_wrap=True)
+
+    with ExitStack() as stack:
+        signals = stack.enter_context(gateways.Held())
+        settings = load()
+        exporter = None if settings.metrics is None else Exporter(settings.metrics)
+        opened = gateways.open_gateway(settings)
+        for note in opened.notes:
+            tell(f"note: {note}")
+        tell(f"{' and '.join(settings.interfaces)} are joined")
+        if exporter is not None:
+            stack.enter_context(exporter.serve(opened.view))
+        reload = gateways.Reload(opened, settings, None if config is None else load, tell)
+        screen = stack.enter_context(Screen()) if view else None
+        ended = gateways.run(opened, signals, reload, screen)
+    out_.print(summary.table(ended.view, ended.seconds, f"gateway, {ended.seconds:.1f} s"))
+    for warning in summary.warnings(ended.view):
+        tell(f"note: {warning}")

@@ -1,0 +1,164 @@
+"""What a gateway is to be like: options and a file of the same keys, read and checked as a scenario is."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headgate import _core
+from headgate.errors import UsageError
+from headgate.live import options
+from headgate.live.ways import OPTIONS, WAYS
+
+#: The fastest that a scenario can have: a direction of this rate passes packets as they come.
+UNSHAPED = "100Gbit/s"
+
+#: Options of a direction that mean nothing where nothing is slow, so that nothing waits.
+OF_WHAT_IS_SLOW = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
+
+#: Keys that hold until the gateway ends, with what each takes.
+FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "seed": int}
+
+#: All keys of a file, besides the tables headed [[class]]; called as the options are.
+KEYS = (*FIXED, "flow", "class", *(f"{way}{option.name}" for way in ("", "up-", "down-") for option in OPTIONS))
+
+
+class Settings(NamedTuple):
+    """A gateway's settings."""
+
+    interfaces: tuple[str, str]
+    up: _core.Scenario
+    down: _core.Scenario
+    overheads: tuple[int, int]
+    metrics: str | None
+    offloads_off: bool
+    seed: int
+
+    @property
+    def fixed(self) -> tuple[object, ...]:
+        """What cannot change while the gateway runs."""
+        return (self.interfaces, self.metrics, self.offloads_off, self.seed)
+
+
+def load(said: Mapping[str, Any], config: Path | None) -> Settings:
+    """The settings that options and file say together; options, those that are not None, come first.
+
+    Raises `UsageError` if something cannot be used.
+    """
+    options_said = {key: value for key, value in said.items() if value is not None}
+    if config is None:
+        return settings(options_said)
+    try:
+        return settings({**read(config), **options_said})
+    except UsageError as error:
+        raise UsageError(f"{config}: {error}") from None
+
+
+def read(config: Path) -> dict[str, Any]:
+    """The keys of a file, checked for their names alone."""
+    try:
+        found = tomllib.loads(config.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"is no TOML: {error}") from None
+    for key in found:
+        if key not in KEYS:
+            close = get_close_matches(key, KEYS, n=1)
+            raise UsageError(f"unknown key `{key}`" + (f"; did you mean `{close[0]}`?" if close else ""))
+    return found
+
+
+def settings(said: Mapping[str, Any]) -> Settings:
+    """The settings that `said` says, by the options' names."""
+    for key, kind in FIXED.items():
+        if key in said and type(said[key]) is not kind:
+            raise UsageError(f"`{key}`: expected {_NAMES[kind]}, found {said[key]!r}")
+    if "in" not in said or "out" not in said:
+        raise UsageError("between which interfaces? Give --in and --out, as in --in eth1 --out eth0")
+    given = {key: _text(key, value) for key, value in said.items() if key not in (*FIXED, "flow", "class")}
+    if not any(paced(way, given) for way in WAYS):
+        raise UsageError("how fast is it to be? Give --rate, as in --rate 100Mbit/s, or --up-rate or --down-rate")
+    text = options.TEXT + classes(said.get("flow"), said.get("class", []))
+    each = {way: of_way(way, given) for way in WAYS}
+    up, down = (options.scenario(way, each[way], text) for way in WAYS)
+    overheads = (options.overhead("up", each["up"]), options.overhead("down", each["down"]))
+    fixed = said.get("metrics"), said.get("offloads-off", False), said.get("seed", 1)
+    return Settings((said["in"], said["out"]), up, down, overheads, *fixed)
+
+
+_NAMES = {str: "a text", bool: "true or false", int: "a whole number"}
+
+
+def _text(key: str, value: object) -> str:
+    """A value as an option has it; numbers may be written as such."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise UsageError(f"`{key}`: expected a text, found {value!r}")
+    return str(value)
+
+
+def paced(way: str, given: Mapping[str, str]) -> bool:
+    """Whether something says how fast direction `way` is."""
+    return any(name in given for key in ("rate", "trace") for name in (key, f"{way}-{key}"))
+
+
+def of_way(way: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What holds in direction `way`: packets pass as they come where nothing says how fast."""
+    if paced(way, given):
+        return dict(given)
+    for key in OF_WHAT_IS_SLOW:
+        if f"{way}-{key}" in given:
+            raise UsageError(f"--{way}-{key}: nothing waits where nothing is slow; give --{way}-rate, too")
+    return {**{key: value for key, value in given.items() if key not in OF_WHAT_IS_SLOW}, f"{way}-rate": UNSHAPED}
+
+
+def classes(flow: object, found: object) -> str:
+    """The part of a scenario file that classifies: `flow` and classes, as texts of options or tables of a file."""
+    text = "" if flow is None else f"[classify]\nflow = {_toml(flow)}\n"
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        raise UsageError("`class`: expected tables headed [[class]]")
+    for each in found:
+        table = parse(each) if isinstance(each, str) else each
+        if not isinstance(table, Mapping):
+            raise UsageError(f"`class`: expected tables headed [[class]], found {each!r}")
+        if "label" in table:
+            raise UsageError("a class cannot ask for a label: packets on a wire have none")
+        text += "[[class]]\n" + "".join(f"{json.dumps(key)} = {_toml(value)}\n" for key, value in table.items())
+    return text
+
+
+def parse(spec: str) -> dict[str, Any]:
+    """A class as an option writes it, `voice:dscp=ef,weight=3`; a key said twice has both values."""
+    name, _, rest = spec.partition(":")
+    table: dict[str, Any] = {"name": name}
+    for pair in filter(None, rest.split(",")):
+        key, equals, value = (word.strip() for word in pair.partition("="))
+        if not equals:
+            raise UsageError(f"--class {spec}: expected NAME:KEY=VALUE,KEY=VALUE, found {pair!r}")
+        said: Any = _number(value)
+        if key in table:
+            before = table[key]
+            said = [*(before if isinstance(before, list) else [before]), said]
+        table[key] = said
+    return table
+
+
+def _number(value: str) -> str | int | float:
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def _toml(value: object) -> str:
+    """A value of a file, or one like it. Text, numbers and lists are written alike in JSON."""
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        raise UsageError(f"a class takes texts, numbers and lists of them, not {value!r}") from None

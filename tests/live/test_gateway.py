@@ -1,0 +1,225 @@
+"""`headgate gateway` between veth pairs. It needs Linux and root; where those are missing, so is the test."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headgate.errors import UsageError
+from headgate.live import gateway_settings
+from tests.live.roads import Roads
+
+#: Data in a packet of 1500 bytes with IPv4, TCP and timestamps, of the 1514 bytes that its frame has.
+TCP_SHARE = 1448 / 1514
+
+#: Prints the metrics.
+SCRAPE = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9100/metrics').read().decode())"
+
+GATEWAY = (sys.executable, "-m", "headgate", "gateway")
+
+
+@pytest.fixture(scope="module")
+def roads() -> Iterator[Roads]:
+    try:
+        made = Roads().__enter__()
+    except (OSError, AssertionError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"it needs root and util-linux: {error}")
+    yield made
+    made.__exit__(None, None, None)
+
+
+class Gateway:
+    """A gateway that runs in the middle."""
+
+    def __init__(self, roads: Roads, *arguments: object) -> None:
+        words = (*GATEWAY, "--in", "in", "--out", "out", *arguments)
+        self.process = roads.start(roads.middle, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.heard: list[str] = []
+        self.hears("are joined")
+
+    def hears(self, what: str) -> str:
+        """Reads its standard error up to a line in which `what` stands."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.heard.append(line)
+            if what in line:
+                return line
+        raise AssertionError(f"it ended: {self.heard}")
+
+    def tell(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> str:
+        """What it says when it is told to stop."""
+        self.tell(number)
+        _, said = self.process.communicate(timeout=20)
+        assert self.process.returncode == 0, said
+        return said
+
+
+@pytest.fixture
+def gateway(roads: Roads) -> Iterator[Callable[..., Gateway]]:
+    made: list[Gateway] = []
+
+    def start(*arguments: object) -> Gateway:
+        made.append(Gateway(roads, *arguments))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.process.kill()
+        each.process.communicate()
+
+
+def transfer(roads: Roads, size: int) -> float:
+    """The rate in bit/s at which `size` bytes come from far to near, from their first to their last."""
+    serving = roads.serve("source", size)
+    try:
+        received, seconds, _ = roads.host(roads.near, "fetch").split()
+    finally:
+        serving.kill()
+        serving.communicate()
+    return int(received) * 8 / float(seconds)
+
+
+def test_tcp_gets_the_rate_and_a_reload_another_one_until_it_is_told_to_stop(
+    roads: Roads, gateway: Callable[..., Gateway], tmp_path: Path
+):
+    config = tmp_path / "gateway.toml"
+    config.write_text('rate = "20Mbit/s"\nlimit = "100p"\nqdisc = "droptail"\n')
+    running = gateway("--config", config, "--metrics", "127.0.0.1:9100")
+    assert [roads.promiscuity(name) for name in ("in", "out")] == [1, 1]
+    # The first flight comes in before the link is full: 10 packets, of a transfer of 1000.
+    assert 0.9 < transfer(roads, 1_500_000) / (20e6 * TCP_SHARE) < 1.03
+    config.write_text('rate = "20Mbit/s"\ndown-rate = "5Mbit/s"\nqdisc = "faba"\n')
+    running.tell(signal.SIGHUP)
+    running.hears("reloaded")
+    assert 0.9 < transfer(roads, 400_000) / (5e6 * TCP_SHARE) < 1.03
+    text = roads.run(roads.middle, sys.executable, "-c", SCRAPE)
+    (sent,) = re.findall(r'^headgate_sent_bytes_total\{direction="down"\} (\d+)$', text, re.MULTILINE)
+    assert int(sent) >= 1_900_000
+    config.write_text('rate = "20Mbit/s"\nqdsic = "faba"\n')
+    running.tell(signal.SIGHUP)
+    assert "unknown key `qdsic`; did you mean `qdisc`?" in running.hears("error:")
+    running.hears("the settings stay as they were")
+    said = running.end()
+    down = next(line.split() for line in said.splitlines() if line.startswith("down"))
+    assert int(down[2]) >= 1_900_000 / 1448, said
+    assert not re.search("note: .*(dropped|refused|oversize)", said), said
+    assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]
+
+
+def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gateway: Callable[..., Gateway]):
+    running = gateway("--up-rate", "1Mbit/s", "--delay", "4ms")
+    echo = roads.serve("echo")
+    try:
+        least = float(roads.host(roads.near, "ping", 5))
+    finally:
+        echo.kill()
+        echo.communicate()
+    # 4 ms each way, and 114 bytes at 1 Mbit/s; the way down is not shaped.
+    assert 8.9 <= least < 8.9 + 5
+    running.process.kill()
+    running.process.wait()
+    assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]
+    fresh = gateway("--rate", "1Mbit/s")
+    assert "gateway, " in fresh.end(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"),
+    [
+        (
+            ("--in", "in", "--out", "out", "--metrics", "192.0.2.7:9100"),
+            2,
+            "--metrics 192.0.2.7:9100: cannot listen there",
+        ),
+        (("--in", "in", "--out", "out", "--metrics", "9100"), 2, "--metrics 9100: expected HOST:PORT"),
+        (("--in", "inn", "--out", "out"), 2, 'there is no interface "inn"; did you mean in? There are: '),
+        (("--in", "in", "--out", "in"), 2, "in and out are both in"),
+        (("--in", "in", "--out", "lo"), 2, "lo is no Ethernet interface"),
+        (("--in", "in", "--out", "dark"), 2, "dark is down: ip link set dark up"),
+        (("--in", "in", "--out", "taken"), 2, "taken has the address 192.0.2.1, for which the kernel would answer too"),
+        (("--in", "in", "--out", "long"), 2, "in has an MTU of 1500, long of 9000: longer packets would vanish"),
+    ],
+)
+def test_interfaces_that_will_not_do_are_refused_with_what_to_do(
+    roads: Roads, arguments: tuple[str, ...], code: int, expected: str
+):
+    if "dark" not in roads.ip(roads.middle, "link"):
+        for one, other in (("dark", "taken"), ("long", "other")):
+            roads.ip(roads.middle, "link", "add", one, "type", "veth", "peer", "name", other)
+        roads.ip(roads.middle, "link", "set", "taken", "up")
+        roads.ip(roads.middle, "address", "add", "192.0.2.1/24", "dev", "taken")
+        roads.ip(roads.middle, "link", "set", "long", "mtu", "9000", "addrgenmode", "none", "up")
+    words = roads.words(roads.middle, *GATEWAY, "--rate", "1Mbit/s", *arguments)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+BOTH = {"in": "eth1", "out": "eth0"}
+
+
+def test_a_direction_of_which_nothing_says_how_fast_it_is_passes_packets_as_they_come():
+    found = gateway_settings.settings({**BOTH, "up-rate": "1Mbit/s", "qdisc": "sfb", "limit": "7p", "overhead": 24})
+    assert (found.up.rate_bps, found.up.qdiscs, found.overheads) == (1e6, ["sfb"], (24, 0))
+    assert found.down.rate_bps == 100e9
+    assert found.down.qdiscs == ["droptail"]
+
+
+def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path):
+    spec = ["voice:dscp=ef,weight=3", "web:protocol=tcp,destination_port=80,destination_port=443", "rest"]
+    told = gateway_settings.settings({**BOTH, "rate": "1Mbit/s", "class": spec, "flow": "source"})
+    config = tmp_path / "gateway.toml"
+    config.write_text(
+        'rate = "1Mbit/s"\nflow = "source"\nin = "eth1"\nout = "eth0"\n'
+        '[[class]]\nname = "voice"\ndscp = "ef"\nweight = 3\n'
+        '[[class]]\nname = "web"\nprotocol = "tcp"\ndestination_port = [80, 443]\n[[class]]\nname = "rest"\n'
+    )
+    read = gateway_settings.load({}, config)
+    assert told.up.to_toml() == read.up.to_toml()
+    assert "destination_port = [80, 443]" in read.up.to_toml()
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"in": "eth1", "rate": "1Mbit/s"}, "between which interfaces?"),
+        (BOTH, "how fast is it to be?"),
+        ({**BOTH, "up-rate": "1Mbit/s", "down-qdisc": "sfb"}, "nothing waits where nothing is slow; give --down-rate"),
+        ({**BOTH, "rate": "quick"}, "`--rate`: expected a rate"),
+        ({**BOTH, "rate": True}, "`rate`: expected a text, found True"),
+        ({**BOTH, "rate": "1Mbit/s", "seed": "one"}, "`seed`: expected a whole number"),
+        ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dscp"]}, "expected NAME:KEY=VALUE,KEY=VALUE, found 'dscp'"),
+        ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dcsp=ef"]}, "dcsp"),
+        ({**BOTH, "rate": "1Mbit/s", "class": ["voice:label=tcp"]}, "packets on a wire have none"),
+        ({**BOTH, "rate": "1Mbit/s", "class": "voice"}, "expected tables headed [[class]]"),
+        ({**BOTH, "rate": "1Mbit/s", "flow": "sauce"}, "sauce"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_named(said: dict[str, Any], expected: str):
+    with pytest.raises(UsageError, match=re.escape(expected)):
+        gateway_settings.settings(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('rat = "1Mbit/s"\n', "unknown key `rat`; did you mean `rate`?"),
+        ("rate = \n", "is no TOML: "),
+        (None, "cannot be read: No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named(tmp_path: Path, text: str | None, expected: str):
+    config = tmp_path / "gateway.toml"
+    if text is not None:
+        config.write_text(text)
+    with pytest.raises(UsageError, match=re.escape(f"{config}: {expected}")):
+        gateway_settings.load({**BOTH}, config)

@@ -1,0 +1,109 @@
+"""The metrics of a link or gateway, in Prometheus' text format."""
+
+import math
+import re
+import socket
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+from headgate.errors import UsageError
+from headgate.live import metrics
+
+#: A line of the format that is no comment: name, labels whose values escape quotes, backslashes and line ends, a number.
+SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (\S+)')
+
+
+def wire(**changes: Any) -> dict[str, Any]:
+    numbers = dict.fromkeys((key for _, key, _ in (*metrics.COUNTERS, *metrics.GAUGES)), 0)
+    times = {"count": 3, "sum_s": 0.25, "below": [(0.01, 1), (0.1, 2)]}
+    rest = {"drops": {}, "marks": {}, "odd": [], "gauges": [], "stalled_ms": 0.0, "queueing": times, "late": times}
+    return {**numbers, **rest, **changes}
+
+
+def view(**up: Any) -> dict[str, Any]:
+    return {"at_s": 1.0, "cpu_s": 0.5, "up": wire(**up), "down": wire()}
+
+
+def read(text: str) -> dict[tuple[str, str], float]:
+    """Every sample by name and labels, each below the head of its own metric."""
+    found = {}
+    kind = name = ""
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            continue
+        if line.startswith("# TYPE "):
+            name, kind = line.split()[2:]
+            assert kind in ("counter", "gauge", "histogram")
+            assert (kind == "counter") == name.endswith("_total")
+            continue
+        match = SAMPLE.fullmatch(line)
+        assert match, line
+        assert match[1] == name or (
+            kind == "histogram" and match[1].removeprefix(name) in ("_bucket", "_sum", "_count")
+        )
+        key = (match[1].removeprefix("headgate_"), match[2] or "")
+        assert key not in found, f"{key} twice"
+        found[key] = float(match[3])
+    return found
+
+
+def test_counts_have_their_directions_and_reasons():
+    found = read(metrics.exposition(view(sent=7, drops={"early": 5, "overflow": 2}, odd=[("fragment", 4)])))
+    assert found["sent_packets_total", 'direction="up"'] == 7
+    assert found["sent_packets_total", 'direction="down"'] == 0
+    assert found["drops_total", 'direction="up",reason="early"'] == 5
+    assert found["drops_total", 'direction="up",reason="overflow"'] == 2
+    assert found["odd_frames_total", 'direction="up",kind="fragment"'] == 4
+    assert found["cpu_seconds_total", ""] == 0.5
+
+
+def test_a_histogram_counts_from_below_and_ends_with_all():
+    found = read(metrics.exposition(view()))
+    bounds = {labels: count for (name, labels), count in found.items() if name == "queueing_seconds_bucket"}
+    up = {labels.split('le="')[1].removesuffix('"'): count for labels, count in bounds.items() if '"up"' in labels}
+    assert up == {"0.01": 1, "0.1": 2, "+Inf": 3}
+    assert found["queueing_seconds_sum", 'direction="up"'] == 0.25
+    assert found["queueing_seconds_count", 'direction="up"'] == 3
+
+
+def test_labels_and_numbers_are_written_so_that_they_can_be_read():
+    gauges = [('a "quoted"\\\nname', math.nan), ("high", math.inf), ("low", -math.inf), ("small", 1e-9)]
+    found = read(metrics.exposition(view(gauges=gauges)))
+    read_back = {labels.split("gauge=")[1]: value for (name, labels), value in found.items() if name == "discipline"}
+    assert math.isnan(read_back.pop('"a \\"quoted\\"\\\\\\nname"'))
+    assert read_back == {'"high"': math.inf, '"low"': -math.inf, '"small"': 1e-9}
+
+
+@pytest.mark.parametrize("address", ["9100", ":9100", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http"])
+def test_what_is_no_address_is_refused(address: str):
+    with pytest.raises(UsageError, match="expected HOST:PORT"):
+        metrics.parse(address)
+
+
+def test_addresses_of_both_families():
+    assert metrics.parse("127.0.0.1:9100") == ("127.0.0.1", 9100)
+    assert metrics.parse("[::1]:9100") == ("::1", 9100)
+
+
+def test_it_answers_who_asks_for_metrics_and_nobody_else_can_listen_there():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match="cannot listen there: Address already in use"):
+            metrics.Exporter(f"127.0.0.1:{port}")
+    looked = []
+
+    def look() -> dict[str, Any]:
+        looked.append(1)
+        return view(sent=len(looked))
+
+    with metrics.Exporter(f"127.0.0.1:{port}").serve(look):
+        for times in (1, 2):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+                assert answer.headers["Content-Type"] == metrics.CONTENT
+                text = answer.read().decode()
+            assert read(text)["sent_packets_total", 'direction="up"'] == times
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/other", timeout=5)
