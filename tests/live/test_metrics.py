@@ -12,7 +12,7 @@ import pytest
 from headgate.errors import UsageError
 from headgate.live import metrics
 
-#: A line of the format that is no comment: name, labels whose values escape quotes, backslashes and line ends, a number.
+#: A line that is no comment: name, labels whose values escape quotes, backslashes and line ends, and a number.
 SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (\S+)')
 
 
