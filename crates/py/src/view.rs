@@ -47,7 +47,8 @@ fn wire<'py>(py: Python<'py>, wire: &WireView, kernel: &KernelCounts) -> PyResul
     shown.set_item("drops", reasons(py, &port.drops)?)?;
     shown.set_item("marks", reasons(py, &port.marks)?)?;
     let odd = || wire.oddities.iter().map(|(oddity, count)| (oddity.name(), count, oddity.forwarded()));
-    let named = |all: &mut dyn Iterator<Item = (&'static str, u64, bool)>| all.map(|odd| (odd.0, odd.1)).collect::<Vec<_>>();
+    let named =
+        |all: &mut dyn Iterator<Item = (&'static str, u64, bool)>| all.map(|odd| (odd.0, odd.1)).collect::<Vec<_>>();
     shown.set_item("odd", named(&mut odd()))?;
     shown.set_item("discarded", named(&mut odd().filter(|odd| !odd.2)))?;
     let quantile = |of: &Histogram, share| of.quantile(share).map(|nanos| nanos / 1e6);
