@@ -8,6 +8,7 @@ __all__ = [
     "VERSION",
     "Controller",
     "Discipline",
+    "Gateway",
     "Link",
     "Outcome",
     "Parameter",
@@ -134,6 +135,7 @@ class Link:
     def stop(self) -> dict[str, Any]:
         """Ends the server, stops the loop, and says what was done in all."""
 
+@final
 class Gateway:
     """A gateway between two interfaces that are there already; it runs until `stop`. On Linux alone."""
 
