@@ -4,6 +4,7 @@ use std::io;
 
 use headgate_core::nearest;
 
+use crate::clock::Monotonic;
 use crate::forward::Forwarder;
 use crate::frame::Layer;
 use crate::io::inspect::{Interface, names};
@@ -55,7 +56,7 @@ impl Gateway {
         let notes = found.iter().flat_map(notes).collect();
         let [a, b] = &interfaces;
         let (a, b) = (open(a)?, open(b)?);
-        let running = Running::start("gateway", move |clock| {
+        let running = Running::start("gateway", Monotonic::new(), move |clock| {
             let [forth, back] = &ways;
             let lanes = [forth.lane(Layer::Ethernet, seed, LABELS[0])?, back.lane(Layer::Ethernet, seed, LABELS[1])?];
             Ok(Forwarder::new(a, b, lanes, clock))
