@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from headgate.evaluate import record, words
+from headgate.evaluate import record, running, words
 from tests.conftest import Command
 
 SHORT = ("evaluate", "faba", "fq", "--quick", "--seeds", "2", "--section", "9", "--section", "10")
@@ -17,7 +17,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("evaluated")
 
 
-def test_two_sections_run_and_are_found_again(command: Command, folder: Path):
+def test_two_sections_run_and_are_found_again(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "POOL", 8)  # so that the 20 folders are three pools
     done = command(*SHORT, "--out", folder)
     assert done.returncode == 0, done.stderr
     assert "9 Traffic mixes and both directions" in done.stdout

@@ -62,23 +62,23 @@ def test_a_failure_is_told_with_its_interval_with_ecn_and_beside_droptail():
         row("sfb", "RTT 20 ms", "strength", 2),
     )
     said = list(words.sentences(found, "sfb", Grade.FAILURE))
-    assert said == ["leaves idle: RTT 200 ms 23.0 ± 2.0 %, with ECN 20.0 ± 2.0 %, DropTail 1.00 ± 2.0 (6.2)"]
+    assert said == ["6.2 leaves idle: 23.0 ± 2.0 %, with ECN 20.0 ± 2.0 %, DropTail 1.00 (RTT 200 ms)"]
 
 
 def test_many_cases_are_told_by_their_ends():
     rows = [row("sfb", f"RTT {rtt} ms", "failure", rtt / 10) for rtt in (560, 200, 300)]
     said = list(words.sentences(section(*rows), "sfb", Grade.FAILURE))
-    assert said == ["leaves idle: in all 3 cases, from 20.0 ± 2.0 % (RTT 200 ms) to 56.0 ± 2.0 % (RTT 560 ms) (6.2)"]
+    assert said == ["6.2 leaves idle: in all 3 cases, from 20.0 ± 2.0 % (RTT 200 ms) to 56.0 ± 2.0 % (RTT 560 ms)"]
 
 
 def test_a_relative_measure_is_told_with_its_part_of_droptails():
     said = list(words.sentences(section(row("sfb", "", "failure", 90, relative=0.92)), "sfb", Grade.FAILURE))
-    assert said == ["leaves idle: Round trips 90.0 %, 92.0 ± 5.0 % of DropTail's (6.2)"]
+    assert said == ["6.2 leaves idle: 90.0 %, 92.0 ± 5.0 % of DropTail's (Round trips)"]
 
 
 def test_what_noise_hides_is_named_without_a_judgement():
     said = list(words.sentences(section(row("sfb", "", "cannot tell", 9)), "sfb", Grade.CANNOT_TELL))
-    assert said == ["idle capacity: Round trips 9.00 ± 2.0 % (6.2)"]
+    assert said == ["6.2 idle capacity: 9.00 ± 2.0 % (Round trips)"]
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,10 @@ def evaluate(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
 ) -> None:
-    """Characterize disciplines by RFC 7928, sections 5 to 10: strengths and failures on one page.
+    """Grade disciplines by the guidelines of RFC 7928.
 
-    DropTail is run as the baseline. Points (a case, a discipline and a seed) that are finished already are not run
+    Sections 5 to 10, with and without ECN, on one page: strengths and failures of each discipline, and of DropTail as
+    the baseline. Points (a case, a discipline and a seed) that are finished already are not run
     again. Ctrl-C keeps what is finished; the same command resumes.
     """
     from headgate.evaluate import catalogue, show

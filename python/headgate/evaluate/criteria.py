@@ -22,17 +22,31 @@ def busy(measure: str = "idle", where: str = "the link") -> Criterion:
     )
 
 
-def short(measure: str = "p95_ms", where: str = "the queue") -> Criterion:
+def short(measure: str = "p95_ms", where: str = "the queue", of: str = "95th percentile") -> Criterion:
     """The queue should be shorter than DropTail's, which is what an AQM is for: a quarter is, three quarters hardly."""
     return Criterion(
         measure=measure,
-        what=f"95th percentile of the delay in {where}",
+        what=f"delay in {where}, {of}",
         unit="ms",
         strong=0.25,
         weak=0.75,
         relative=True,
-        strength=f"keeps {where} short, 95th percentile",
-        failure=f"hardly shortens {where}, 95th percentile",
+        strength=f"keeps {where} short, {of}",
+        failure=f"hardly shortens {where}, {of}",
+    )
+
+
+def used(measure: str, where: str) -> Criterion:
+    """Where traffic itself leaves capacity unused, a discipline should not add a tenth to that."""
+    return Criterion(
+        measure=measure,
+        what=f"use of {where}",
+        unit="%",
+        strong=0.97,
+        weak=0.9,
+        relative=True,
+        strength=f"makes use of {where}",
+        failure=f"loses use of {where}",
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from headgate import style
-from headgate.papers.axes import apart
+from headgate.papers.axes import MARKERS, apart
 from headgate.plot import data
 from headgate.plot.panels import columns, heading
 from headgate.plot.tradeoff import mark, scale_delay
@@ -31,7 +32,7 @@ class Panel(NamedTuple):
 def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]]) -> Figure:
     """The figure of one section of the document."""
     drawn = list(panels(section))
-    axes = apart([style.fold(panel.title, 110 // columns(len(drawn))) for panel in drawn], 2.7)
+    axes = apart([style.fold(panel.title, 90 // columns(len(drawn))) for panel in drawn], 2.7)
     looks = style.looks([each["spec"] for each in disciplines])
     everything = [points for panel in drawn for points in panel.points.values() if len(points)]
     for panel, each in zip(drawn, axes, strict=True):
@@ -67,11 +68,14 @@ def _points(rows: Sequence[Mapping[str, Any]], case: str) -> dict[tuple[str, boo
 
 
 def _draw(axes: Axes, panel: Panel, looks: Mapping[str, style.Look]) -> None:
+    # Disciplines of one family have colours that are near each other.
+    markers = dict(zip(looks, itertools.cycle(MARKERS), strict=False))
     for (spec, ecn), points in panel.points.items():
         look = looks[spec]
         label = f"{look.label}, ECN" if ecn else look.label
+        dashes = WITH_ECN if ecn else look.dashes
         if len(points):
-            mark(axes, points, look.colour, WITH_ECN if ecn else look.dashes, label, hollow=ecn)
+            mark(axes, points, look.colour, dashes, label, marker=markers[spec], hollow=ecn)
 
 
 def _named(label: object) -> bool:

@@ -19,6 +19,11 @@ def idle(direction: str = "forward", link: str | None = None) -> Measure:
     return lambda run: 100 * (1 - of_link(run, "utilisation", direction, link))
 
 
+def used_percent(direction: str) -> Measure:
+    """Per cent of the time in which a direction of the bottleneck had something to send."""
+    return lambda run: 100 * of_link(run, "utilisation", direction, None)
+
+
 def p95_ms(direction: str = "forward", link: str | None = None) -> Measure:
     """The queueing delay that 95 in 100 packets did not exceed, in ms."""
     return lambda run: of_link(run, "delay_ms_p95", direction, link)

@@ -76,10 +76,8 @@ def _discipline(document: Mapping[str, Any], each: Mapping[str, Any]) -> Html:
     if not each["ecn"]:
         parts.append(tag("p", text("It cannot mark, so it ran without ECN only.")))
     for grade, title in TOLD.items():
-        said = [line for section in document["sections"] for line in words.sentences(section, each["spec"], grade)] or [
-            "none"
-        ]
-        listed = tag("ul", join(tag("li", text(line)) for line in said))
+        said = [line for section in document["sections"] for line in words.sentences(section, each["spec"], grade)]
+        listed = tag("ul", join(tag("li", text(line)) for line in said or ["none"]))
         if grade is Grade.CANNOT_TELL:
             parts.append(tag("details", join([tag("summary", text(f"{title}: {len(said)}")), listed])))
         else:
@@ -92,16 +90,21 @@ def _section(document: Mapping[str, Any], section: Mapping[str, Any], drawn: Pic
         f"Ellipses of one standard deviation of mean queueing delay and goodput in the tests of section "
         f"{section['number']}, a panel a case; the tables below have the numbers."
     )
-    choices = tag("ul", join(tag("li", text(choice)) for choice in section["choices"]))
     parts = [
         tag("h2", text(f"{section['number']} {section['title']}")),
         tag("p", text(section["about"])),
         shown(drawn.untitled, alternative),
         *(_test(document, test) for test in section["tests"]),
-        tag("h4", text("What the RFC leaves open, and departures")) if section["choices"] else NONE,
-        choices if section["choices"] else NONE,
+        _choices(section["choices"]),
     ]
     return tag("section", join(parts), id=_anchor(section))
+
+
+def _choices(choices: Sequence[str]) -> Html:
+    if not choices:
+        return NONE
+    listed = tag("ul", join(tag("li", text(choice)) for choice in choices))
+    return tag("div", join([tag("h4", text("What the RFC leaves open, and departures")), listed]), class_="choices")
 
 
 def _test(document: Mapping[str, Any], test: Mapping[str, Any]) -> Html:

@@ -55,7 +55,7 @@ _SERIES = Test(
     criteria=(
         share("long_share", "flows that cross both links"),
         busy("second_idle", "the second link"),
-        short("long_ms", "the queues of both links, mean"),
+        short("long_ms", "the queues of both links", "mean"),
     ),
     times=Times(90, 20),
     quick=Times(40, 15),

@@ -66,12 +66,12 @@ def cells(section: Mapping[str, Any], qdisc: str) -> Iterator[str]:
         rows = (row for test in section["tests"] if test["name"] == headline["test"] for row in test["values"])
         wanted = {"qdisc": qdisc, "measure": headline["measure"], "case": headline["case"], "ecn": False}
         found = next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
-        yield style.MISSING if found["mean"] is None else style.number(found["mean"])
+        yield style.MISSING if found["mean"] is None else words.shown(found["mean"])
 
 
 def _table(document: Mapping[str, Any]) -> Table:
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    drawn.add_column("section", overflow="fold")
+    drawn.add_column("section", min_width=32, overflow="fold")
     for each in document["disciplines"]:
         drawn.add_column(each["label"] + ("" if each["ecn"] else "\nno ECN"), justify="right", overflow="fold")
     for section in document["sections"]:
@@ -84,9 +84,8 @@ def _table(document: Mapping[str, Any]) -> Table:
 
 
 def _verdict(count: words.Count) -> Text:
-    return Text(f"{count.verdict} ", style=STYLES[count.verdict]).append(
-        f"{count.strengths}+ {count.failures}- {count.unclear}?", style="default"
-    )
+    counted = f"\n{count.strengths}+ {count.failures}- {count.unclear}?"
+    return Text(count.verdict, style=STYLES[count.verdict]).append(counted, style="default")
 
 
 def _failures(document: Mapping[str, Any], qdisc: str) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headgate.evaluate.criteria import busy, quick, share, short, spared
-from headgate.evaluate.measures import completion_ms, group_delay_ms, idle, loss_percent, p95_ms
+from headgate.evaluate.criteria import busy, quick, share, short, spared, used
+from headgate.evaluate.measures import completion_ms, group_delay_ms, loss_percent, p95_ms, used_percent
 from headgate.evaluate.network import DUMBBELL, HEAD, room, tcp, udp
 from headgate.evaluate.section import Headline, Section, Test, Times
 from headgate.evaluate.stability import MILD
@@ -51,14 +51,14 @@ reverse = {{ limit = "{room()}p", qdisc = "compared" }}
     + tcp("down", MILD, start='"0s..5s"')
     + tcp("up", MILD, start='"0s..5s"', **{"from": '"right"', "to": '"left"'}),
     measures={
-        "idle_down": idle("forward"),
-        "idle_up": idle("reverse"),
+        "use_down": used_percent("forward"),
+        "use_up": used_percent("reverse"),
         "p95_down_ms": p95_ms("forward"),
         "p95_up_ms": p95_ms("reverse"),
     },
     criteria=(
-        busy("idle_down", "the link down"),
-        busy("idle_up", "the link up"),
+        used("use_down", "the link down"),
+        used("use_up", "the link up"),
         short("p95_down_ms", "the queue down"),
         short("p95_up_ms", "the queue up"),
     ),
@@ -73,7 +73,7 @@ SECTION = Section(
     tests=(_MIX, _BOTH_WAYS),
     headlines=(
         Headline("9-1", "calls_ms", "queue for calls, p95 ms"),
-        Headline("9-2", "idle_down", "idle with traffic both ways, %"),
+        Headline("9-2", "use_down", "use with traffic both ways, %"),
     ),
     choices=("The mix is ours: the RFC names kinds of applications.", "9.2: both directions have the same rate."),
 )

@@ -103,7 +103,7 @@ _YIELDS = Criterion(
     strong=25,
     weak=75,
     strength="lets LEDBAT yield, its goodput",
-    failure="takes LEDBAT for one more TCP flow, its goodput",
+    failure="does not let LEDBAT yield, its goodput",
 )
 
 _SCAVENGER = Test(

@@ -71,7 +71,7 @@ def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[
         if fitting:
             base = [row for row in same if row["qdisc"] == BASELINE != qdisc]
             places = ", ".join(dict.fromkeys(row["place"] for row in fitting))
-            yield f"{_said(fitting[0], grade)}: {_amounts(fitting, mine, base)} ({places})"
+            yield f"{places} {_said(fitting[0], grade)}: {_amounts(fitting, mine, base)}"
 
 
 def _said(row: Row, grade: Grade) -> str:
@@ -95,16 +95,18 @@ def _case(rows: Sequence[Row], base: Sequence[Row]) -> str:
     """The numbers of one case: without ECN, with it, and DropTail's where they are not compared with it already."""
     amounts = ", ".join(f"with ECN {_amount(row)}" if row["ecn"] else _amount(row) for row in rows)
     droptail = [row for row in base if row["where"] == rows[0]["where"]]
-    beside = f", DropTail {interval(droptail[0]['value'])}" if droptail else ""
-    return f"{rows[0]['where']} {amounts}{beside}"
+    beside = f", DropTail {_mean(droptail[0]['value'])}" if droptail else ""
+    return f"{amounts}{beside} ({rows[0]['where']})"
 
 
 def _amount(row: Row) -> str:
     if not row["relative"]:
         return f"{interval(row['value'])} {row['unit']}"
-    mean = row["value"]["mean"]
-    value = style.MISSING if mean is None else f"{style.number(mean)} {row['unit']}"
-    return f"{value}, {interval(row['compared'], 100)} % of DropTail's"
+    return f"{_mean(row['value'])} {row['unit']}, {interval(row['compared'], 100)} % of DropTail's"
+
+
+def _mean(numbers: Mapping[str, Any]) -> str:
+    return style.MISSING if numbers["mean"] is None else shown(numbers["mean"])
 
 
 def _named(row: Row) -> str:
@@ -115,8 +117,14 @@ def interval(numbers: Mapping[str, Any], scale: float = 1) -> str:
     """A number with half its 95 % interval: `23 ± 2`."""
     if numbers["mean"] is None:
         return style.MISSING
-    half = scale * numbers["half"]
-    return style.number(scale * numbers["mean"]) + (f" ± {style.number(half, 2)}" if half else "")
+    half = shown(scale * numbers["half"], 2)
+    return shown(scale * numbers["mean"]) + (f" ± {half}" if half != "0" else "")
+
+
+def shown(value: float, digits: int = 3) -> str:
+    """A number of about so many digits, of which two at most are decimals."""
+    rounded = style.fixed(value, min(style.decimals(value, digits), 2)) if value else "0"
+    return rounded if rounded.strip("-0.") else "0"
 
 
 def asked_for(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -63,7 +63,14 @@ def scale_delay(axes: Axes, points: list[data.Array]) -> None:
     if delays.max() > max(delays.min(), _FLOOR_MS) * _WIDE:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda ms, _: style.plain(ms)))
+        axes.xaxis.set_minor_formatter(FuncFormatter(_between_decades))
     axes.margins(0.1)
+
+
+def _between_decades(ms: float, _: object) -> str:
+    """What stands between powers of ten: 2 and 5 of each."""
+    shown = style.plain(ms)
+    return shown if shown.strip("0.") in ("2", "5") else ""
 
 
 def _dots(axes: Axes, points: data.Array, look: style.Look, unit: str) -> Line2D:
@@ -73,7 +80,14 @@ def _dots(axes: Axes, points: data.Array, look: style.Look, unit: str) -> Line2D
 
 
 def mark(
-    axes: Axes, points: data.Array, colour: str, dashes: style.Dashes, label: str, *, hollow: bool = False
+    axes: Axes,
+    points: data.Array,
+    colour: str,
+    dashes: style.Dashes,
+    label: str,
+    *,
+    marker: str = "o",
+    hollow: bool = False,
 ) -> Line2D:
     """Draws one dot a seed, their mean and their ellipse; a `hollow` one is told from another of the same colour."""
     if len(points) > 1:
@@ -84,15 +98,10 @@ def mark(
             axes.fill(outline[:, 0], outline[:, 1], facecolor=colour, alpha=0.2, linewidth=0)
         axes.plot(outline[:, 0], outline[:, 1], color=colour, linestyle=dashes, linewidth=1.1)
         axes.plot(points[:, 0], points[:, 1], linestyle="none", marker=".", markersize=4, color=colour, alpha=0.6)
+    x, y = points.mean(axis=0)
     inside, edge = ("white", colour) if hollow else (colour, "white")
     (dot,) = axes.plot(
-        *points.mean(axis=0),
-        linestyle="none",
-        marker="o",
-        markersize=7,
-        color=inside,
-        markeredgecolor=edge,
-        label=label,
+        x, y, linestyle="none", marker=marker, markersize=7, color=inside, markeredgecolor=edge, label=label
     )
     return dot
 
