@@ -102,11 +102,11 @@ fn receivers_see_the_marks() {
     let marked: u64 = report.flows.iter().map(|flow| flow.marked).sum();
     let by_link: u64 = view.wires[0].totals.counts().marks.iter().sum();
     assert!(by_link > 0 && marked > 0, "{marked} of {by_link}");
+    // What the link marked comes to the receivers, but for what is in the queue and on the link at the end: 50 and 9 packets.
+    assert!(report.marked <= by_link && report.marked + 59 >= by_link, "{} of {by_link}", report.marked);
     assert_eq!(report.flows[2].marked, 0, "it did not ask for ECN");
-    // A receiver repeats the echo until it is answered (RFC 3168, section 6.1.3), and the kernel counts what an echo
-    // acknowledges: TCP's count is an upper bound. UDP's is exact, but for what is under way.
-    assert!(report.flows[3].marked <= by_link, "{} of {by_link}", report.flows[3].marked);
-    assert!(marked <= by_link * 20, "{marked} of {by_link}");
+    // The sender of TCP takes more for marked than was, and UDP's receiver sees each of its own.
+    assert!(marked >= report.marked && report.flows[3].marked <= report.marked, "{marked}, {}", report.marked);
 }
 
 #[test]

@@ -123,6 +123,22 @@ fn find(text: &str, name: &str) -> Option<Counters> {
     Some(Counters { received: at(1)?, receive_drops: at(3)?, sent: at(9)?, send_drops: at(11)? })
 }
 
+/// Packets with a CE mark that have come to the thread's host, as its IP counts them (`InCEPkts`).
+///
+/// # Errors
+/// What the system says; `NotFound` if the kernel does not count them.
+pub fn marked_packets() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/thread-self/net/netstat")?;
+    count_of(&text, "IpExt:", "InCEPkts").ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// A number in a text such as /proc/net/netstat (proc_pid_net(5)): lines come in pairs that begin alike, names and numbers.
+fn count_of(text: &str, section: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter(|line| line.starts_with(section)).map(str::split_whitespace);
+    let (names, numbers) = (lines.next()?, lines.next()?);
+    names.zip(numbers).find(|(here, _)| *here == name)?.1.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +152,14 @@ mod tests {
         assert_eq!(find(text, "hg0"), Some(expected));
         assert_eq!(find(text, "hg"), None);
         assert_eq!(find("hg0: 1 2 3\n", "hg0"), None);
+    }
+
+    #[test]
+    fn a_count_is_found_by_section_and_name() {
+        let text = "TcpExt: A InCEPkts\nTcpExt: 1 2\nIpExt: B InCEPkts C\nIpExt: 3 4 5\n";
+        assert_eq!(count_of(text, "IpExt:", "InCEPkts"), Some(4));
+        assert_eq!(count_of(text, "IpExt:", "InECT0Pkts"), None);
+        assert_eq!(count_of("IpExt: InCEPkts\n", "IpExt:", "InCEPkts"), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::ports;
 use super::report::Completed;
 use super::shared::Shared;
 use super::udp::STAMP;
-use crate::io::tcp;
+use crate::io::{interface, tcp};
 
 /// Room for what is read at a time: datagrams that the kernel merged come as long as this.
 const ROOM: usize = 64 << 10;
@@ -50,6 +50,8 @@ pub struct Received {
     pub deliveries: Deliveries,
     /// Transfers that came whole, in order of time.
     pub completed: Vec<Completed>,
+    /// Packets that came with a CE mark, of all flows together.
+    pub marked: u64,
 }
 
 /// All receivers of a host.
@@ -77,7 +79,7 @@ impl Receivers {
         let make = |(place, flow): (usize, &(u32, Receives))| Receiver::new(*flow, address, place, &watch);
         let receivers = flows.iter().enumerate().map(make).collect::<io::Result<Vec<_>>>()?;
         let deliveries = Deliveries::new(slot, warm);
-        let received = Received { flows: receivers, deliveries, completed: Vec::new() };
+        let received = Received { flows: receivers, deliveries, completed: Vec::new(), marked: 0 };
         Ok(Receivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
     }
 
@@ -98,6 +100,8 @@ impl Receivers {
                 self.look(ready.token)?;
             }
         }
+        // A kernel that does not count them has seen none that anybody knows of.
+        self.received.marked = interface::marked_packets().unwrap_or(0);
         Ok(self.received)
     }
 

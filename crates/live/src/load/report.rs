@@ -17,6 +17,8 @@ pub struct LoadReport {
     pub deliveries: Vec<Delivery>,
     /// Every transfer that began: those that came whole in the order in which they did, then the others.
     pub transfers: Vec<Completed>,
+    /// Packets that came to receivers with a CE mark, by their hosts' own count, warm-up included.
+    pub marked: u64,
     /// How much later than their sources wrote them datagrams were sent, in nanoseconds: the error of the senders.
     pub late: Histogram,
     /// What went wrong with a flow, or what the kernel does otherwise than the scenario says: a sentence each.
@@ -55,7 +57,8 @@ pub struct FlowReport {
     pub srtt: Option<Span>,
     /// The least round-trip time that TCP saw, warm-up included.
     pub min_rtt: Option<Span>,
-    /// Packets that came to the receiver with a CE mark: of UDP those that it saw, of TCP as it told the sender.
+    /// Packets that came to the receiver with a CE mark: of UDP those that it saw, of TCP as it told the sender, who takes
+    /// all that an acknowledgement with an echo acknowledges for marked (RFC 3168, section 6.1.3): more than there were.
     pub marked: u64,
     /// From sending to receiving each datagram, in nanoseconds; empty for TCP.
     pub delay: Histogram,
@@ -95,6 +98,7 @@ impl LoadReport {
             flow.delay = receiver.delay;
         }
         self.transfers.extend(received.completed);
+        self.marked += received.marked;
         received.deliveries
     }
 
