@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from headgate.results import Result
     from headgate.sweeps.api import sweep
     from headgate.sweeps.result import Sweep
+    from headgate.tuning.margins import Margins, sensitivity
     from headgate.tuning.tuned import Tuned, tune
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Group",
     "HeadgateError",
     "InterruptedRunError",
+    "Margins",
     "Parameter",
     "Preset",
     "Result",
@@ -56,6 +58,7 @@ __all__ = [
     "disciplines",
     "load",
     "run",
+    "sensitivity",
     "sources",
     "sweep",
     "tune",
@@ -70,6 +73,8 @@ _LATER = {
     "Result": "headgate.results",
     "sweep": "headgate.sweeps.api",
     "Sweep": "headgate.sweeps.result",
+    "Margins": "headgate.tuning.margins",
+    "sensitivity": "headgate.tuning.margins",
     "Tuned": "headgate.tuning.tuned",
     "tune": "headgate.tuning.tuned",
 }

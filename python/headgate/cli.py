@@ -19,7 +19,7 @@ from headgate.live.cli import link
 from headgate.live.gateway_cli import gateway
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
-from headgate.tuning.cli import tune
+from headgate.tuning.cli import sensitivity, tune
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -251,6 +251,7 @@ def why(
 app.command()(sweep)
 app.command()(query)
 app.command()(tune)
+app.command()(sensitivity)
 app.command()(evaluate)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 app.command()(gateway)

@@ -22,6 +22,7 @@ COMMANDS = [
     "sweep",
     "query",
     "tune",
+    "sensitivity",
     "list",
     "show",
     "rerun",

@@ -29,6 +29,7 @@ REST = {
 SHORTENED = """\
 headgate() {
   if [ "$1" = tune ]; then set -- "$@" --trials 2 --held-out 2 --seeds 1; fi
+  if [ "$1" = sensitivity ]; then set -- "$@" --seeds 1; fi
   if [ "$1" = run ] || [ "$1" = sweep ]; then set -- "$@" --set duration=4s --set warmup=1s --set 'seeds=[1]'; fi
   "$PYTHON" -m headgate "$@"
 }

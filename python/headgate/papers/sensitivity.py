@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from headgate import variations
 from headgate.errors import UsageError
 from headgate.papers import catalogue, show
 from headgate.papers.judge import Verdict
@@ -49,18 +49,14 @@ def rows(name: str, out: Path, how: How, watcher: Callable[[str], Watcher]) -> l
 def table(name: str, found: list[Row]) -> Table:
     """A row for each value, a column for each claim."""
     experiment = catalogue.experiment(name)
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"{name}: what open parameters decide", title_justify="left")
     many = len(experiment.claims) > WORDS
     caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]
     caption += [", ".join(f"{mark} {word}" for word, mark in MARKS.items())] if many else []
-    drawn.caption = "\n".join(caption)
-    drawn.caption_justify = "left"
-    drawn.add_column("parameter")
-    drawn.add_column("value")
-    for number in range(1, len(experiment.claims) + 1):
-        drawn.add_column(str(number) if many else f"claim {number}")
+    heads = [str(number) if many else f"claim {number}" for number in range(1, len(experiment.claims) + 1)]
+    rows = []
     for row in found:
         words = [claim["verdict"] for claim in row.claims]
-        verdicts = (Text(MARKS[word] if many else word, style=show.STYLES[word]) for word in words)
-        drawn.add_row(row.name, f"{row.value}{' (ours)' if row.ours else ''}", *verdicts)
-    return drawn
+        verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[word]) for word in words]
+        rows.append(variations.Row(row.name, str(row.value), row.ours, verdicts))
+    title = f"{name}: what open parameters decide"
+    return variations.table(title, heads, rows, chosen="ours", caption="\n".join(caption))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headgate import style
+from headgate import store, style
 from headgate.plot import data
 from headgate.plot.completion import completion
 from headgate.plot.delay import delay_cdf
@@ -51,6 +51,14 @@ def figures(result: Result) -> dict[str, Figure]:
 def pictures(result: Result, dpi: float = style.DPI) -> dict[str, Picture]:
     """Every figure as SVG and PNG, by file name; drawn once, for the files and for the page."""
     return {name: picture(figure, dpi) for name, figure in figures(result).items()}
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Writes one figure as SVG and PNG, `path` without its ending; gives the PNG's path."""
+    drawn = picture(figure)
+    for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
+        store.write_bytes(path.with_name(f"{path.name}.{kind}"), content)
+    return path.with_name(f"{path.name}.png")
 
 
 def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | None = None) -> list[Path]:

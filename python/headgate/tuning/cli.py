@@ -83,6 +83,50 @@ def tune(
         raise typer.Exit(1)
 
 
+@explained
+def sensitivity(
+    file: File,
+    objective: Annotated[
+        list[str] | None, typer.Option(metavar="METRIC", help="What to look at (default: p95 queue delay, goodput).")
+    ] = None,
+    qdisc: Qdisc = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=LOW..HIGH", help="Vary this parameter (default: each, from half to twice)."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")] = None,
+    changes: Changes = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    threads: Threads = None,
+) -> None:
+    """Show what each of a discipline's parameters does near its value, the others as they are."""
+    from headgate.progress import Bar
+    from headgate.runner import Watcher
+    from headgate.tuning import margins
+
+    scenario = loaded(file, changes or (), qdisc, seeds)
+    found = margins.sensitivity(
+        scenario,
+        objective or margins.OBJECTIVES,
+        params=param or (),
+        out=out,
+        threads=threads,
+        watcher=Watcher() if as_json else Bar(),
+    )
+    if as_json:
+        typer.echo(json.dumps(found.document(), indent=1, allow_nan=False))
+        return
+    from headgate.plot.save import save
+    from headgate.tuning import margins_show
+
+    console().print(margins_show.table(found))
+    for sentence in margins_show.sentences(found):
+        typer.echo(sentence)
+    typer.echo(f"\nfigure  {save(margins_show.figure(found), found.folder / 'sensitivity')}")
+    typer.echo(f"folder  {found.folder}")
+
+
 def loaded(file: Path, changes: Sequence[str], qdisc: str | None, seeds: int | None) -> Scenario:
     """A scenario with one discipline: the one asked for, or the only one of the file."""
     try:

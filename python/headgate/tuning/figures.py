@@ -15,7 +15,6 @@ from headgate.tuning.goals import Goal
 from headgate.tuning.outcome import Outcome
 from headgate.tuning.space import Range
 from headgate.tuning.study import Trial
-from headgate.units import Units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,11 +68,9 @@ def front(outcome: Outcome) -> Figure:
     figure = new_figure(4.4)
     for place, goal in enumerate(goals[1:], 1):
         panel = figure.add_subplot(1, len(goals) - 1, place)
-        _dots(
-            panel, outcome, lambda trial: (trial.values(outcome.plan.goals) or [math.nan])[0] / _scale(goals[0]), goal
-        )
+        _dots(panel, outcome, lambda trial: (trial.values(outcome.plan.goals) or [math.nan])[0] / goals[0].scale, goal)
         if len(goals) == 2 and outcome.best:
-            line = [(values[0] / _scale(goals[0]), values[1] / _scale(goal)) for trial in outcome.best
+            line = [(values[0] / goals[0].scale, values[1] / goal.scale) for trial in outcome.best
                     if (values := trial.values(outcome.plan.goals)) is not None]  # fmt: skip
             panel.step(*zip(*line, strict=True), where="post", color=FOUND, linewidth=1.2)
         panel.set_xlabel(_label(goals[0]))
@@ -107,7 +104,7 @@ def _dots(panel: Axes, outcome: Outcome, x: Callable[[Trial], Any], goal: Goal) 
     goals = outcome.plan.goals
     place = goals.goals.index(goal)
     for trials, look in _layers(outcome):
-        points = [(x(trial), values[place] / _scale(goal)) for trial in trials
+        points = [(x(trial), values[place] / goal.scale) for trial in trials
                   if (values := trial.values(goals)) is not None]  # fmt: skip
         if points:
             panel.plot(*zip(*points, strict=True), linestyle="none", **look)
@@ -145,15 +142,8 @@ def _ticks(panel: Axes, axis: Range | None) -> None:
     panel.minorticks_off()
 
 
-def _scale(goal: Goal) -> float:
-    """Rates are drawn in Mbit/s."""
-    return 1e6 if goal.metric.measure.units is Units.RATE else 1.0
-
-
 def _label(goal: Goal) -> str:
-    unit = "Mbit/s" if goal.metric.measure.units is Units.RATE else goal.metric.measure.units.value.name
-    name = f"{goal.metric}{f' ({unit})' if unit else ''}"
-    return style.fold(name[0].upper() + name[1:], 22)
+    return style.fold(goal.label, 22)
 
 
 def _note(outcome: Outcome) -> str:

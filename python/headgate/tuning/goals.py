@@ -10,6 +10,7 @@ from headgate.metrics import Bound, Metric, bound, metric
 from headgate.papers.judge import Judgement, Quantity, above, below
 from headgate.results import Result
 from headgate.scenario import Scenario
+from headgate.units import Units
 
 DIRECTIONS = {"minimise": True, "minimize": True, "maximise": False, "maximize": False}
 
@@ -27,6 +28,18 @@ class Goal(NamedTuple):
 
     def __str__(self) -> str:
         return f"{'minimise' if self.lower else 'maximise'} {self.metric}"
+
+    @property
+    def scale(self) -> float:
+        """What a figure divides values by: rates are drawn in Mbit/s."""
+        return 1e6 if self.metric.measure.units is Units.RATE else 1.0
+
+    @property
+    def label(self) -> str:
+        """The metric as an axis of a figure calls it, with the unit."""
+        unit = "Mbit/s" if self.metric.measure.units is Units.RATE else self.metric.measure.units.value.name
+        name = f"{self.metric}{f' ({unit})' if unit else ''}"
+        return name[0].upper() + name[1:]
 
     def better(self, tuned: Quantity, reference: Quantity) -> Judgement:
         """Whether `tuned` is better than `reference`, by the 95 % interval of the differences seed by seed."""

@@ -125,16 +125,10 @@ def fresh(seen: Sequence[int], count: int) -> list[int]:
 
 
 def _draw(found: Outcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
-    from headgate.plot.picture import picture
+    from headgate.plot.save import save
     from headgate.tuning import figures
 
-    written = []
-    for name, figure in figures.figures(found, decides).items():
-        drawn = picture(figure)
-        for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
-            store.write_bytes(folder / f"{name}.{kind}", content)
-        written.append(folder / f"{name}.png")
-    return written
+    return [save(figure, folder / name) for name, figure in figures.figures(found, decides).items()]
 
 
 def _forget(folder: Path, new: Sequence[Path]) -> None:

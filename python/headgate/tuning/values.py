@@ -97,9 +97,9 @@ def kind_of(parameter: _core.Parameter) -> str:
 def scales(parameter: _core.Parameter) -> list[Scale]:
     """The ways in which a parameter's values are measured; none if they are no quantities."""
     kind = kind_of(parameter)
-    whole = kind == "whole number"
+    whole = kind in ("whole number", "packets or bytes")  # levels are compared with averages
     ways = _WAYS.get(kind) or ((_UNITS[kind],) if kind in _UNITS else ())
-    return [Scale(units, whole or "p" in units or "B" in units) for units in ways]
+    return [Scale(units, whole or "B" in units) for units in ways]
 
 
 def choices(parameter: _core.Parameter) -> list[str]:

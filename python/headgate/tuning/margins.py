@@ -1,0 +1,159 @@
+"""How much a discipline's parameters matter near where they are: each one varied alone, the others as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headgate import api, store
+from headgate._core import ScenarioError
+from headgate.errors import UsageError
+from headgate.papers.judge import Quantity
+from headgate.runner import Watcher
+from headgate.scenario import Scenario
+from headgate.spread import figure
+from headgate.tuning import space
+from headgate.tuning.goals import Goals
+from headgate.tuning.space import Axis, Range
+from headgate.tuning.spec import Spec
+from headgate.tuning.tuned import only
+
+#: What is looked at where nothing is named: what RFC 7928 (section 2.7) sets against each other.
+OBJECTIVES = ("p95 queue delay", "goodput")
+#: Parameters are varied from half to twice their value, unless a range is named.
+TIMES = 2.0
+#: Values of a parameter over its range, both ends among them.
+VALUES = 5
+SCHEMA = 1
+
+
+class Value(NamedTuple):
+    """One value of one parameter: what was measured of each metric, or why it could not be."""
+
+    name: str
+    text: str
+    chosen: bool
+    measured: dict[str, Quantity]
+    refused: str = ""
+
+
+class Margins(NamedTuple):
+    """Every value of every parameter, and the discipline as it was."""
+
+    scenario: Scenario
+    base: Spec
+    goals: Goals
+    axes: tuple[Axis, ...]
+    reference: dict[str, Quantity]
+    values: list[Value]
+    folder: Path
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document (docs/guide/tuning.md)."""
+        return {
+            "schema": SCHEMA,
+            "scenario": self.scenario.name,
+            "qdisc": str(self.base),
+            "seeds": self.scenario.seeds,
+            "was": {name: figure(quantity.per_seed) for name, quantity in self.reference.items()},
+            "values": [
+                {
+                    "parameter": value.name,
+                    "value": value.text,
+                    "refused": value.refused or None,
+                    "metrics": {name: figure(found.per_seed) for name, found in value.measured.items()},
+                    "difference": {
+                        name: figure((found - self.reference[name]).per_seed) for name, found in value.measured.items()
+                    },
+                }
+                for value in self.values
+            ],
+        }
+
+
+def sensitivity(
+    scenario: str | Path | Scenario,
+    objective: str | Sequence[str] = OBJECTIVES,
+    *,
+    params: Sequence[str] = (),
+    qdisc: str | None = None,
+    set: Iterable[str] = (),
+    seeds: int | Iterable[int] | None = None,
+    out: str | Path = "results",
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> Margins:
+    """Varies each of a discipline's parameters from half to twice its value, and measures each `objective`.
+
+    `params` names those that are varied (all numeric ones otherwise), with a range or a list if need be, as for `tune`.
+    The runs are one result below `out`, where the same call resumes. Raises what `tune` raises.
+    """
+    qdiscs = [qdisc] if qdisc else []
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
+    else:
+        scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
+    base = only(scenario)
+    goals = Goals.of([objective] if isinstance(objective, str) else objective, (), scenario)
+    axes = _axes(base, params)
+    planned = [
+        Value(axis.name, text, text == base.value(axis.name), {}) for axis in axes for text in _texts(base, axis)
+    ]
+    checked = [_checked(scenario, base, value) for value in planned]
+    specs = dict.fromkeys([str(base), *(str(_spec(base, value)) for value in checked if not value.refused)])
+    whole = scenario.changed(qdiscs=list(specs))
+    folder = Path(out) / f"sensitivity-{scenario.name}-{base.discipline.name}-{whole.config_hash[:8]}"
+    result = api.run_into(folder, whole, threads=threads, report=False, watcher=watcher)
+    found = {spec: goals.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
+    measured = [
+        value if value.refused else value._replace(measured=found[str(_spec(base, value))]) for value in checked
+    ]
+    margins = Margins(scenario, base, goals, tuple(axes), found[str(base)], measured, folder)
+    store.write_json(folder / "sensitivity.json", margins.document())
+    return margins
+
+
+def _axes(base: Spec, params: Sequence[str]) -> list[Axis]:
+    """The parameters to vary: between half and twice their value where no other range is named."""
+    named = space.space(base, params)
+    written = {axis.name: text for axis, text in zip(named, params, strict=bool(params))}
+    found: list[Axis] = []
+    for axis in named:
+        parameter = next(each for each in base.discipline.parameters if each.name == axis.name)
+        near = None if "=" in written.get(axis.name, "") else space.around(base, parameter, TIMES)
+        found.append(near if near is not None and isinstance(axis, Range) else axis)
+    return found
+
+
+def _texts(base: Spec, axis: Axis) -> list[str]:
+    """The values of a parameter that are tried, ascending: the one that is there among them."""
+    if not isinstance(axis, Range):
+        return list(dict.fromkeys([base.value(axis.name), *axis.words]))
+    part = [step / (VALUES - 1) for step in range(VALUES)]
+    # Near a value, equal factors are equal steps.
+    ratio = axis.low > 0 and (axis.log or axis.high / axis.low <= TIMES**2)
+    at = [axis.low * (axis.high / axis.low) ** p if ratio else axis.low + (axis.high - axis.low) * p for p in part]
+    now = base.value(axis.name)
+    value = axis.scale.read(now)
+    texts = {axis.text(each): each for each in at}
+    # A value within a part in a hundred of the one that is there is that one.
+    texts = {text: each for text, each in texts.items() if value is None or abs(each - value) > 0.01 * abs(value)}
+    if value is not None:
+        texts[now] = value
+    return sorted(texts, key=lambda text: texts[text])
+
+
+def _spec(base: Spec, value: Value) -> Spec:
+    return base.having({value.name: value.text})
+
+
+def _checked(scenario: Scenario, base: Spec, value: Value) -> Value:
+    """The value, refused if the discipline cannot have it beside the others."""
+    try:
+        scenario.changed(qdiscs=[str(_spec(base, value))])
+    except ScenarioError as error:
+        if value.chosen:
+            raise UsageError(error.message) from None
+        return value._replace(refused=error.message)
+    return value

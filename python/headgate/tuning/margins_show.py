@@ -1,0 +1,104 @@
+"""What parameters do near where they are, as a table, a sentence for each metric, and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from headgate import style, variations
+from headgate.papers.judge import Verdict
+from headgate.plot.panels import heading, new_figure
+from headgate.tuning.goals import Goal
+from headgate.tuning.margins import Margins, Value
+from headgate.tuning.show import STYLES, change, seeds
+from headgate.tuning.space import Range
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def table(margins: Margins) -> Table:
+    """A row for each value, a column for each metric: what it is, and by how much that is more or less."""
+    goals = margins.goals.goals
+    rows = [
+        variations.Row(value.name, value.text, value.chosen, [_cell(margins, value, goal) for goal in goals])
+        for value in margins.values
+    ]
+    title = f"{margins.scenario.name}: what the parameters of {margins.base} do, one at a time"
+    caption = f"{seeds(margins.scenario.seeds)}; changes whose 95 % interval, seed by seed, leaves no doubt"
+    return variations.table(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
+
+
+def sentences(margins: Margins) -> Iterator[str]:
+    """For each metric the parameters that move it, the one that moves it most first; then what cannot be, and why."""
+    for goal in margins.goals.goals:
+        steps = {axis.name: max(map(abs, _told(margins, axis.name, goal)), default=0.0) for axis in margins.axes}
+        moving = sorted((name for name, step in steps.items() if step), key=lambda name: -steps[name])
+        name = str(goal.metric)
+        said = ", ".join(f"{each} (by up to {style.number(100 * steps[each], 2)} %)" for each in moving)
+        yield f"{name[0].upper()}{name[1:]}: {f'moved by {said}' if moving else 'moved by none of them'}."
+    for value in margins.values:
+        if value.refused:
+            yield f"{value.name}={value.text} cannot be: {value.refused}."
+
+
+def figure(margins: Margins) -> Figure:
+    """A panel for each parameter and metric: means with their 95 % intervals over the values, as it was in grey."""
+    with style.applied():
+        goals, axes = margins.goals.goals, margins.axes
+        across = min(5, len(axes))
+        down = -(-len(axes) // across)
+        drawn = new_figure(2.3 * down * len(goals) + 1.1)
+        for row, goal in enumerate(goals):
+            first: Axes | None = None
+            for place, axis in enumerate(axes):
+                panel = drawn.add_subplot(down * len(goals), across, row * down * across + place + 1, sharey=first)
+                first = first or panel
+                _panel(panel, margins, axis.name, goal, number=isinstance(axis, Range))
+                panel.tick_params(labelleft=place % across == 0)
+                if place % across == 0:
+                    panel.set_ylabel(style.fold(goal.label, 22))
+        means = f"Means over {seeds(margins.scenario.seeds)} with their 95 % intervals"
+        title = f"{margins.scenario.name}: what the parameters of {margins.base.discipline.name} do, one at a time"
+        heading(drawn, title, f"{means}; the band is the discipline as it was.")
+        return drawn
+
+
+def _panel(panel: Axes, margins: Margins, name: str, goal: Goal, *, number: bool) -> None:
+    scale, metric = goal.scale, str(goal.metric)
+    reference = margins.reference[metric]
+    low, high = ((reference.mean + sign * reference.half) / scale for sign in (-1, 1))
+    panel.axhspan(low, high, color=style.BAND, zorder=0)
+    panel.axhline(reference.mean / scale, color=style.MODEST, linewidth=0.8)
+    values = [value for value in margins.values if value.name == name and value.measured]
+    means = [value.measured[metric].mean / scale for value in values]
+    halves = [value.measured[metric].half / scale for value in values]
+    places = list(range(len(values)))
+    panel.errorbar(places, means, yerr=halves, fmt="o-" if number else "o", markersize=4, color=style.TCP, capsize=2)
+    panel.set_xticks(places, [value.text for value in values], fontsize=7.5)
+    panel.set_xlabel(name)
+
+
+def _cell(margins: Margins, value: Value, goal: Goal) -> Text:
+    if value.refused:
+        return Text("cannot be" if goal is margins.goals.goals[0] else "", style="dim")
+    found, was = value.measured[str(goal.metric)], margins.reference[str(goal.metric)]
+    verdict = goal.better(found, was).verdict
+    cell = Text(goal.metric.show(found))
+    if not value.chosen and verdict is not Verdict.CANNOT_TELL and found != was:
+        cell.append(f"  {change(found, was)}", style=STYLES[verdict])
+    return cell
+
+
+def _told(margins: Margins, name: str, goal: Goal) -> Iterator[float]:
+    """The parts by which a metric is clearly moved by a parameter's values."""
+    was = margins.reference[str(goal.metric)]
+    for value in margins.values:
+        if value.name == name and value.measured and was.mean:
+            found = value.measured[str(goal.metric)]
+            if goal.better(found, was).verdict is not Verdict.CANNOT_TELL and found != was:
+                yield (found - was).mean / abs(was.mean)

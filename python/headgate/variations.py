@@ -1,0 +1,30 @@
+"""What values of parameters do, one varied at a time: a row for each value, a column for each thing seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+
+class Row(NamedTuple):
+    """One value of one parameter, whether it is the one that was there before, and what was seen with it."""
+
+    name: str
+    value: str
+    chosen: bool
+    cells: Sequence[Text]
+
+
+def table(title: str, heads: Sequence[str], rows: Iterable[Row], *, chosen: str, caption: str) -> Table:
+    """The table; `chosen` is written behind the values that were there before."""
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    drawn.caption, drawn.caption_justify = caption, "left"
+    for head in ("parameter", "value", *heads):
+        drawn.add_column(head)
+    for row in rows:
+        drawn.add_row(row.name, f"{row.value}{f' ({chosen})' if row.chosen else ''}", *row.cells)
+    return drawn
