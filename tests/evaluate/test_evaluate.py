@@ -1,8 +1,10 @@
 """`headgate evaluate` from the command to the page."""
 
 import json
+from importlib import resources
 from pathlib import Path
 
+import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
@@ -26,6 +28,9 @@ def test_two_sections_run_and_are_found_again(command: Command, folder: Path, mo
     again = command(*SHORT, "--out", folder, "--json")
     assert again.returncode == 0
     document = json.loads(again.stdout)
+    schema = json.loads(resources.files("headgate").joinpath("schema/evaluate-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
     kept = folder / "faba-fq-quick-seeds2-section-9-10"
     assert json.loads((kept / record.DOCUMENT).read_text())["sections"] == document["sections"]
     assert len(list((folder / "runs").iterdir())) == 5 * 4

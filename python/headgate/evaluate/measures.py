@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,11 +110,23 @@ def during(metric: str, begin_s: float, end_s: float) -> Callable[[Run], Array]:
     return inside
 
 
-#: What is measured in every test. `delay_ms` and `goodput_mbps` make the ellipses (section 2.7).
-COMMON: Mapping[str, Measure] = {
-    "goodput_mbps": measures.in_unit(measures.goodput(), 1e-6),
-    "delay_ms": measures.link("delay_ms_mean"),
-    "p95_ms": p95_ms(),
-    "idle": idle(),
-    "loss": loss_percent(),
+class Common(NamedTuple):
+    """What is measured in every test, and its title in a table."""
+
+    title: str
+    measure: Measure
+
+
+#: The RFC's end-to-end metrics (section 2), all flows together; `delay_ms` and `goodput_mbps` make the ellipses (2.7).
+COMMON: Mapping[str, Common] = {
+    "goodput_mbps": Common("Goodput Mbit/s", measures.in_unit(measures.goodput(), 1e-6)),
+    "idle": Common("Idle %", idle()),
+    "delay_ms": Common("Delay in the queue ms, mean", measures.link("delay_ms_mean")),
+    "p50_ms": Common("median", measures.link("delay_ms_p50")),
+    "p95_ms": Common("p95", p95_ms()),
+    "p99_ms": Common("p99", measures.link("delay_ms_p99")),
+    "loss": Common("Lost %", loss_percent()),
+    "loss_sync": Common(
+        "Flows that lose in one loss event %", measures.in_unit(measures.link("loss_sync_global"), 100)
+    ),
 }

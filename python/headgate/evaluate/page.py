@@ -10,6 +10,7 @@ from typing import Any
 from headgate import style
 from headgate.evaluate import ellipses, show, words
 from headgate.evaluate.grade import Grade
+from headgate.evaluate.measures import COMMON
 from headgate.plot.picture import Picture, picture
 from headgate.report.markup import NONE, Html, join, table, tag, text
 from headgate.report.markup import picture as shown
@@ -112,16 +113,28 @@ def _test(document: Mapping[str, Any], test: Mapping[str, Any]) -> Html:
     ecn = "" if test["ecn"] else "; nobody in it could take marks"
     rows = list(_rows(document, test))
     titles = ["Criterion and case", *(each["label"] for each in document["disciplines"])]
+    listed = table("Green: a strength; red: a failure; ?: cannot be told.", titles, rows)
     parts = [
         tag("h3", text(f"{test['place']} {test['title']}")),
         tag("p", text(f"{test['about']} {lasting}{ecn}."), class_="where"),
-        tag(
-            "div",
-            table("Green: a strength; red: a failure; ?: cannot be told.", titles, rows),
-            class_="grades",
-        ),
+        tag("div", listed, class_="grades"),
+        _besides(document, test),
     ]
     return tag("div", join(parts), class_="test")
+
+
+def _besides(document: Mapping[str, Any], test: Mapping[str, Any]) -> Html:
+    """What is measured in every test, a row for each discipline and case."""
+    labels = {each["spec"]: each["label"] for each in document["disciplines"]}
+    found: dict[str, list[Html]] = {}
+    for row in test["values"]:
+        if row["measure"] in COMMON:
+            name = ", ".join(filter(None, [labels[row["qdisc"]], row["case"], "ECN" if row["ecn"] else ""]))
+            found.setdefault(name, []).append(text(words.interval(row)))
+    titles = ["Discipline and case", *(each.title for each in COMMON.values())]
+    listed = table("All flows together.", titles, ([text(name), *cells] for name, cells in found.items()))
+    summary = tag("summary", text("Goodput, delay and loss of all flows together"))
+    return tag("details", join([summary, tag("div", listed, class_="grades")]))
 
 
 def _rows(document: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[Sequence[Html]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,7 +111,7 @@ def _section(section: Section, found: Found, how: How) -> dict[str, Any]:
         "title": section.title,
         "about": section.about,
         "choices": list(section.choices),
-        "headlines": [each.__dict__ for each in section.headlines],
+        "headlines": [asdict(each) for each in section.headlines],
         "tests": [_test(test, found, how) for test in section.tests],
     }
 
@@ -162,6 +163,6 @@ def _where(found: Found, number: int) -> dict[str, Any]:
 
 
 def _criterion(criterion: Criterion) -> dict[str, Any]:
-    return {name: value for name, value in criterion.__dict__.items() if name not in ("strength", "failure")} | {
+    return {name: value for name, value in asdict(criterion).items() if name not in ("strength", "failure")} | {
         "words": {"strength": criterion.strength, "failure": criterion.failure}
     }

@@ -80,6 +80,7 @@ def run(sections: Sequence[Section], found: Sequence[Candidate], out: Path, how:
     began = time.perf_counter()
     wanted = list(places(sections, found))
     parts = [_part(number, place, how) for number, place in enumerate(wanted)]
+    common = {name: each.measure for name, each in COMMON.items()}
     values: dict[int, dict[str, Quantity]] = {}
     cpu_s = 0.0
     for first in range(0, len(parts), POOL):
@@ -88,7 +89,7 @@ def run(sections: Sequence[Section], found: Sequence[Candidate], out: Path, how:
         cpu_s += cost
         for part in pool:
             of = (part.labels[0], part.number)
-            named = measured({**COMMON, **wanted[part.number].test.measures}, {of: runs[of]})
+            named = measured({**common, **wanted[part.number].test.measures}, {of: runs[of]})
             values[part.number] = {measure: quantity for (measure, _, _), quantity in named.items()}
     return Found(values, wanted, cpu_s, time.perf_counter() - began)
 
