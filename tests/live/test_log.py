@@ -9,7 +9,9 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
-from tests.live.test_link import command, host, link, needed, serve, succeeds
+from tests.conftest import Command
+from tests.live import test_link
+from tests.live.test_link import host, link, needed, serve, succeeds
 
 __all__ = ["needed"]
 
@@ -89,16 +91,16 @@ def test_captured_times_are_those_of_the_clock_on_the_wall(logged: Path):
     assert 0 < time.time() - float(first) < 600
 
 
-def test_a_log_overwrites_nothing(logged: Path):
+def test_a_log_overwrites_nothing(command: Command, logged: Path):
     before = document(logged)
-    done = link("--rate", "1Mbit/s", "--log", logged, "true")
+    done = command("link", "--rate", "1Mbit/s", "--log", logged, "true")
     assert done.returncode == 2
     assert done.stderr == f"error: --log {logged}: there is something in it already, and a log overwrites nothing\n"
     assert document(logged) == before
 
 
-def test_a_folder_that_cannot_be_is_told_before_anything_starts(tmp_path: Path):
-    done = link("--rate", "1Mbit/s", "--log", "/proc/none", "true")
+def test_a_folder_that_cannot_be_is_told_before_anything_starts(command: Command, tmp_path: Path):
+    done = command("link", "--rate", "1Mbit/s", "--log", "/proc/none", "true")
     assert (done.returncode, done.stderr) == (2, "error: --log /proc/none: No such file or directory\n")
     done = link("--rate", "1Mbit/s", "--cc", "nonesuch", "--log", tmp_path / "none", "true")
     assert done.returncode == 2
@@ -108,7 +110,9 @@ def test_a_folder_that_cannot_be_is_told_before_anything_starts(tmp_path: Path):
 def test_a_full_disk_ends_the_log_and_not_the_link(tmp_path: Path):
     if not succeeds("unshare", "-m", "true"):
         pytest.skip("it needs root for a disk of its own")
-    run = command("--rate", "50Mbit/s", "--log", tmp_path / "disk" / "log", serve("source", 1_500_000), *host("fetch"))
+    run = test_link.command(
+        "--rate", "50Mbit/s", "--log", tmp_path / "disk" / "log", serve("source", 1_500_000), *host("fetch")
+    )
     script = 'mount -t tmpfs -o size=256k none "$0" && "$@"; code=$?; cp -r "$0"/log "$0"/../kept; exit $code'
     (tmp_path / "disk").mkdir()
     words = ["unshare", "-m", "sh", "-c", script, str(tmp_path / "disk"), *run]
@@ -125,7 +129,7 @@ def test_a_full_disk_ends_the_log_and_not_the_link(tmp_path: Path):
 
 def test_kill_9_leaves_a_log_that_can_be_read(tmp_path: Path):
     arguments = ("--rate", "10Mbit/s", "--log", tmp_path / "log", serve("source", 100_000_000), *host("fetch"))
-    with subprocess.Popen(command(*arguments)) as process:
+    with subprocess.Popen(test_link.command(*arguments)) as process:
         near, end = tmp_path / "log" / "near.pcapng", time.monotonic() + 20
         while not (near.exists() and near.stat().st_size > 50_000) and time.monotonic() < end:
             time.sleep(0.02)

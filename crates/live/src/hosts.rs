@@ -85,11 +85,11 @@ pub(crate) fn apart(sysctls: Sysctls) -> io::Result<Ends> {
 /// A near host alone: at the far end is the network that this thread is in, which forwards for it. There nothing is changed
 /// but what is gone with the process: a device with its address, and a table of translated addresses.
 pub(crate) fn outside(sysctls: Sysctls) -> io::Result<Ends> {
-    if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
-        let what = "this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, what));
-    }
     let opened = Host::new(Namespace::here()?, |tun| {
+        if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
+            let what = "this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+        }
         let v4 = free(tun.name())?;
         interface::set_address(tun.name(), v4[1], 30)?;
         quiet(tun.name(), None)?;
