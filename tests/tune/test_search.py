@@ -7,12 +7,13 @@ from pathlib import Path
 import optuna
 import pytest
 
+import headgate
 from headgate.errors import InterruptedRunError, ResultError
 from headgate.papers.judge import Quantity
 from headgate.runner import Watcher
-from headgate.tuning import outcome
+from headgate.tuning import outcome, show
+from headgate.tuning.outcome import Compared
 from headgate.tuning.search import BATCH, Search
-from headgate.tuning.show import change
 from headgate.tuning.study import FILE, NAME, Plan, Trial
 from tests.conftest import Command
 from tests.tune.conftest import CHANGES, plan_of
@@ -162,8 +163,8 @@ def test_the_front_is_what_nothing_betters_and_the_best_keeps_the_bound():
 
 def test_a_change_has_its_interval():
     # Differences -4 and -6 of a mean of 10: half of 50 %, plus and minus 12.706 / 10.
-    assert change(Quantity((6.0, 4.0)), Quantity((10.0, 10.0))) == "down 50.0 ± 127 %"
-    assert change(Quantity((0.0,)), Quantity((0.0,))) == "as it was"
+    assert show.change(Quantity((6.0, 4.0)), Quantity((10.0, 10.0))) == "down 50.0 ± 127 %"
+    assert show.change(Quantity((0.0,)), Quantity((0.0,))) == "as it was"
 
 
 def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: pytest.MonkeyPatch):
@@ -172,3 +173,13 @@ def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "optuna", None)
     done = command("tune", small, "--objective", "jain", *TUNE)
     assert (done.returncode, "tuning needs Optuna: pip install 'headgate[tune]'" in done.stderr) == (2, True)
+
+
+def test_a_bound_that_was_broken_and_is_kept_is_said_so(in_memory: headgate.Result):
+    plan = plan_of("red", ["maxp"], ["jain"], ["queue delay < 30ms"])
+    was, now = trial(0, 0.9, 40.0), trial(1, 0.8, 20.0)
+    compared = Compared(now, was.measured, now.measured)
+    found = outcome.Outcome(plan, [was, now], [now], [compared], in_memory)
+    cells = [str(cell) for column in show.comparison(found, compared).columns for cell in column.cells]
+    assert cells[-2:] == ["worse", "keeps < 30 ms, was broken"]
+    assert "jain down 11.1 %: 0.800 after 0.900" in show.sentence(found, compared)

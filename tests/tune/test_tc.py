@@ -42,7 +42,7 @@ def test_units_are_those_of_tc():
 
 def test_what_tc_cannot_say_is_noted():
     assert tc.command(Spec.of("blue"), SCENARIO) is None
-    assert "tc cannot change Linux's levels=8, bins=16" in notes("sfb")
+    assert "tc cannot change what the preset linux has: levels=8, bins=16" in notes("sfb")
     assert "levels" not in notes("sfb:preset=linux")
     assert notes("hhf") == ""
 

@@ -61,12 +61,13 @@ class Search:
         whole = _Whole(watcher or Watcher())
         whole.begin(count * seeds, cached * seeds, (count - cached) * seeds * duration_s)
         try:
-            for number, first in enumerate(range(0, count, BATCH)):
-                asked = self._ask(number, range(first, min(count, first + BATCH)))
-                self._simulate(asked, count, threads, whole)
-                for each in asked:
-                    self._tell(each, self.record.trials[each.number])
-                self._see_that_something_is_measured()
+            with batch.supervised(lambda: len(self.record.trials) * seeds, count * seeds, self.folder):
+                for number, first in enumerate(range(0, count, BATCH)):
+                    asked = self._ask(number, range(first, min(count, first + BATCH)))
+                    self._simulate(asked, threads, whole)
+                    for each in asked:
+                        self._tell(each, self.record.trials[each.number])
+                    self._see_that_something_is_measured()
         finally:
             whole.close()
         return [self.record.trials[number] for number in range(count)]
@@ -79,15 +80,13 @@ class Search:
             self._working.enqueue_trial(now)
         return [self._working.ask() for _ in trials]
 
-    def _simulate(self, asked: Sequence[optuna.Trial], count: int, threads: int | None, watcher: Watcher) -> None:
+    def _simulate(self, asked: Sequence[optuna.Trial], threads: int | None, watcher: Watcher) -> None:
         """Runs what is not finished yet."""
         proposals = [(self._proposal(each), each) for each in asked]
         jobs = [job for trial, each in proposals if trial.number not in self.record.trials
                 for job in self._jobs(trial, each)]  # fmt: skip
-        seeds = len(self.plan.scenario.seeds)
         try:
-            with batch.supervised(lambda: len(self.record.trials) * seeds, count * seeds, self.folder):
-                run_points(jobs, self._run, threads=threads, watcher=watcher)
+            run_points(jobs, self._run, threads=threads, watcher=watcher)
         finally:
             self._done.clear()
 

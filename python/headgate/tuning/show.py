@@ -82,7 +82,7 @@ def comparison(outcome: Outcome, each: Compared) -> Table:
         word = "the same" if now == was else WORDS[judged]
         drawn.add_row(*_row(goal.metric, each), Text(word, style=STYLES[judged]))
     for bound in goals.bounds:
-        drawn.add_row(*_row(bound.metric, each), _kept(bound, each.tuned[str(bound.metric)]))
+        drawn.add_row(*_row(bound.metric, each), _kept(bound, each))
     return drawn
 
 
@@ -237,11 +237,13 @@ def _row(metric: Metric, each: Compared) -> tuple[str, str, str, str]:
     return str(metric), metric.show(was), metric.show(now), f"{sign}{metric.show(step)}"
 
 
-def _kept(bound: Bound, measured: Quantity) -> Text:
-    verdict = bound.judge(measured).verdict
+def _kept(bound: Bound, each: Compared) -> Text:
+    """Whether a bound is kept, and whether it was."""
+    before, verdict = (bound.judge(found[str(bound.metric)]).verdict for found in (each.reference, each.tuned))
     words = {Verdict.HOLDS: "keeps", Verdict.DIFFERS: "breaks", Verdict.CANNOT_TELL: "cannot tell"}
+    was = ", was broken" if before is Verdict.DIFFERS and verdict is Verdict.HOLDS else ""
     value = bound.metric.measure.units.setting(bound.value)
-    return Text(f"{words[verdict]} {bound.sign} {value}", style=STYLES[verdict])
+    return Text(f"{words[verdict]} {bound.sign} {value}{was}", style=STYLES[verdict])
 
 
 def _held_out(outcome: Outcome) -> list[int]:

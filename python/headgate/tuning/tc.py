@@ -228,7 +228,7 @@ def _unsaid(spec: Spec, kind: Kind) -> list[str]:
     if any(preset.name == "linux" for preset in spec.discipline.presets):
         linux = dict(spec.discipline.values("linux"))
         differ = [f"{each.name}={linux[each.name]}" for each in others if linux[each.name] != spec.value(each.name)]
-        return [f"tc cannot change Linux's {', '.join(differ)}"] if differ else []
+        return [f"tc cannot change what the preset linux has: {', '.join(differ)}"] if differ else []
     return [f"tc cannot say {each.name}={value}" for each in others if (value := spec.value(each.name)) != each.default]
 
 
