@@ -8,7 +8,8 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from headgate.evaluate import record, running, words
+from headgate.evaluate import catalogue, record, running, words
+from headgate.evaluate.candidates import candidates
 from tests.conftest import Command
 
 SHORT = ("evaluate", "faba", "fq", "--quick", "--seeds", "2", "--section", "9", "--section", "10")
@@ -50,6 +51,21 @@ def test_the_page_has_its_parts_and_the_table_every_number(folder: Path):
     assert {row["qdisc"] for row in rows} == {"droptail", "faba", "fq"}
     whole = sum(len(test["grades"]) for section in document["sections"] for test in section["tests"])
     assert sum(words.total(document, each["spec"]).whole for each in document["disciplines"]) == whole
+
+
+@pytest.mark.parametrize(
+    ("specs", "quick", "seeds", "sections", "name"),
+    [
+        (["sfb", "faba"], False, None, [], "sfb-faba"),
+        (["droptail"], True, None, [], "droptail-quick"),
+        (["faba", "faba"], False, 4, [10, 9], "faba-seeds4-section-9-10"),
+    ],
+)
+def test_an_evaluation_has_a_folder_of_its_own(
+    specs: list[str], quick: bool, seeds: int | None, sections: list[int], name: str
+):
+    path = record.folder(Path("out"), catalogue.chosen(sections), candidates(specs), running.How(quick, seeds))
+    assert path == Path("out", name)
 
 
 @pytest.mark.parametrize(

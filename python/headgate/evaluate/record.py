@@ -37,7 +37,7 @@ class Record(NamedTuple):
 
 def folder(out: Path, sections: Sequence[Section], found: Sequence[Candidate], how: How) -> Path:
     """Where an evaluation of these disciplines is kept, besides the runs it shares with others."""
-    names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in found[1:]]
+    names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in found[1:] or found]
     name = "-".join(names)
     if len(name) > LONGEST:
         name = f"{len(names)}-disciplines-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
