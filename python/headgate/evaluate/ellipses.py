@@ -11,7 +11,7 @@ import numpy as np
 from headgate import style
 from headgate.papers.axes import MARKERS, apart
 from headgate.plot import data
-from headgate.plot.panels import columns, heading
+from headgate.plot.panels import columns, figure_of, heading
 from headgate.plot.tradeoff import mark, scale_delay
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
     for panel, each in zip(drawn, axes, strict=True):
         scale_delay(each, everything)
         _draw(each, panel, looks)
-    owner = axes[0].figure
+    owner = figure_of(axes[0])
     handles = {handle.get_label(): handle for each in axes for handle in each.lines if _named(handle.get_label())}
     owner.legend(handles=list(handles.values()), loc="outside lower center", ncols=6)
     for place, each in enumerate(axes):
@@ -46,8 +46,8 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
             each.set_ylabel("Goodput (Mbit/s)")
         if place >= len(axes) - columns(len(axes)):
             each.set_xlabel("Mean time in the queue (ms)")
-    heading(owner, f"{section['number']} {section['title']}: up and to the left is better")  # type: ignore[arg-type]
-    return owner  # type: ignore[return-value]
+    heading(owner, f"{section['number']} {section['title']}: up and to the left is better")
+    return owner
 
 
 def panels(section: Mapping[str, Any]) -> Iterator[Panel]:
