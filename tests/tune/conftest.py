@@ -1,5 +1,9 @@
 """A search that takes a blink: three seconds of the small scenario's network under RED."""
 
+import json
+from importlib import resources
+
+import jsonschema
 import pytest
 
 from headgate.scenario import Scenario
@@ -10,6 +14,13 @@ from headgate.tuning.study import Plan
 from tests.conftest import SMALL
 
 CHANGES = ["duration=3s", "seeds=[1]"]
+
+
+def valid(name: str, document: object) -> None:
+    """Holds a document to the schema that ships with the package."""
+    schema = json.loads(resources.files("headgate").joinpath(f"schema/{name}-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(document)
 
 
 def plan_of(qdisc: str, params: list[str], objectives: list[str], bounds: list[str] | None = None) -> Plan:

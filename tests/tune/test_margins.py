@@ -10,6 +10,7 @@ from headgate.scenario import Scenario
 from headgate.tuning import margins, margins_show
 from headgate.tuning.margins import Margins
 from tests.conftest import SMALL, Command
+from tests.tune.conftest import valid
 
 
 def of(qdisc: str, folder: Path, *params: str, objective: str = "p95 queue delay") -> Margins:
@@ -36,6 +37,7 @@ def test_a_value_that_cannot_be_beside_the_others_is_told(tmp_path: Path):
     assert [value.text for value in refused] == ["40%"]
     assert "minth=40% cannot be: red: minth" in " ".join(margins_show.sentences(found))
     document = json.loads((found.folder / "sensitivity.json").read_text())
+    valid("sensitivity", document)
     assert document["values"][-1]["metrics"] == {}
     assert "minth" in document["values"][-1]["refused"]
 

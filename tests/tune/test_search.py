@@ -16,7 +16,7 @@ from headgate.tuning.outcome import Compared
 from headgate.tuning.search import BATCH, Search
 from headgate.tuning.study import FILE, NAME, Plan, Trial
 from tests.conftest import Command
-from tests.tune.conftest import CHANGES, plan_of
+from tests.tune.conftest import CHANGES, plan_of, valid
 
 TUNE = ["--qdisc", "red", *(word for each in CHANGES for word in ("--set", each)), "--out", "out"]
 
@@ -122,6 +122,7 @@ def test_the_command_tells_what_was_found(command: Command, small: Path):
     assert "seeds 2 to 3, not seen" in done.stdout
     (folder,) = Path("out").iterdir()
     document = json.loads((folder / "tuned.json").read_text())
+    valid("tune", document)
     (found,) = document["found"]
     assert f'scenario  qdiscs = ["{found["qdisc"]}"]' in done.stdout
     assert found["tc"]["command"] in done.stdout

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import api, store
+from headgate import _core, api, store
 from headgate._core import ScenarioError
 from headgate.errors import UsageError
 from headgate.papers.judge import Quantity
@@ -26,6 +26,8 @@ TIMES = 2.0
 #: Values of a parameter over its range, both ends among them.
 VALUES = 5
 SCHEMA = 1
+#: The runs, as a result of their own.
+RUNS = "runs"
 
 
 class Value(NamedTuple):
@@ -53,6 +55,7 @@ class Margins(NamedTuple):
         """The JSON document (docs/guide/tuning.md)."""
         return {
             "schema": SCHEMA,
+            "version": _core.VERSION,
             "scenario": self.scenario.name,
             "qdisc": str(self.base),
             "seeds": self.scenario.seeds,
@@ -104,7 +107,7 @@ def sensitivity(
     specs = dict.fromkeys([str(base), *(str(_spec(base, value)) for value in checked if not value.refused)])
     whole = scenario.changed(qdiscs=list(specs))
     folder = Path(out) / f"sensitivity-{scenario.name}-{base.discipline.name}-{whole.config_hash[:8]}"
-    result = api.run_into(folder, whole, threads=threads, report=False, watcher=watcher)
+    result = api.run_into(folder / RUNS, whole, threads=threads, report=False, watcher=watcher)
     found = {spec: goals.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
     measured = [
         value if value.refused else value._replace(measured=found[str(_spec(base, value))]) for value in checked

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headgate import style
+from headgate import _core, style
 from headgate.metrics import Bound, Metric
 from headgate.papers.judge import Quantity, Verdict
 from headgate.spread import figure
@@ -164,6 +164,7 @@ def document(outcome: Outcome, importances: Importances) -> dict[str, Any]:
     plan, goals = outcome.plan, outcome.plan.goals
     return {
         "schema": SCHEMA,
+        "version": _core.VERSION,
         "scenario": plan.scenario.name,
         "qdisc": str(plan.base),
         "objectives": [{"metric": str(goal.metric), "direction": goal.direction} for goal in goals.goals],
