@@ -11,6 +11,7 @@ import pyarrow.dataset
 import pytest
 
 import headgate
+from headgate import store
 from tests.cli.test_run import wait_for
 from tests.conftest import SMALL, Command
 from tests.sweep.conftest import POINTS, SWEPT
@@ -174,10 +175,19 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path, command: Command, small
     done = command("sweep", "swept.toml", "--out", "file")
     assert (done.returncode, "cannot write results" in done.stderr) == (3, True)
     assert "nosuch" in command("sweep", "swept.toml", "--out", "nosuch://x").stderr
+    assert "has no `*`" in command("query", "memory://x-*", "select 1").stderr
     with pytest.raises(headgate.ResultError, match=r"no sweep\.json"):
         headgate.Sweep.load(in_folder.path)
     with pytest.raises(headgate.UsageError, match="say what to sweep"):
         headgate.sweep(headgate.Scenario.parse(SMALL))
+
+
+def test_two_sweeps_never_write_to_one_folder(swept: Path, tmp_path: Path):
+    first = headgate.sweep(swept, out=tmp_path, seeds=1, grid={"link.rate": ["1Mbit/s"]})
+    before = every_file(Path(first.url))
+    with store.held(Path(first.url)), pytest.raises(headgate.ResultError, match="another run is writing"):
+        headgate.sweep(swept, out=tmp_path, seeds=2, grid={"link.rate": ["1Mbit/s"]})
+    assert every_file(Path(first.url)) == before
 
 
 def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(swept: Path, tmp_path: Path, command: Command):

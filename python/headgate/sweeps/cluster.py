@@ -59,11 +59,12 @@ class Cluster:
 
     def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
         """See `Executor`; `ClusterError` if the cluster is lost, or a worker is a stranger."""
+        lost: tuple[type[BaseException], ...] = (*_gone(), OSError)
         try:
             return _Run(self._client, dataset, watcher).all(points)
         except StrangerError as error:
             raise ClusterError(str(error)) from None
-        except _lost() as error:
+        except lost as error:
             kept = f"{dataset.finished} of {len(dataset.plan.points)} points are finished; the same sweep resumes"
             raise ClusterError(f"the cluster at {self._address} is lost ({_short(error)}): {kept}") from None
         finally:
@@ -118,12 +119,12 @@ class _Run:
         return new
 
     def _take(self, point: Point, future: Future) -> None:
-        error = future.exception()
+        error: BaseException | None = future.exception()
         if error is None:
             done: Finished = future.result()
             self._dataset.keep(point, done)
             self._cpu_s += done.timing.cpu_s
-        elif isinstance(error, StrangerError | OSError) or _is_loss(error):
+        elif isinstance(error, (StrangerError, *_gone())):
             raise error
         else:
             self._errors[point] = error
@@ -198,18 +199,14 @@ def _strange(theirs: Identity, ours: Identity) -> str | None:
     return None
 
 
-def _lost() -> tuple[type[BaseException], ...]:
-    """What Dask raises when the scheduler is gone."""
+def _gone() -> tuple[type[BaseException], ...]:
+    """What a point's future raises when the scheduler is gone."""
     from concurrent.futures import CancelledError
 
     from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
 
-    return (CancelledError, FutureCancelledError, CommClosedError, OSError)
-
-
-def _is_loss(error: BaseException) -> bool:
-    return isinstance(error, _lost())
+    return (CancelledError, FutureCancelledError, CommClosedError)
 
 
 def _short(error: BaseException) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,6 +28,9 @@ class Folder(Protocol):
     def write(self, name: str, data: bytes) -> None:
         """Writes a file; `ResultError` if that fails."""
 
+    def held(self) -> AbstractContextManager[object]:
+        """Within it, other processes are kept out where that is possible: `ResultError` if one writes there."""
+
 
 class Memory:
     """Files that nobody keeps."""
@@ -46,6 +51,10 @@ class Memory:
     def write(self, name: str, data: bytes) -> None:
         """See `Folder`."""
         self._files[name] = data
+
+    def held(self) -> AbstractContextManager[object]:
+        """See `Folder`."""
+        return nullcontext()
 
 
 class Local:
@@ -83,6 +92,10 @@ class Local:
         except OSError as error:
             raise store.not_writable(self._path, error) from None
 
+    def held(self) -> AbstractContextManager[object]:
+        """See `Folder`."""
+        return store.held(self._path)
+
 
 class Remote:
     """A folder that fsspec reaches. Object stores write whole files alone, so that none is ever seen half."""
@@ -92,6 +105,8 @@ class Remote:
             from fsspec.core import url_to_fs
         except ImportError:
             raise UsageError(f"{url} needs fsspec: pip install 'headgate[cluster]'") from None
+        if glob.has_magic(url):  # fsspec would look for files that match
+            raise UsageError(f"the URL of a dataset has no `*`, `?` or `[`: found {url}")
         try:
             self.files, self._path = url_to_fs(url)
         except (ImportError, ValueError) as error:  # a scheme that needs a package of its own, or that nobody knows
@@ -119,6 +134,10 @@ class Remote:
         path = f"{self._path}/{name}"
         self._do("write results to", self.files.makedirs, path.rsplit("/", 1)[0], exist_ok=True)
         self._do("write results to", self.files.pipe_file, path, data)
+
+    def held(self) -> AbstractContextManager[object]:
+        """See `Folder`: object stores know no locks. Two sweeps would write the same bytes."""
+        return nullcontext()
 
     def _do(self, what: str, job: Any, *args: Any, **named: Any) -> Any:
         try:

@@ -95,23 +95,26 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Cost:
     points = missing(dataset)
     total = len(dataset.plan.points)
     began = time.perf_counter()
-    dataset.begin()
-    watcher.begin(total, total - len(points), sum(duration(dataset.plan, point) for point in points))
     cpu_s = 0.0
-    try:
-        with supervised(lambda: dataset.finished, total, dataset.folder.url):
-            if points:
-                cpu_s = executor.run(points, dataset, watcher)
-    finally:
-        dataset.conclude()
+    with dataset.folder.held():
+        dataset.begin()
+        watcher.begin(total, total - len(points), sum(duration(dataset.plan, point) for point in points))
+        try:
+            with supervised(lambda: dataset.finished, total, dataset.folder.url):
+                if points:
+                    cpu_s = executor.run(points, dataset, watcher)
+        finally:
+            dataset.conclude()
     return Cost(len(points), cpu_s, time.perf_counter() - began)
 
 
 def estimate(plan: Plan, points: Sequence[Point], threads: int) -> float | None:
     """About how many seconds the points will take on so many threads: a few of them are tried for a moment.
 
-    None if the simulator did not get far enough to tell.
+    None if there are no threads yet, or the simulator did not get far enough to tell.
     """
+    if not threads:
+        return None
     chosen = points[:: max(1, len(points) // _PROBES)][:_PROBES]
     costs = [_probe(plan, point) for point in chosen]
     if not costs or None in costs:
