@@ -19,7 +19,7 @@ def of(qdisc: str, folder: Path, *params: str, objective: str = "p95 queue delay
 
 
 def test_each_parameter_goes_from_half_to_twice_its_value(tmp_path: Path):
-    found = of("red:minth=5p,maxth=20p", tmp_path, "maxp", "minth")
+    found = of("red:minth=5p,maxth=20p", tmp_path, "maxp", "minth", objective="goodput")
     texts = {name: [value.text for value in found.values if value.name == name] for name in ("maxp", "minth")}
     # Equal factors: half, half of the square root of two, ... of 0.02 and of 5.
     assert texts == {

@@ -11,9 +11,9 @@ import headgate
 from headgate.errors import InterruptedRunError, ResultError
 from headgate.papers.judge import Quantity
 from headgate.runner import Watcher
-from headgate.tuning import outcome, show
+from headgate.tuning import outcome, search, show
 from headgate.tuning.outcome import Compared
-from headgate.tuning.search import BATCH, Search
+from headgate.tuning.search import Search
 from headgate.tuning.study import FILE, NAME, Plan, Trial
 from tests.conftest import Command
 from tests.tune.conftest import CHANGES, plan_of, valid
@@ -42,14 +42,17 @@ class Begins(Watcher):
         self.begun = (total, cached, seconds)
 
 
-def test_a_search_is_the_same_on_any_threads_and_however_often_it_was_stopped(plan: Plan, tmp_path: Path):
-    whole = tried(plan, tmp_path / "whole", BATCH + 3, threads=2)
+def test_a_search_is_the_same_on_any_threads_and_however_often_it_was_stopped(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(search, "BATCH", 3)
+    whole = tried(plan, tmp_path / "whole", 5, threads=2)
     assert whole[0][1] == "red"  # the first is what was, so that the search cannot end below it
-    assert len({qdisc for _, qdisc, _ in whole}) > BATCH
-    with pytest.raises(InterruptedRunError, match=rf"of {BATCH + 3} points are finished; the same run resumes"):
-        tried(plan, tmp_path / "parts", BATCH + 3, threads=1, watcher=Stops())
-    assert tried(plan, tmp_path / "parts", 5, threads=1) == whole[:5]
-    assert tried(plan, tmp_path / "parts", BATCH + 3, threads=1) == whole
+    assert len({qdisc for _, qdisc, _ in whole}) > 3
+    with pytest.raises(InterruptedRunError, match="of 5 points are finished; the same run resumes"):
+        tried(plan, tmp_path / "parts", 5, threads=1, watcher=Stops())
+    assert tried(plan, tmp_path / "parts", 4, threads=1) == whole[:4]
+    assert tried(plan, tmp_path / "parts", 5, threads=1) == whole
 
 
 def test_finished_trials_are_not_run_again_and_optuna_can_read_them(plan: Plan, tmp_path: Path):
@@ -79,7 +82,7 @@ def test_another_scenario_goal_or_range_is_another_study(plan: Plan, tmp_path: P
 
 def test_settings_that_contradict_each_other_are_told_and_avoided(tmp_path: Path):
     plan = plan_of("red", ["minth=1p..45p", "maxth=2p..30p"], ["goodput"])
-    trials = Search(plan, tmp_path).run(2 * BATCH)
+    trials = Search(plan, tmp_path).run(8)
     refused = [trial for trial in trials if trial.refused]
     assert refused
     assert all("minth" in trial.refused and not trial.measured for trial in refused)
@@ -115,10 +118,10 @@ def test_a_file_with_several_disciplines_wants_one_named(command: Command, small
 
 
 def test_the_command_tells_what_was_found(command: Command, small: Path):
-    options = ["--param", "maxp=0.01..0.5", "--param", "wq", "--trials", "6", "--held-out", "2", *TUNE]
+    options = ["--param", "maxp=0.01..0.5", "--param", "wq", "--trials", "4", "--held-out", "2", *TUNE]
     done = command("tune", small, "--objective", "p95 queue delay", *options)
     assert done.returncode == 0, done.stderr
-    assert "6 settings of red tried with seed 1" in done.stdout
+    assert "4 settings of red tried with seed 1" in done.stdout
     assert "seeds 2 to 3, not seen" in done.stdout
     (folder,) = Path("out").iterdir()
     document = json.loads((folder / "tuned.json").read_text())
@@ -140,6 +143,16 @@ def test_a_bound_that_nothing_keeps_is_told_with_the_nearest(command: Command, s
     assert done.returncode == 1
     assert "0 keep the bound" in done.stdout
     assert "None of 2 settings keeps mean queue delay < 0.001 ms. The nearest: red" in done.stdout
+
+
+def test_a_parameter_that_does_nothing_stays_as_it_was(tmp_path: Path):
+    """RED's target delay bears on thresholds that are `auto`, and these are not."""
+    plan = plan_of("red:minth=5p,maxth=20p", ["maxp=0.1..0.5", "target_delay"], ["p95 queue delay"])
+    (best,) = outcome.best(Search(plan, tmp_path).run(3), plan.goals)
+    assert {"maxp", "target_delay"} <= set(plan.base.having(best.settings).settings)
+    plain = outcome.without_idle(plan, best, tmp_path)
+    assert plain.settings == {**best.settings, "target_delay": "5ms"}
+    assert plain.qdisc == f"red:minth=5p,maxth=20p,maxp={best.settings['maxp']}"
 
 
 def trial(number: int, jain: float, delay: float) -> Trial:

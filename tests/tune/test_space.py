@@ -106,4 +106,5 @@ def test_a_setting_that_is_what_it_was_is_not_written():
     assert str(Spec.of("drr:classes=[red:maxp=0.1,minth=5p],quantum=500B").having({"quantum": "600B"})) == (
         "drr:classes=[red:maxp=0.1,minth=5p],quantum=600B"
     )
+    assert str(Spec.of("sfb:boxtime=1000ms").having({"boxtime": "1s"})) == "sfb:boxtime=1000ms"
     assert isinstance(space(base, ["ecn"])[0], Choice)

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headgate import api, store
+from headgate._core import ScenarioError
 from headgate.papers.judge import Quantity
 from headgate.results import Result
 from headgate.runner import Watcher
+from headgate.scenario import Scenario
 from headgate.tuning.goals import Goals
 from headgate.tuning.study import Plan, Trial
 
 HELD_OUT = "held-out"
+PUT_BACK = "put-back"
 #: As many settings of a front are compared, evenly spread over it: more than a reader would choose from.
 MOST = 8
 
@@ -59,6 +62,8 @@ def compare(
     if not front:
         return Outcome(plan, trials, [], [], None)
     chosen = spread(front, MOST)
+    if len(front) == 1:
+        chosen = [without_idle(plan, front[0], folder, threads=threads, watcher=watcher)]
     reference = str(plan.base)
     specs = list(dict.fromkeys([reference, *(trial.qdisc for trial in chosen)]))
     scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
@@ -67,6 +72,27 @@ def compare(
     found = {spec: plan.goals.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
     compared = [Compared(trial, found[reference], found[trial.qdisc]) for trial in chosen]
     return Outcome(plan, trials, front, compared, result)
+
+
+def without_idle(
+    plan: Plan, trial: Trial, folder: Path, *, threads: int | None = None, watcher: Watcher | None = None
+) -> Trial:
+    """The setting with those parameters as they were that do nothing: put back by itself, each changes no value."""
+    changed = [name for name, value in trial.settings.items() if value != plan.base.value(name)]
+    back = {name: str(plan.base.having({**trial.settings, name: plan.base.value(name)})) for name in changed}
+    back = {name: spec for name, spec in back.items() if _can_be(plan.scenario, spec)}
+    if len(changed) < 2 or not back:
+        return trial
+    scenario = plan.scenario.changed(qdiscs=back.values())
+    path = folder / PUT_BACK / store.folder_name(scenario)
+    result = api.run_into(path, scenario, threads=threads, report=False, watcher=watcher)
+    idle = [
+        name
+        for (name, _), qdisc in zip(back.items(), result.scenario.qdiscs, strict=True)
+        if repr(plan.goals.measure(result, qdisc)) == repr(trial.measured)  # as text: nothing measured equals itself
+    ]
+    settings = {**trial.settings, **{name: plan.base.value(name) for name in idle}}
+    return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
 
 
 def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:
@@ -86,6 +112,14 @@ def spread(front: Sequence[Trial], most: int) -> list[Trial]:
     if len(front) <= most:
         return list(front)
     return [front[round(place * (len(front) - 1) / (most - 1))] for place in range(most)]
+
+
+def _can_be(scenario: Scenario, spec: str) -> bool:
+    try:
+        scenario.changed(qdiscs=[spec])
+    except ScenarioError:
+        return False
+    return True
 
 
 def _costs(trial: Trial, goals: Goals) -> list[float]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError, meant
+from headgate.tuning.values import same
 
 
 class Spec(NamedTuple):
@@ -41,7 +42,8 @@ class Spec(NamedTuple):
 
     def having(self, changes: Mapping[str, str]) -> Spec:
         """The same with other settings; one that is what it is already is not written."""
-        new = {name: value for name, value in changes.items() if value != self.value(name)}
+        known = {each.name: each for each in self.discipline.parameters}
+        new = {name: value for name, value in changes.items() if not same(known[name], value, self.value(name))}
         return self._replace(settings={**self.settings, **new})
 
 

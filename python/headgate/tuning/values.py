@@ -102,6 +102,12 @@ def scales(parameter: _core.Parameter) -> list[Scale]:
     return [Scale(units, whole or "B" in units) for units in ways]
 
 
+def same(parameter: _core.Parameter, one: str, other: str) -> bool:
+    """Whether two values of a parameter are one: `1000ms` and `1s`."""
+    read = ((scale.read(one), scale.read(other)) for scale in scales(parameter))
+    return one == other or any(a is not None and a == b for a, b in read)
+
+
 def choices(parameter: _core.Parameter) -> list[str]:
     """The words that a parameter takes, of one that takes words."""
     kind = kind_of(parameter)
