@@ -120,8 +120,9 @@ class Bound(NamedTuple):
         return f"{self.metric} {self.sign} {self.metric.measure.units.setting(self.value)}"
 
     def excess(self, value: float) -> float:
-        """By how much `value` misses the bound: positive where it is on the wrong side."""
-        return value - self.value if self.sign.startswith("<") else self.value - value
+        """By how much `value` misses the bound: positive where it does, be it by the least that a number can."""
+        excess = value - self.value if self.sign.startswith("<") else self.value - value
+        return math.ulp(self.value) if excess == 0 and self.sign in ("<", ">") else excess
 
     def judge(self, measured: Quantity) -> Judgement:
         """Whether it is kept: by the mean's 95 % interval; one seed has none, so there its value decides."""
@@ -129,11 +130,9 @@ class Bound(NamedTuple):
         excess, half = self.excess(measured.mean), measured.half
         if not math.isfinite(excess):
             return Judgement(Verdict.CANNOT_TELL, numbers)
-        strict = len(self.sign) == 1
-        if excess + half < 0 or (excess + half == 0 and not strict):
+        if excess + half <= 0:
             return Judgement(Verdict.HOLDS, numbers)
-        broken = excess - half > 0 or (excess - half == 0 and strict)
-        return Judgement(Verdict.DIFFERS if broken else Verdict.CANNOT_TELL, numbers)
+        return Judgement(Verdict.DIFFERS if excess - half > 0 else Verdict.CANNOT_TELL, numbers)
 
 
 def metric(text: str, scenario: Scenario) -> Metric:

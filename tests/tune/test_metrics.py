@@ -122,6 +122,11 @@ def test_a_bound_is_judged_by_the_interval(
     assert bound(written, in_memory.scenario).judge(Quantity(per_seed)).verdict is verdict
 
 
+def test_a_strict_bound_is_missed_where_it_is_met(in_memory: headgate.Result):
+    for sign, missed in (("<", True), ("<=", False), (">", True), (">=", False)):
+        assert (bound(f"timeouts {sign} 1", in_memory.scenario).excess(1.0) > 0) is missed
+
+
 def test_a_bound_prints_as_it_can_be_read(in_memory: headgate.Result):
     for written in ("p99 queue delay < 20 ms", "goodput tcp > 1.5 Mbit/s", "utilisation >= 0.95"):
         assert str(bound(written, in_memory.scenario)) == written

@@ -2,13 +2,14 @@
 
 import re
 
+import optuna
 import pytest
 
 import headgate
 from headgate.errors import UsageError
 from headgate.scenario import Scenario
 from headgate.tuning import values
-from headgate.tuning.space import Choice, Range, around, space
+from headgate.tuning.space import Choice, Range, around, numbers, settings, space
 from headgate.tuning.spec import Spec
 from tests.conftest import SMALL
 
@@ -98,6 +99,17 @@ def test_rounding_does_not_leave_the_range():
     (axis,) = space(SFB, ["boxtime=1.2345ms..9.8765ms"])
     assert isinstance(axis, Range)
     assert (axis.text(axis.low), axis.text(axis.high), axis.text(5.4321)) == ("1.2345ms", "9.8765ms", "5.43ms")
+
+
+def test_the_values_that_are_there_are_written_as_they_were():
+    base = Spec.of("cobalt")  # its decrement, 1/4096, has more digits than a search writes
+    axes = space(base, ["decrement", "mtu"])
+    now = numbers(axes, base)
+    assert now == {"decrement": 1 / 4096, "mtu": 1514}
+    study = optuna.create_study()
+    study.enqueue_trial(now)
+    assert settings(axes, base, study.ask()) == {"decrement": base.value("decrement"), "mtu": base.value("mtu")}
+    assert base.having({"decrement": "0.000244"}).settings == {"decrement": "0.000244"}
 
 
 def test_a_setting_that_is_what_it_was_is_not_written():

@@ -6,6 +6,7 @@ settings on any number of threads, and one that was stopped goes on as if it had
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,11 +58,11 @@ class Search:
         Raises `RunFailedError` if a point failed and `InterruptedRunError` on Ctrl-C; finished trials are kept.
         """
         seeds, duration_s = len(self.plan.scenario.seeds), self.plan.scenario.duration_s
-        cached = sum(number < count for number in self.record.trials)
         whole = _Whole(watcher or Watcher())
-        whole.begin(count * seeds, cached * seeds, (count - cached) * seeds * duration_s)
+        total, cached = count * seeds, self._finished(count)
+        whole.begin(total, cached, (total - cached) * duration_s)
         try:
-            with batch.supervised(lambda: len(self.record.trials) * seeds, count * seeds, self.folder):
+            with batch.supervised(lambda: self._finished(count), total, self.folder):
                 for number, first in enumerate(range(0, count, BATCH)):
                     asked = self._ask(number, range(first, min(count, first + BATCH)))
                     self._simulate(asked, threads, whole)
@@ -71,6 +72,10 @@ class Search:
         finally:
             whole.close()
         return [self.record.trials[number] for number in range(count)]
+
+    def _finished(self, count: int) -> int:
+        """How many points of the first `count` trials are finished."""
+        return sum(number < count for number in self.record.trials) * len(self.plan.scenario.seeds)
 
     def _ask(self, number: int, trials: range) -> list[optuna.Trial]:
         """The next trials; the very first is the discipline as it was, if the search could come upon it."""
@@ -91,7 +96,7 @@ class Search:
             self._done.clear()
 
     def _proposal(self, asked: optuna.Trial) -> Trial:
-        settings = space.settings(self.plan.axes, asked)
+        settings = space.settings(self.plan.axes, self.plan.base, asked)
         qdisc = str(self.plan.base.having(settings))
         return Trial(asked.number, qdisc, settings, asked.params, {})
 
@@ -143,7 +148,7 @@ class Search:
         measured = [trial.measured for trial in trials if trial.measured]
         if not measured:
             raise UsageError(f"none of {len(trials)} settings can be used: {trials[0].qdisc}: {trials[0].refused}")
-        empty = [name for name in measured[0] if all(each[name].mean != each[name].mean for each in measured)]
+        empty = [name for name in measured[0] if all(math.isnan(each[name].mean) for each in measured)]
         raise UsageError(f"this scenario gives no value of {' and '.join(empty) or 'all metrics together'}")
 
 

@@ -46,7 +46,9 @@ class Range(NamedTuple):
     def number(self, text: str) -> float | None:
         """The number that a setting is, if it lies within the range."""
         value = self.scale.read(text)
-        return value if value is not None and self.low <= value <= self.high else None
+        if value is None or not self.low <= value <= self.high:
+            return None
+        return round(value) if self.scale.whole else value
 
     def __str__(self) -> str:
         return f"{self.scale.text(self.low)} to {self.scale.text(self.high)}{', log' if self.log else ''}"
@@ -164,9 +166,10 @@ def _example(each: _core.Parameter) -> str:
     return examples.get(kind, "10p..100p" if "packets" in kind else "1..10")
 
 
-def settings(axes: Sequence[Axis], trial: Trial) -> dict[str, str]:
-    """A value for each parameter, by what the search suggests."""
-    return {axis.name: axis.suggest(trial) for axis in axes}
+def settings(axes: Sequence[Axis], base: Spec, trial: Trial) -> dict[str, str]:
+    """A value for each parameter, by what the search suggests; what was there is written as it was."""
+    suggested = {axis.name: axis.suggest(trial) for axis in axes}
+    return {name: base.value(name) for name in suggested} if trial.params == numbers(axes, base) else suggested
 
 
 def numbers(axes: Sequence[Axis], spec: Spec) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,8 +63,7 @@ class Trial(NamedTuple):
 
     def values(self, goals: Goals) -> list[float] | None:
         """The mean of each objective; None if one of these, or of the bounded metrics, was not measured."""
-        means = [self.measured[str(each)].mean for each in goals.metrics] if self.measured else [float("nan")]
-        if any(mean != mean for mean in means):
+        if not self.measured or any(math.isnan(self.measured[str(each)].mean) for each in goals.metrics):
             return None
         return [self.measured[str(goal.metric)].mean for goal in goals.goals]
 
@@ -93,7 +93,7 @@ class Trial(NamedTuple):
         """The trial that Optuna kept."""
         kept = dict(frozen.user_attrs)
         measured = {
-            name: Quantity(tuple(float("nan") if value is None else value for value in found))
+            name: Quantity(tuple(math.nan if value is None else value for value in found))
             for name, found in kept["measured"].items()
         }
         return cls(**{**kept, "measured": measured, "params": frozen.params})
@@ -123,11 +123,10 @@ class Record:
         self._study.add_trial(trial.frozen(self._goals, distributions))
         self.trials[trial.number] = trial
 
-    def study(self) -> optuna.Study:
-        """The finished trials in order, as a study in memory: what Optuna computes of one is repeatable."""
+    def study(self, count: int) -> optuna.Study:
+        """The first `count` trials in order, as a study in memory: what Optuna computes of one is repeatable."""
         study = new_study(self._goals)
-        frozen = sorted(self._study.trials, key=lambda each: int(each.user_attrs["number"]))
-        study.add_trials(frozen)
+        study.add_trials(sorted(self._study.trials, key=lambda each: int(each.user_attrs["number"]))[:count])
         return study
 
 
@@ -137,7 +136,7 @@ def new_study(goals: Goals) -> optuna.Study:
 
 
 def _known(value: float) -> float | None:
-    return value if value == value else None
+    return None if math.isnan(value) else value
 
 
 def _first_line(error: Exception) -> str:

@@ -106,7 +106,7 @@ def search(
             raise store.not_writable(folder, error) from None
         further = fresh(scenario.seeds, held_out)
         found = outcome.compare(plan, tried, further, folder, threads=threads, watcher=watcher)
-        decides = importances(plan, searching.record.study())
+        decides = importances(plan, searching.record.study(trials))
         document = show.document(found, decides)
         store.write_json(folder / DOCUMENT, document)
         return Tuned(found, decides, document, _draw(found, decides, folder) if drawn else [], folder)
