@@ -6,12 +6,16 @@ use headgate_measure::Occupancy;
 use headgate_scenario::Header;
 
 use crate::frame::Parsed;
+use crate::verdict::{Judgement, judge};
+use crate::watch::Watch;
 
 /// What happened to the packets of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowCounts {
     /// Packets that came.
     pub arrived: u64,
+    /// Their bytes.
+    pub arrived_bytes: u64,
     /// Packets that were sent.
     pub sent: u64,
     /// Their bytes.
@@ -20,15 +24,23 @@ pub struct FlowCounts {
     pub dropped: u64,
     /// Packets that the discipline marked.
     pub marked: u64,
+    /// Packets that it dropped or marked because it had singled the flow out.
+    pub singled: u64,
 }
 
 impl FlowCounts {
     fn add(&mut self, other: FlowCounts) {
         self.arrived += other.arrived;
+        self.arrived_bytes += other.arrived_bytes;
         self.sent += other.sent;
         self.sent_bytes += other.sent_bytes;
         self.dropped += other.dropped;
         self.marked += other.marked;
+        self.singled += other.singled;
+    }
+
+    fn signals(&self) -> u64 {
+        self.dropped + self.marked
     }
 }
 
@@ -43,6 +55,8 @@ pub struct FlowView {
     pub counts: FlowCounts,
     /// Bytes sent since the view before.
     pub recent_bytes: u64,
+    /// Whether it slows down.
+    pub judgement: Judgement,
 }
 
 #[derive(Clone, Debug)]
@@ -52,6 +66,8 @@ struct Row {
     /// The bytes sent when a view last looked.
     viewed: u64,
     seen: Time,
+    /// The counts at the beginning of the stretch of time before this one, and of this one.
+    stretches: [FlowCounts; 2],
 }
 
 /// The ledger of a wire's port.
@@ -65,10 +81,16 @@ pub struct WireLedger {
     others: FlowCounts,
     held: Backlog,
     occupancy: Occupancy,
+    watch: Watch,
+    /// When the stretch of time before this one began, and this one.
+    stretches: [Time; 2],
 }
 
 /// Flows that have a row of their own.
 const MOST_FLOWS: u32 = 1024;
+
+/// What is fair follows from what happened since this ago, or up to twice as long.
+const STRETCH: Span = Span::from_secs(5);
 
 impl WireLedger {
     /// An empty ledger, whose table of flows is hashed under `key`.
@@ -79,22 +101,26 @@ impl WireLedger {
             others: FlowCounts::default(),
             held: Backlog::default(),
             occupancy: Occupancy::default(),
+            watch: Watch::new(key),
+            stretches: [Time::ZERO; 2],
         }
     }
 
-    /// A packet came that says this: its flow has a row from now on.
+    /// A packet of `bytes` bytes came that says this: its flow has a row from now on.
     #[inline]
-    pub fn meet(&mut self, parsed: &Parsed, now: Time) {
+    pub fn meet(&mut self, parsed: &Parsed, bytes: u32, now: Time) {
         let at = self.flows.position(parsed.flow).or_else(|| {
             if self.flows.is_full() {
                 self.evict();
             }
-            let row = Row { header: parsed.header, counts: FlowCounts::default(), viewed: 0, seen: now };
+            let nothing = FlowCounts::default();
+            let row = Row { header: parsed.header, counts: nothing, viewed: 0, seen: now, stretches: [nothing; 2] };
             self.flows.insert(parsed.flow, row)
         });
         if let Some(at) = at {
             let (_, row) = self.flows.at(at);
             row.counts.arrived += 1;
+            row.counts.arrived_bytes += u64::from(bytes);
             row.seen = now;
         }
     }
@@ -117,18 +143,39 @@ impl WireLedger {
     }
 
     /// The `most` flows that sent most since the last call, the first of them first; of equals, those that sent more ever.
-    pub fn top(&mut self, most: usize) -> Vec<FlowView> {
+    /// `monitors` says whether the discipline keeps an eye on a flow.
+    pub fn top(&mut self, most: usize, now: Time, monitors: impl Fn(FlowId) -> bool) -> Vec<FlowView> {
         let mut views: Vec<FlowView> = (0..self.flows.len())
             .map(|at| {
                 let (flow, row) = self.flows.at(at);
                 let recent_bytes = row.counts.sent_bytes - row.viewed;
                 row.viewed = row.counts.sent_bytes;
-                FlowView { flow, header: row.header, counts: row.counts, recent_bytes }
+                FlowView { flow, header: row.header, counts: row.counts, recent_bytes, judgement: Judgement::default() }
             })
             .collect();
         views.sort_unstable_by_key(|view| std::cmp::Reverse((view.recent_bytes, view.counts.sent_bytes, view.flow)));
         views.truncate(most);
+        self.watch.look(now, views.iter().map(|view| view.flow), |flow| Some(self.flows.peek(flow)?.counts));
+        let fair = self.fair(now);
+        for view in &mut views {
+            view.judgement = judge(self.watch.slots(view.flow), fair, monitors(view.flow));
+        }
         views
+    }
+
+    /// What would be fair, in bit/s: what those got on average that lost packets lately, or had some marked. The others have
+    /// all that they ask for (max-min fairness). `None` if there are none.
+    fn fair(&mut self, now: Time) -> Option<f64> {
+        if now - self.stretches[1] >= STRETCH {
+            self.stretches = [self.stretches[1], now];
+            self.flows.values_mut().for_each(|row| row.stretches = [row.stretches[1], row.counts]);
+        }
+        let held = |row: &&Row| row.counts.signals() > row.stretches[0].signals();
+        let sent = self.flows.iter().map(|(_, row)| row).filter(held);
+        let sent = sent.map(|row| row.counts.sent_bytes - row.stretches[0].sent_bytes);
+        let (flows, bytes) = sent.fold((0_u32, 0), |(flows, sum), bytes| (flows + 1, sum + bytes));
+        let seconds = (now - self.stretches[0]).as_secs_f64();
+        (flows > 0 && seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / f64::from(flows))
     }
 
     /// A packet is being sent for `span`.
@@ -186,11 +233,15 @@ impl<T> Ledger<T> for WireLedger {
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         Ledger::dropped(&mut self.totals, packet, why, now);
         self.queue(packet, now, false);
-        self.of(packet.flow).dropped += 1;
+        let counts = self.of(packet.flow);
+        counts.dropped += 1;
+        counts.singled += u64::from(why.singles_out());
     }
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.totals.marked(packet, why, now);
-        self.of(packet.flow).marked += 1;
+        let counts = self.of(packet.flow);
+        counts.marked += 1;
+        counts.singled += u64::from(why.singles_out());
     }
 }
 
@@ -201,7 +252,7 @@ mod tests {
 
     fn pass(ledger: &mut WireLedger, flow: u64, bytes: u32, now: Time) {
         let flow = FlowId(flow);
-        ledger.meet(&Parsed { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None }, now);
+        ledger.meet(&Parsed { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None }, bytes, now);
         let packet = Packet::new(flow, bytes, ());
         Ledger::<()>::arrived(ledger, &packet, now);
         Ledger::<()>::sent(ledger, &packet, now);
@@ -214,7 +265,7 @@ mod tests {
         for flow in 0..flows {
             pass(&mut ledger, flow, 100, Time::from_nanos(flow));
         }
-        let rows = ledger.top(usize::MAX);
+        let rows = ledger.top(usize::MAX, Time::ZERO, |_| false);
         assert_eq!(rows.len(), MOST_FLOWS as usize);
         let named: u64 = rows.iter().map(|row| row.counts.sent).sum();
         assert_eq!(named + ledger.others().sent, flows);
@@ -229,8 +280,8 @@ mod tests {
         }
         let order =
             |views: Vec<FlowView>| views.iter().map(|view| (view.flow.0, view.recent_bytes)).collect::<Vec<_>>();
-        assert_eq!(order(ledger.top(2)), [(1, 500), (2, 300)]);
+        assert_eq!(order(ledger.top(2, Time::ZERO, |_| false)), [(1, 500), (2, 300)]);
         pass(&mut ledger, 3, 50, Time::ZERO);
-        assert_eq!(order(ledger.top(2)), [(3, 50), (1, 0)]);
+        assert_eq!(order(ledger.top(2, Time::ZERO, |_| false)), [(3, 50), (1, 0)]);
     }
 }

@@ -69,7 +69,9 @@ mod pool;
 mod rows;
 mod running;
 pub mod shell;
+pub mod verdict;
 mod view;
+mod watch;
 mod way;
 mod wire;
 

@@ -155,7 +155,7 @@ impl<D: Discipline<FrameId>> Wire<D> {
         let Ok(parsed) = &self.parser.parse(bytes) else { return self.pool.give(frame) };
         let size = bytes.len() as u32;
         self.pool.set_ip(&frame, parsed.ip);
-        self.port.ledger_mut().meet(parsed, now);
+        self.port.ledger_mut().meet(parsed, size, now);
         let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
         self.port.enqueue(packet, now, &mut Recycle(&mut self.pool));
         if self.wake == Time::NEVER {
@@ -281,8 +281,13 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
 
     fn view(&mut self, now: Time) -> WireView {
         self.advance(now);
-        let (_, ledger) = self.port.parts();
-        let (top, others) = (ledger.top(MOST_SHOWN), ledger.others());
+        let (discipline, ledger) = self.port.parts();
+        let monitors = |flow| {
+            let mut monitored = false;
+            discipline.observe_flow(flow, &mut |gauge, value| monitored |= gauge == "monitored" && value > 0.0);
+            monitored
+        };
+        let (top, others) = (ledger.top(MOST_SHOWN, now, monitors), ledger.others());
         let (totals, occupancy) = (ledger.totals().clone(), ledger.occupancy(now, self.free_at - now));
         WireView {
             totals,

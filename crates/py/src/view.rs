@@ -3,7 +3,7 @@
 use headgate_core::Why;
 use headgate_core::parts::Histogram;
 use headgate_live::io::KernelCounts;
-use headgate_live::{View, WireView};
+use headgate_live::{FlowView, View, WireView};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -60,6 +60,34 @@ fn wire<'py>(py: Python<'py>, wire: &WireView, kernel: &KernelCounts) -> PyResul
     shown.set_item("late_ms_p50", quantile(&wire.lateness, 0.5))?;
     shown.set_item("late_ms_p99", quantile(&wire.lateness, 0.99))?;
     shown.set_item("gauges", wire.gauges.clone())?;
+    shown.set_item("flows", wire.top.iter().map(|flow| self::flow(py, flow)).collect::<PyResult<Vec<_>>>()?)?;
+    Ok(shown)
+}
+
+/// One flow, and the verdict on it.
+fn flow<'py>(py: Python<'py>, flow: &FlowView) -> PyResult<Bound<'py, PyDict>> {
+    let (shown, judged) = (PyDict::new(py), &flow.judgement);
+    shown.set_item("flow", format!("{:016x}", flow.flow.0))?;
+    shown.set_item("protocol", flow.header.map(|header| header.protocol))?;
+    shown.set_item("source", flow.header.map(|header| header.source.to_string()))?;
+    shown.set_item("destination", flow.header.map(|header| header.destination.to_string()))?;
+    shown.set_item("source_port", flow.header.map(|header| header.source_port))?;
+    shown.set_item("destination_port", flow.header.map(|header| header.destination_port))?;
+    let counts = [
+        ("arrived", flow.counts.arrived),
+        ("sent", flow.counts.sent),
+        ("sent_bytes", flow.counts.sent_bytes),
+        ("dropped", flow.counts.dropped),
+        ("marked", flow.counts.marked),
+    ];
+    counts.into_iter().try_for_each(|(name, number)| shown.set_item(name, number))?;
+    shown.set_item("arriving_bps", judged.rate)?;
+    shown.set_item("sent_bps", judged.sent)?;
+    shown.set_item("fair_bps", judged.fair)?;
+    shown.set_item("tcp_bps", judged.tcp)?;
+    shown.set_item("less", judged.answer.map(|answer| answer.less))?;
+    shown.set_item("verdict", judged.verdict.name())?;
+    shown.set_item("evidence", judged.to_string())?;
     Ok(shown)
 }
 

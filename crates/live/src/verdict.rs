@@ -1,0 +1,294 @@
+//! Who holds the link, and who slows down: a verdict on a flow, with the evidence for it.
+//!
+//! The tests are those of S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM
+//! ToN 7(4), 1999, section III. A flow is *unresponsive* if it does not send less after many of its packets were dropped or
+//! marked than after few (their test for unresponsive flows), and sends more than its share (for a disproportionate share) and
+//! more than a TCP would at its drop rate (for TCP-friendliness). All three must fail: a TCP whose cycles are too short to be
+//! seen passes the third, one of a short round trip the first. What a discipline singles out by its own test (RED-PD's,
+//! section 4.3 of its paper, SFB's, BREATHe's) is *monitored*, whatever is found here.
+
+use std::fmt;
+
+use headgate_core::Span;
+use headgate_core::parts::tcp_rate;
+
+/// The round-trip time of the TCP that a flow is compared with: what a path has is not known here. RED-PD's target.
+pub const ROUND_TRIP: Span = Span::from_millis(40);
+
+/// A verdict rests on so much time at least, and so many drops and marks.
+const LEAST_TIME: Span = Span::from_secs(2);
+const LEAST_SIGNALS: u64 = 5;
+
+/// Slots with many signals, and with few, that must be there to compare.
+const LEAST_SLOTS: usize = 3;
+
+/// A flow slows down that sends less by this share of its rate after slots with many signals than after those with few, and
+/// by so many standard errors: once in 160 times by chance alone.
+const SLOWED: f64 = 0.05;
+const STANDARD_ERRORS: f64 = 2.5;
+
+/// A share is exceeded from here on: what is fair is known no better.
+const MARGIN: f64 = 1.25;
+
+/// What is found of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// There is too little to go by.
+    #[default]
+    Unknown,
+    /// It sends less after drops and marks.
+    Responsive,
+    /// Whether it slows down does not show: it sends no more than its share, or than a TCP would.
+    Friendly,
+    /// It does not slow down, and has more than its share.
+    Unresponsive,
+    /// The discipline has singled it out.
+    Monitored,
+}
+
+impl Verdict {
+    /// Its name in tables and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Unknown => "unknown",
+            Verdict::Responsive => "responsive",
+            Verdict::Friendly => "friendly",
+            Verdict::Unresponsive => "unresponsive",
+            Verdict::Monitored => "monitored",
+        }
+    }
+}
+
+/// What a flow did in a stretch of time, and what was done to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// How long it lasted.
+    pub lasted: Span,
+    /// Packets that came.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes that were sent.
+    pub sent_bytes: u64,
+    /// Packets that were dropped.
+    pub drops: u64,
+    /// Packets that were marked.
+    pub marks: u64,
+    /// Packets that were dropped or marked because the flow was singled out.
+    pub singled: u64,
+}
+
+impl Slot {
+    fn signals(&self) -> u64 {
+        self.drops + self.marks
+    }
+
+    fn rate(&self) -> f64 {
+        self.bytes as f64 * 8.0 / self.lasted.as_secs_f64().max(1e-9)
+    }
+
+    fn add(self, other: &Slot) -> Slot {
+        Slot {
+            lasted: self.lasted + other.lasted,
+            packets: self.packets + other.packets,
+            bytes: self.bytes + other.bytes,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            drops: self.drops + other.drops,
+            marks: self.marks + other.marks,
+            singled: self.singled + other.singled,
+        }
+    }
+}
+
+/// What a flow's rate does after many drops and marks, beside what it does after few.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// How much less it sends, as a share of its rate.
+    pub less: f64,
+    /// How many standard errors that is.
+    pub errors: f64,
+}
+
+impl Answer {
+    fn slows_down(&self) -> bool {
+        self.less >= SLOWED && self.errors >= STANDARD_ERRORS
+    }
+}
+
+/// A verdict and what it rests on. It displays as the evidence, in words.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// All that is known of the flow.
+    pub all: Slot,
+    /// What it sends, in bit/s.
+    pub rate: f64,
+    /// What the link sent of it in the last second, in bit/s.
+    pub sent: f64,
+    /// What would be fair, in bit/s; `None` where nobody asks for more than there is.
+    pub fair: Option<f64>,
+    /// How it answers drops and marks, where there were enough to tell.
+    pub answer: Option<Answer>,
+    /// What a TCP would send at its drop rate, in bit/s.
+    pub tcp: f64,
+}
+
+/// The verdict on a flow that did `slots`, one after the other, where `fair` bit/s would be fair; `monitored` if the
+/// discipline says so.
+pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
+    let all = slots.iter().fold(Slot::default(), Slot::add);
+    let signals = all.signals();
+    let answer = answer(slots);
+    let rate = all.rate();
+    let packet = all.bytes as f64 * 8.0 / all.packets.max(1) as f64;
+    let tcp = packet * tcp_rate(ROUND_TRIP, signals as f64 / all.packets.max(1) as f64);
+    let verdict = match (answer, fair) {
+        _ if monitored || all.singled > 0 => Verdict::Monitored,
+        _ if all.lasted < LEAST_TIME || signals < LEAST_SIGNALS => Verdict::Unknown,
+        (Some(answer), _) if answer.slows_down() => Verdict::Responsive,
+        _ if rate <= tcp => Verdict::Friendly,
+        (_, Some(fair)) if rate <= MARGIN * fair => Verdict::Friendly,
+        (Some(_), Some(_)) => Verdict::Unresponsive,
+        _ => Verdict::Unknown,
+    };
+    Judgement { verdict, all, rate, sent: lately(slots), fair, answer, tcp }
+}
+
+/// What was sent in the last second, or as much of it as there is, in bit/s.
+fn lately(slots: &[Slot]) -> f64 {
+    let (mut bytes, mut lasted) = (0, Span::ZERO);
+    for slot in slots.iter().rev() {
+        if lasted >= Span::from_secs(1) {
+            break;
+        }
+        bytes += slot.sent_bytes;
+        lasted = lasted + slot.lasted;
+    }
+    bytes as f64 * 8.0 / lasted.as_secs_f64().max(1e-9)
+}
+
+/// Compares how the rate changes across slots with more signals than usual and across the others: from the slot before each
+/// to the slot after it. What comes in a slot itself is left out: where there are more packets there are more drops, which
+/// says nothing of an answer.
+fn answer(slots: &[Slot]) -> Option<Answer> {
+    let inner = slots.windows(3);
+    let count = inner.len();
+    let usual = inner.clone().map(|three| three[1].signals()).sum::<u64>() as f64 / count as f64;
+    let mut changes = [Changes::default(), Changes::default()];
+    for three in inner {
+        changes[usize::from(three[1].signals() as f64 > usual)].add(three[2].rate() - three[0].rate());
+    }
+    let [few, many] = changes;
+    let rate = slots.iter().map(Slot::rate).sum::<f64>() / slots.len() as f64;
+    if few.count.min(many.count) < LEAST_SLOTS || rate <= 0.0 {
+        // Signals all the time, and always as many: they change nothing.
+        let always = count >= LEAST_SLOTS && slots.iter().all(|slot| slot.signals() > 0);
+        return always.then_some(Answer { less: 0.0, errors: 0.0 });
+    }
+    let less = few.mean - many.mean;
+    // A constant rate has no errors at all: then any difference is one.
+    let error = (few.variance_of_mean() + many.variance_of_mean()).sqrt().max(f64::MIN_POSITIVE);
+    Some(Answer { less: less / rate, errors: less / error })
+}
+
+/// Mean and variance of a sample, as it comes (Welford's way).
+#[derive(Clone, Copy, Debug, Default)]
+struct Changes {
+    count: usize,
+    mean: f64,
+    squares: f64,
+}
+
+impl Changes {
+    fn add(&mut self, value: f64) {
+        self.count += 1;
+        let off = value - self.mean;
+        self.mean += off / self.count as f64;
+        self.squares += off * (value - self.mean);
+    }
+
+    fn variance_of_mean(&self) -> f64 {
+        self.squares / (self.count as f64 - 1.0) / self.count as f64
+    }
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.all.lasted.as_secs_f64();
+        let signals = Signals(self.all.drops, self.all.marks);
+        match self.verdict {
+            Verdict::Unknown if self.all.lasted < LEAST_TIME => write!(f, "seen for {seconds:.1} s, too short to tell"),
+            Verdict::Unknown if self.all.signals() < LEAST_SIGNALS => {
+                write!(f, "{signals} in {seconds:.0} s, too few to tell")
+            }
+            Verdict::Unknown => write!(f, "{signals} in {seconds:.0} s, at too few moments to tell"),
+            Verdict::Responsive => {
+                let less = 100.0 * self.answer.map_or(0.0, |answer| answer.less);
+                write!(
+                    f,
+                    "sends {less:.0} % less after many drops or marks than after few: {signals} in {seconds:.0} s"
+                )
+            }
+            Verdict::Friendly if self.rate <= self.tcp => {
+                write!(f, "{}, no more than the {} of a TCP ", self.sends(), Mbit(self.tcp))?;
+                write!(f, "of {} ms round-trip time; {signals} in {seconds:.0} s", ROUND_TRIP.as_nanos() / 1_000_000)
+            }
+            Verdict::Friendly => write!(f, "{}; {signals} in {seconds:.0} s", self.sends()),
+            Verdict::Unresponsive => {
+                write!(f, "{}, did not slow down after {signals} in {seconds:.0} s; ", self.sends())?;
+                write!(
+                    f,
+                    "a TCP of {} ms round-trip time would send {}",
+                    ROUND_TRIP.as_nanos() / 1_000_000,
+                    Mbit(self.tcp)
+                )
+            }
+            Verdict::Monitored => {
+                write!(f, "{}; the discipline has singled it out: {signals} in {seconds:.0} s", self.sends())?;
+                write!(f, ", {} of them for that", self.all.singled)
+            }
+        }
+    }
+}
+
+impl Judgement {
+    /// `sends 5.1 Mbit/s, 5.1 times its share`.
+    fn sends(&self) -> String {
+        let share = self.fair.map(|fair| format!(", {:.1} times its share", self.rate / fair));
+        format!("sends {}{}", Mbit(self.rate), share.unwrap_or_default())
+    }
+}
+
+/// Bit/s, in Mbit/s.
+struct Mbit(f64);
+
+impl fmt::Display for Mbit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mbit = self.0 / 1e6;
+        // Two digits that say something, as far as there are any.
+        let places = if mbit < 0.095 {
+            3
+        } else if mbit < 0.95 {
+            2
+        } else {
+            1
+        };
+        write!(f, "{mbit:.places$} Mbit/s")
+    }
+}
+
+/// Drops and marks.
+struct Signals(u64, u64);
+
+impl fmt::Display for Signals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        match self {
+            Signals(0, 0) => write!(f, "no drops or marks"),
+            Signals(drops, 0) => f.write_str(&counted(*drops, "drop")),
+            Signals(0, marks) => f.write_str(&counted(*marks, "mark")),
+            Signals(drops, marks) => write!(f, "{} and {}", counted(*drops, "drop"), counted(*marks, "mark")),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Verdicts on flows: senders that heed losses and such that do not, over a link whose clock goes where it is told.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+
+use headgate_core::{Ecn, Span, Time};
+use headgate_live::io::{BATCH, Io, Received};
+use headgate_live::pacing::Clock;
+use headgate_live::verdict::Verdict;
+use headgate_live::{FlowView, Forwarder, FrameId, Layer, Pool};
+use support::{Direction, packet};
+
+const BYTES: usize = 1000;
+/// A path of 40 ms, and as much in the queue.
+const ROUND_TRIP: Span = Span::from_millis(80);
+
+/// A clock on which no more than half a millisecond passes at a time.
+#[derive(Clone, Default)]
+struct Steps(Rc<Cell<Time>>);
+
+impl Clock for Steps {
+    fn now(&mut self) -> Time {
+        self.0.get()
+    }
+    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+        self.0.set(until.min(self.0.get() + Span::from_micros(500)));
+        Ok([true; 2])
+    }
+    fn cpu(&self) -> Span {
+        Span::ZERO
+    }
+}
+
+/// Sends packets at a rate. If it heeds losses, it halves the rate for them, once a round trip, and else sends a packet more
+/// each round trip (RFC 5681, section 3.1, without slow start).
+struct Sender {
+    heeds: bool,
+    per_second: f64,
+    next: Time,
+    number: u32,
+    /// What its receiver waits for.
+    expected: u32,
+    /// When it learns of losses, and when it has heeded some last.
+    told: Option<Time>,
+    heeded: Time,
+}
+
+impl Sender {
+    fn new(heeds: bool, mbit: f64) -> Sender {
+        let per_second = mbit * 1e6 / 8.0 / BYTES as f64;
+        let (next, heeded) = (Time::ZERO, Time::ZERO);
+        Sender { heeds, per_second, next, number: 0, expected: 0, told: None, heeded }
+    }
+
+    fn send(&mut self, now: Time) -> Option<u32> {
+        if self.heeds && self.told.is_some_and(|told| told <= now) {
+            self.told = None;
+            if now - self.heeded > ROUND_TRIP {
+                self.heeded = now;
+                self.per_second = (self.per_second / 2.0).max(10.0);
+            }
+        }
+        if self.next > now {
+            return None;
+        }
+        let gap = 1.0 / self.per_second;
+        if self.heeds {
+            self.per_second += gap / ROUND_TRIP.as_secs_f64() / ROUND_TRIP.as_secs_f64();
+        }
+        self.next += Span::from_secs_f64(gap);
+        self.number += 1;
+        Some(self.number - 1)
+    }
+
+    fn receive(&mut self, number: u32, now: Time) {
+        if number > self.expected && self.told.is_none() {
+            self.told = Some(now + Span::from_millis(60));
+        }
+        self.expected = number + 1;
+    }
+}
+
+/// Where packets come from and go to: sender number `n` has UDP port 5000 + `n`.
+#[derive(Clone)]
+struct End {
+    clock: Steps,
+    senders: Rc<RefCell<Vec<Sender>>>,
+    sends: bool,
+}
+
+impl Io for End {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+        let now = self.clock.0.get();
+        let mut senders = self.senders.borrow_mut();
+        for (port, sender) in (5000..).zip(senders.iter_mut()).filter(|_| self.sends) {
+            while batch.len() < BATCH
+                && let Some(number) = sender.send(now)
+            {
+                let frame = pool.take().expect("there are more slots than packets that wait");
+                pool.room(&frame)[..BYTES].copy_from_slice(&packet(port, BYTES, Ecn::NotEct, number));
+                pool.set_len(&frame, BYTES);
+                batch.push(frame);
+            }
+        }
+        Ok(Received::default())
+    }
+
+    fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
+        let now = self.clock.0.get();
+        for frame in batch {
+            let bytes = pool.frame(frame);
+            let port = u16::from_be_bytes([bytes[20], bytes[21]]);
+            let number = u32::from_be_bytes(bytes[28..32].try_into().unwrap());
+            self.senders.borrow_mut()[usize::from(port - 5000)].receive(number, now);
+        }
+        Ok(0)
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Ip
+    }
+
+    fn mtu(&self) -> usize {
+        1500
+    }
+}
+
+/// What is found of `senders`, in their order, after so many seconds on 10 Mbit/s.
+fn found(qdisc: &str, senders: Vec<Sender>, seconds: u64) -> Vec<FlowView> {
+    let direction = Direction::new(10, 1, 50, qdisc);
+    let clock = Steps::default();
+    let a = End { clock: clock.clone(), senders: Rc::new(RefCell::new(senders)), sends: true };
+    let b = End { sends: false, ..a.clone() };
+    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
+    let mut forwarder = Forwarder::new(a, b, lanes, clock.clone());
+    let window = forwarder.window();
+    let end = Time::ZERO + Span::from_secs(seconds);
+    while clock.0.get() < end {
+        forwarder.turn(end).unwrap();
+    }
+    let mut flows = window.look().wires[0].top.clone();
+    flows.sort_by_key(|flow| flow.header.unwrap().source_port);
+    flows
+}
+
+fn verdicts(flows: &[FlowView]) -> Vec<Verdict> {
+    flows.iter().map(|flow| flow.judgement.verdict).collect()
+}
+
+fn told(flows: &[FlowView]) -> String {
+    flows.iter().map(|flow| format!("{:?}: {}\n", flow.judgement.verdict, flow.judgement)).collect()
+}
+
+/// Nine that heed losses, one that does not and sends five times its share, and one that has little to send.
+fn mixed() -> Vec<Sender> {
+    let mut senders: Vec<Sender> = (0..9).map(|n| Sender::new(true, 0.2 + 0.05 * f64::from(n))).collect();
+    senders.push(Sender::new(false, 5.0));
+    senders.push(Sender::new(false, 0.3));
+    senders
+}
+
+#[test]
+fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accused() {
+    for qdisc in ["droptail", "red"] {
+        let flows = found(qdisc, mixed(), 15);
+        let (heeding, others) = flows.split_at(9);
+        assert!(
+            heeding.iter().all(|flow| flow.judgement.verdict != Verdict::Unresponsive),
+            "{qdisc}\n{}",
+            told(&flows)
+        );
+        assert!(heeding.iter().any(|flow| flow.judgement.verdict == Verdict::Responsive), "{qdisc}\n{}", told(&flows));
+        assert_eq!(verdicts(others), [Verdict::Unresponsive, Verdict::Friendly], "{qdisc}\n{}", told(&flows));
+        // The evidence has the numbers: 5 Mbit/s, and how many times the share that is.
+        let evidence = others[0].judgement.to_string();
+        assert!(evidence.starts_with("sends 5.0 Mbit/s, ") && evidence.contains(" times its share, did not slow down"));
+        assert!(others[0].judgement.rate / others[0].judgement.fair.unwrap() > 3.0, "{evidence}");
+    }
+}
+
+#[test]
+fn one_that_halves_is_responsive_when_it_is_alone_and_has_all() {
+    let flows = found("droptail", vec![Sender::new(true, 9.0)], 15);
+    assert_eq!(verdicts(&flows), [Verdict::Responsive], "{}", told(&flows));
+    assert!(
+        flows[0].judgement.to_string().contains(" % less after many drops or marks than after few: "),
+        "{}",
+        told(&flows)
+    );
+}
+
+#[test]
+fn a_constant_rate_that_is_too_much_for_the_link_does_not_slow_down_when_it_is_alone_either() {
+    let flows = found("droptail", vec![Sender::new(false, 14.0)], 12);
+    assert_eq!(verdicts(&flows), [Verdict::Unresponsive], "{}", told(&flows));
+}
+
+#[test]
+fn without_drops_or_time_enough_nothing_is_said() {
+    let flows = found("droptail", vec![Sender::new(false, 5.0)], 12);
+    assert_eq!(verdicts(&flows), [Verdict::Unknown]);
+    assert_eq!(flows[0].judgement.to_string(), "no drops or marks in 10 s, too few to tell");
+    let flows = found("droptail", vec![Sender::new(false, 50.0)], 1);
+    assert_eq!(verdicts(&flows), [Verdict::Unknown]);
+    assert!(flows[0].judgement.to_string().ends_with("too short to tell"), "{}", told(&flows));
+}
+
+#[test]
+fn what_a_discipline_singles_out_is_monitored() {
+    for qdisc in ["red_pd", "breathe"] {
+        let flows = found(qdisc, mixed(), 15);
+        assert_eq!(flows[9].judgement.verdict, Verdict::Monitored, "{qdisc}\n{}", told(&flows));
+        assert_ne!(flows[10].judgement.verdict, Verdict::Unresponsive, "{qdisc}\n{}", told(&flows));
+    }
+}
