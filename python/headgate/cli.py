@@ -17,6 +17,7 @@ from headgate.errors import UsageError
 from headgate.evaluate.cli import evaluate
 from headgate.live.cli import link
 from headgate.live.gateway_cli import gateway
+from headgate.live.top_cli import top
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
 from headgate.tuning.cli import sensitivity, tune
@@ -255,6 +256,7 @@ app.command()(sensitivity)
 app.command()(evaluate)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 app.command()(gateway)
+app.command()(top)
 
 
 def _show(result: Result) -> None:

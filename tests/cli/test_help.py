@@ -32,6 +32,7 @@ COMMANDS = [
     "evaluate",
     "link",
     "gateway",
+    "top",
     "paper",
     "paper run",
 ]

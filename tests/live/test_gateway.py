@@ -1,5 +1,6 @@
 """`headgate gateway` between veth pairs. It needs Linux and root; where those are missing, so is the test."""
 
+import json
 import re
 import signal
 import subprocess
@@ -63,7 +64,8 @@ class Gateway:
 
 
 @pytest.fixture
-def gateway(roads: Roads) -> Iterator[Callable[..., Gateway]]:
+def gateway(roads: Roads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     made: list[Gateway] = []
 
     def start(*arguments: object) -> Gateway:
@@ -100,6 +102,11 @@ def test_tcp_gets_the_rate_and_a_reload_another_one_until_it_is_told_to_stop(
     running.tell(signal.SIGHUP)
     running.hears("reloaded")
     assert 0.9 < transfer(roads, 400_000) / (5e6 * TCP_SHARE) < 1.03
+    shown = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))
+    assert (shown["pid"], shown["what"]) == (running.process.pid, "in - out")
+    flows = [flow for flow in shown["view"]["down"]["flows"] if flow["source_port"] == 5000]
+    assert sum(flow["sent_bytes"] for flow in flows) >= 1_900_000
+    assert not {"unresponsive", "monitored"} & {flow["verdict"] for flow in flows}
     text = roads.run(roads.middle, sys.executable, "-c", SCRAPE)
     (sent,) = re.findall(r'^headgate_sent_bytes_total\{direction="down"\} (\d+)$', text, re.MULTILINE)
     assert int(sent) >= 1_900_000

@@ -57,6 +57,7 @@ def link(
     from headgate.live import options, session
     from headgate.live import summary as summaries
     from headgate.live.log import LinkLog
+    from headgate.live.top_socket import Shown
     from headgate.live.view import Screen
 
     if check:
@@ -91,7 +92,7 @@ def link(
             typer.echo(
                 f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True
             )
-        with Screen() if view else nullcontext() as screen:
+        with Shown("link", shlex.join(command), made.view), Screen() if view else nullcontext() as screen:
             ended = session.run(made, command, served, watch=screen, tick=keeper.tick)
         notes = keeper.end(ended._asdict())
     if summary:

@@ -41,9 +41,9 @@ def gateway(
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The seed of all chance (default 1).")] = None,
     view: Annotated[bool, typer.Option("--view", help="Show the gateway in the terminal meanwhile.")] = False,
 ) -> None:
-    """Forward between two interfaces through a discipline (Linux, root).
+    """Forward between two interfaces through a discipline (Linux).
 
-    Both interfaces must be up and have no IP address. It runs until SIGINT or SIGTERM, and says then what it did.
+    It needs root. Both interfaces must be up and have no IP address. It runs until SIGINT or SIGTERM, and says then what it did.
 
     Options from --rate to --overhead hold both ways. Each also exists for one direction: --up-rate, from --in to
     --out, and --down-rate, back. A direction of which nothing says how fast it is passes packets as they come.
@@ -51,6 +51,7 @@ def gateway(
     from headgate.live import gateway as gateways
     from headgate.live import gateway_settings, summary
     from headgate.live.metrics import Exporter
+    from headgate.live.top_socket import Shown
     from headgate.live.view import Screen
 
     said = {
@@ -82,6 +83,7 @@ def gateway(
         tell(f"{' and '.join(settings.interfaces)} are joined")
         if exporter is not None:
             stack.enter_context(exporter.serve(opened.view))
+        stack.enter_context(Shown("gateway", " - ".join(settings.interfaces), opened.view))
         reload = gateways.Reload(opened, settings, None if config is None else load, tell)
         screen = stack.enter_context(Screen()) if view else None
         ended = gateways.run(opened, signals, reload, screen)

@@ -1,0 +1,83 @@
+"""`headgate top`: the flows that hold a link that runs, and who of them slows down."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headgate.errors import UsageError
+from headgate.live import top_socket
+from headgate.live.ways import WAYS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+#: Flows of a direction that the table has room for.
+MOST = 12
+
+HEADS = ("flow", "Mbit/s", "share", "drops", "marks", "verdict", "because it")
+
+#: Protocols that have a name here (IANA's protocol numbers).
+PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 33: "dccp", 58: "icmp6", 132: "sctp"}
+
+STYLES = {"unresponsive": "red", "monitored": "yellow", "responsive": "green"}
+
+
+class GoneError(UsageError):
+    """No link or gateway runs that was asked for."""
+
+
+def find(which: str | None) -> dict[str, Any]:
+    """What the link called `which` shows, a name or a process; of all if there is but one.
+
+    Raises `GoneError` if there is none, and `UsageError` if there are several.
+    """
+    found = [document for _, document in top_socket.running()]
+    if which is not None:
+        found = [each for each in found if which in (each["name"], str(each["pid"]))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = "\n".join(f"  {each['pid']}  {each['name']}  {each['what']}" for each in found)
+        raise UsageError(f"which of these? headgate top PID\n{listed}")
+    raise GoneError("no link or gateway of yours runs" + ("" if which is None else f" that is called {which}"))
+
+
+def table(document: Mapping[str, Any]) -> Table:
+    """The flows of both directions, those that send most first."""
+    from rich.table import Table
+
+    head = f"{document['name']} {document['what']}, {document['view']['at_s']:.0f} s"
+    found = Table(title=head, title_justify="left", box=None, pad_edge=False)
+    found.add_column("")
+    for name in HEADS:
+        found.add_column(name, justify="left" if name in ("flow", "verdict", "because it") else "right")
+    for way in WAYS:
+        flows = [flow for flow in document["view"][way]["flows"] if flow["sent_bps"] > 0 or flow["dropped"]]
+        total = sum(flow["sent_bps"] for flow in flows)
+        for flow in flows[:MOST]:
+            found.add_row(way, *row(flow, total), style=STYLES.get(flow["verdict"]))
+    return found
+
+
+def row(flow: Mapping[str, Any], total: float) -> list[str]:
+    """A flow's cells; `total` is what all flows of its direction are sent."""
+    share = f"{100 * flow['sent_bps'] / total:.0f} %" if total else "-"
+    rate = f"{flow['sent_bps'] / 1e6:.3f}"
+    return [name(flow), rate, share, str(flow["dropped"]), str(flow["marked"]), flow["verdict"], flow["evidence"]]
+
+
+def name(flow: Mapping[str, Any]) -> str:
+    """`tcp 10.0.0.1:5000 > 10.0.0.2:80`, or what there is of it."""
+    if flow["source"] is None:
+        return f"no IP ({flow['flow']})"
+    protocol = PROTOCOLS.get(flow["protocol"], str(flow["protocol"]))
+    ends = (_end(flow[end], flow[f"{end}_port"]) for end in ("source", "destination"))
+    return f"{protocol} {' > '.join(ends)}"
+
+
+def _end(address: str, port: int) -> str:
+    if not port:
+        return address
+    return f"[{address}]:{port}" if ipaddress.ip_address(address).version == 6 else f"{address}:{port}"

@@ -1,0 +1,137 @@
+"""Where a link or gateway that runs shows itself to `headgate top`: a Unix socket that only its user may open."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import socket
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+from headgate import _core
+
+#: Whoever takes longer than this, in seconds, is let go.
+PATIENCE = 2.0
+
+#: No document is longer: 32 flows each way take 20 KB.
+LONGEST = 1 << 22
+
+
+def folders() -> list[Path]:
+    """Where sockets of this user may be, the one for new sockets first: XDG_RUNTIME_DIR, /run for root, or /tmp."""
+    found = []
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        found.append(Path(runtime) / "headgate")
+    if os.geteuid() == 0:
+        found.append(Path("/run/headgate"))
+    found.append(Path(tempfile.gettempdir()) / f"headgate-{os.geteuid()}")
+    return found
+
+
+def _own(folder: Path) -> bool:
+    """Whether a folder is there, is no link, is ours, and is closed to others."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+
+
+def _open_folder() -> Path:
+    """The first folder that can be had; raises `OSError` if there is none."""
+    for folder in folders():
+        with suppress(OSError):
+            folder.mkdir(mode=0o700)
+        if _own(folder) and os.access(folder, os.W_OK):
+            return folder
+    raise OSError("no folder for a socket can be made")
+
+
+class Shown:
+    """Shows what `look` gives, as JSON, to everyone who connects, until it is left.
+
+    `name` is what it is called, such as `gateway`; `what` says more. Where no socket can be made, it shows nothing.
+    """
+
+    def __init__(self, name: str, what: str, look: Callable[[], Mapping[str, Any]]) -> None:
+        self._head = {"name": name, "pid": os.getpid(), "what": what, "version": _core.VERSION}
+        self._look = look
+        self._socket: socket.socket | None = None
+
+    def __enter__(self) -> Self:
+        with suppress(OSError):
+            self._path = _open_folder() / f"{self._head['name']}-{os.getpid()}.sock"
+            self._path.unlink(missing_ok=True)
+            listening = socket.socket(socket.AF_UNIX)
+            listening.bind(str(self._path))
+            self._path.chmod(0o600)
+            listening.listen()
+            self._socket = listening
+            Thread(target=self._serve, args=(listening,), name="top", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._socket is not None:
+            # The thread may wait in it: closing alone would not wake it.
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+            self._socket.close()
+            self._path.unlink(missing_ok=True)
+
+    def _serve(self, listening: socket.socket) -> None:
+        while True:
+            try:
+                asking, _ = listening.accept()
+            except OSError:
+                return
+            with asking, suppress(OSError):
+                asking.settimeout(PATIENCE)
+                asking.sendall(json.dumps(plain({**self._head, "view": self._look()}), allow_nan=False).encode())
+
+
+def plain(value: Any) -> Any:
+    """The same without numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def running() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """All that show themselves, with what they show now. What killed processes left behind is removed."""
+    for folder in filter(_own, folders()):
+        for path in sorted(folder.glob("*.sock")):
+            found = ask(path)
+            if found is not None:
+                yield path, found
+
+
+def ask(path: Path) -> dict[str, Any] | None:
+    """What is shown at a socket; None if nobody is there."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(PATIENCE)
+        try:
+            asking.connect(str(path))
+            data = b""
+            while (piece := asking.recv(1 << 16)) and len(data) < LONGEST:
+                data += piece
+        except (ConnectionRefusedError, FileNotFoundError):
+            path.unlink(missing_ok=True)
+            return None
+        except OSError:
+            return None
+    try:
+        found = json.loads(data)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,142 @@
+"""What `headgate top` shows, and where it finds it."""
+
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headgate.errors import UsageError
+from headgate.live import top, top_socket
+from headgate.live.top_socket import Shown
+from tests.conftest import Command
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sockets of this test alone."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr(top_socket, "folders", lambda: [tmp_path / "headgate"])
+    return tmp_path / "headgate"
+
+
+def flow(**changes: Any) -> dict[str, Any]:
+    ends = {"source": "10.0.0.1", "source_port": 5000, "destination": "10.0.0.2", "destination_port": 80}
+    numbers = {"sent_bps": 3e6, "dropped": 4, "marked": 0}
+    said = {"flow": "00ff", "protocol": 6, "verdict": "responsive", "evidence": "sends 30 % less"}
+    return {**ends, **numbers, **said, **changes}
+
+
+def view(*flows: dict[str, Any]) -> dict[str, Any]:
+    return {"at_s": 12.0, "up": {"flows": list(flows), "gauge": float("nan")}, "down": {"flows": []}}
+
+
+@pytest.fixture
+def shown() -> Iterator[None]:
+    with Shown("gateway", "eth1 - eth0", lambda: view(flow())):
+        yield
+
+
+@pytest.mark.usefixtures("shown")
+def test_a_socket_is_closed_to_others_and_gone_afterwards(own_folder: Path):
+    (path,) = own_folder.iterdir()
+    assert stat.S_IMODE(own_folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    found = top.find(None)
+    assert (found["name"], found["pid"], found["what"]) == ("gateway", os.getpid(), "eth1 - eth0")
+    assert found["view"]["up"]["gauge"] is None, "JSON has no such number"
+
+
+def test_what_has_ended_leaves_nothing(own_folder: Path):
+    with Shown("link", "bash", view):
+        assert top.find("link")["what"] == "bash"
+    assert list(own_folder.iterdir()) == []
+    with pytest.raises(top.GoneError, match="no link or gateway of yours runs"):
+        top.find(None)
+
+
+def test_what_a_killed_process_leaves_is_removed(own_folder: Path):
+    own_folder.mkdir(mode=0o700)
+    path = own_folder / "link-1.sock"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    assert list(top_socket.running()) == []
+    assert not path.exists()
+
+
+@pytest.mark.usefixtures("shown")
+def test_of_several_one_must_be_named(own_folder: Path):
+    other = own_folder / "link-1.sock"
+    with Shown("link", "bash", view) as second:
+        with pytest.raises(
+            UsageError, match=rf"which of these\? headgate top PID\n  {os.getpid()}  gateway  eth1 - eth0"
+        ):
+            top.find(None)
+        assert top.find("link")["what"] == "bash"
+        with pytest.raises(top.GoneError, match="that is called other"):
+            top.find("other")
+    assert second is not None
+    assert not other.exists()
+
+
+def test_a_folder_that_others_could_have_made_is_not_used(own_folder: Path):
+    own_folder.mkdir(mode=0o777)
+    own_folder.chmod(0o777)
+    with Shown("link", "bash", view):
+        assert list(own_folder.iterdir()) == []
+    assert list(top_socket.running()) == []
+
+
+def test_a_row_has_the_flow_its_rate_its_share_and_the_verdict_with_its_evidence():
+    cells = top.row(flow(), 12e6)
+    assert cells == ["tcp 10.0.0.1:5000 > 10.0.0.2:80", "3.000", "25 %", "4", "0", "responsive", "sends 30 % less"]
+    assert top.row(flow(), 0.0)[2] == "-"
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"protocol": 17}, "udp 10.0.0.1:5000 > 10.0.0.2:80"),
+        ({"protocol": 1, "source_port": 0, "destination_port": 0}, "icmp 10.0.0.1 > 10.0.0.2"),
+        ({"protocol": 99, "source": "fd00::1", "destination": "fd00::2"}, "99 [fd00::1]:5000 > [fd00::2]:80"),
+        ({"source": None, "protocol": None}, "no IP (00ff)"),
+    ],
+)
+def test_a_flow_is_named_by_what_it_says(changes: dict[str, Any], name: str):
+    assert top.name(flow(**changes)) == name
+
+
+def test_only_flows_that_hold_something_are_listed():
+    idle = flow(sent_bps=0.0, dropped=0)
+    document = {"name": "link", "what": "bash", "view": view(flow(), idle)}
+    assert top.table(document).row_count == 1
+
+
+@pytest.mark.usefixtures("shown")
+def test_once_and_json(command: Command):
+    once = command("top", "--once")
+    assert once.returncode == 0
+    assert "gateway eth1 - eth0, 12 s" in once.stdout
+    assert "10.0.0.1:5000" in once.stdout
+    assert json.loads(command("top", str(os.getpid()), "--json").stdout)["view"]["up"]["flows"] == [flow()]
+    nobody = command("top", "nobody", "--once")
+    assert (nobody.returncode, nobody.stdout) == (2, "")
+    assert "no link or gateway of yours runs that is called nobody" in nobody.stderr
+
+
+@pytest.mark.usefixtures("shown")
+def test_it_goes_on_until_ctrl_c():
+    words = [sys.executable, "-m", "headgate", "top", "--interval", "0.1"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "gateway eth1 - eth0" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+        assert process.returncode == 0
