@@ -11,7 +11,11 @@ from headgate.live import top_socket
 from headgate.live.ways import WAYS
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
+
+#: As much of what it is, such as a command, is shown.
+LONGEST = 60
 
 #: Flows of a direction that the table has room for.
 MOST = 12
@@ -44,12 +48,20 @@ def find(which: str | None) -> dict[str, Any]:
     raise GoneError("no link or gateway of yours runs" + ("" if which is None else f" that is called {which}"))
 
 
+def page(document: Mapping[str, Any]) -> Group:
+    """What it is, since when, and its flows."""
+    from rich.console import Group
+    from rich.text import Text
+
+    what = document["what"] if len(document["what"]) <= LONGEST else f"{document['what'][:LONGEST]}..."
+    return Group(Text(f"{document['name']} {what}, {document['view']['at_s']:.0f} s"), table(document))
+
+
 def table(document: Mapping[str, Any]) -> Table:
     """The flows of both directions, those that send most first."""
     from rich.table import Table
 
-    head = f"{document['name']} {document['what']}, {document['view']['at_s']:.0f} s"
-    found = Table(title=head, title_justify="left", box=None, pad_edge=False)
+    found = Table(box=None, pad_edge=False)
     found.add_column("")
     for name in HEADS:
         found.add_column(name, justify="left" if name in ("flow", "verdict", "because it") else "right")

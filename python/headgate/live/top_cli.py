@@ -34,7 +34,7 @@ def top(
         return
     out = console()
     if once:
-        out.print(tops.table(found))
+        out.print(tops.page(found))
         return
     from rich.live import Live
 
@@ -43,9 +43,9 @@ def top(
         try:
             while True:
                 if live is None:
-                    out.print(tops.table(found))
+                    out.print(tops.page(found))
                 else:
-                    live.update(tops.table(found), refresh=True)
+                    live.update(tops.page(found), refresh=True)
                 time.sleep(interval)
                 found = tops.find(process)
         except (KeyboardInterrupt, tops.GoneError):
