@@ -111,6 +111,15 @@ def test_tables_that_nobody_wants_are_not_kept_and_come_when_they_are_wanted(swe
         few.table("flows")
 
 
+def test_what_another_build_finished_is_forgotten_also_where_this_one_runs_less(swept: Path, tmp_path: Path):
+    wide, narrow = {"link.rate": ["1Mbit/s", "2Mbit/s"]}, {"link.rate": ["2Mbit/s"]}
+    for out in (tmp_path / "out", "memory://builds"):
+        first = headgate.sweep(swept, grid=wide, out=out, seeds=1, tables=["links"])
+        first.folder.write(store.BUILD, b"another")
+        costs = [headgate.sweep(swept, grid=grid, out=out, seeds=1, tables=["links"]).cost for grid in (narrow, wide)]
+        assert [cost.points for cost in costs] == [2, 2]
+
+
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "receipt"])
 def test_what_is_damaged_is_found_and_run_again(swept: Path, tmp_path: Path, command: Command, damage: str):
     changes = ["--seeds", 1, "--out", "out"]

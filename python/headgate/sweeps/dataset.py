@@ -53,7 +53,9 @@ class Dataset:
                 self._look_at(some)
 
     def begin(self) -> None:
-        """Sees that the dataset can be written."""
+        """Sees that the dataset can be written, and forgets what another build of the simulator finished there."""
+        if not self._made_by_this_build():
+            self.folder.remove(self.folder.names(RECEIPTS))
         self.folder.write(MANIFEST, _json(self._manifest()))
         self.folder.write(store.BUILD, store.build().encode())
 

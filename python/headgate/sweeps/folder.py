@@ -28,6 +28,9 @@ class Folder(Protocol):
     def write(self, name: str, data: bytes) -> None:
         """Writes a file; `ResultError` if that fails."""
 
+    def remove(self, names: Sequence[str]) -> None:
+        """Removes files that are there; `ResultError` if that fails."""
+
     def held(self) -> AbstractContextManager[object]:
         """Within it, other processes are kept out where that is possible: `ResultError` if one writes there."""
 
@@ -51,6 +54,11 @@ class Memory:
     def write(self, name: str, data: bytes) -> None:
         """See `Folder`."""
         self._files[name] = data
+
+    def remove(self, names: Sequence[str]) -> None:
+        """See `Folder`."""
+        for name in names:
+            del self._files[name]
 
     def held(self) -> AbstractContextManager[object]:
         """See `Folder`."""
@@ -89,6 +97,14 @@ class Local:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 self._made.add(file.parent)
             store.write_bytes(file, data)
+        except OSError as error:
+            raise store.not_writable(self._path, error) from None
+
+    def remove(self, names: Sequence[str]) -> None:
+        """See `Folder`."""
+        try:
+            for name in names:
+                (self._path / name).unlink()
         except OSError as error:
             raise store.not_writable(self._path, error) from None
 
@@ -134,6 +150,11 @@ class Remote:
         path = f"{self._path}/{name}"
         self._do("write results to", self.files.makedirs, path.rsplit("/", 1)[0], exist_ok=True)
         self._do("write results to", self.files.pipe_file, path, data)
+
+    def remove(self, names: Sequence[str]) -> None:
+        """See `Folder`."""
+        if names:
+            self._do("write results to", self.files.rm, [f"{self._path}/{name}" for name in names])
 
     def held(self) -> AbstractContextManager[object]:
         """See `Folder`: object stores know no locks. Two sweeps would write the same bytes."""
