@@ -112,7 +112,7 @@ class Link:
         log: PathLike[str] | None = None,
     ) -> Self: ...
     def spawn(self, words: Sequence[str]) -> int:
-        """Starts the command in the near host, and gives its process id."""
+        """Starts the command in the near host; gives the id of a process that ends with it and hands on our signals."""
     def serve(self, words: Sequence[str]) -> None:
         """Starts the server in the far host."""
     def listens(self) -> bool:

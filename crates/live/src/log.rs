@@ -39,6 +39,8 @@ pub struct Written {
     pub packets: u64,
     /// Packets that passed and are in none: there was no room for a note, or the log had ended.
     pub missed: u64,
+    /// Rows over time that nobody took in time.
+    pub rows_missed: u64,
     /// What ended the log before the link.
     pub failed: Option<String>,
 }
@@ -68,7 +70,8 @@ impl Log {
         let since = began.unix_nanos();
         let captures = [Capture::new(dir, "near", near, since)?, Capture::new(dir, "far", far, since)?];
         let shared = Arc::<Shared>::default();
-        let writer = Writer { captures, rows: Rows::new(INTERVAL), window, shared: Arc::clone(&shared) };
+        let writer =
+            Writer { captures, rows: Rows::new(INTERVAL), rows_missed: 0, window, shared: Arc::clone(&shared) };
         let thread = thread::Builder::new().name("log".to_string()).spawn(move || writer.run())?;
         Ok(Log { shared, thread: Some(thread) })
     }
@@ -106,6 +109,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Writer {
     captures: [Capture; 2],
     rows: Rows,
+    rows_missed: u64,
     window: Window,
     shared: Arc<Shared>,
 }
@@ -131,12 +135,18 @@ impl Writer {
         let mut rows = locked(&self.shared.rows);
         if rows.len() + new.len() <= MOST_ROWS {
             rows.extend(new);
+        } else {
+            self.rows_missed += new.len() as u64;
         }
         drop(rows);
         let sum = |of: fn(&Capture) -> u64| self.captures.iter().map(of).sum();
         let failed = self.captures.iter().find_map(|capture| capture.failed.clone());
-        let written =
-            Written { packets: sum(|capture| capture.packets), missed: sum(|capture| capture.missed()), failed };
+        let written = Written {
+            packets: sum(|capture| capture.packets),
+            missed: sum(|capture| capture.missed()),
+            rows_missed: self.rows_missed,
+            failed,
+        };
         *locked(&self.shared.written) = written;
     }
 }

@@ -36,6 +36,7 @@ pub fn written<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, P
     let found = PyDict::new(py);
     found.set_item("packets", written.packets)?;
     found.set_item("missed", written.missed)?;
+    found.set_item("rows_missed", written.rows_missed)?;
     found.set_item("failed", &written.failed)?;
     Ok(found)
 }

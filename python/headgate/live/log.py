@@ -71,6 +71,8 @@ class LinkLog:
         notes = [f"the log ended before the link: {why}" for why in (written["failed"], self._failed) if why]
         if missed := written["missed"]:
             notes.append(f"{missed} of {missed + written['packets']} packets are not in the captures")
+        if rows := written["rows_missed"]:
+            notes.append(f"{rows} rows over time are missing: this process was stopped for too long")
         return notes
 
     def __enter__(self) -> Self:
