@@ -72,17 +72,19 @@ def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logg
     view = document(logged)["ended"]["view"]
     counts = {}
     for end in ("near", "far"):
-        packets = shown(logged / f"{end}.pcapng", "frame.interface_name", "frame.len", "tcp.seq_raw")
-        for way in ("in", "out"):
+        packets = shown(logged / f"{end}.pcapng", "frame.interface_name", "frame.len", "tcp.seq_raw", "frame.comment")
+        for way in ("in", "out", "drops"):
             counts[end, way] = [packet[1:] for packet in packets if packet[0] == f"{end} {way}"]
     assert len(counts["near", "in"]) == view["up"]["came"]
     assert len(counts["far", "in"]) == view["down"]["came"]
     assert len(counts["far", "out"]) == view["up"]["out"]
     assert len(counts["near", "out"]) == view["down"]["out"]
-    assert sum(int(length) for length, _ in counts["near", "out"]) == view["down"]["sent_bytes"]
-    # What came out is what went in, in the same order, but for what was dropped.
-    sent = iter(counts["far", "in"])
+    assert sum(int(packet[0]) for packet in counts["near", "out"]) == view["down"]["sent_bytes"]
+    assert [packet[2] for packet in counts["far", "drops"]] == ["dropped: overflow"] * view["down"]["dropped"]
+    # What came out is what went in, in the same order, but for what was dropped, of which each did go in.
+    sent, dropped = iter(counts["far", "in"]), [packet[:2] for packet in counts["far", "drops"]]
     assert all(packet in sent for packet in counts["near", "out"])
+    assert all([*packet, ""] in counts["far", "in"] for packet in dropped)
     assert document(logged)["ended"]["log"]["packets"] == sum(map(len, counts.values()))
 
 

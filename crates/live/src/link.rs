@@ -10,7 +10,7 @@ use crate::frame::Layer;
 use crate::hosts::{self, Addresses, Ends, Host};
 use crate::io::Nat;
 use crate::io::interface::Counters;
-use crate::io::tap::{Notes, Pen, Tap};
+use crate::io::tap::{Pen, Tap};
 use crate::log::Log;
 use crate::netns::Namespace;
 use crate::running::Running;
@@ -79,18 +79,24 @@ impl Link {
     fn between(ends: Ends, ways: [OneWay; 2], seed: u64, log: Option<&Path>) -> io::Result<Link> {
         let Ends { near, far, tuns, addresses, nat } = ends;
         let clock = Monotonic::new();
-        let ((near_pen, near_notes), (far_pen, far_notes)) = match log {
-            Some(_) => (noting(), noting()),
-            None => ((None, None), (None, None)),
+        let (pens, notes) = match log {
+            Some(_) => {
+                let (near, far) = (Pen::new(), Pen::new());
+                ([Some(near.0), Some(far.0)], Some([near.1, far.1]))
+            }
+            None => ([None, None], None),
         };
-        let taps = (Tap::new(tuns.0, clock, near_pen), Tap::new(tuns.1, clock, far_pen));
-        let running = Running::start("link", clock, move |clock| {
-            let lanes = [ways[0].lane(Layer::Ip, seed, "forward")?, ways[1].lane(Layer::Ip, seed, "reverse")?];
-            Ok(Forwarder::new(taps.0, taps.1, lanes, clock))
+        let running = Running::start("link", clock, move |paced| {
+            let mut lanes = [ways[0].lane(Layer::Ip, seed, "forward")?, ways[1].lane(Layer::Ip, seed, "reverse")?];
+            // A direction's drops are noted at the end where its packets come in.
+            lanes.iter_mut().zip(&pens).for_each(|(lane, pen)| pen.iter().cloned().for_each(|pen| lane.note(pen)));
+            let [near, far] = pens;
+            let ends = (Tap::new(tuns.0, clock, near), Tap::new(tuns.1, clock, far));
+            Ok(Forwarder::new(ends.0, ends.1, lanes, paced))
         })?;
         let mut link = Link { running, near, far, addresses, _nat: nat, log: None };
-        if let (Some(dir), Some(near), Some(far)) = (log, near_notes, far_notes) {
-            link.log = Some(Log::start(dir, [near, far], clock, link.running.window())?);
+        if let (Some(dir), Some(notes)) = (log, notes) {
+            link.log = Some(Log::start(dir, notes, clock, link.running.window())?);
         }
         Ok(link)
     }
@@ -153,9 +159,4 @@ impl Drop for Link {
     fn drop(&mut self) {
         let _ = self.stop();
     }
-}
-
-fn noting() -> (Option<Pen>, Option<Notes>) {
-    let (pen, notes) = Pen::new();
-    (Some(pen), Some(notes))
 }

@@ -35,7 +35,7 @@ const MOST_ROWS: usize = 36_000 * 2 * 20;
 /// What was written, so far or in all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Packets that are in the captures.
+    /// Packets that are in the captures, for each time that something became of them.
     pub packets: u64,
     /// Packets that passed and are in none: there was no room for a note, or the log had ended.
     pub missed: u64,
@@ -151,6 +151,13 @@ impl Writer {
     }
 }
 
+/// The interfaces of a capture, and what is on each.
+const INTERFACES: [(&str, &str); 3] = [
+    ("in", "packets that this host sent, before the link's queue"),
+    ("out", "packets as they came out of the link here"),
+    ("drops", "packets of this host that were dropped or lost, each with the reason"),
+];
+
 /// The capture of one end.
 struct Capture {
     path: PathBuf,
@@ -173,11 +180,8 @@ impl Capture {
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let mut blocks = Blocks::default();
         blocks.section();
-        // In the order of `Passed`.
-        for (name, what) in
-            [("in", "sent by this host, before the link's queue"), ("out", "as they came out of the link")]
-        {
-            blocks.interface(&format!("{end} {name}"), &format!("packets {what}"), LinkType::Raw, KEPT as u32);
+        for (name, what) in INTERFACES {
+            blocks.interface(&format!("{end} {name}"), what, LinkType::Raw, KEPT as u32);
         }
         let mut capture =
             Capture { path, file, notes, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
@@ -191,11 +195,13 @@ impl Capture {
         for note in self.notes.inbox.try_iter().take(MOST_AT_ONCE) {
             found += 1;
             let nanos = self.since + note.at.as_nanos();
-            let interface = match note.passed {
-                Passed::In => 0,
-                Passed::Out => 1,
+            let (interface, comment): (_, &[&str]) = match note.passed {
+                Passed::In => (0, &[]),
+                Passed::Out => (1, &[]),
+                Passed::Dropped(why) => (2, &["dropped: ", why.name()]),
+                Passed::Lost => (2, &["lost: link_loss"]),
             };
-            self.blocks.packet(&Captured { interface, nanos, length: note.length, bytes: note.bytes(), comment: &[] });
+            self.blocks.packet(&Captured { interface, nanos, length: note.length, bytes: note.bytes(), comment });
         }
         match self.failed {
             None if found > 0 => match self.flush() {

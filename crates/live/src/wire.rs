@@ -17,6 +17,7 @@ use headgate_scenario::{Passage, Transmitter};
 
 use crate::ecn;
 use crate::frame::Parser;
+use crate::io::tap::{Passed, Pen};
 use crate::io::{BATCH, Io};
 use crate::ledger::WireLedger;
 use crate::oddities::Oddity;
@@ -72,6 +73,9 @@ pub trait Lane {
 
     /// Gives all that it has to another wire, which takes its place from `now` on. It is not to be used any more.
     fn leave(&mut self, now: Time) -> Estate;
+
+    /// From now on `pen` notes packets that are dropped or lost.
+    fn note(&mut self, pen: Pen);
 }
 
 /// A packet on its way.
@@ -121,8 +125,8 @@ pub(crate) struct Wire<D> {
 struct Recycle<'a>(&'a mut Pool);
 
 impl Sink<FrameId> for Recycle<'_> {
-    fn dropped(&mut self, packet: Packet<FrameId>, _: Why, _: Time) {
-        self.0.give(packet.handle);
+    fn dropped(&mut self, packet: Packet<FrameId>, why: Why, now: Time) {
+        self.0.discard(packet.handle, Passed::Dropped(why), now);
     }
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
 }
@@ -208,7 +212,7 @@ impl<D: Discipline<FrameId>> Wire<D> {
             Some(due) => self.fly(Flying { due, frame }),
             None => {
                 self.counts.lost += 1;
-                self.pool.give(frame);
+                self.pool.discard(frame, Passed::Lost, at);
             }
         }
     }
@@ -302,6 +306,10 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
             top,
             others,
         }
+    }
+
+    fn note(&mut self, pen: Pen) {
+        self.pool.note(pen);
     }
 
     fn leave(&mut self, now: Time) -> Estate {

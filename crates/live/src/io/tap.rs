@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use headgate_core::Time;
+use headgate_core::{Time, Why};
 
 use super::{Io, KernelCounts, Received};
 use crate::clock::Monotonic;
@@ -19,21 +19,25 @@ pub const KEPT: usize = 128;
 /// Notes that may wait: half a minute of full packets at 10 Mbit/s, in 5 MB.
 const ROOM: usize = 1 << 15;
 
-/// Which way a frame passed.
+/// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
     /// The host sent it: it comes to the link's queue.
-    In = 0,
+    In,
     /// It came out of the link: the host receives it.
-    Out = 1,
+    Out,
+    /// The discipline dropped it, which the host had sent.
+    Dropped(Why),
+    /// It was lost on the way, by chance.
+    Lost,
 }
 
-/// A frame that passed.
+/// A frame, and what became of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Note {
-    /// When it was taken or given, by the loop's clock.
+    /// When, by the loop's clock: when it was taken or given, or should have been dropped.
     pub at: Time,
-    /// Which way.
+    /// What became of it.
     pub passed: Passed,
     /// How long it is.
     pub length: u32,
@@ -62,8 +66,8 @@ impl Notes {
     }
 }
 
-/// What notes frames. It never waits: when there is no room, it counts.
-#[derive(Debug)]
+/// What notes frames. It never waits: when there is no room, it counts. Copies write to the same notes.
+#[derive(Clone, Debug)]
 pub struct Pen {
     outbox: SyncSender<Note>,
     missed: Arc<AtomicU64>,
@@ -77,17 +81,15 @@ impl Pen {
         (Pen { outbox, missed: Arc::clone(&missed) }, Notes { inbox, missed })
     }
 
+    /// Notes what became of a frame of these bytes.
     #[inline]
-    fn note(&self, at: Time, passed: Passed, pool: &Pool, frames: &[FrameId]) {
-        for frame in frames {
-            let frame = pool.frame(frame);
-            let kept = KEPT.min(frame.len());
-            let mut bytes = [0; KEPT];
-            bytes[..kept].copy_from_slice(&frame[..kept]);
-            let note = Note { at, passed, length: frame.len() as u32, bytes };
-            if self.outbox.try_send(note).is_err() {
-                self.missed.fetch_add(1, Ordering::Relaxed);
-            }
+    pub fn note(&self, at: Time, passed: Passed, frame: &[u8]) {
+        let kept = KEPT.min(frame.len());
+        let mut bytes = [0; KEPT];
+        bytes[..kept].copy_from_slice(&frame[..kept]);
+        let note = Note { at, passed, length: frame.len() as u32, bytes };
+        if self.outbox.try_send(note).is_err() {
+            self.missed.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -109,7 +111,8 @@ impl<T> Tap<T> {
     #[inline]
     fn note(&self, passed: Passed, pool: &Pool, frames: &[FrameId]) {
         if let Some(pen) = self.pen.as_ref().filter(|_| !frames.is_empty()) {
-            pen.note(self.clock.now(), passed, pool, frames);
+            let at = self.clock.now();
+            frames.iter().for_each(|frame| pen.note(at, passed, pool.frame(frame)));
         }
     }
 }
