@@ -250,8 +250,8 @@ mod tests {
         assert_eq!(said("[[tcp]]\nname = \"old\"\ncc = \"tahoe\"\n"), tahoe);
         assert!(said("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
         assert!(said("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
-        assert!(said("[[udp]]\nrate = \"1Mbit/s\"\npacket = 1501\n").contains("1500B at most"));
-        assert!(said("[[tcp]]\npacket = 100\n").contains("128B is the least"));
+        assert!(said("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("1500B at most"));
+        assert!(said("[[tcp]]\npacket = \"100B\"\n").contains("128B is the least"));
         assert!(said("[[tcp]]\nflows = 40000\n").contains("31744"));
     }
 
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!((tcp.mss, tcp.written(1000), tcp.useful(960), tcp.window), (960, 960, 1000, Some(20 * 960)));
         let udp = UdpSettings::of(&old.udp[0]);
         assert_eq!((udp.payload(1000), udp.useful(972)), (972, 1000));
-        let new = scenario("[[tcp]]\n[[tcp]]\nheader = 52\n");
+        let new = scenario("[[tcp]]\n[[tcp]]\nheader = \"52B\"\n");
         let tcp = TcpSettings::of(&new.tcp[0]);
         assert_eq!((tcp.mss, tcp.data, tcp.written(7), tcp.window), (1460, 1460, 7, None));
         let tcp = TcpSettings::of(&new.tcp[1]);
