@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -73,6 +74,16 @@ def test_without_a_question_tables_and_columns_are_listed(dataset: headgate.Swee
     shown = command("query", dataset.url).stdout
     assert [line.split()[0] for line in shown.splitlines() if not line.startswith(" ")] == ["points", *tables.NAMES]
     assert "qdisc.red.maxp" in shown
+
+
+def test_the_question_that_a_sweep_ends_with_is_one(swept: Path, command: Command):
+    last = command("sweep", swept, "--seeds", 1).stdout.splitlines()[-1]
+    words = shlex.split(last.removeprefix("ask"))
+    assert words[:2] == ["headgate", "query"]
+    answer = json.loads(command(*words[1:], "--json").stdout)
+    assert [(row["link.rate"], row["qdisc.red.maxp"], row["discipline"]) for row in answer] == [
+        (rate, maxp, name) for rate in (1e6, 2e6) for maxp, name in ((0.02, "red"), (0.2, "red"), (None, "droptail"))
+    ]
 
 
 def test_long_answers_are_cut_for_people_alone(dataset: headgate.Sweep, command: Command):

@@ -48,13 +48,15 @@ def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
 
 
 def done(found: Sweep, count: int) -> str:
-    """Where the dataset is, and what it cost."""
+    """What it cost, where the dataset is, and a first question to it."""
     lines = []
     if found.cost is not None and found.cost.points:
         points, cpu_s, wall_s = found.cost
-        busy = f", the simulator busy on {100 * cpu_s / (wall_s * count):.0f} % of {count}" if count else ""
+        busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time in the simulator" if count else ""
         lines.append(f"{points} points in {style.duration(wall_s)}{busy}")
-    return "\n".join([*lines, f"dataset  {found.url}"])
+    keys = "".join(f'"{key}", ' for key in found.keys)
+    question = f"select {keys}discipline, avg(utilisation), avg(delay_ms_p95) from points group by all order by all"
+    return "\n".join([*lines, f"dataset  {found.url}", f"ask      headgate query {found.url} '{question}'"])
 
 
 def columns(names: dict[str, list[str]]) -> Table:
