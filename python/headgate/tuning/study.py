@@ -46,8 +46,10 @@ class Plan(NamedTuple):
         return out / f"tune-{self.scenario.name}-{self.base.discipline.name}-{self.key[:8]}"
 
     def seed(self, batch: int) -> int:
-        """The seed of what Optuna draws for a batch of trials."""
-        return int.from_bytes(hashlib.sha256(f"{self.key} batch {batch}".encode()).digest()[:4])
+        """The seed of what Optuna draws for a batch of trials: the same for every build that searches the same."""
+        axes = [f"{axis.name}: {axis}" for axis in self.axes]
+        named = json.dumps(["tune", str(self.base), axes, str(self.goals), self.scenario.seeds, batch])
+        return int.from_bytes(hashlib.sha256(named.encode()).digest()[:4])
 
 
 class Trial(NamedTuple):
