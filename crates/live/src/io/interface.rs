@@ -132,6 +132,15 @@ pub fn marked_packets() -> io::Result<u64> {
     count_of(&text, "IpExt:", "InCEPkts").ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
+/// Datagrams that have come to the thread's host and found no room at the socket they were for (`RcvbufErrors`).
+///
+/// # Errors
+/// What the system says; `NotFound` if the kernel does not count them.
+pub fn datagrams_without_room() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/thread-self/net/snmp")?;
+    count_of(&text, "Udp:", "RcvbufErrors").ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
 /// A number in a text such as /proc/net/netstat (proc_pid_net(5)): lines come in pairs that begin alike, names and numbers.
 fn count_of(text: &str, section: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter(|line| line.starts_with(section)).map(str::split_whitespace);

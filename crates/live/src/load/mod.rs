@@ -167,6 +167,8 @@ impl<T: Send + 'static> Worker<T> {
         let (say, made) = sync_channel(1);
         let name = name.to_string();
         let work = move || {
+            // Before ordinary threads where that is allowed, as the loop: what these do late is in the measurement.
+            let _ = crate::io::come_first();
             let (waker, run) = make().inspect_err(|error| drop(say.send(Err(copy(error)))))?;
             let _ = say.send(Ok(waker));
             run()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 use quinn_udp::{EcnCodepoint, RecvMeta, UdpSocketState};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
 use super::deliveries::Deliveries;
 use super::flows::Receives;
@@ -22,6 +22,9 @@ use crate::io::{interface, tcp};
 
 /// Room for what is read at a time: datagrams that the kernel merged come as long as this.
 const ROOM: usize = 64 << 10;
+
+/// Room for datagrams that were not read yet, as far as the kernel allows it (`net.core.rmem_max`).
+const UDP_ROOM: usize = 4 << 20;
 
 /// Datagrams, or merged ones, that are read at a time.
 const DATAGRAMS: usize = 8;
@@ -52,6 +55,8 @@ pub struct Received {
     pub completed: Vec<Completed>,
     /// Packets that came with a CE mark, of all flows together.
     pub marked: u64,
+    /// Datagrams that came and found no room, since this thread was late.
+    pub without_room: u64,
 }
 
 /// All receivers of a host.
@@ -79,7 +84,7 @@ impl Receivers {
         let make = |(place, flow): (usize, &(u32, Receives))| Receiver::new(*flow, address, place, &watch);
         let receivers = flows.iter().enumerate().map(make).collect::<io::Result<Vec<_>>>()?;
         let deliveries = Deliveries::new(slot, warm);
-        let received = Received { flows: receivers, deliveries, completed: Vec::new(), marked: 0 };
+        let received = Received { flows: receivers, deliveries, completed: Vec::new(), marked: 0, without_room: 0 };
         Ok(Receivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
     }
 
@@ -102,6 +107,7 @@ impl Receivers {
         }
         // A kernel that does not count them has seen none that anybody knows of.
         self.received.marked = interface::marked_packets().unwrap_or(0);
+        self.received.without_room = interface::datagrams_without_room().unwrap_or(0);
         Ok(self.received)
     }
 
@@ -110,30 +116,36 @@ impl Receivers {
         // Not the waker.
         let Some(flow) = self.received.flows.get_mut(place) else { return Ok(()) };
         match &mut flow.socket {
-            Incoming::Tcp { .. } if is_stream => self.read_stream(place),
-            Incoming::Tcp { listener, stream, connection, bytes, .. } => {
-                let accepted = match listener.accept() {
-                    Ok((accepted, _)) => accepted,
-                    // It was given up meanwhile.
-                    Err(_) => return Ok(()),
-                };
-                accepted.set_nonblocking(true)?;
-                accepted.set_linger(Some(Duration::ZERO))?;
-                self.watch.readable(&accepted, token | 1)?;
-                (*stream, *connection, *bytes) = (Some(accepted), *connection + 1, 0);
-                Ok(())
+            Incoming::Tcp { .. } if is_stream => self.read_stream(place).map(drop),
+            Incoming::Tcp { .. } => {
+                // What the connection before has brought comes first.
+                while self.read_stream(place)? {}
+                self.accept(place, token)
             }
             Incoming::Udp { .. } => self.read_datagrams(place),
         }
     }
 
-    fn read_stream(&mut self, place: usize) -> io::Result<()> {
+    fn accept(&mut self, place: usize, token: u64) -> io::Result<()> {
         let flow = &mut self.received.flows[place];
-        let Incoming::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
-        let Some(socket) = stream else { return Ok(()) };
+        let Incoming::Tcp { listener, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
+        // A connection may have been given up meanwhile.
+        let Ok((accepted, _)) = listener.accept() else { return Ok(()) };
+        accepted.set_nonblocking(true)?;
+        accepted.set_linger(Some(Duration::ZERO))?;
+        self.watch.readable(&accepted, token | 1)?;
+        (*stream, *connection, *bytes) = (Some(accepted), *connection + 1, 0);
+        Ok(())
+    }
+
+    /// Reads what has come; says whether anything had.
+    fn read_stream(&mut self, place: usize) -> io::Result<bool> {
+        let flow = &mut self.received.flows[place];
+        let Incoming::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(false) };
+        let Some(socket) = stream else { return Ok(false) };
         let Some(read) = read(socket, &mut self.buffers[0]) else {
             *stream = None;
-            return Ok(());
+            return Ok(false);
         };
         remind(socket, settings)?;
         let before = settings.useful(*bytes);
@@ -152,7 +164,7 @@ impl Receivers {
             self.received.completed.push(Completed { flow: flow.number, start, bytes, end });
             under_way.pop_front();
         }
-        Ok(())
+        Ok(read > 0)
     }
 
     fn read_datagrams(&mut self, place: usize) -> io::Result<()> {
@@ -202,6 +214,8 @@ impl Receiver {
             }
             Receives::Udp(settings) => {
                 let socket = UdpSocket::bind(address)?;
+                // For as long as this thread may be late.
+                SockRef::from(&socket).set_recv_buffer_size(UDP_ROOM)?;
                 let state = UdpSocketState::new((&socket).into())?;
                 watch.readable(&socket, token)?;
                 Incoming::Udp { settings, socket, state }

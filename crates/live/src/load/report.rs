@@ -99,6 +99,9 @@ impl LoadReport {
         }
         self.transfers.extend(received.completed);
         self.marked += received.marked;
+        if received.without_room > 0 {
+            self.notes.push(format!("{} datagrams came and were not read in time", received.without_room));
+        }
         received.deliveries
     }
 
