@@ -38,6 +38,27 @@ class Outcome(NamedTuple):
     compared: list[Compared]
     held_out: Result | None
 
+    @property
+    def unseen(self) -> list[int]:
+        """The seeds of the comparison."""
+        return self.held_out.scenario.seeds if self.held_out is not None else []
+
+    @property
+    def kept(self) -> int:
+        """How many settings were measured and keep every bound."""
+        return sum(trial.keeps(self.plan.goals) for trial in self.trials)
+
+    @property
+    def refused(self) -> int:
+        """How many settings the discipline cannot have."""
+        return sum(bool(trial.refused) for trial in self.trials)
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time of the simulations, in seconds: of the search and of the comparison."""
+        compared = self.held_out.timing if self.held_out is not None else []
+        return sum(trial.cpu_s for trial in self.trials) + sum(float(row["cpu_s"]) for row in compared)
+
 
 def best(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
     """The settings that keep every bound and that no other such setting betters: one if there is one objective."""

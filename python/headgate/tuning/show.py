@@ -1,25 +1,22 @@
-"""What a search found, as tables, a sentence and the lines to copy, and as a JSON document."""
+"""What a search found, as tables, a sentence and the lines to copy."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headgate import _core, style
+from headgate import style
 from headgate.metrics import Bound, Metric
 from headgate.papers.judge import Quantity, Verdict
-from headgate.spread import figure
 from headgate.tuning import tc
 from headgate.tuning.outcome import Compared, Outcome, nearest
 from headgate.tuning.spec import Spec
 
-SCHEMA = 1
 #: What a comparison with the discipline as it was comes to.
 WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.CANNOT_TELL: "cannot tell"}
 STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.CANNOT_TELL: "yellow"}
@@ -47,12 +44,10 @@ def heading(outcome: Outcome) -> str:
     """What was searched, and how many settings came to what."""
     plan, trials = outcome.plan, outcome.trials
     goals = plan.goals
-    kept = sum(trial.keeps(goals) for trial in trials)
-    refused = sum(bool(trial.refused) for trial in trials)
-    unmeasured = sum(trial.values(goals) is None for trial in trials) - refused
+    unmeasured = sum(trial.values(goals) is None for trial in trials) - outcome.refused
     counts = [f"{len(trials)} settings of {plan.base} tried with {seeds(plan.scenario.seeds)}"]
-    counts += [f"{kept} keep {'the bound' if len(goals.bounds) == 1 else 'the bounds'}"] if goals.bounds else []
-    counts += [f"{refused} it cannot have"] if refused else []
+    counts += [f"{outcome.kept} keep {'the bound' if len(goals.bounds) == 1 else 'the bounds'}"] if goals.bounds else []
+    counts += [f"{outcome.refused} it cannot have"] if outcome.refused else []
     counts += [f"{unmeasured} gave no value"] if unmeasured else []
     return f"{plan.scenario.name}: {goals}\n{', '.join(counts)}"
 
@@ -74,7 +69,7 @@ def parameters(outcome: Outcome, importances: Importances) -> Table:
 def comparison(outcome: Outcome, each: Compared) -> Table:
     """Every metric before and after on the held-out seeds, with the interval of the differences."""
     goals = outcome.plan.goals
-    first = f"{seeds(_held_out(outcome))}, not seen"
+    first = f"{seeds(outcome.unseen)}, not seen"
     drawn = _table(first, str(outcome.plan.base), "tuned", "difference", "")
     for goal in goals.goals:
         was, now = each.reference[str(goal.metric)], each.tuned[str(goal.metric)]
@@ -89,7 +84,7 @@ def comparison(outcome: Outcome, each: Compared) -> Table:
 def front(outcome: Outcome) -> Table:
     """A row for each setting of a front on the held-out seeds, the first as it was; changes that can be told."""
     goals = outcome.plan.goals
-    drawn = _table(f"{seeds(_held_out(outcome))}, not seen", "", *map(str, goals.metrics))
+    drawn = _table(f"{seeds(outcome.unseen)}, not seen", "", *map(str, goals.metrics))
     first = outcome.compared[0].reference
     drawn.add_row("as it was", str(outcome.plan.base), *(metric.show(first[str(metric)]) for metric in goals.metrics))
     for number, each in enumerate(outcome.compared, 1):
@@ -128,7 +123,7 @@ def sentence(outcome: Outcome, each: Compared) -> str:
             said.append(f"{goal.metric} cannot be told from before")
         else:
             said.append(f"{goal.metric} {change(now, was)}: {goal.metric.show(now)} after {goal.metric.show(was)}")
-    return f"With {difference(base, each)}: {'; '.join(said)} ({len(_held_out(outcome))} seeds not seen)."
+    return f"With {difference(base, each)}: {'; '.join(said)} ({len(outcome.unseen)} seeds not seen)."
 
 
 def change(now: Quantity, was: Quantity) -> str:
@@ -159,37 +154,6 @@ def none_kept(outcome: Outcome) -> str:
     return f"None of {len(outcome.trials)} settings keeps {asked}. The nearest: {found.qdisc} ({values})."
 
 
-def document(outcome: Outcome, importances: Importances) -> dict[str, Any]:
-    """The JSON document (docs/guide/tuning.md)."""
-    plan, goals = outcome.plan, outcome.plan.goals
-    return {
-        "schema": SCHEMA,
-        "version": _core.VERSION,
-        "scenario": plan.scenario.name,
-        "qdisc": str(plan.base),
-        "objectives": [{"metric": str(goal.metric), "direction": goal.direction} for goal in goals.goals],
-        "bounds": [str(bound) for bound in goals.bounds],
-        "seeds": plan.scenario.seeds,
-        "held_out": _held_out(outcome),
-        "settings": {
-            "tried": len(outcome.trials),
-            "kept": sum(trial.keeps(goals) for trial in outcome.trials),
-            "refused": sum(bool(trial.refused) for trial in outcome.trials),
-        },
-        "cpu_s": sum(trial.cpu_s for trial in outcome.trials) + _cpu_s(outcome),
-        "parameters": [
-            {
-                "name": axis.name,
-                "was": plan.base.value(axis.name),
-                "searched": str(axis),
-                "decides": {name: found.get(axis.name) for name, found in importances.items()},
-            }
-            for axis in plan.axes
-        ],
-        "found": [_found(outcome, each) for each in outcome.compared],
-    }
-
-
 def seeds(numbers: Sequence[int]) -> str:
     """`seeds 1 to 4`, or each where they do not follow each other."""
     if len(numbers) == 1:
@@ -197,27 +161,6 @@ def seeds(numbers: Sequence[int]) -> str:
     if list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):
         return f"seeds {numbers[0]} to {numbers[-1]}"
     return f"seeds {', '.join(map(str, numbers))}"
-
-
-def _found(outcome: Outcome, each: Compared) -> dict[str, Any]:
-    plan, goals = outcome.plan, outcome.plan.goals
-    command = tc.command(Spec.of(each.trial.qdisc), plan.scenario)
-    metrics = {}
-    for metric in goals.metrics:
-        was, now = each.reference[str(metric)], each.tuned[str(metric)]
-        three = {"was": was, "now": now, "difference": now - was}
-        metrics[str(metric)] = {name: figure(quantity.per_seed) for name, quantity in three.items()}
-    return {
-        "qdisc": each.trial.qdisc,
-        "settings": each.trial.settings,
-        "tc": None if command is None else {"command": command.line, "notes": list(command.notes)},
-        "metrics": metrics,
-        "better": {
-            str(goal.metric): goal.better(each.tuned[str(goal.metric)], each.reference[str(goal.metric)]).verdict.value
-            for goal in goals.goals
-        },
-        "bounds": {str(bound): bound.judge(each.tuned[str(bound.metric)]).verdict.value for bound in goals.bounds},
-    }
 
 
 def lines(outcome: Outcome, each: Compared) -> str:
@@ -245,14 +188,6 @@ def _kept(bound: Bound, each: Compared) -> Text:
     was = ", was broken" if before is Verdict.DIFFERS and verdict is Verdict.HOLDS else ""
     value = bound.metric.measure.units.setting(bound.value)
     return Text(f"{words[verdict]} {bound.sign} {value}{was}", style=STYLES[verdict])
-
-
-def _held_out(outcome: Outcome) -> list[int]:
-    return outcome.held_out.scenario.seeds if outcome.held_out is not None else []
-
-
-def _cpu_s(outcome: Outcome) -> float:
-    return sum(float(row["cpu_s"]) for row in outcome.held_out.timing) if outcome.held_out is not None else 0.0
 
 
 def _percent(part: float) -> str:

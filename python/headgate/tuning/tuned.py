@@ -87,7 +87,8 @@ def search(
         import optuna  # noqa: F401
     except ModuleNotFoundError:
         raise UsageError("tuning needs Optuna: pip install 'headgate[tune]'") from None
-    from headgate.tuning import outcome, show
+    from headgate.tuning import outcome
+    from headgate.tuning.document import document
     from headgate.tuning.importance import importances
     from headgate.tuning.search import Search
     from headgate.tuning.study import Plan
@@ -107,9 +108,9 @@ def search(
         further = fresh(scenario.seeds, held_out)
         found = outcome.compare(plan, tried, further, folder, threads=threads, watcher=watcher)
         decides = importances(plan, searching.record.study(trials))
-        document = show.document(found, decides)
-        store.write_json(folder / DOCUMENT, document)
-        return Tuned(found, decides, document, _draw(found, decides, folder) if drawn else [], folder)
+        told = document(found, decides)
+        store.write_json(folder / DOCUMENT, told)
+        return Tuned(found, decides, told, _draw(found, decides, folder) if drawn else [], folder)
 
 
 def only(scenario: Scenario) -> Spec:
