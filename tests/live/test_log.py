@@ -4,8 +4,10 @@ import json
 import shutil
 import subprocess
 import time
+from importlib import resources
 from pathlib import Path
 
+import jsonschema
 import pyarrow.dataset as ds
 import pytest
 
@@ -50,10 +52,15 @@ def test_the_document_says_what_the_link_was_and_what_came_of_it(logged: Path):
     assert found["down"]["qdisc"] == "droptail"
     assert found["ended"]["code"] == 0
     assert found["ended"]["log"]["failed"] is None
+    schema = json.loads(resources.files("headgate").joinpath("schema/link-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(found)
+    flow = found["ended"]["down"]["flows"][0]
+    assert (flow["protocol"], flow["source"], flow["source_port"]) == (6, "100.64.0.2", 5000)
 
 
 def test_rows_over_time_add_up_to_what_was_sent_and_dropped(logged: Path):
-    view = document(logged)["ended"]["view"]
+    view = document(logged)["ended"]
     rows = ds.dataset(logged / "intervals").to_table().to_pandas()
     assert list(rows) == ["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"]
     for way, direction, qdisc in (("up", "forward", "red"), ("down", "reverse", "droptail")):
@@ -69,7 +76,7 @@ def test_rows_over_time_add_up_to_what_was_sent_and_dropped(logged: Path):
 
 
 def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logged: Path):
-    view = document(logged)["ended"]["view"]
+    view = document(logged)["ended"]
     counts = {}
     for end in ("near", "far"):
         packets = shown(logged / f"{end}.pcapng", "frame.interface_name", "frame.len", "tcp.seq_raw", "frame.comment")

@@ -94,7 +94,7 @@ def link(
             )
         with Shown("link", shlex.join(command), made.view), Screen() if view else nullcontext() as screen:
             ended = session.run(made, command, served, watch=screen, tick=keeper.tick)
-        notes = keeper.end(ended._asdict())
+        notes = keeper.end(ended)
     if summary:
         out = console(stderr=True)
         out.print(summaries.table(ended.view, ended.seconds, f"link, {ended.seconds:.1f} s"))

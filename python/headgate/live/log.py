@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from headgate import _core
 from headgate.errors import UsageError
+from headgate.live.session import Ended
+from headgate.live.ways import WAYS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +23,12 @@ INTERVALS = "intervals"
 SEGMENT = 60.0
 
 UNFINISHED = ".unfinished"
+
+#: What the document says of a direction when the link has ended, and of each flow that sent most.
+COUNTS = ("came", "arrived", "sent", "sent_bytes", "dropped", "marked", "lost", "out", "refused", "no_slot", "stalls")
+FIGURES = ("stalled_ms", "queueing_ms_mean", "queueing_ms_p99", "late_ms_p50", "late_ms_p99", "drops", "marks")
+FLOW = ("protocol", "source", "destination", "source_port", "destination_port")
+FLOW_COUNTS = ("arrived", "sent", "sent_bytes", "dropped", "marked")
 
 
 class LinkLog:
@@ -59,14 +67,14 @@ class LinkLog:
             self._due += SEGMENT
             self._keep(self._segment)
 
-    def end(self, ended: Mapping[str, Any] | None = None) -> list[str]:
-        """Writes what is left when the link has stopped, and what `ended` says of it; gives what a reader must know."""
+    def end(self, ended: Ended | None = None) -> list[str]:
+        """Writes what is left when the link has stopped, and how it `ended`; gives what a reader must know."""
         if self._link is None:
             return []
         self.tick()
         self._keep(self._segment)
         written = self._link.written() or {}
-        self._keep(self._document, ended and {**ended, "log": written})
+        self._keep(self._document, ended and {**outcome(ended), "log": written})
         self._link = None
         notes = [f"the log ended before the link: {why}" for why in (written["failed"], self._failed) if why]
         if missed := written["missed"]:
@@ -121,6 +129,19 @@ class LinkLog:
         except OSError:
             unfinished.unlink(missing_ok=True)
             raise
+
+
+def outcome(ended: Ended) -> dict[str, Any]:
+    """What the document says of a link that has ended."""
+    ways = {way: _direction(ended.view[way]) for way in WAYS}
+    return {"code": ended.code, "seconds": ended.seconds, **ways, "cpu_s": ended.view["cpu_s"]}
+
+
+def _direction(view: Mapping[str, Any]) -> dict[str, Any]:
+    """A direction, of what there is to see of it."""
+    found = {name: view[name] for name in (*COUNTS, *FIGURES)}
+    flows = [{name: flow[name] for name in (*FLOW, *FLOW_COUNTS)} for flow in view["flows"]]
+    return {**found, "odd": dict(view["odd"]), "flows": flows}
 
 
 def _make(folder: Path) -> None:
