@@ -200,20 +200,22 @@ def test_two_sweeps_never_write_to_one_folder(swept: Path, tmp_path: Path):
 
 
 def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(swept: Path, tmp_path: Path, command: Command):
-    words = [sys.executable, "-m", "headgate", "sweep", str(swept), "--set", "duration=100s"]
+    changes = ["--set", "duration=300s", "--seeds", "40"]
+    total = 40 * POINTS // 2
+    words = [sys.executable, "-m", "headgate", "sweep", str(swept), *changes]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        wait_for(lambda: len(list(tmp_path.glob("results/*/receipts/*"))) > 1)
+        wait_for(lambda: len(list(tmp_path.glob("results/*/receipts/*"))) > 1, 60)
         os.kill(run.pid, signal.SIGINT)
-        _, said = run.communicate(timeout=30)
+        _, said = run.communicate(timeout=60)
     (folder,) = tmp_path.glob("results/*")
     kept = len(list((folder / "receipts").iterdir()))
     assert run.returncode == 130
-    assert said.startswith(f"error: stopped: {kept} of {POINTS} points are finished; the same run resumes from")
-    assert 0 < kept < POINTS
+    assert said.startswith(f"error: stopped: {kept} of {total} points are finished; the same run resumes from")
+    assert 0 < kept < total
     assert headgate.Sweep.load(folder).points.num_rows == kept
-    planned = command("sweep", swept, "--set", "duration=100s", "--dry-run").stdout.splitlines()
+    planned = command("sweep", swept, *changes, "--dry-run").stdout.splitlines()
     assert planned[-2] == f"  {kept} points are finished already"
-    assert planned[-1].startswith(f"{POINTS - kept} points to run")
+    assert planned[-1].startswith(f"{total - kept} points to run")
 
 
 def test_what_a_scenario_records_is_swept_too():
