@@ -246,7 +246,12 @@ impl fmt::Display for Judgement {
             }
             Verdict::Monitored => {
                 write!(f, "{}; the discipline has singled it out: {signals} in {seconds:.0} s", self.sends())?;
-                write!(f, ", {} of them for that", self.all.singled)
+                write!(f, ", {} of them for that", self.all.singled)?;
+                match self.answer {
+                    Some(answer) if answer.slows_down() => write!(f, "; it slows down"),
+                    Some(_) if self.all.signals() >= LEAST_SIGNALS => write!(f, "; it does not slow down"),
+                    _ => Ok(()),
+                }
             }
         }
     }

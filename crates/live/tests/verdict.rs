@@ -219,6 +219,7 @@ fn what_a_discipline_singles_out_is_monitored() {
     for qdisc in ["red_pd", "breathe"] {
         let flows = found(qdisc, mixed(), 15);
         assert_eq!(flows[9].judgement.verdict, Verdict::Monitored, "{qdisc}\n{}", told(&flows));
+        assert!(flows[9].judgement.to_string().ends_with("; it does not slow down"), "{qdisc}\n{}", told(&flows));
         assert_ne!(flows[10].judgement.verdict, Verdict::Unresponsive, "{qdisc}\n{}", told(&flows));
     }
 }
