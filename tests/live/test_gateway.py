@@ -13,7 +13,7 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
-from tests.live.roads import Roads
+from tests.live.roads import NEAR, Roads
 
 #: Data in a packet of 1500 bytes with IPv4, TCP and timestamps, of the 1514 bytes that its frame has.
 TCP_SHARE = 1448 / 1514
@@ -68,8 +68,8 @@ def gateway(roads: Roads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     made: list[Gateway] = []
 
-    def start(*arguments: object) -> Gateway:
-        made.append(Gateway(roads, *arguments))
+    def start(*arguments: object, where: Roads = roads) -> Gateway:
+        made.append(Gateway(where, *arguments))
         return made[-1]
 
     yield start
@@ -169,6 +169,19 @@ def test_interfaces_that_will_not_do_are_refused_with_what_to_do(
     assert (done.returncode, done.stdout) == (code, "")
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_interface_that_goes_ends_the_gateway_with_its_summary_and_an_error(gateway: Callable[..., Gateway]):
+    with Roads() as roads:
+        running = gateway("--rate", "1Mbit/s", where=roads)
+        roads.ip(roads.middle, "link", "delete", "in")
+        # Something is to be sent there.
+        ask = f"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'', ('{NEAR}', 9))"
+        roads.run(roads.far, sys.executable, "-c", ask)
+        _, said = running.process.communicate(timeout=20)
+        assert running.process.returncode == 1
+        assert "gateway, " in said
+        assert said.splitlines()[-1].startswith("error: the gateway broke: No such device")
 
 
 BOTH = {"in": "eth1", "out": "eth0"}

@@ -19,7 +19,16 @@ SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (\S+)'
 def wire(**changes: Any) -> dict[str, Any]:
     numbers = dict.fromkeys((key for _, key, _ in (*metrics.COUNTERS, *metrics.GAUGES)), 0)
     times = {"count": 3, "sum_s": 0.25, "below": [(0.01, 1), (0.1, 2)]}
-    rest = {"drops": {}, "marks": {}, "odd": [], "gauges": [], "stalled_ms": 0.0, "queueing": times, "late": times}
+    rest = {
+        "drops": {},
+        "marks": {},
+        "odd": [],
+        "gauges": [],
+        "flows": [],
+        "stalled_ms": 0.0,
+        "queueing": times,
+        "late": times,
+    }
     return {**numbers, **rest, **changes}
 
 
@@ -67,6 +76,15 @@ def test_a_histogram_counts_from_below_and_ends_with_all():
     assert up == {"0.01": 1, "0.1": 2, "+Inf": 3}
     assert found["queueing_seconds_sum", 'direction="up"'] == 0.25
     assert found["queueing_seconds_count", 'direction="up"'] == 3
+
+
+def test_the_flows_that_send_most_have_their_rate_and_verdict():
+    ends = {"protocol": 17, "source": "10.0.0.1", "source_port": 5, "destination": "10.0.0.2", "flow": "ff"}
+    flows = [{**ends, "destination_port": n, "sent_bps": 8.0 * n, "verdict": "friendly"} for n in range(20)]
+    found = read(metrics.exposition(view(flows=flows)))
+    told = {labels: value for (name, labels), value in found.items() if name == "flow_bytes_per_second"}
+    assert sorted(told.values()) == list(range(12, 20))
+    assert told['direction="up",flow="udp 10.0.0.1:5 > 10.0.0.2:19",verdict="friendly"'] == 19
 
 
 def test_labels_and_numbers_are_written_so_that_they_can_be_read():

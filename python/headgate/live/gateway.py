@@ -24,10 +24,11 @@ class GatewayError(HeadgateError):
 
 
 class Ended(NamedTuple):
-    """What a gateway left: how long it ran in seconds, and what it did."""
+    """What a gateway left: how long it ran in seconds, what it did, and what ended it, if it broke."""
 
     seconds: float
     view: dict[str, Any]
+    broke: GatewayError | None
 
 
 class Held:
@@ -72,7 +73,7 @@ def run(
     watch: Callable[[dict[str, Any]], object] | None = None,
 ) -> Ended:
     """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watch` sees it now and then."""
-    begun = time.monotonic()
+    begun, broke = time.monotonic(), None
     try:
         while (signal_number := signals.next(TICK)) not in STOPS:
             if not gateway.runs:
@@ -86,8 +87,8 @@ def run(
         try:
             view = gateway.stop()
         except OSError as error:
-            raise GatewayError(f"the gateway broke: {error}") from None
-    return Ended(seconds, view)
+            broke, view = GatewayError(f"the gateway broke: {error}"), gateway.view()
+    return Ended(seconds, view, broke)
 
 
 class Reload:

@@ -43,7 +43,8 @@ def gateway(
 ) -> None:
     """Forward between two interfaces through a discipline (Linux).
 
-    It needs root. Both interfaces must be up and have no IP address. It runs until SIGINT or SIGTERM, and says then what it did.
+    It needs root. Both interfaces must be up and have no IP address. It runs until SIGINT or SIGTERM, and says then
+    what it did.
 
     Options from --rate to --overhead hold both ways. Each also exists for one direction: --up-rate, from --in to
     --out, and --down-rate, back. A direction of which nothing says how fast it is passes packets as they come.
@@ -90,3 +91,5 @@ def gateway(
     out_.print(summary.table(ended.view, ended.seconds, f"gateway, {ended.seconds:.1f} s"))
     for warning in summary.warnings(ended.view):
         tell(f"note: {warning}")
+    if ended.broke is not None:
+        raise ended.broke

@@ -17,11 +17,15 @@ from typing import Any, NamedTuple, Self
 
 from headgate import _core
 from headgate.errors import UsageError
+from headgate.live.top import name as flow_name
 from headgate.live.ways import WAYS
 
 View = Mapping[str, Any]
 
 CONTENT = "text/plain; version=0.0.4; charset=utf-8"
+
+#: Flows of a direction that are told of.
+MOST_FLOWS = 8
 
 #: A client that takes longer than this, in seconds, is let go.
 PATIENCE = 5
@@ -89,6 +93,16 @@ def metrics(view: View) -> Iterator[Metric]:
     ):
         yield Metric(name, "histogram", meaning, [each for way in WAYS for each in _histogram(view[way][key], way)])
     yield Metric("discipline", "gauge", "What the discipline says of itself.", _by(view, "gauges", "gauge"))
+    meaning = "What was sent of the flows that send most, in the last second."
+    yield Metric("flow_bytes_per_second", "gauge", meaning, [each for way in WAYS for each in _flows(view[way], way)])
+
+
+def _flows(wire: View, way: str) -> Iterator[Sample]:
+    """The flows that send most: few of them, since every one that ever did is a series of its own to a database."""
+    sending = [flow for flow in wire["flows"] if flow["sent_bps"] > 0]
+    for flow in sorted(sending, key=lambda flow: -flow["sent_bps"])[:MOST_FLOWS]:
+        labels = {"direction": way, "flow": flow_name(flow), "verdict": flow["verdict"]}
+        yield Sample(flow["sent_bps"] / 8, labels)
 
 
 def _by(view: View, key: str, label: str) -> Iterator[Sample]:

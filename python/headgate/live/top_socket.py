@@ -18,7 +18,7 @@ from typing import Any, Self
 from headgate import _core
 
 #: Whoever takes longer than this, in seconds, is let go.
-PATIENCE = 2.0
+PATIENCE = 5.0
 
 #: No document is longer: 32 flows each way take 20 KB.
 LONGEST = 1 << 22
