@@ -41,11 +41,10 @@ def test_a_point_is_the_run_of_its_scenario_alone(dataset: headgate.Sweep):
         for row in dataset.points.to_pylist()
         if (row["link.rate"], row["qdisc.red.maxp"], row["seed"]) == (1e6, 0.2, 2)
     ]
-    alone = headgate.run(
-        headgate.Scenario.parse(
-            SWEPT, set=["link.rate=1Mbit/s", "qdisc.red.maxp=0.2"], qdiscs=["red:minth=5p,maxth=9p"], seeds=[2]
-        )
-    )
+    changes = ["link.rate=1Mbit/s", "qdisc.red.maxp=0.2"]
+    scenario = headgate.Scenario.parse(SWEPT, set=changes, qdiscs=["red:minth=5p,maxth=9p"], seeds=[2])
+    assert dataset.scenario(row["point"]).to_toml() == scenario.to_toml()
+    alone = headgate.run(scenario)
     flows = dataset.table("flows").filter(pc.equal(dataset.table("flows")["point"], row["point"]))
     ours = flows.select(alone.flows.column_names)
     assert ours.to_pylist() == alone.flows.to_pylist()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +15,9 @@ import pyarrow.parquet as pq
 
 from headgate import tables
 from headgate.errors import ResultError, UsageError, meant
+from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
-from headgate.sweeps.dataset import POINTS, read_manifest
+from headgate.sweeps.dataset import POINTS, RECEIPTS, read_manifest
 from headgate.sweeps.folder import Folder
 
 if TYPE_CHECKING:
@@ -72,6 +75,14 @@ class Sweep:
         for place, field in enumerate(beside.schema):
             rows = rows.add_column(place + 1, field, beside.column(place))
         return rows
+
+    def scenario(self, point: str, files: Callable[[str], bytes] | None = None) -> Scenario:
+        """The scenario of a point, by its hash, for `headgate.run`; `files` gives those that it names."""
+        name = f"{RECEIPTS}/{point}.json"
+        receipt = self.folder.read([name]).get(name)
+        if receipt is None:
+            raise UsageError(f"the sweep has no point {point!r}")
+        return Scenario.parse(json.loads(receipt)["scenario"], file=name, files=files)
 
     def query(self, sql: str) -> pa.Table:
         """The answer to an SQL question, with `points` and every table as views; needs DuckDB."""
