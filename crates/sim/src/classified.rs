@@ -4,10 +4,8 @@
 //! What a flow's headers say never changes, so each is classified once, when the run begins. Scenarios that do not
 //! classify do without this adaptor, and their packets without the tag.
 
-use std::collections::BTreeMap;
-
 use headgate_core::{Backlog, ClassId, Cx, Discipline, FlowId, Packet, Sink, Time, Why};
-use headgate_scenario::{Hop, Scenario};
+use headgate_scenario::{Hop, Identity, Scenario};
 
 use crate::segment::{Segment, SimPacket};
 
@@ -16,13 +14,6 @@ use crate::segment::{Segment, SimPacket};
 pub struct Tagged {
     segment: Segment,
     flow: FlowId,
-}
-
-/// What a discipline is told of a flow's packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    flow: FlowId,
-    class: ClassId,
 }
 
 /// The adaptor around a discipline.
@@ -35,7 +26,7 @@ pub struct Classified<D> {
 impl<D> Classified<D> {
     /// Shows `inner` the packets of `scenario` that go over `hop`.
     pub fn new(inner: D, scenario: &Scenario, hop: Hop) -> Classified<D> {
-        Classified { inner, identities: identities(scenario, hop) }
+        Classified { inner, identities: scenario.identities(hop) }
     }
 
     #[inline]
@@ -50,27 +41,6 @@ impl<D> Classified<D> {
 fn untag(packet: Packet<Tagged>) -> SimPacket {
     let Packet { arrived, flow: _, bytes, class: _, ecn, handle: Tagged { segment, flow } } = packet;
     Packet { arrived, flow, bytes, class: ClassId(0), ecn, handle: segment }
-}
-
-/// A flow goes by the number of the first flow that the classifier does not tell it from. Where all are told apart, a
-/// discipline sees the same numbers as without classes.
-///
-/// A direction of a link carries either the data of a flow, or what answers it, which has the header of a reply.
-fn identities(scenario: &Scenario, hop: Hop) -> Vec<Identity> {
-    // The numbers depend on which hashes are equal, not on the hashes: any key will do.
-    let classifier = scenario.classifier(0);
-    let mut first = BTreeMap::new();
-    let carried = scenario.groups().zip(scenario.routes());
-    let carried = carried.flat_map(|(group, route)| (0..group.flows).map(move |_| route.contains(&hop)));
-    let numbered = (0..).zip(scenario.headers().zip(carried));
-    numbered
-        .map(|(number, (header, is_data))| {
-            let header = if is_data { header } else { header.reply() };
-            let class = classifier.class(&header);
-            let flow = *first.entry(classifier.flow(&header, class)).or_insert(FlowId(number));
-            Identity { flow, class }
-        })
-        .collect()
 }
 
 /// Takes the tags off what the discipline drops and marks.
@@ -137,26 +107,6 @@ mod tests {
              link = {{ rate = '10Mbit/s', delay = '10ms', limit = '9p' }}\n{FLOWS}"
         );
         Scenario::read(&text, "c.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// Flow and class of each of the simulator's flows.
-    fn seen(flow: &str, direction: Direction) -> Vec<(u64, u16)> {
-        let identities = identities(&scenario(flow), Hop { link: 0, direction });
-        identities.iter().map(|identity| (identity.flow.0, identity.class.0)).collect()
-    }
-
-    #[test]
-    fn flows_that_the_key_does_not_tell_apart_go_by_the_first_of_them() {
-        assert_eq!(seen("5-tuple", Direction::Forward), [(0, 0), (1, 0), (2, 1), (3, 1)]);
-        assert_eq!(seen("source", Direction::Forward), [(0, 0), (1, 0), (2, 1), (2, 1)]);
-        assert_eq!(seen("source/24", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
-        assert_eq!(seen("class", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
-    }
-
-    #[test]
-    fn what_comes_back_has_its_ends_exchanged() {
-        assert_eq!(seen("source", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (3, 1)]);
-        assert_eq!(seen("destination", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (2, 1)]);
     }
 
     /// Keeps two packets and notes what it sees; marks the first, drops what comes third or is shed.

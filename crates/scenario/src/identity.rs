@@ -1,0 +1,75 @@
+//! What disciplines are told of the scenario's flows: who is whom to the classifier, and of which class.
+
+use std::collections::BTreeMap;
+
+use headgate_core::{ClassId, FlowId};
+
+use crate::model::Scenario;
+use crate::network::Hop;
+
+/// What a discipline is told of a flow's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Which flow it is to the discipline.
+    pub flow: FlowId,
+    /// Its class.
+    pub class: ClassId,
+}
+
+impl Scenario {
+    /// What the discipline at `hop` is told of each flow, by number. A flow goes by the number of the first flow that the
+    /// classifier does not tell it from. Where all are told apart, a discipline sees the same numbers as without classes.
+    ///
+    /// A direction of a link carries either the data of a flow, or what answers it, which has the header of a reply.
+    pub fn identities(&self, hop: Hop) -> Vec<Identity> {
+        // The numbers depend on which hashes are equal, not on the hashes: any key will do.
+        let classifier = self.classifier(0);
+        let mut first = BTreeMap::new();
+        let carried = self.groups().zip(self.routes());
+        let carried = carried.flat_map(|(group, route)| (0..group.flows).map(move |_| route.contains(&hop)));
+        let numbered = (0..).zip(self.headers().zip(carried));
+        numbered
+            .map(|(number, (header, is_data))| {
+                let header = if is_data { header } else { header.reply() };
+                let class = classifier.class(&header);
+                let flow = *first.entry(classifier.flow(&header, class)).or_insert(FlowId(number));
+                Identity { flow, class }
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Changes, Direction};
+
+    const FLOWS: &str = "[[tcp]]\nname = 'web'\nflows = 2\nsource = '10.1.0.0/24'\n\
+                         [[udp]]\nname = 'voice'\nflows = 2\nrate = '1Mbit/s'\ndscp = 'EF'\nsource = '10.2.0.1'\n\
+                         [[class]]\nname = 'high'\ndscp = 'EF'\n[[class]]\nname = 'back'\nsource_port = 5001\n";
+
+    /// Flow and class of each flow.
+    fn seen(flow: &str, direction: Direction) -> Vec<(u64, u16)> {
+        let text = format!(
+            "name = 'c'\nduration = '1s'\nqdiscs = ['droptail']\nclassify.flow = '{flow}'\n\
+             link = {{ rate = '10Mbit/s', delay = '10ms', limit = '9p' }}\n{FLOWS}"
+        );
+        let scenario = Scenario::read(&text, "c.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+        let identities = scenario.identities(Hop { link: 0, direction });
+        identities.iter().map(|identity| (identity.flow.0, identity.class.0)).collect()
+    }
+
+    #[test]
+    fn flows_that_the_key_does_not_tell_apart_go_by_the_first_of_them() {
+        assert_eq!(seen("5-tuple", Direction::Forward), [(0, 0), (1, 0), (2, 1), (3, 1)]);
+        assert_eq!(seen("source", Direction::Forward), [(0, 0), (1, 0), (2, 1), (2, 1)]);
+        assert_eq!(seen("source/24", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
+        assert_eq!(seen("class", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn what_comes_back_has_its_ends_exchanged() {
+        assert_eq!(seen("source", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (3, 1)]);
+        assert_eq!(seen("destination", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (2, 1)]);
+    }
+}
