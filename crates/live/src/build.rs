@@ -6,6 +6,7 @@ use headgate_scenario::{Classifier, FlowKey, Impairments, Passage, Simplex, Tran
 
 use crate::frame::{Layer, Parser};
 use crate::ledger::WireLedger;
+use crate::meter::Meter;
 use crate::pool::{FrameId, Pool};
 use crate::wire::{Estate, Lane, Parts, Wire};
 
@@ -107,12 +108,38 @@ impl WireSettings<'_> {
         }
     }
 
+    /// The wire with a meter of its own, for which it is not compiled for its discipline. `meter` is handed the discipline and
+    /// the counts that every wire has.
+    ///
+    /// # Errors
+    /// What is wrong with the discipline or its settings.
+    pub(crate) fn metered<M: Meter + 'static>(
+        &self,
+        layer: Layer,
+        meter: impl FnOnce(&Box<dyn Discipline<FrameId>>, WireLedger) -> M,
+    ) -> Result<Box<dyn Lane>, BuildError> {
+        let pool = Pool::new(self.slots, self.slot_bytes);
+        let fresh = self.fresh(layer, None, self.stream("port"));
+        let discipline = self.discipline()?;
+        let meter = meter(&discipline, WireLedger::new(self.stream("ledger").bits()));
+        Ok(Box::new(fresh.wire(discipline, meter, pool)))
+    }
+
     fn with_discipline(&self, job: impl Job<FrameId, Output = Box<dyn Lane>>) -> Result<Box<dyn Lane>, BuildError> {
+        self.placed(|settings, place| registry::with(&self.qdisc.name, settings, place, job))
+    }
+
+    fn discipline(&self) -> Result<Box<dyn Discipline<FrameId>>, BuildError> {
+        self.placed(|settings, place| registry::boxed(&self.qdisc.name, settings, place))
+    }
+
+    /// Calls `make` with what the registry wants to know.
+    fn placed<T>(&self, make: impl FnOnce(&[(&str, &str)], &Place<'_>) -> T) -> T {
         let settings = self.qdisc.settings_with(self.simplex.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let key = self.stream("key").bits();
         let place = Place { classes: self.classes, ..Place::new(self.mean_rate, self.mean_packet, key) };
-        registry::with(&self.qdisc.name, &settings, &place, job)
+        make(&settings, &place)
     }
 }
 
@@ -127,7 +154,7 @@ struct Fresh {
 }
 
 impl Fresh {
-    fn wire<D: Discipline<FrameId>>(self, discipline: D, ledger: WireLedger, pool: Pool) -> Wire<D> {
+    fn wire<D: Discipline<FrameId>, L: Meter>(self, discipline: D, ledger: L, pool: Pool) -> Wire<D, L> {
         let Fresh { rng, parser, transmitter, overhead, delay, passage } = self;
         Wire::new(Parts { discipline, rng, ledger, pool, parser, transmitter, overhead, delay, passage })
     }

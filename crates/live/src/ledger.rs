@@ -6,6 +6,8 @@ use headgate_measure::Occupancy;
 use headgate_scenario::Header;
 
 use crate::frame::Parsed;
+use crate::meter::Meter;
+use crate::pool::FrameId;
 use crate::verdict::{Judgement, judge};
 use crate::watch::Watch;
 
@@ -212,6 +214,23 @@ impl WireLedger {
             Some(at) => &mut self.flows.at(at).1.counts,
             None => &mut self.others,
         }
+    }
+}
+
+impl Meter for WireLedger {
+    #[inline]
+    fn meet(&mut self, _: &mut FrameId, parsed: &mut Parsed, bytes: u32, now: Time) -> Time {
+        WireLedger::meet(self, parsed, bytes, now);
+        now
+    }
+
+    #[inline]
+    fn sending(&mut self, at: Time, until: Time) {
+        self.busy(until - at);
+    }
+
+    fn wire(&mut self) -> &mut WireLedger {
+        self
     }
 }
 

@@ -62,6 +62,7 @@ mod ledger;
 mod link;
 pub mod load;
 pub mod log;
+mod meter;
 pub mod netns;
 mod oddities;
 pub mod pacing;

@@ -10,12 +10,28 @@ use crate::io::tap::{Passed, Pen};
 /// It cannot be copied, so a slot is given back once: by whoever drops the packet, or after it was sent.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a slot that is not given back is lost to the pool"]
-pub struct FrameId(u32);
+pub struct FrameId {
+    slot: u32,
+    /// What was made of the frame when it came: see [`FrameId::tag`].
+    tag: u32,
+}
 
 impl FrameId {
     /// The slot's number, to tell one from another.
     pub(crate) fn slot(&self) -> u32 {
-        self.0
+        self.slot
+    }
+
+    /// Whose packet it is, as whoever keeps account of packets has said; 0 before.
+    #[inline]
+    pub(crate) fn tag(&self) -> u32 {
+        self.tag
+    }
+
+    /// Says whose packet it is.
+    #[inline]
+    pub(crate) fn set_tag(&mut self, tag: u32) {
+        self.tag = tag;
     }
 }
 
@@ -89,20 +105,20 @@ impl Pool {
     /// A free slot, if there is one.
     #[inline]
     pub fn take(&mut self) -> Option<FrameId> {
-        self.free.pop().map(FrameId)
+        self.free.pop().map(|slot| FrameId { slot, tag: 0 })
     }
 
     /// The slot is free again.
     #[inline]
     pub fn give(&mut self, frame: FrameId) {
-        debug_assert!(self.free.len() < self.held.len(), "slot {} is of another pool", frame.0);
-        self.free.push(frame.0);
+        debug_assert!(self.free.len() < self.held.len(), "slot {} is of another pool", frame.slot);
+        self.free.push(frame.slot);
     }
 
     /// The whole slot, to write a frame into; [`set_len`](Pool::set_len) says how long it became.
     #[inline]
     pub fn room(&mut self, frame: &FrameId) -> &mut [u8] {
-        let start = frame.0 as usize * self.slot;
+        let start = frame.slot as usize * self.slot;
         &mut self.bytes[start..start + self.slot]
     }
 
@@ -116,33 +132,33 @@ impl Pool {
     /// The slot holds a frame of `len` bytes, or of as many as fit.
     #[inline]
     pub fn set_len(&mut self, frame: &FrameId, len: usize) {
-        self.held[frame.0 as usize] = Held { len: len.min(self.slot) as u32, ip: None };
+        self.held[frame.slot as usize] = Held { len: len.min(self.slot) as u32, ip: None };
     }
 
     /// The frame.
     #[inline]
     pub fn frame(&self, frame: &FrameId) -> &[u8] {
-        let start = frame.0 as usize * self.slot;
-        &self.bytes[start..start + self.held[frame.0 as usize].len as usize]
+        let start = frame.slot as usize * self.slot;
+        &self.bytes[start..start + self.held[frame.slot as usize].len as usize]
     }
 
     /// The frame, to change it.
     #[inline]
     pub fn frame_mut(&mut self, frame: &FrameId) -> &mut [u8] {
-        let start = frame.0 as usize * self.slot;
-        &mut self.bytes[start..start + self.held[frame.0 as usize].len as usize]
+        let start = frame.slot as usize * self.slot;
+        &mut self.bytes[start..start + self.held[frame.slot as usize].len as usize]
     }
 
     /// The frame has its IP header there, or none.
     #[inline]
     pub fn set_ip(&mut self, frame: &FrameId, ip: Option<IpAt>) {
-        self.held[frame.0 as usize].ip = ip;
+        self.held[frame.slot as usize].ip = ip;
     }
 
     /// Where the frame has its IP header, as was said.
     #[inline]
     pub fn ip(&self, frame: &FrameId) -> Option<IpAt> {
-        self.held[frame.0 as usize].ip
+        self.held[frame.slot as usize].ip
     }
 
     /// How many slots there are.

@@ -27,6 +27,8 @@ pub struct WireView {
     pub backlog: Backlog,
     /// How full the queue and how busy the link was, since the beginning.
     pub occupancy: Occupancy,
+    /// Packets on links of their own before the queue.
+    pub coming: usize,
     /// Packets on their way.
     pub flying: usize,
     /// Slots that are free.
@@ -45,8 +47,8 @@ impl WireView {
     /// Whether every frame that came is accounted for.
     pub fn adds_up(&self) -> bool {
         let (port, counts) = (self.totals.counts(), &self.counts);
-        let flying = self.flying as u64;
-        counts.came == counts.no_slot + self.oddities.dropped() + port.arrived
+        let (coming, flying) = (self.coming as u64, self.flying as u64);
+        counts.came == counts.no_slot + self.oddities.dropped() + coming + port.arrived
             && port.arrived == port.sent + port.dropped() + u64::from(self.backlog.packets)
             && port.sent == counts.lost + counts.out + flying
     }

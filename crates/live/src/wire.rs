@@ -20,6 +20,7 @@ use crate::frame::Parser;
 use crate::io::tap::{Passed, Pen};
 use crate::io::{BATCH, Io};
 use crate::ledger::WireLedger;
+use crate::meter::Meter;
 use crate::oddities::Oddity;
 use crate::pool::{FrameId, Pool};
 use crate::view::{MOST_SHOWN, WireView};
@@ -84,11 +85,17 @@ struct Flying {
     frame: FrameId,
 }
 
+/// A packet on its own link before the queue.
+struct Coming {
+    at: Time,
+    packet: Packet<FrameId>,
+}
+
 /// What a wire is made of.
-pub(crate) struct Parts<D> {
+pub(crate) struct Parts<D, L> {
     pub(crate) discipline: D,
     pub(crate) rng: headgate_core::Rng,
-    pub(crate) ledger: WireLedger,
+    pub(crate) ledger: L,
     pub(crate) pool: Pool,
     pub(crate) parser: Parser,
     pub(crate) transmitter: Transmitter,
@@ -97,9 +104,9 @@ pub(crate) struct Parts<D> {
     pub(crate) passage: Option<Passage>,
 }
 
-/// One direction of a link, compiled for its discipline.
-pub(crate) struct Wire<D> {
-    port: Port<FrameId, D, WireLedger>,
+/// One direction of a link, compiled for its discipline, and for who keeps account.
+pub(crate) struct Wire<D, L = WireLedger> {
+    port: Port<FrameId, D, L>,
     pool: Pool,
     parser: Parser,
     transmitter: Transmitter,
@@ -107,6 +114,8 @@ pub(crate) struct Wire<D> {
     overhead: i32,
     delay: Span,
     passage: Option<Passage>,
+    /// In the order in which they reach the queue.
+    coming: VecDeque<Coming>,
     /// In the order in which they come out. There are never more than slots, for which it has room.
     flying: VecDeque<Flying>,
     /// When the last packet comes out that flew when this wire took the place of another: none overtakes it.
@@ -131,9 +140,10 @@ impl Sink<FrameId> for Recycle<'_> {
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
 }
 
-impl<D: Discipline<FrameId>> Wire<D> {
-    pub(crate) fn new(parts: Parts<D>) -> Wire<D> {
+impl<D: Discipline<FrameId>, L: Meter> Wire<D, L> {
+    pub(crate) fn new(parts: Parts<D, L>) -> Wire<D, L> {
         Wire {
+            coming: VecDeque::new(),
             port: Port::with_ledger(parts.discipline, parts.rng, parts.ledger),
             flying: VecDeque::with_capacity(parts.pool.slots()),
             pool: parts.pool,
@@ -154,26 +164,69 @@ impl<D: Discipline<FrameId>> Wire<D> {
 
     /// A frame has come.
     #[inline]
-    fn arrive(&mut self, frame: FrameId, now: Time) {
+    fn arrive(&mut self, mut frame: FrameId, now: Time) {
         let bytes = self.pool.frame(&frame);
-        let Ok(parsed) = &self.parser.parse(bytes) else { return self.pool.give(frame) };
+        let Ok(parsed) = &mut self.parser.parse(bytes) else { return self.pool.give(frame) };
         let size = bytes.len() as u32;
         self.pool.set_ip(&frame, parsed.ip);
-        self.port.ledger_mut().meet(parsed, size, now);
+        let at = self.port.ledger_mut().meet(&mut frame, parsed, size, now);
         let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
-        self.port.enqueue(packet, now, &mut Recycle(&mut self.pool));
-        if self.wake == Time::NEVER {
-            self.wake = now.max(self.free_at);
+        if at <= now {
+            self.offer(packet, now);
+        } else {
+            let place = self.coming.partition_point(|other| other.at <= at);
+            self.coming.insert(place, Coming { at, packet });
         }
         self.advance(now);
     }
 
-    /// Does what was to be done up to `now`, at the times at which it was to be done.
+    /// A packet reaches the queue.
+    #[inline]
+    fn offer(&mut self, packet: Packet<FrameId>, at: Time) {
+        self.port.enqueue(packet, at, &mut Recycle(&mut self.pool));
+        self.account(at);
+        if self.wake == Time::NEVER {
+            self.wake = at.max(self.free_at);
+        }
+    }
+
+    /// The discipline was called.
+    #[inline]
+    fn account(&mut self, at: Time) {
+        let held = self.port.backlog();
+        let (discipline, ledger) = self.port.parts();
+        ledger.called(discipline, held, at);
+    }
+
+    /// Does what was to be done up to `now`, at the times at which it was to be done: a look, what comes, what is sent.
     #[inline]
     fn advance(&mut self, now: Time) {
-        while self.wake <= now && self.wake != Time::NEVER {
-            self.pull(self.wake);
+        loop {
+            let looks = self.port.ledger().due();
+            let comes = self.coming.front().map_or(Time::NEVER, |first| first.at);
+            let next = looks.min(comes).min(self.wake);
+            if next > now || next == Time::NEVER {
+                break;
+            }
+            if next == self.wake && next < looks.min(comes) {
+                self.pull(next);
+                continue;
+            }
+            self.settle(next);
+            if next == looks {
+                let held = self.port.backlog();
+                let (discipline, ledger) = self.port.parts();
+                ledger.look(discipline, held, next);
+            } else if let Some(Coming { at, packet }) = self.coming.pop_front() {
+                self.offer(packet, at);
+            }
         }
+        self.settle(now);
+    }
+
+    /// Tells the discipline that the link went idle, if it did and was not told.
+    #[inline]
+    fn settle(&mut self, now: Time) {
         if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
             self.idle = true;
             let none = self.port.dequeue(self.free_at, &mut Recycle(&mut self.pool));
@@ -184,6 +237,7 @@ impl<D: Discipline<FrameId>> Wire<D> {
     #[inline]
     fn pull(&mut self, at: Time) {
         let packet = self.port.dequeue(at, &mut Recycle(&mut self.pool));
+        self.account(at);
         let waiting = self.port.backlog().packets > 0;
         self.idle = packet.is_none();
         self.wake = match packet {
@@ -199,22 +253,40 @@ impl<D: Discipline<FrameId>> Wire<D> {
 
     #[inline]
     fn transmit(&mut self, packet: Packet<FrameId>, at: Time) {
-        let frame = packet.handle;
         if packet.ecn == Ecn::Ce
-            && let Some(ip) = self.pool.ip(&frame)
+            && let Some(ip) = self.pool.ip(&packet.handle)
         {
-            ecn::mark(self.pool.frame_mut(&frame), ip);
+            ecn::mark(self.pool.frame_mut(&packet.handle), ip);
         }
-        self.free_at = self.transmitter.sent(at, packet.bytes.saturating_add_signed(self.overhead));
-        self.port.ledger_mut().busy(self.free_at - at);
-        let due = self.free_at + self.delay;
-        match self.passage.as_mut().map_or(Some(due), |passage| passage.pass(due)) {
-            Some(due) => self.fly(Flying { due, frame }),
+        let out = self.carry(packet.bytes, at);
+        let ledger = self.port.ledger_mut();
+        ledger.sending(at, self.free_at);
+        match out {
+            Some(out) => {
+                let due = ledger.deliver(&packet.handle, packet.bytes, out);
+                self.fly(Flying { due, frame: packet.handle });
+            }
             None => {
                 self.counts.lost += 1;
-                self.pool.discard(frame, Passed::Lost, at);
+                ledger.lost(&packet, at);
+                self.pool.discard(packet.handle, Passed::Lost, at);
             }
         }
+    }
+
+    /// When a packet comes out of the link that begins to be sent at `at`; `None` if it is lost. The link is busy with it
+    /// until then less its delay.
+    #[inline]
+    fn carry(&mut self, bytes: u32, at: Time) -> Option<Time> {
+        let origin = self.port.ledger().origin();
+        if at < origin {
+            self.free_at = at;
+            return Some(at + self.delay);
+        }
+        let sent = self.transmitter.sent(Time::ZERO + (at - origin), bytes.saturating_add_signed(self.overhead));
+        self.free_at = origin + (sent - Time::ZERO);
+        let due = self.free_at + self.delay;
+        self.passage.as_mut().map_or(Some(due), |passage| passage.pass(due))
     }
 
     /// Behind those that come out before it: the last ones, but where packets overtake each other.
@@ -230,7 +302,7 @@ impl<D: Discipline<FrameId>> Wire<D> {
     }
 }
 
-impl<D: Discipline<FrameId>> Lane for Wire<D> {
+impl<D: Discipline<FrameId>, L: Meter> Lane for Wire<D, L> {
     fn take(&mut self, now: Time, from: &mut dyn Io) -> io::Result<bool> {
         self.advance(now);
         let mut batch = std::mem::take(&mut self.batch);
@@ -254,6 +326,7 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
             && let Some(first) = self.flying.pop_front()
         {
             self.lateness.record((now - first.due).as_nanos());
+            self.port.ledger_mut().out(&first.frame, now);
             self.batch.push(first.frame);
         }
         if self.batch.is_empty() {
@@ -270,7 +343,8 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
     #[inline]
     fn due(&self) -> Time {
         // What is pulled next comes out no earlier than this.
-        let pulled = self.wake + self.delay;
+        let comes = self.coming.front().map_or(Time::NEVER, |first| first.at);
+        let pulled = self.wake.min(comes) + self.delay;
         self.flying.front().map_or(pulled, |first| first.due.min(pulled))
     }
 
@@ -280,12 +354,14 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
         self.free_at += by;
         self.wake += by;
         self.not_before += by;
+        self.coming.iter_mut().for_each(|packet| packet.at += by);
         self.flying.iter_mut().for_each(|packet| packet.due += by);
     }
 
     fn view(&mut self, now: Time) -> WireView {
         self.advance(now);
-        let (discipline, ledger) = self.port.parts();
+        let (discipline, meter) = self.port.parts();
+        let ledger = meter.wire();
         let monitors = |flow| {
             let mut monitored = false;
             discipline.observe_flow(flow, &mut |gauge, value| monitored |= gauge == "monitored" && value > 0.0);
@@ -299,6 +375,7 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
             counts: self.counts,
             oddities: *self.parser.oddities(),
             backlog: self.port.backlog(),
+            coming: self.coming.len(),
             flying: self.flying.len(),
             free_slots: self.pool.free(),
             lateness: self.lateness.clone(),

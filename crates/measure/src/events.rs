@@ -7,6 +7,7 @@ use crate::meter::Counted;
 use crate::outcome::{EventBatch, EventRow, Gauge, Happening};
 
 /// The events of one queue in the order in which they happened, until the watcher takes them.
+#[derive(Clone, Debug)]
 pub struct EventLog {
     /// The number of the port's link.
     link: u16,

@@ -24,7 +24,7 @@ pub use balance::Balance;
 pub use due::{Due, dues};
 pub use events::EventLog;
 pub use meter::{Counted, FlowLedger};
-pub use metrics::{Ends, FairnessRow, Fate, LossPattern, OneWay, PortMetrics, Synchronisation, Treated};
+pub use metrics::{Ends, FairnessRow, Fate, LossPattern, OneWay, PortMetrics, Synchronisation, Treated, one_ways};
 pub use occupancy::Occupancy;
 pub use outcome::{EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, TransferRow, Watch};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};

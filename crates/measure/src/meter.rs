@@ -39,6 +39,7 @@ struct Signalled {
 }
 
 /// A port's ledger: the counts of all packets, and of each flow's data; the port's metrics; and events if they are wanted.
+#[derive(Clone, Debug)]
 pub struct FlowLedger {
     all: Counts,
     passed: Vec<Passed>,
@@ -190,6 +191,8 @@ impl<T: Counted> Ledger<T> for FlowLedger {
         self.note(packet, Happening::Sent, now);
     }
 
+    // Few packets come here and in the next: inlined, they would only push those apart that many come to.
+    #[inline(never)]
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.all.drops[why as usize] += 1;
         if T::is_data(packet) {
@@ -201,6 +204,7 @@ impl<T: Counted> Ledger<T> for FlowLedger {
         self.note(packet, Happening::Dropped(why), now);
     }
 
+    #[inline(never)]
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.all.marks[why as usize] += 1;
         if T::is_data(packet) {

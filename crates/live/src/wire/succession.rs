@@ -9,8 +9,9 @@ use std::mem;
 use headgate_core::parts::Histogram;
 use headgate_core::{Discipline, Ecn, Packet, Time};
 
-use super::{Flying, Recycle, Wire, WireCounts};
+use super::{Coming, Flying, Recycle, Wire, WireCounts};
 use crate::ledger::WireLedger;
+use crate::meter::Meter;
 use crate::oddities::Oddities;
 use crate::pool::{FrameId, Pool};
 
@@ -25,6 +26,7 @@ pub struct Estate {
 pub(crate) struct Held {
     /// In the order in which they would have been sent.
     queued: Vec<Packet<FrameId>>,
+    coming: VecDeque<Coming>,
     flying: VecDeque<Flying>,
     oddities: Oddities,
     free_at: Time,
@@ -32,8 +34,8 @@ pub(crate) struct Held {
     lateness: Histogram,
 }
 
-impl<D: Discipline<FrameId>> Wire<D> {
-    /// Leaves all that it has to its successor.
+impl<D: Discipline<FrameId>, L: Meter> Wire<D, L> {
+    /// Leaves all that it has to its successor, but what its meter has beyond the counts of every wire.
     pub(super) fn bequeath(&mut self, now: Time) -> Estate {
         self.advance(now);
         let mut marked = Vec::new();
@@ -45,19 +47,20 @@ impl<D: Discipline<FrameId>> Wire<D> {
         }
         let held = Held {
             queued,
+            coming: mem::take(&mut self.coming),
             flying: mem::take(&mut self.flying),
             oddities: *self.parser.oddities(),
             free_at: self.free_at,
             counts: self.counts,
             lateness: mem::take(&mut self.lateness),
         };
-        let ledger = mem::replace(self.port.ledger_mut(), WireLedger::new(0));
+        let ledger = mem::replace(self.port.ledger_mut().wire(), WireLedger::new(0));
         Estate { ledger, pool: mem::replace(&mut self.pool, Pool::new(1, 1)), held }
     }
 
     /// Goes on with what another wire has left, whose pool and ledger are this one's already.
     pub(crate) fn inherit(&mut self, left: Held, now: Time) {
-        self.flying = left.flying;
+        (self.coming, self.flying) = (left.coming, left.flying);
         self.flying.reserve(self.pool.slots() - self.flying.len());
         self.not_before = self.flying.back().map_or(Time::ZERO, |last| last.due);
         (self.free_at, self.counts, self.lateness) = (left.free_at, left.counts, left.lateness);

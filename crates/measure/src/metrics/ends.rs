@@ -119,7 +119,8 @@ fn watched(scenario: &Scenario, dues: &[Due], stops: &[Time]) -> Vec<Option<Watc
     watched.collect()
 }
 
-fn one_ways(scenario: &Scenario) -> Vec<OneWay> {
+/// The one-way delays of all groups, TCP before UDP, of which none was measured yet.
+pub fn one_ways(scenario: &Scenario) -> Vec<OneWay> {
     let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
     let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
     let ends = tcp.chain(udp).zip(scenario.routes());

@@ -11,7 +11,7 @@ mod port;
 mod spells;
 mod synchrony;
 
-pub use ends::{Ends, OneWay};
+pub use ends::{Ends, OneWay, one_ways};
 pub use fairness::FairnessRow;
 pub use loss::LossPattern;
 pub use port::{Fate, PortMetrics};
