@@ -18,6 +18,7 @@ __all__ = [
     "ScenarioError",
     "Source",
     "Stopped",
+    "check_live",
     "controllers",
     "discipline",
     "disciplines",
@@ -26,6 +27,7 @@ __all__ = [
     "prepare",
     "reasons",
     "run",
+    "run_live",
     "sources",
 ]
 
@@ -211,6 +213,22 @@ def run(
 
     `on_batch` is told the next rows of the tables `events` and `traces`, `on_capture` the next bytes of a link's pcapng
     file, if the scenario records them.
+    """
+
+def check_live(scenario: Scenario) -> None:
+    """Raises `ValueError` with the reason if the scenario cannot be run on real packets. Linux alone."""
+
+def run_live(
+    scenario: Scenario,
+    qdisc_index: int,
+    seed: int,
+    progress: Progress | None = None,
+    on_batch: Callable[[str, Batch], object] | None = None,
+) -> tuple[Outcome, dict[str, Any], list[str]]:
+    """Runs one discipline with one seed on real packets, in real time (Linux); other Python threads go on meanwhile.
+
+    Gives what a simulation gives, what shows how true the run was, and what was otherwise than the scenario says.
+    `on_batch` is told the next rows of the table `events`.
     """
 
 @final

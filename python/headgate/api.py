@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from headgate import _core, batch, store, streams
 from headgate.errors import UsageError
+from headgate.live.ready import ready
 from headgate.results import Result
-from headgate.runner import Timing, Watcher, run_point
+from headgate.runner import Timing, Watcher, at_once, run_point
 from headgate.scenario import Point, Scenario
 from headgate.store import Store
 
@@ -26,6 +27,7 @@ def run(
     set: Iterable[str] = (),
     qdiscs: Iterable[str] = (),
     seeds: int | Iterable[int] | None = None,
+    live: bool = False,
     out: str | Path | None = None,
     threads: int | None = None,
     report: bool = True,
@@ -38,6 +40,8 @@ def run(
     result goes to the folder `out/<name>-<hash8>`, where points that are finished there already are not run again
     (unless `force`), with figures and a page if `report`. Without `out` it stays in memory and nothing is written.
 
+    `live` runs it on real packets, one point after the other and in real time (docs/guide/live.md).
+
     Raises `ScenarioError` for a bad scenario, `ResultError` for a folder that cannot be written, `RunFailedError` if a
     point failed and `InterruptedRunError` on Ctrl-C; finished points are kept in the folder in both of these cases.
     """
@@ -47,6 +51,8 @@ def run(
         scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
     elif set or qdiscs or seeds is not None:
         scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
+    if live or scenario.live:
+        scenario = ready(scenario)
     if out is None:
         return _in_memory(scenario, threads, watcher or Watcher())
     path = Path(out) / store.folder_name(scenario)
@@ -119,12 +125,19 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
 def _in_memory(scenario: Scenario, threads: int | None, watcher: Watcher) -> Result:
     """Runs all points and keeps their tables."""
     done: dict[Point, tuple[dict[str, pa.Table], Timing]] = {}
+    proofs: dict[Point, dict[str, Any]] = {}
 
     def job(point: Point, progress: _core.Progress) -> None:
         recorded = streams.Memory(scenario)
-        outcome, timing = run_point(scenario, point, progress, recorded.batch)
+        outcome, timing, proof = run_point(scenario, point, progress, recorded.batch)
         done[point] = (batch.tables_of(outcome) | recorded.tables(), timing)
+        if proof is not None:
+            proofs[point] = proof
 
     watcher.begin(len(scenario.points), 0, len(scenario.points) * scenario.duration_s)
+    threads = at_once([scenario], threads)
     batch.supervise(scenario.points, job, lambda: len(done), None, threads, watcher)
-    return batch.in_memory(scenario, done)
+    result = batch.in_memory(scenario, done)
+    if scenario.live:
+        result.manifest |= store.world(scenario, [proofs[point] for point in scenario.points])
+    return result

@@ -12,7 +12,7 @@ import pyarrow as pa
 from headgate import _core, store, streams, tables
 from headgate.errors import InterruptedRunError, RunFailedError
 from headgate.results import Result
-from headgate.runner import Failures, Item, Timing, Watcher, run_point, run_points
+from headgate.runner import Failures, Item, Timing, Watcher, at_once, run_point, run_points
 from headgate.scenario import Point, Scenario
 from headgate.store import Store
 
@@ -41,6 +41,7 @@ def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: 
         return total - sum(not job.folder.has(job.point) for job in jobs)
 
     if jobs:
+        threads = at_once((folder.scenario for folder in folders), threads)
         supervise(jobs, _run, finished, home, threads, watcher)
     for folder in folders:
         if not folder.complete:
@@ -94,10 +95,12 @@ def _run(job: Job, progress: _core.Progress) -> None:
     scenario = job.folder.scenario
     with job.folder.writing(job.point) as path:
         with streams.Files(path, scenario) as files:
-            outcome, timing = run_point(scenario, job.point, progress, files.batch, files.capture)
-        for name, table in tables_of(outcome).items():
+            ran = run_point(scenario, job.point, progress, files.batch, files.capture)
+        for name, table in tables_of(ran.outcome).items():
             tables.write(path / f"{name}.parquet", table)
-        store.write_json(path / store.TIMING, timing._asdict())
+        store.write_json(path / store.TIMING, ran.timing._asdict())
+        if ran.proof is not None:
+            store.write_json(path / store.LIVE, ran.proof)
 
 
 def _finish(folder: Store) -> None:

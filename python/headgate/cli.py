@@ -65,6 +65,9 @@ def run(
     seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Run on real packets, with the kernel's TCP and in real time (Linux).")
+    ] = False,
     threads: Threads = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Draw figures and write report.html.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
@@ -74,15 +77,23 @@ def run(
     Points (a discipline with a seed) that are finished already are not run again. Ctrl-C keeps what is finished; the
     same command resumes.
     """
-    from headgate.api import run_into
-    from headgate.progress import Bar
     from headgate.scenario import Scenario
-    from headgate.store import folder_name
 
     try:
         scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    if live:
+        from headgate.live.ready import ready
+
+        if threads is not None:
+            raise UsageError("--threads: on real packets, points run one after the other")
+        scenario = ready(scenario)
+    # Not before: numpy starts threads, and a process that has some cannot enter a user namespace.
+    from headgate.api import run_into
+    from headgate.progress import Bar
+    from headgate.store import folder_name
+
     watcher = None if as_json else Bar()
     path = out / folder_name(scenario)
     result = run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher)
@@ -262,6 +273,7 @@ app.command()(top)
 def _show(result: Result) -> None:
     """The table, the answer, and where the rest is."""
     from headgate import table, verdict
+    from headgate.live import proof
 
     out = console()
     found = table.rows(result)
@@ -269,6 +281,9 @@ def _show(result: Result) -> None:
     if table.several(found):
         out.print(table.links(found))
     out.print(f"{verdict.verdict(result)}.\n", style="bold")
+    if result.live is not None:
+        for warning in proof.warnings(result.live):
+            out.print(f"note: {warning}")
     if result.path is None:
         return
     if (result.path / store.REPORT).is_file():

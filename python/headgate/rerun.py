@@ -9,7 +9,7 @@ from typing import NamedTuple
 from headgate import store
 from headgate._core import VERSION
 from headgate.api import run_into
-from headgate.errors import ResultError
+from headgate.errors import ResultError, UsageError
 from headgate.results import Result
 from headgate.runner import Watcher
 
@@ -26,6 +26,8 @@ def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Wat
     """Runs the scenario in `old`'s manifest into a fresh folder below `parent`, and compares all but the timing."""
     if old.path is None:
         raise ResultError("a result in memory has no files to compare with")
+    if old.scenario.live:
+        raise UsageError("a run on real packets is never the same twice: run it again with headgate run --live --force")
     path = parent / store.folder_name(old.scenario)
     if path.exists():
         raise ResultError(f"{path} exists already: a rerun needs a folder of its own")

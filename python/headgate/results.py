@@ -45,6 +45,8 @@ class Result:
         if missing:
             raise ResultError(f"{path} is not a whole result: {', '.join(missing)} missing")
         scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO), files=files_in(path))
+        if manifest.get("world") == "live":
+            scenario = Scenario(scenario.core, live=True)
         for name, expected in manifest.get("inputs", {}).items():
             if hashlib.sha256(scenario.inputs[name]).hexdigest() != expected:
                 raise ResultError(f"{path / name} is not the file that the result was made from")
@@ -131,6 +133,11 @@ class Result:
         if self.path is None:
             return self._kept[name]
         return tables.concat(self.point(name, point) for point in self.scenario.points)
+
+    @property
+    def live(self) -> dict[str, Any] | None:
+        """Of a run on real packets, how true it was (docs/reference/json.md); None of a simulation."""
+        return self.manifest.get("live")
 
     def summary(self) -> list[dict[str, Any]]:
         """What the run showed, one entry a discipline: the `results` of the JSON document (docs/reference/json.md)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,10 +19,21 @@ TICK = 0.1
 
 
 class Timing(NamedTuple):
-    """What one point cost: processor time and wall time of the simulation alone, in seconds."""
+    """What one point cost: processor time and wall time of the simulation alone, in seconds.
+
+    On real packets, the processor time is that of the loop that is the link.
+    """
 
     cpu_s: float
     wall_s: float
+
+
+class Ran(NamedTuple):
+    """What one point gave; on real packets also how true that is: the `proof` with `notes`."""
+
+    outcome: _core.Outcome
+    timing: Timing
+    proof: dict[str, Any] | None
 
 
 class Watcher:
@@ -52,11 +63,23 @@ def run_point(
     progress: _core.Progress,
     on_batch: Callable[[str, Any], object] | None = None,
     on_capture: Callable[[str, bytes], object] | None = None,
-) -> tuple[_core.Outcome, Timing]:
+) -> Ran:
     """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
     wall, cpu = time.perf_counter(), time.thread_time()
+    if scenario.live:
+        outcome, proof, notes = _core.run_live(scenario.core, point.qdisc_index, point.seed, progress, on_batch)
+        timing = Timing(proof["cpu_s"], time.perf_counter() - wall)
+        return Ran(outcome, timing, {**proof, "notes": notes})
     outcome = _core.run(scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture)
-    return outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall)
+    return Ran(outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall), None)
+
+
+def at_once(scenarios: Iterable[Scenario], threads: int | None) -> int | None:
+    """How many points of `scenarios` may run at a time if `threads` are wanted: on real packets, one.
+
+    Two links that keep time on the same machine would each make the other late.
+    """
+    return 1 if any(scenario.live for scenario in scenarios) else threads
 
 
 def run_points(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headgate import _core
+from headgate.errors import UsageError
 
 
 class Role(Enum):
@@ -64,10 +65,14 @@ def files_in(folder: Path) -> Callable[[str], bytes]:
 
 
 class Scenario:
-    """A scenario that was read and checked: every default filled in, every unit resolved."""
+    """A scenario that was read and checked: every default filled in, every unit resolved.
 
-    def __init__(self, core: _core.Scenario) -> None:
+    It is for simulations, unless it is `on_real_packets`.
+    """
+
+    def __init__(self, core: _core.Scenario, *, live: bool = False) -> None:
         self._core = core
+        self._live = live
 
     @classmethod
     def load(
@@ -122,7 +127,23 @@ class Scenario:
                 raise FileNotFoundError(errno.ENOENT, "it is none of the scenario's inputs", path)
             return kept[path]
 
-        return Scenario.parse(self.to_toml(), set=set, qdiscs=qdiscs, seeds=seeds, files=files)
+        changed = Scenario.parse(self.to_toml(), set=set, qdiscs=qdiscs, seeds=seeds, files=files)
+        return changed.on_real_packets() if self._live else changed
+
+    def on_real_packets(self) -> Scenario:
+        """The same scenario, to be run on real packets (Linux); `UsageError` if it cannot be."""
+        try:
+            _core.check_live(self._core)
+        except AttributeError:
+            raise UsageError("real packets need Linux") from None
+        except ValueError as error:
+            raise UsageError(f"on real packets: {error}") from None
+        return Scenario(self._core, live=True)
+
+    @property
+    def live(self) -> bool:
+        """Whether it is to be run, or was, on real packets."""
+        return self._live
 
     @property
     def core(self) -> _core.Scenario:
@@ -198,9 +219,13 @@ class Scenario:
 
     @property
     def config_hash(self) -> str:
-        """SHA-256 of the canonical form, its inputs and Headgate's version: equal hashes mean equal results."""
+        """SHA-256 of the canonical form, its inputs and Headgate's version: equal hashes mean equal results.
+
+        On real packets `live` is hashed too, and results are only alike.
+        """
         inputs = "".join(f"\n{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.inputs.items())
-        return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}{inputs}".encode()).hexdigest()
+        world = "\nlive" if self._live else ""
+        return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}{inputs}{world}".encode()).hexdigest()
 
     @property
     def inputs(self) -> dict[str, bytes]:

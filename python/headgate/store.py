@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 import os
+import platform
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
 INPUTS = "inputs"
 TIMING = "timing.json"
+LIVE = "live.json"
 REPORT = "report.html"
 BUILD = ".build"
 POINTS = "points"
@@ -38,7 +40,7 @@ UNFINISHED = ".unfinished-"
 
 def folder_name(scenario: Scenario) -> str:
     """The name of the folder that results of `scenario` go to."""
-    return f"{scenario.name}-{scenario.config_hash[:8]}"
+    return f"{scenario.name}{'-live' if scenario.live else ''}-{scenario.config_hash[:8]}"
 
 
 def slug(point: Point) -> str:
@@ -161,6 +163,8 @@ class Store:
         """Writes the manifest, with the hash of each of `files`, and forgets the single points."""
         hashes = {str(file.relative_to(self.path)): sha256(file) for file in files}
         manifest = manifest_of(self.scenario, hashes)
+        if self.scenario.live:
+            manifest |= world(self.scenario, [read_json(self.point(point) / LIVE) for point in self.scenario.points])
         write_json(self.path / MANIFEST, manifest)
         shutil.rmtree(self.points)
         return manifest
@@ -198,6 +202,23 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
         "points": [{"qdisc": point.qdisc, "seed": point.seed, "state": "done"} for point in scenario.points],
         "tables": hashes,
     }
+
+
+def world(scenario: Scenario, proofs: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the manifest says more of a run on real packets: where it was, and how true each point was."""
+    notes = dict.fromkeys(note for proof in proofs for note in proof["notes"])
+    found = zip(scenario.points, proofs, strict=True)
+    points = [
+        {"qdisc": point.qdisc, "seed": point.seed, **{name: proof[name] for name in proof if name != "notes"}}
+        for point, proof in found
+    ]
+    return {"world": "live", "live": {**kernel(), "notes": list(notes), "points": points}}
+
+
+def kernel() -> dict[str, Any]:
+    """The kernel that sends and receives, and the congestion controllers that it has."""
+    available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+    return {"kernel": platform.release(), "controllers": available.read_text(encoding="ascii").split()}
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from headgate.distributions import Boxes, by_seed, figures, merged, where
 from headgate.links import Place, compared
+from headgate.live.proof import warnings
 from headgate.scenario import Group
 from headgate.spread import Figure, figure
 
@@ -28,13 +29,16 @@ Array = npt.NDArray[np.float64]
 
 def document(result: Result) -> dict[str, Any]:
     """The JSON document of a result."""
-    return {
+    whole = {
         "schema": SCHEMA,
         "scenario": result.scenario.name,
         "config_hash": result.manifest["config_hash"],
         "version": result.manifest["headgate"],
         "results": summarise(result),
     }
+    if result.live is not None:
+        whole["live"] = {**result.live, "warnings": warnings(result.live)}
+    return whole
 
 
 def summarise(result: Result) -> list[dict[str, Any]]:

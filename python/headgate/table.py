@@ -195,7 +195,8 @@ def _name(qdisc: str) -> Text:
 def _title(result: Result) -> str:
     scenario, link = result.scenario, first(result)
     flows = " and ".join(filter(None, (_flows(kind, scenario.groups) for kind in KINDS)))
-    time = f"{scenario.duration_s:g} s, the first {scenario.warmup_s:g} s not counted"
+    world = " on real packets" if scenario.live else ""
+    time = f"{scenario.duration_s:g} s{world}, the first {scenario.warmup_s:g} s not counted"
     return f"{scenario.name}: {flows} on {style.rate(scenario.rate_bps)}{f' ({link})' if link else ''}; {time}"
 
 

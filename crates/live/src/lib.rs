@@ -68,6 +68,7 @@ mod oddities;
 pub mod pacing;
 mod pool;
 mod rows;
+pub mod run;
 mod running;
 pub mod shell;
 pub mod verdict;

@@ -10,6 +10,8 @@ mod gateway;
 mod link_log;
 #[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
+mod live_run;
 mod outcome;
 mod registry;
 mod run;
@@ -29,6 +31,9 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::live::{Link, measure, prepare};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::live_run::{check_live, run_live};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use headgate_core::Time;
+use headgate_core::{Qdisc, Time};
 use headgate_measure::{EventBatch, TraceRow, Watch};
 use headgate_sim::RunError;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
@@ -56,11 +56,11 @@ impl Progress {
 }
 
 /// Whom a run tells of what it records while it goes.
-struct Told {
+pub struct Told {
     /// Called with a table's name and an Arrow record batch of its next rows.
-    on_batch: Option<Py<PyAny>>,
+    pub on_batch: Option<Py<PyAny>>,
     /// Called with a link's name and the next bytes of its pcapng file.
-    on_capture: Option<Py<PyAny>>,
+    pub on_capture: Option<Py<PyAny>>,
 }
 
 /// Adds up simulated time, hands on what is recorded, and says when to stop.
@@ -144,6 +144,32 @@ impl Watch for Watcher {
     }
 }
 
+/// Lets `job` run `scenario` with its discipline number `qdisc_index`, watched. Other Python threads go on meanwhile.
+pub fn watched<T: Send, E: Send>(
+    py: Python<'_>,
+    (scenario, qdisc_index, seed): (&headgate_scenario::Scenario, usize, u64),
+    progress: Option<&Progress>,
+    told: Told,
+    job: impl FnOnce(&Qdisc, &mut dyn Watch) -> Result<T, E> + Send,
+) -> PyResult<(Run, Result<T, E>)> {
+    let qdisc = scenario.qdiscs.get(qdisc_index).ok_or_else(|| {
+        PyIndexError::new_err(format!("discipline {qdisc_index} of a scenario of {}", scenario.qdiscs.len()))
+    })?;
+    let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.0));
+    let run = Run::new(scenario, qdisc_index, seed);
+    let mut watcher = Watcher::new(shared, run.clone(), told);
+    let ran = py.detach(|| {
+        let ran = job(qdisc, &mut watcher);
+        watcher.hand_events(1);
+        watcher.hand_traces(1);
+        if ran.is_ok() {
+            watcher.advance(scenario.duration.as_nanos());
+        }
+        ran
+    });
+    watcher.failed.map_or(Ok((run, ran)), Err)
+}
+
 /// Runs `scenario` with its discipline number `qdisc_index` and `seed`. Other Python threads go on meanwhile.
 ///
 /// `on_batch` is called with a table's name, `events` or `traces`, and an Arrow record batch of its next rows, and
@@ -160,25 +186,11 @@ pub fn run(
     on_capture: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let scenario = &scenario.0;
-    let qdisc = scenario.qdiscs.get(qdisc_index).ok_or_else(|| {
-        PyIndexError::new_err(format!("discipline {qdisc_index} of a scenario of {}", scenario.qdiscs.len()))
-    })?;
-    let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.0));
-    let run = Run::new(scenario, qdisc_index, seed);
-    let mut watcher = Watcher::new(shared, run.clone(), Told { on_batch, on_capture });
-    let outcome = py.detach(|| {
-        let outcome = headgate_sim::run(scenario, qdisc, seed, &mut watcher);
-        watcher.hand_events(1);
-        watcher.hand_traces(1);
-        outcome
-    });
-    match (watcher.failed.take(), outcome) {
-        (Some(error), _) => Err(error),
-        (None, Err(RunError::Stopped)) => Err(Stopped::new_err("stopped before the end")),
-        (None, Err(error)) => Err(PyRuntimeError::new_err(format!("{}: {error}", run.qdisc))),
-        (None, Ok(rows)) => {
-            watcher.advance(scenario.duration.as_nanos());
-            Ok(Outcome::new(run, rows))
-        }
+    let simulate = |qdisc: &Qdisc, watch: &mut dyn Watch| headgate_sim::run(scenario, qdisc, seed, watch);
+    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, Told { on_batch, on_capture }, simulate)?;
+    match ran {
+        Err(RunError::Stopped) => Err(Stopped::new_err("stopped before the end")),
+        Err(error) => Err(PyRuntimeError::new_err(format!("{}: {error}", run.qdisc))),
+        Ok(rows) => Ok(Outcome::new(run, rows)),
     }
 }

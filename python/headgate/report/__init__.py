@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from headgate import plot, style
-from headgate.report import sections
+from headgate.report import live, sections
 from headgate.report.definitions import definitions
 from headgate.report.markup import join, text
 from headgate.report.measures import measures
@@ -29,7 +29,6 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
     scenario = result.scenario
     here = resources.files(__name__)
     shown = sections.pictures(result, plot.pictures(result) if drawn is None else drawn)
-    folder = f"{scenario.name}-{result.manifest['config_hash'][:8]}"
     return Template(here.joinpath("page.html").read_text("utf-8")).substitute(
         style=here.joinpath("page.css").read_text("utf-8"),
         name=text(scenario.name),
@@ -42,7 +41,9 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         measures=measures(result),
         scenario=text(scenario.to_toml()),
         disciplines=sections.disciplines(result),
-        folder=text(folder),
+        live=live.section(result),
+        again=live.again(result),
+        time=text("real" if scenario.live else "simulated"),
         version=text(result.manifest["headgate"]),
         config_hash=text(result.manifest["config_hash"]),
         seeds=text(", ".join(map(str, scenario.seeds))),

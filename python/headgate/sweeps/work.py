@@ -74,7 +74,7 @@ def run(work: Work, progress: _core.Progress) -> Finished:
     scenario = Scenario.parse(work.text, file=work.hash, files=work.inputs.__getitem__)
     recorded = streams.Memory(scenario)
     (point,) = scenario.points
-    outcome, timing = run_point(scenario, point, progress, recorded.batch)
+    outcome, timing, _ = run_point(scenario, point, progress, recorded.batch)
     found = batch.tables_of(outcome) | recorded.tables()
     files = {name: _bytes(work.hash, found[name]) for name in work.tables}
     receipt = {

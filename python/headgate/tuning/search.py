@@ -114,7 +114,7 @@ class Search:
         return [Job(trial, asked, scenario, point) for point in scenario.points]
 
     def _run(self, job: Job, progress: _core.Progress) -> None:
-        outcome, timing = run_point(job.scenario, job.point, progress)
+        outcome, timing, _ = run_point(job.scenario, job.point, progress)
         tables = batch.tables_of(outcome)
         with self._keeping:
             done = self._done.setdefault(job.trial.number, {})

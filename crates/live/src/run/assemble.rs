@@ -1,0 +1,138 @@
+//! The tables of a run: what the loop found at the bottleneck, with what the flows' ends tell.
+
+use headgate_core::{Time, Why};
+use headgate_measure::{
+    Balance, Ends, FlowRow, IntervalRow, OneWay, Outcome, Told, TransferRow, dues, group_rows, one_ways,
+};
+use headgate_scenario::{Direction, Hop, Scenario};
+
+use super::Found;
+use super::account::Total;
+use crate::load::{Completed, LoadReport};
+
+/// What the simulator would give too.
+pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, balance: Balance) -> Outcome {
+    let end = Time::ZERO + scenario.duration;
+    let mut ends = replayed(scenario, found, report);
+    Outcome {
+        flows: flow_rows(scenario, found, report, &ends),
+        intervals: interval_rows(scenario, found, report),
+        transfers: report.transfers.iter().map(transfer).collect(),
+        links: found.totals.iter().map(|total| total.row.clone()).collect(),
+        one_way: one_way_rows(scenario, found),
+        fairness: ends.fairness(end),
+        packets: found.totals.iter().filter(|total| total.row.compared).map(|total| total.sent).sum(),
+        events: 0,
+        balance,
+    }
+}
+
+fn transfer(&Completed { flow, start, bytes, end }: &Completed) -> TransferRow {
+    TransferRow { flow, start, bytes, end }
+}
+
+/// What happened at the ends, in the order of its time; of equal times, the warm-up's end comes first.
+#[derive(Clone, Copy)]
+enum AtEnds {
+    Warm,
+    Singled { flow: usize, why: Why },
+    Delivered { flow: usize, bytes: u64 },
+    Ended { group: usize },
+}
+
+/// Tells what is measured at the ends what happened there.
+fn replayed(scenario: &Scenario, found: &Found, report: &LoadReport) -> Ends {
+    let mut ends = Ends::new(scenario);
+    for (flow, row) in report.flows.iter().enumerate() {
+        ends.begins(flow, row.group as usize, row.start);
+    }
+    let mut all = vec![(Time::ZERO + scenario.warmup, AtEnds::Warm)];
+    let singled = found.samples.values().flatten().flat_map(|sample| &sample.singled);
+    all.extend(singled.map(|&(at, flow, why)| (at, AtEnds::Singled { flow: flow as usize, why })));
+    let delivered = report.deliveries.iter();
+    all.extend(delivered.map(|row| (row.at, AtEnds::Delivered { flow: row.flow as usize, bytes: row.bytes })));
+    let ended = report.flows.iter().filter_map(|row| Some((row.ended?, AtEnds::Ended { group: row.group as usize })));
+    all.extend(ended);
+    all.sort_by_key(|(at, _)| *at);
+    for (at, what) in all.into_iter().filter(|(at, _)| *at < Time::ZERO + scenario.duration) {
+        match what {
+            AtEnds::Warm => ends.restart(at),
+            AtEnds::Singled { flow, why } => ends.dropped(flow, why, at),
+            AtEnds::Delivered { flow, bytes } => ends.delivers(flow, report.flows[flow].group as usize, bytes, at, at),
+            AtEnds::Ended { group } => ends.ends(group, at),
+        }
+    }
+    ends
+}
+
+/// The direction that a group's data goes.
+fn total<'a>(scenario: &Scenario, found: &'a Found, group: usize) -> &'a Total {
+    let direction =
+        scenario.routes().nth(group).and_then(<[Hop]>::first).map_or(Direction::Forward, |hop| hop.direction);
+    &found.totals[direction as usize]
+}
+
+fn flow_rows(scenario: &Scenario, found: &Found, report: &LoadReport, ends: &Ends) -> Vec<FlowRow> {
+    let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
+    let (span, dues) = (end - warm, dues(scenario));
+    let mut bytes = vec![0; report.flows.len()];
+    let counted = report.deliveries.iter().filter(|row| row.at >= warm && row.at < end);
+    counted.for_each(|row| bytes[row.flow as usize] += row.bytes);
+    let row = |(flow, told): (usize, &crate::load::FlowReport)| {
+        let ledger = &total(scenario, found, told.group as usize).ledger;
+        FlowRow {
+            flow: flow as u32,
+            group: told.group,
+            counts: ledger.of_flow(flow),
+            lost: ledger.lost_of_flow(flow),
+            goodput_bps: bytes[flow] as f64 * 8.0 / span.as_secs_f64(),
+            fair_share_bps: dues[told.group as usize].fair_bps,
+            retransmits: told.retransmits,
+            timeouts: told.timeouts,
+            cwnd_mean: told.cwnd_area.map(|area| area / span.as_nanos() as f64),
+            delay_ms_mean: ledger.delay_ms(flow),
+            startup: ends.startup(flow),
+            treated: ends.treated(flow, end),
+        }
+    };
+    report.flows.iter().enumerate().map(row).collect()
+}
+
+fn one_way_rows(scenario: &Scenario, found: &Found) -> Vec<OneWay> {
+    let rows = one_ways(scenario).into_iter().enumerate();
+    rows.map(|(group, way)| OneWay { excess: total(scenario, found, group).excess[group].clone(), ..way }).collect()
+}
+
+/// The intervals of both directions and of all groups.
+fn interval_rows(scenario: &Scenario, found: &Found, report: &LoadReport) -> Vec<IntervalRow> {
+    let groups = scenario.groups().count();
+    let (mut rows, mut told) = (Vec::new(), vec![Told::default(); groups]);
+    let mut deliveries = report.deliveries.iter().peekable();
+    let (mut since, mut warm) = (Time::ZERO, Some(Time::ZERO + scenario.warmup));
+    for (&at, samples) in &found.samples {
+        rows.extend(samples.iter().flat_map(|sample| sample.rows.iter().cloned()));
+        if warm.take_if(|warm| *warm <= at).is_some() {
+            let before = summed(groups, found.totals.iter().map(|total| &total.before_warm));
+            told.iter_mut().zip(before).for_each(|(told, before)| told.restart(before));
+        }
+        let mut bytes = vec![0; groups];
+        while let Some(row) = deliveries.next_if(|row| row.at < at) {
+            bytes[report.flows[row.flow as usize].group as usize] += row.bytes;
+        }
+        let seen = summed(groups, samples.iter().map(|sample| &sample.groups));
+        for (group, ((told, seen), bytes)) in (0..).zip(told.iter_mut().zip(seen).zip(bytes)) {
+            rows.extend(group_rows((at, at - since), group, bytes, told.tell(seen)));
+        }
+        since = at;
+    }
+    rows
+}
+
+/// Drops and marks by group, of both directions together.
+fn summed<'a>(groups: usize, directions: impl Iterator<Item = &'a Vec<(u64, u64)>>) -> Vec<(u64, u64)> {
+    let mut sums = vec![(0, 0); groups];
+    for counts in directions {
+        sums.iter_mut().zip(counts).for_each(|(sum, seen)| *sum = (sum.0 + seen.0, sum.1 + seen.1));
+    }
+    sums
+}

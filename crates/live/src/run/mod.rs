@@ -1,0 +1,181 @@
+//! A scenario on real packets: its link in the loop, its flows from the kernel's TCP and our sources, in real time.
+//!
+//! The bottleneck is measured where it is, by the code that the simulator measures with; what reaches receivers, they tell. A
+//! run gives the simulator's [`Outcome`], and beside it what shows that the link was what the scenario says: the [`Proof`].
+
+mod access;
+mod account;
+mod assemble;
+mod bottleneck;
+mod proof;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use headgate_core::{Qdisc, Span, Time};
+use headgate_measure::{EventBatch, Outcome, Watch};
+use headgate_scenario::Scenario;
+
+use self::account::{Begin, Post, Sample, Total};
+use self::bottleneck::Bottleneck;
+pub use self::proof::{Elsewhere, Proof};
+use crate::load::{self, Load};
+
+/// Everything one run of one discipline and one seed gives.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// What the simulator would give too.
+    pub outcome: Outcome,
+    /// Whether the link was what the scenario says, and nothing else in the way.
+    pub proof: Proof,
+    /// What was otherwise than the scenario says, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Why a run gave no outcome.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The scenario is none that can be run on real packets.
+    Refused(String),
+    /// What the system said.
+    System(io::Error),
+    /// The watcher asked to stop.
+    Stopped,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Refused(why) => f.write_str(why),
+            RunError::System(error) => error.fmt(f),
+            RunError::Stopped => f.write_str("stopped before the end"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> RunError {
+        RunError::System(error)
+    }
+}
+
+/// How long before its beginning the loop and the flows know when a run begins.
+const AHEAD: Span = Span::from_millis(100);
+/// How often the watcher is asked.
+const LOOK: Duration = Duration::from_millis(50);
+/// The loop hands out its last counts within [`SHOW_EVERY`](crate::SHOW_EVERY) of the end; on a machine that is this much
+/// later, nothing it measured would be worth anything.
+const GRACE: Span = Span::from_secs(5);
+
+/// Says why `scenario` cannot be run on real packets, if it cannot.
+///
+/// # Errors
+/// [`RunError::Refused`] with the key and what is possible; what the system says.
+pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
+    if scenario.links.len() != 1 {
+        let what = format!("`link`: {} of them; real packets cross one, the dumbbell's", scenario.links.len());
+        return Err(RunError::Refused(what));
+    }
+    let unwritten = [("flows", scenario.record.flows.is_empty()), ("capture", scenario.record.capture.is_empty())];
+    if let Some((key, _)) = unwritten.into_iter().find(|(_, unasked)| !unasked) {
+        let what = format!("`record.{key}` is for simulations alone; --set record.{key}=[] leaves it out");
+        return Err(RunError::Refused(what));
+    }
+    load::refuse(scenario).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => RunError::Refused(error.to_string()),
+        _ => RunError::System(error),
+    })
+}
+
+/// Runs `scenario` with `qdisc` wherever disciplines are compared, in as much time as the scenario lasts and a little more. The
+/// chance of disciplines, link and sources is that of `seed`; what the kernel and the machine do is not, and no two runs are
+/// the same.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch) -> Result<Ran, RunError> {
+    refuse(scenario)?;
+    let scenario = Arc::new(scenario.clone());
+    let (begin, (posts, inbox)) = (Begin::unknown(), channel());
+    let bottleneck = Bottleneck::open(&scenario, qdisc, seed, &begin, &posts)?;
+    drop(posts);
+    let (near, far) = bottleneck.hosts();
+    let load = Load::prepare(&scenario, seed, near, far, bottleneck.clock())?;
+    let at = bottleneck.clock().now() + AHEAD;
+    begin.at(at);
+    load.begin(at);
+    let found = Found::watched(&inbox, &scenario, &|| Time::ZERO + (bottleneck.clock().now() - at), watch)?;
+    let report = load.stop()?;
+    let (view, counters, urgent) = bottleneck.stop()?;
+    let proof = Proof::new(&view, counters, urgent, report.late.clone());
+    let mut notes = report.notes.clone();
+    notes.extend(load::differences(&scenario));
+    let outcome = assemble::outcome(&scenario, &found, &report, proof.balance(&view));
+    Ok(Ran { outcome, proof, notes })
+}
+
+/// What the loop found.
+struct Found {
+    /// By time, one of each direction.
+    samples: BTreeMap<Time, Vec<Sample>>,
+    /// By direction.
+    totals: [Box<Total>; 2],
+}
+
+impl Found {
+    /// Waits for everything, and tells the watcher meanwhile.
+    fn watched(
+        inbox: &Receiver<Post>,
+        scenario: &Scenario,
+        now: &dyn Fn() -> Time,
+        watch: &mut dyn Watch,
+    ) -> Result<Found, RunError> {
+        let end = Time::ZERO + scenario.duration;
+        let (mut samples, mut totals) = (BTreeMap::new(), Vec::new());
+        loop {
+            match inbox.recv_timeout(LOOK) {
+                Ok(Post::Sample(sample)) => keep(&mut samples, sample, watch),
+                Ok(Post::Total(total)) => totals.push(total),
+                Err(RecvTimeoutError::Timeout) if now() < end + GRACE => {}
+                Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
+            }
+            if !watch.goes_on(now().min(end)) {
+                return Err(RunError::Stopped);
+            }
+            match <[Box<Total>; 2]>::try_from(std::mem::take(&mut totals)) {
+                Ok(mut totals) => {
+                    totals.sort_by_key(|total| total.row.direction);
+                    return Ok(Found { samples, totals });
+                }
+                Err(fewer) => totals = fewer,
+            }
+        }
+    }
+}
+
+/// Keeps a sample; when both directions have told of its interval, the watcher has their events.
+fn keep(samples: &mut BTreeMap<Time, Vec<Sample>>, sample: Sample, watch: &mut dyn Watch) {
+    let there = samples.entry(sample.at).or_default();
+    there.push(sample);
+    if there.len() < 2 {
+        return;
+    }
+    there.sort_by_key(|sample| sample.link);
+    let mut events = EventBatch::default();
+    for sample in there.iter_mut().filter(|sample| !sample.events.gauges.is_empty() || !sample.events.rows.is_empty()) {
+        events.gauges.clone_from(&sample.events.gauges);
+        events.rows.append(&mut sample.events.rows);
+        events.values.append(&mut sample.events.values);
+    }
+    events.sort();
+    if !events.rows.is_empty() {
+        watch.events(&events);
+    }
+}

@@ -1,0 +1,95 @@
+//! What shows that the bottleneck was ours and was what the scenario says: everything that could have made it another.
+
+use headgate_core::parts::Histogram;
+use headgate_core::{Span, Time};
+use headgate_measure::Balance;
+
+use crate::io::interface::Counters;
+use crate::oddities::Oddity;
+use crate::view::View;
+
+/// How true a run was.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The loop's thread came before ordinary ones (`SCHED_FIFO`).
+    pub urgent: bool,
+    /// Processor time of the loop, looking at the clock included.
+    pub cpu: Span,
+    /// How long it ran.
+    pub lasted: Span,
+    /// How much later than they were due packets came out of the link, in nanoseconds, both ways.
+    pub lateness: Histogram,
+    /// How much later than their sources wrote them datagrams were sent, in nanoseconds.
+    pub send_lateness: Histogram,
+    /// How often the link stood still because the loop did, and for how long in all.
+    pub stalls: (u64, Span),
+    /// Packets longer than a link takes, which offloads make: none could be queued as what it is.
+    pub oversize: u64,
+    /// Packets that vanished elsewhere than at the link's queues and by its losses.
+    pub elsewhere: Elsewhere,
+    /// What the kernel counted at the near host's device and the far one's.
+    pub counters: [Counters; 2],
+}
+
+/// Packets that the link is not to blame for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Before the link, at the devices of the hosts.
+    pub device: u64,
+    /// In the loop, for want of room.
+    pub no_slot: u64,
+    /// In the loop, because they made no sense.
+    pub unreadable: u64,
+    /// Behind the link: the host did not take them.
+    pub refused: u64,
+}
+
+impl Elsewhere {
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.device + self.no_slot + self.unreadable + self.refused
+    }
+}
+
+impl Proof {
+    pub(super) fn new(view: &View, counters: [Counters; 2], urgent: bool, send_lateness: Histogram) -> Proof {
+        let mut lateness = Histogram::default();
+        view.wires.iter().for_each(|wire| lateness.merge(&wire.lateness));
+        let sum = |of: fn(&crate::WireView) -> u64| view.wires.iter().map(of).sum::<u64>();
+        let device: u64 = counters.iter().map(|counters| counters.send_drops + counters.receive_drops).sum();
+        let stalled = view.wires.iter().map(|wire| wire.counts.stalled).max().unwrap_or(Span::ZERO);
+        let stalls = view.wires.iter().map(|wire| wire.counts.stalls).max().unwrap_or(0);
+        Proof {
+            urgent,
+            cpu: view.cpu,
+            lasted: view.at - Time::ZERO,
+            lateness,
+            send_lateness,
+            stalls: (stalls, stalled),
+            oversize: sum(|wire| wire.oddities.of(Oddity::Oversize)),
+            elsewhere: Elsewhere {
+                device: device + view.kernel.iter().map(|counts| counts.dropped).sum::<u64>(),
+                no_slot: sum(|wire| wire.counts.no_slot),
+                unreadable: sum(|wire| wire.oddities.dropped()),
+                refused: sum(|wire| wire.counts.refused),
+            },
+            counters,
+        }
+    }
+
+    /// Where all packets are that the kernel says it sent over the link, from its making on, handshakes included: with the
+    /// kernel's own counts at both ends, and the loop's between them.
+    pub(super) fn balance(&self, view: &View) -> Balance {
+        let sum = |of: fn(&crate::WireView) -> u64| view.wires.iter().map(of).sum::<u64>();
+        let [near, far] = &self.counters;
+        Balance {
+            sent: near.sent + far.sent,
+            delivered: near.received + far.received,
+            dropped: sum(|wire| wire.totals.dropped()),
+            lost: sum(|wire| wire.counts.lost),
+            queued: sum(|wire| wire.backlog.packets.into()),
+            between: sum(|wire| wire.flying as u64),
+            on_access: sum(|wire| wire.coming as u64),
+        }
+    }
+}

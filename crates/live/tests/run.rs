@@ -1,0 +1,137 @@
+//! Scenarios on real packets. They need root or `CAP_SYS_ADMIN` for namespaces, and are skipped, with the reason printed,
+//! without.
+#![cfg(target_os = "linux")]
+
+use std::io;
+
+use headgate_core::{Span, Time};
+use headgate_live::netns::Namespace;
+use headgate_live::run::{Ran, RunError, run};
+use headgate_measure::{EventBatch, Happening, Watch};
+use headgate_scenario::{Changes, Scenario};
+
+/// Whether namespaces can be made here; says so if not.
+fn possible() -> bool {
+    match Namespace::new() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+            false
+        }
+        made => made.map(|_| true).unwrap(),
+    }
+}
+
+fn scenario(keys: &str) -> Scenario {
+    let text = format!("name = 'live'\nqdiscs = ['red:minth=10p,maxth=30p']\n{keys}");
+    Scenario::read(&text, "live.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Two TCP flows and one that sends at a constant rate, which is a quarter of the link.
+const THREE: &str = "duration = '2s'\nwarmup = '500ms'\n\
+    link = { rate = '10Mbit/s', delay = '5ms', limit = '60p' }\nrecord = { interval = '100ms', events = 'all' }\n\
+    [[tcp]]\nflows = 2\ncc = 'newreno'\naccess = { rate = '100Mbit/s', delay = '1ms' }\n\
+    [[udp]]\nrate = '2.5Mbit/s'\npacket = '1000B'\naccess = { rate = '100Mbit/s', delay = '2ms' }\n";
+
+#[derive(Default)]
+struct Seen {
+    events: EventBatch,
+    latest: Time,
+}
+
+impl Watch for Seen {
+    fn goes_on(&mut self, now: Time) -> bool {
+        self.latest = self.latest.max(now);
+        true
+    }
+    fn events(&mut self, batch: &EventBatch) {
+        self.events.rows.extend_from_slice(&batch.rows);
+    }
+}
+
+fn three() -> Option<(Scenario, Ran, Seen)> {
+    if !possible() {
+        return None;
+    }
+    let (scenario, mut seen) = (scenario(THREE), Seen::default());
+    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap_or_else(|error| panic!("{error}"));
+    Some((scenario, ran, seen))
+}
+
+#[test]
+fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
+    let Some((scenario, ran, seen)) = three() else { return };
+    let Ran { outcome, proof, .. } = ran;
+    assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
+    assert!(outcome.links.iter().all(|link| link.conserves()));
+    assert_eq!((proof.elsewhere.all(), proof.oversize), (0, 0), "{proof:?}");
+
+    // What flows were sent is what the link sent, but for what belongs to no flow.
+    let forward = &outcome.links[0];
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.counts.sent).sum();
+    assert!(sent <= forward.counts.sent && forward.counts.sent <= sent + 10, "{sent} of {}", forward.counts.sent);
+
+    // The flows have more to send than the link takes: it is full. What comes in a burst after a stall of the machine counts
+    // where it comes, so that the stalls are the tolerance.
+    let stalled = proof.stalls.1.as_secs_f64() / 1.5;
+    assert!(forward.utilisation > 0.97 - stalled, "{} with {stalled} stalled", forward.utilisation);
+    let bits = forward.counts.sent_bytes as f64 * 8.0 / 1.5;
+    assert!((bits / (10e6 * forward.utilisation) - 1.0).abs() < 0.01, "{bits} at {}", forward.utilisation);
+
+    // Goodput is what came: as many bits in the intervals after the warm-up as the flows' rows have.
+    let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
+    let told = outcome.intervals.iter().filter(|row| row.metric == "goodput_bps" && row.time_s > 0.55);
+    let told: f64 = told.map(|row| row.value * 0.1).sum::<f64>() / 1.5;
+    assert!((told / goodput - 1.0).abs() < 1e-9, "{told} in intervals, {goodput} in flows");
+    assert!(goodput < 10e6 && goodput > 9e6 * (1.0 - stalled), "{goodput}");
+
+    // 1000 bytes on two links of 100 Mbit/s and one of 10, and 9 ms: nothing is there before.
+    let way = &outcome.one_way[1];
+    assert_eq!(way.base, Span::from_micros(9_000 + 2 * 80 + 800));
+    assert!(way.excess.count() > 100);
+    assert_eq!(seen.latest, Time::ZERO + scenario.duration);
+}
+
+#[test]
+fn events_are_those_that_were_counted() {
+    let Some((scenario, Ran { outcome, .. }, seen)) = three() else { return };
+    let warm = Time::ZERO + scenario.warmup;
+    let events: Vec<_> = seen.events.rows.iter().filter(|row| row.time >= warm).collect();
+    let count = |what: fn(&Happening) -> bool| events.iter().filter(|row| what(&row.happening)).count() as u64;
+    let counts = &outcome.links[0].counts;
+    assert_eq!(count(|what| *what == Happening::Arrived), counts.arrived);
+    assert_eq!(count(|what| *what == Happening::Sent), counts.sent);
+    assert_eq!(count(|what| matches!(what, Happening::Dropped(_))), counts.dropped());
+    assert!(seen.events.rows.is_sorted_by_key(|row| row.time));
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_starts() {
+    let two = "duration = '1s'\n[[link]]\nname = 'a'\nfrom = 'x'\nto = 'y'\nrate = '1Mbit/s'\ndelay = '1ms'\nlimit = '60p'\n\
+               [[link]]\nname = 'b'\nfrom = 'y'\nto = 'z'\nrate = '1Mbit/s'\ndelay = '1ms'\nlimit = '60p'\n\
+               [[tcp]]\nfrom = 'x'\nto = 'z'\n";
+    let said = |keys: &str| match run(&scenario(keys), &scenario(keys).qdiscs[0], 1, &mut ()) {
+        Err(RunError::Refused(why)) => why,
+        other => panic!("{other:?}"),
+    };
+    assert!(said(two).contains("`link`: 2 of them"), "{}", said(two));
+    let one = "duration = '1s'\nlink = { rate = '1Mbit/s', delay = '1ms', limit = '60p' }\n";
+    assert!(said(&format!("{one}[[tcp]]\ncc = 'prague'\n")).contains("prague"));
+    assert!(said(&format!("{one}[[udp]]\ncc = 'tfrc'\n")).contains("tfrc"));
+}
+
+#[test]
+fn who_asks_to_stop_need_not_wait_for_the_end() {
+    struct AtOnce;
+    impl Watch for AtOnce {
+        fn goes_on(&mut self, now: Time) -> bool {
+            now < Time::ZERO + Span::from_millis(200)
+        }
+        fn events(&mut self, _: &EventBatch) {}
+    }
+    if !possible() {
+        return;
+    }
+    let hour = THREE.replace("'2s'", "'1h'").replace("'all'", "'off'");
+    let scenario = scenario(&hour);
+    assert!(matches!(run(&scenario, &scenario.qdiscs[0], 1, &mut AtOnce), Err(RunError::Stopped)));
+}

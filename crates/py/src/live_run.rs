@@ -1,0 +1,102 @@
+//! A scenario on real packets, as Python sees it.
+
+use headgate_core::Qdisc;
+use headgate_core::parts::Histogram;
+use headgate_live::io::interface::Counters;
+use headgate_live::run::{self, Proof, RunError};
+use headgate_measure::Watch;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::Stopped;
+use crate::outcome::Outcome;
+use crate::run::{Progress, Told, watched};
+use crate::scenario::Scenario;
+
+/// Raises `ValueError` with the reason if `scenario` cannot be run on real packets.
+#[pyfunction]
+pub fn check_live(scenario: &Scenario) -> PyResult<()> {
+    run::refuse(&scenario.0).map_err(|error| raised("", error))
+}
+
+/// Runs `scenario` on real packets, in real time, with its discipline number `qdisc_index` and `seed`: what a simulation gives,
+/// what shows how true the run was, and what was otherwise than the scenario says. Other Python threads go on meanwhile.
+///
+/// `on_batch` is called as by `run`, with `events` alone.
+#[pyfunction]
+#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None))]
+pub fn run_live<'py>(
+    py: Python<'py>,
+    scenario: &Scenario,
+    qdisc_index: usize,
+    seed: u64,
+    progress: Option<&Progress>,
+    on_batch: Option<Py<PyAny>>,
+) -> PyResult<(Outcome, Bound<'py, PyDict>, Vec<String>)> {
+    let scenario = &scenario.0;
+    let told = Told { on_batch, on_capture: None };
+    let live = |qdisc: &Qdisc, watch: &mut dyn Watch| run::run(scenario, qdisc, seed, watch);
+    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, told, live)?;
+    let ran = ran.map_err(|error| raised(&run.qdisc, error))?;
+    let holds = ran.outcome.conserves();
+    let proof = shown(py, &ran.proof)?;
+    proof.set_item("conserves", holds)?;
+    Ok((Outcome::new(run, ran.outcome), proof, ran.notes))
+}
+
+fn raised(qdisc: &str, error: RunError) -> PyErr {
+    match error {
+        RunError::Refused(why) => PyValueError::new_err(why),
+        RunError::Stopped => Stopped::new_err("stopped before the end"),
+        // Not as the `OSError` that it may be: those tell of results that cannot be written.
+        error => PyRuntimeError::new_err(format!("{qdisc}: {error}")),
+    }
+}
+
+fn shown<'py>(py: Python<'py>, proof: &Proof) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("urgent", proof.urgent)?;
+    all.set_item("cpu", proof.cpu.as_secs_f64() / proof.lasted.as_secs_f64().max(1e-9))?;
+    all.set_item("cpu_s", proof.cpu.as_secs_f64())?;
+    quantiles(&all, "late", &proof.lateness)?;
+    quantiles(&all, "send_late", &proof.send_lateness)?;
+    let (stalls, stalled) = proof.stalls;
+    all.set_item("stalls", stalls)?;
+    all.set_item("stalled_ms", stalled.as_secs_f64() * 1e3)?;
+    all.set_item("oversize", proof.oversize)?;
+    let elsewhere = PyDict::new(py);
+    let places = &proof.elsewhere;
+    let counts = [
+        ("device", places.device),
+        ("no_slot", places.no_slot),
+        ("unreadable", places.unreadable),
+        ("refused", places.refused),
+    ];
+    counts.into_iter().try_for_each(|(name, count)| elsewhere.set_item(name, count))?;
+    all.set_item("elsewhere", elsewhere)?;
+    for (name, counters) in ["near", "far"].into_iter().zip(&proof.counters) {
+        all.set_item(name, interface(py, counters)?)?;
+    }
+    Ok(all)
+}
+
+fn quantiles(all: &Bound<'_, PyDict>, name: &str, histogram: &Histogram) -> PyResult<()> {
+    for (suffix, share) in [("p50", 0.5), ("p99", 0.99), ("max", 1.0)] {
+        let value = histogram.quantile(share).map(|nanos| nanos / 1e6);
+        all.set_item(format!("{name}_ms_{suffix}"), value)?;
+    }
+    Ok(())
+}
+
+fn interface<'py>(py: Python<'py>, counters: &Counters) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    let counts = [
+        ("sent", counters.sent),
+        ("send_drops", counters.send_drops),
+        ("received", counters.received),
+        ("receive_drops", counters.receive_drops),
+    ];
+    counts.into_iter().try_for_each(|(name, count)| all.set_item(name, count))?;
+    Ok(all)
+}

@@ -1,0 +1,191 @@
+"""`headgate run --live`: scenarios on real packets.
+
+What runs any needs Linux and namespaces; where those are missing, so is the test.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pyarrow.compute as pc
+import pytest
+
+import headgate
+from headgate import _core
+from headgate.errors import RunFailedError, UsageError
+from headgate.live import proof
+from headgate.scenario import Scenario
+from tests.cli.test_run import finished, wait_for
+from tests.conftest import SMALL, Command
+
+#: Two TCP flows and one that does not slow down, which offers a quarter of the link.
+THREE = (
+    SMALL.replace("flows = 3", "flows = 2")
+    .replace('"4s"', '"3s"')
+    .replace("seeds = 2", "seeds = 1")
+    .replace('rate = "2Mbit/s"\npacket', 'rate = "500kbit/s"\npacket')
+)
+
+
+def need_real_packets() -> None:
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("there is no /dev/net/tun")
+    if not hasattr(_core, "run_live"):
+        pytest.skip("real packets need Linux")
+    try:
+        _core.prepare()
+    except OSError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> headgate.Result:
+    need_real_packets()
+    scenario = Scenario.parse(THREE, qdiscs=["faba"])
+    return headgate.run(scenario, live=True, out=tmp_path_factory.mktemp("live"))
+
+
+def test_a_result_of_real_packets_has_the_tables_of_a_simulation(three: headgate.Result):
+    simulated = headgate.run(Scenario.parse(THREE, qdiscs=["faba"]))
+    for name in ("flows", "intervals", "links", "delays", "losses", "fairness", "transfers"):
+        live, sim = getattr(three, name), getattr(simulated, name)
+        assert live.schema.names == sim.schema.names, name
+        assert live.num_rows > 0 or sim.num_rows == 0, name
+    again = headgate.load(three.path)
+    assert again.scenario.live
+    assert again.flows.equals(three.flows)
+
+
+def test_its_document_is_of_the_schema_and_its_page_tells_of_the_proof(three: headgate.Result):
+    schema = json.loads(resources.files("headgate").joinpath("schema/run-1.json").read_text())
+    document = three.document()
+    jsonschema.Draft202012Validator(schema).validate(document)
+    assert len(document["live"]["points"]) == 1
+    assert document["live"]["kernel"] == os.uname().release
+    page = (three.path / "report.html").read_text(encoding="utf-8")
+    assert "On real packets" in page
+    assert os.uname().release in page
+
+
+def test_no_packet_vanishes_and_rates_add_up_to_the_link(three: headgate.Result):
+    (point,) = three.live["points"]
+    assert point["conserves"], point
+    assert not any(point["elsewhere"].values()), point
+    forward = three.links.filter(pc.equal(three.links["direction"], "forward")).to_pylist()[0]
+    sent = pc.sum(three.flows["sent_bytes"]).as_py()
+    # Flows have more to send than 2 Mbit/s for 2 s; what a busy machine keeps it from is told.
+    stalled = point["stalled_ms"] / 2000
+    assert forward["utilisation"] > 0.97 - stalled, point
+    assert sent * 8 == pytest.approx(2e6 * 2 * forward["utilisation"], rel=0.01)
+    # The rest of a packet of 500 bytes is headers: 28 bytes of UDP's, 40 of TCP's.
+    goodput = pc.sum(three.flows["goodput_bps"]).as_py()
+    assert goodput == pytest.approx(2e6 * (forward["utilisation"] - stalled) * 0.92, rel=0.05)
+
+
+def test_it_has_a_folder_of_its_own_and_is_not_rerun(three: headgate.Result, command: Command):
+    simulated = Scenario.parse(THREE, qdiscs=["faba"])
+    assert three.scenario.config_hash != simulated.config_hash
+    assert three.path.name == f"small-live-{three.scenario.config_hash[:8]}"
+    done = command("rerun", three.path)
+    assert done.returncode == 2
+    assert "never the same twice" in done.stderr
+
+
+def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command, tmp_path: Path):
+    need_real_packets()
+    file = tmp_path / "short.toml"
+    file.write_text(THREE.replace('"3s"', '"1s"').replace('warmup = "1s"', 'warmup = "0s"'))
+    words = [sys.executable, "-m", "headgate", "run", "--live", str(file), "--no-report"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        wait_for(lambda: [path for path in finished(tmp_path) if not path.name.startswith(".")])
+        os.kill(run.pid, signal.SIGINT)
+        out, said = run.communicate(timeout=30)
+    assert (run.returncode, out) == (130, ""), said
+    assert said.startswith("error: stopped: 1 of 2 points are finished; the same run resumes from results/small-live-")
+    done = command("run", "--live", file, "--no-report")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "1 of 2 points were already done\n"
+    assert not finished(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(_core, "check_live"), reason="real packets need Linux")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("tcp.cc=prague", "prague"),
+        ("cbr.cc=tfrc", "tfrc"),
+        ("record.flows=['tcp']", "--set record.flows=[] leaves it out"),
+        ("record.capture=['bottleneck']", "`record.capture`"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_before_anything_starts(change: str, said: str, command: Command, small: Path):
+    done = command("run", "--live", small, "--set", change)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert not Path("results").exists()
+
+
+def test_points_on_real_packets_share_no_time(command: Command, small: Path):
+    done = command("run", "--live", small, "--threads", 2)
+    assert done.returncode == 2
+    assert "one after the other" in done.stderr
+
+
+def test_a_kernel_that_allows_nothing_is_told_of(monkeypatch: pytest.MonkeyPatch):
+    def refuse() -> None:
+        raise PermissionError("a link needs network namespaces")
+
+    monkeypatch.setattr(_core, "prepare", refuse, raising=False)
+    monkeypatch.setattr(_core, "check_live", lambda _: None, raising=False)
+    with pytest.raises(RunFailedError, match="needs network namespaces"):
+        headgate.run(Scenario.parse(THREE), live=True)
+
+
+def test_without_linux_there_are_no_real_packets(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delattr(_core, "check_live", raising=False)
+    with pytest.raises(UsageError, match="need Linux"):
+        Scenario.parse(THREE).on_real_packets()
+
+
+GOOD = {
+    "qdisc": "faba",
+    "seed": 1,
+    "late_ms_p50": 0.01,
+    "late_ms_p99": 0.1,
+    "send_late_ms_p99": None,
+    "cpu": 0.2,
+    "stalls": 0,
+    "stalled_ms": 0.0,
+    "oversize": 0,
+    "conserves": True,
+    "elsewhere": dict.fromkeys(proof.PLACES, 0),
+}
+
+
+def test_a_good_run_is_not_warned_of():
+    assert proof.warnings({"points": [GOOD, {**GOOD, "seed": 2}]}) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"elsewhere": {**GOOD["elsewhere"], "device": 2, "refused": 1}},
+            "3 packets vanished elsewhere than at the link",
+        ),
+        ({"conserves": False}, "do not add up"),
+        ({"oversize": 4}, "4 packets were longer"),
+        ({"stalls": 1, "stalled_ms": 31.4}, "stood still once, 31 ms in all"),
+        ({"late_ms_p99": 1.5}, "by up to 0.01 ms (median) and 1.50 ms (p99)"),
+        ({"cpu": 0.95}, "95% of a processor"),
+    ],
+)
+def test_what_makes_a_run_less_than_true_is_said_with_its_point(change: dict[str, object], said: str):
+    (warning,) = proof.warnings({"points": [GOOD, {**GOOD, "seed": 2, **change}]})
+    assert said in warning
+    assert warning.startswith("faba with seed 2: ")
