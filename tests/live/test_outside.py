@@ -48,10 +48,18 @@ def world(script: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_the_far_end_is_this_machines_network_which_speaks_for_the_command():
-    ask = shlex.join(host("ask", THERE))
-    # Two at once have networks of their own, and both find their way.
-    lines = world(f"{WORLD}\n{LINK} sh -c {shlex.quote(f'{ask}; sleep 0.6')} & sleep 0.3; {LINK} {ask}; wait $!")
+def test_the_far_end_is_this_machines_network_which_speaks_for_the_command(tmp_path: Path):
+    ask, done = shlex.join(host("ask", THERE)), tmp_path / "done"
+    # Two at once have networks of their own, and both find their way: the first stays until the second has ended.
+    stay = shlex.quote(f"{ask}; until [ -e {done} ]; do sleep 0.05; done")
+    script = f"""{WORLD}
+{LINK} sh -c {stay} & first=$!
+until grep -q hg0 /proc/net/dev; do sleep 0.05; done
+{LINK} {ask}
+touch {done}
+wait $first
+"""
+    lines = world(script)
     addresses, seen = zip(*(line.split() for line in lines), strict=True)
     assert len(set(addresses)) == 2
     assert all(address.startswith("100.64.") for address in addresses)
