@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Panels of parameters at the most: the ones that decide most.
 MOST = 8
+#: Values along a parameter's axis: as many as stand beside each other in the narrowest panel.
+TICKS = 3
 KEEPS, BREAKS, WAS, FOUND = style.TCP, style.MODEST, style.FAIR, style.UNRESPONSIVE
 
 
@@ -93,7 +95,7 @@ def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
         bars = panel.barh(names, [100 * found[each] for each in names], color=KEEPS)
         panel.bar_label(bars, fmt="%.0f %%", padding=3, fontsize=8.5)
         panel.set_title(name)
-        panel.set_xlim(0, 112)
+        panel.set_xlim(0, 115 * max(found.values()))
         panel.grid(visible=False, axis="y")
         panel.set_xlabel("Part (%)")
     heading(figure, "What decides", "PED-ANOVA: the part of each parameter in reaching the best tenth of the settings.")
@@ -136,9 +138,9 @@ def _ticks(panel: Axes, axis: Range | None) -> None:
     if axis is None:
         return
     ends = (math.log10(axis.low), math.log10(axis.high)) if axis.log else (axis.low, axis.high)
-    at = np.linspace(*ends, 4)
-    at = 10**at if axis.log else at
-    panel.set_xticks(list(at), [axis.scale.text(float(value), 2) for value in at])
+    at = np.linspace(*ends, TICKS)
+    texts = dict.fromkeys(axis.scale.text(float(10**value if axis.log else value), 2) for value in at)
+    panel.set_xticks([axis.scale.read(text) or 0.0 for text in texts], list(texts))
     panel.minorticks_off()
 
 
