@@ -130,6 +130,18 @@ def test_what_cannot_be_run_is_refused_before_anything_starts(change: str, said:
     assert not Path("results").exists()
 
 
+@pytest.mark.skipif(not hasattr(_core, "prepare"), reason="real packets need Linux")
+def test_a_process_is_made_ready_before_it_has_threads(small: Path):
+    # user_namespaces(7): one that has several cannot enter a user namespace; importing numpy starts some.
+    script = (
+        "import os, sys\nfrom headgate import _core\n"
+        "def prepare():\n    sys.exit(len(os.listdir('/proc/self/task')))\n"
+        "_core.prepare = prepare\nfrom headgate.cli import app\n"
+        f"sys.argv = ['headgate', 'run', '--live', {str(small)!r}]\napp()\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 1
+
+
 def test_points_on_real_packets_share_no_time(command: Command, small: Path):
     done = command("run", "--live", small, "--threads", 2)
     assert done.returncode == 2

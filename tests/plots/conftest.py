@@ -30,6 +30,7 @@ class Scenario:
     """What figures ask of a scenario."""
 
     name: str = "made-up"
+    live: bool = False
     about: str = "Nine TCP flows and one that does not slow down."
     duration_s: float = 100.0
     warmup_s: float = 20.0
@@ -55,6 +56,7 @@ class Result:
         self.scenario, self.idle, self.interval_s = scenario, idle, interval_s
         self.transferring = transferring
         self.manifest: dict[str, Any] = {"headgate": "0.0.0", "config_hash": "0123456789abcdef" * 4}
+        self.live: dict[str, Any] | None = None
         self.timing: list[dict[str, Any]] = []
         self.flows = self._flows()
         self.links = self._links()

@@ -44,6 +44,7 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         live=live.section(result),
         again=live.again(result),
         time=text("real" if scenario.live else "simulated"),
+        world=text(" · on real packets" if scenario.live else ""),
         version=text(result.manifest["headgate"]),
         config_hash=text(result.manifest["config_hash"]),
         seeds=text(", ".join(map(str, scenario.seeds))),
