@@ -78,6 +78,11 @@ fn shown<'py>(py: Python<'py>, proof: &Proof) -> PyResult<Bound<'py, PyDict>> {
     for (name, counters) in ["near", "far"].into_iter().zip(&proof.counters) {
         all.set_item(name, interface(py, counters)?)?;
     }
+    let marks = PyDict::new(py);
+    let [link, receivers] = proof.marks;
+    marks.set_item("link", link)?;
+    marks.set_item("receivers", receivers)?;
+    all.set_item("marks", marks)?;
     Ok(all)
 }
 

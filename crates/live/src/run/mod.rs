@@ -114,7 +114,7 @@ pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch)
     let found = Found::watched(&inbox, &scenario, &|| Time::ZERO + (bottleneck.clock().now() - at), watch)?;
     let report = load.stop()?;
     let (view, counters, urgent) = bottleneck.stop()?;
-    let proof = Proof::new(&view, counters, urgent, report.late.clone());
+    let proof = Proof::new(&view, counters, urgent, &report);
     let mut notes = report.notes.clone();
     notes.extend(load::differences(&scenario));
     let outcome = assemble::outcome(&scenario, &found, &report, proof.balance(&view));

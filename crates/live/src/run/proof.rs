@@ -5,6 +5,7 @@ use headgate_core::{Span, Time};
 use headgate_measure::Balance;
 
 use crate::io::interface::Counters;
+use crate::load::LoadReport;
 use crate::oddities::Oddity;
 use crate::view::View;
 
@@ -29,6 +30,8 @@ pub struct Proof {
     pub elsewhere: Elsewhere,
     /// What the kernel counted at the near host's device and the far one's.
     pub counters: [Counters; 2],
+    /// Packets that the link marked, and those that receivers' hosts say came with a mark.
+    pub marks: [u64; 2],
 }
 
 /// Packets that the link is not to blame for.
@@ -52,7 +55,7 @@ impl Elsewhere {
 }
 
 impl Proof {
-    pub(super) fn new(view: &View, counters: [Counters; 2], urgent: bool, send_lateness: Histogram) -> Proof {
+    pub(super) fn new(view: &View, counters: [Counters; 2], urgent: bool, report: &LoadReport) -> Proof {
         let mut lateness = Histogram::default();
         view.wires.iter().for_each(|wire| lateness.merge(&wire.lateness));
         let sum = |of: fn(&crate::WireView) -> u64| view.wires.iter().map(of).sum::<u64>();
@@ -64,7 +67,7 @@ impl Proof {
             cpu: view.cpu,
             lasted: view.at - Time::ZERO,
             lateness,
-            send_lateness,
+            send_lateness: report.late.clone(),
             stalls: (stalls, stalled),
             oversize: sum(|wire| wire.oddities.of(Oddity::Oversize)),
             elsewhere: Elsewhere {
@@ -74,6 +77,7 @@ impl Proof {
                 refused: sum(|wire| wire.counts.refused),
             },
             counters,
+            marks: [sum(|wire| wire.totals.counts().marked()), report.marked],
         }
     }
 
