@@ -197,35 +197,51 @@ def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 @app.command()
 @explained
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="SIM", help="A result's folder.")],
-    second: Annotated[Path, typer.Argument(metavar="LIVE", help="Another result's folder, of the same scenario.")],
+    first: Annotated[Path, typer.Argument(metavar="SIM", help="A result's folder, or a scenario file.")],
+    second: Annotated[
+        Path | None, typer.Argument(metavar="LIVE", help="Another result's folder, of the same scenario.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Of a file: change a key of the scenario, for both results."),
+    ] = None,
+    then: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a file: change a key for the second result alone.")
+    ] = None,
+    worlds: Annotated[
+        str, typer.Option(metavar="WORLDS", help="Of a file: where it runs, such as live,live.")
+    ] = "sim,live",
     allow: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY", help="Compare although the scenarios differ in this key, such as tcp.min_rto."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the tables.")] = False,
     page: Annotated[bool, typer.Option("--page/--no-page", help="Draw a figure and write a page.")] = True,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the page's folder here.")] = Path("results/compared"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Put results and the page here.")] = Path("results"),
 ) -> None:
     """Set two results of one scenario side by side: simulated and live, or two simulations.
 
-    For each discipline and group of flows: goodput, waiting, loss and marks in both, and the gap.
+    For each discipline and group of flows: goodput, waiting, loss and marks in both, and the gap. A scenario file in
+    place of two results is run in both worlds first, as far as it was not.
     """
-    from headgate import compare as compared
-    from headgate.api import load
+    from headgate.compare.sources import of_file, of_folders
 
-    found = compared.compare(load(first), load(second), allow or ())
+    if second is None:
+        found = of_file(first, out, worlds, changes or (), then or (), quiet=as_json)
+    elif changes or then or worlds != "sim,live":
+        raise UsageError("--set, --then and --worlds go with a scenario file, not with results")
+    else:
+        found = of_folders(first, second, allow or ())
     if as_json:
         typer.echo(json.dumps(found.document(), indent=1, allow_nan=False))
     else:
-        from headgate.compare import terminal, words
+        from headgate.compare import terminal
 
         console().print(terminal.tables(found))
-        console().print(f"{words.sentence(found)}.\n", style="bold")
     if page:
         from headgate.compare import page as pages
 
-        path = pages.write(found, out / pages.folder_name(found))
+        path = pages.write(found, out / "compared" / pages.folder_name(found))
         if not as_json:
             typer.echo(f"page    {path}")
 

@@ -1,5 +1,6 @@
 """Two results of one scenario side by side: what may differ, how wide the gaps are, and what is said of them."""
 
+import copy
 import json
 import math
 from importlib import resources
@@ -9,9 +10,9 @@ import jsonschema
 import pytest
 
 import headgate
-from headgate.compare import compare, page, words
+from headgate.compare import page, words
 from headgate.compare.figure import sides
-from headgate.compare.gaps import GOODPUT, LINK, LOSS, USE, gap
+from headgate.compare.gaps import GOODPUT, LINK, LOSS, USE, compare, gap
 from headgate.errors import UsageError
 from headgate.papers.judge import Quantity
 from headgate.plot.picture import picture
@@ -148,3 +149,56 @@ def test_the_page_trusts_nothing_that_comes_from_the_scenario():
     whole = page.page(found, picture(sides(found)))
     assert "<script" not in whole
     assert "&lt;script&gt;" in whole
+
+
+def test_a_file_is_run_for_both_and_what_it_changes_may_differ(command: Command, small: Path):
+    arguments = ["compare", small, "--worlds", "sim,sim", "--set", "seeds=[1]", "--then", "link.limit=20p", "--no-page"]
+    done = command(*arguments)
+    assert done.returncode == 0
+    assert "They differ in link.limit: '50p' in the one, '20p' in the other." in done.stdout
+    kept = sorted(path.name for path in Path("results").iterdir())
+    assert len(kept) == 2
+    again = command(*arguments)
+    assert again.stdout == done.stdout
+    assert sorted(path.name for path in Path("results").iterdir()) == kept
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--worlds", "sim"], "expected two, each sim or live"),
+        (["--worlds", "sim,real"], "expected two, each sim or live"),
+        (["--then", "link.limt=20p", "--worlds", "sim,sim"], "did you mean `limit`"),
+    ],
+)
+def test_what_a_file_cannot_be_run_as_is_told(command: Command, small: Path, arguments: list[str], said: str):
+    done = command("compare", small, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not Path("results").exists()
+
+
+def test_options_of_a_file_are_none_of_results(command: Command, tmp_path: Path):
+    folder = ran(tmp_path, seeds=1).path
+    assert "go with a scenario file" in command("compare", folder, folder, "--set", "link.rate=1Mbit/s").stderr
+    assert "is a folder" in command("compare", folder).stderr
+
+
+def test_who_keeps_the_promise_is_measured(in_memory):
+    (said,) = words.held(compare(in_memory, in_memory))
+    droptail, faba = (
+        next(group["share_of_fair"]["mean"] for group in entry["groups"] if group["name"] == "cbr")
+        for entry in in_memory.summary()
+    )
+    assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in said
+    # DropTail promises nothing; FABA keeps what it promises if it is within the bound.
+    assert said.endswith(f"{'hold it to 1.5 times that' if faba <= words.HELD else 'do not'}: FABA.")
+
+
+def test_marks_that_receivers_saw_are_told_of_live_results(in_memory):
+    live = copy.copy(in_memory)
+    points = [{"marks": {"link": 30, "receivers": 28}}, {"marks": {"link": 4, "receivers": 4}}]
+    live.manifest = {**in_memory.manifest, "world": "live", "live": {"points": points}}
+    found = compare(in_memory, live)
+    assert found.names == ("sim", "live")
+    assert "In live receivers' hosts counted 32 packets with a mark, of 34 that the link marked." in words.notes(found)

@@ -1,7 +1,5 @@
-"""Two results of one scenario side by side: simulated and live, or two simulations whose settings differ."""
+"""Two results of one scenario side by side: simulated and live, or two simulations whose settings differ.
 
-from __future__ import annotations
-
-from headgate.compare.gaps import Comparison, Gap, Measured, compare
-
-__all__ = ["Comparison", "Gap", "Measured", "compare"]
+`gaps.compare` sets two results side by side; `sources` finds or makes them. Light to import: a process with threads can
+no longer be made ready for real packets.
+"""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def page(comparison: Comparison, drawn: Picture) -> str:
     """The page as text; `drawn` is the comparison's figure."""
     scenario = comparison.results[0].scenario
-    shown = join(tag("li", text(note)) for note in words.notes(comparison))
+    shown = join(tag("li", text(note)) for note in [*words.held(comparison), *words.notes(comparison)])
     return Template(resources.files(__package__).joinpath("page.html").read_text("utf-8")).substitute(
         style=resources.files(report.__name__).joinpath("page.css").read_text("utf-8"),
         name=text(scenario.name),

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 
 def tables(comparison: Comparison) -> Group:
-    """A table for each group, one for the link, and what must be known of both."""
+    """A table for each group, one for the link, what must be known of both, and what came of it."""
     drawn = [_table(comparison, of) for of in [*comparison.groups, LINK]]
-    return Group(*drawn, *(Text(note, style="dim") for note in words.notes(comparison)))
+    notes = (Text(note, style="dim") for note in words.notes(comparison))
+    said = (Text(sentence) for sentence in words.held(comparison))
+    return Group(*drawn, *notes, Text(), *said, Text(f"{words.sentence(comparison)}.", style="bold"), Text())
 
 
 def _table(comparison: Comparison, of: str) -> Table:
     drawn = Table(box=SIMPLE_HEAD, title=title(comparison, of), title_justify="left", pad_edge=False)
-    drawn.add_column("discipline", vertical="top", overflow="fold")
+    drawn.add_column("discipline", vertical="top", overflow="fold", min_width=10)
     drawn.add_column("")
     listed = words.columns(comparison, of)
     for column in listed:

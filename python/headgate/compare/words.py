@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from headgate import style
+from headgate import _core, style
 from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LINK, LOSS, MARKS, QUEUE, SHARE, USE, Measure, Measured
+from headgate.scenario import Role
 from headgate.units import Units
 
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
     from headgate.papers.judge import Quantity
+    from headgate.results import Result
 
 CLOSE = 0.15
 """Goodputs closer than this part of the first one's are near."""
+
+HELD = 1.5
+"""A flow that takes no more than so many times its fair share is held to near it."""
 
 DIFFERS = "*"
 """Marks a gap whose interval does not reach 0."""
@@ -85,6 +90,29 @@ def sentence(comparison: Comparison) -> str:
     return f"Goodput in {other} is within {CLOSE * 100:.0f} % of {one} {where}; the widest gap is {apart}"
 
 
+def held(comparison: Comparison) -> list[str]:
+    """What flows that do not slow down take of their fair share in the second result, and who keeps his promise."""
+    groups = {group.name: group for group in comparison.results[0].scenario.groups}
+    return [_held(comparison, name) for name in comparison.groups if groups[name].role == Role.UNRESPONSIVE]
+
+
+def _held(comparison: Comparison, of: str) -> str:
+    looks = style.looks(comparison.qdiscs)
+    promising = {discipline.name for discipline in _core.disciplines() if discipline.protects}
+    shares = {qdisc: comparison.row(qdisc, of, SHARE).values[1].mean for qdisc in comparison.qdiscs}
+    ranked = sorted((qdisc for qdisc in shares if shares[qdisc] == shares[qdisc]), key=lambda qdisc: shares[qdisc])
+    takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)
+    said = f"“{of}”, which does not slow down, takes of its fair share in {comparison.names[1]}: {takes}."
+    sides = {True: [], False: []}  # type: dict[bool, list[str]]
+    for qdisc in ranked:
+        if qdisc.partition(":")[0] in promising:
+            sides[shares[qdisc] <= HELD].append(looks[qdisc].label)
+    kept, broken = (", ".join(sides[side]) for side in (True, False))
+    judged = [f"hold it to {HELD:g} times that: {kept}" if kept else "", f"do not: {broken}" if broken else ""]
+    told = "; ".join(filter(None, judged))
+    return f"{said} Of those that promise to protect others from it, {told}." if told else said
+
+
 def notes(comparison: Comparison) -> list[str]:
     """What a reader must know of both: seeds, what differs, what was left out, how gaps are to be read."""
     one, other = comparison.results
@@ -95,11 +123,23 @@ def notes(comparison: Comparison) -> list[str]:
     else:
         said.append("With one seed nobody can tell a gap from chance.")
     said.append("Gaps of goodput, waits and queues are parts of the first; all others are differences.")
+    said.extend(filter(None, map(_marks, comparison.results, comparison.names)))
     left = [qdisc for result in (one, other) for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
     if left:
         said.append(f"Left out, since only one has it: {', '.join(left)}.")
     said.extend(f"They differ in {difference}." for difference in comparison.differences)
     return said
+
+
+def _marks(result: Result, name: str) -> str:
+    """Of a live result: that marks came to those whom they are for; empty if there were none."""
+    points = [point["marks"] for point in (result.live or {"points": []})["points"]]
+    made, seen = (sum(point[who] for point in points) for who in ("link", "receivers"))
+    return (
+        f"In {name} receivers' hosts counted {seen} packets with a mark, of {made} that the link marked."
+        if made
+        else ""
+    )
 
 
 def _seeds(count: int) -> str:

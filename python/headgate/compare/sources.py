@@ -1,0 +1,44 @@
+"""Where the two results come from that the command compares. Light to import, as the package is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headgate.errors import UsageError
+from headgate.live import worlds
+
+if TYPE_CHECKING:
+    from headgate.compare.gaps import Comparison
+
+
+def of_folders(one: Path, other: Path, allow: Iterable[str]) -> Comparison:
+    """Two results that are there."""
+    from headgate.api import load
+    from headgate.compare.gaps import compare
+
+    return compare(load(one), load(other), allow)
+
+
+def of_file(
+    file: Path, out: Path, where: str, changes: Iterable[str], then: Iterable[str], *, quiet: bool
+) -> Comparison:
+    """A scenario in two worlds, run into `out` as far as it was not; what `then` changes may differ."""
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder: compare takes two results, or one scenario file")
+    try:
+        scenarios = worlds.scenarios(file, worlds.read(where), changes, then)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    # Not before: numpy starts threads.
+    from headgate.api import run_into
+    from headgate.compare.agree import differences
+    from headgate.compare.gaps import compare
+    from headgate.progress import Bar
+    from headgate.store import folder_name
+
+    one, other = (
+        run_into(out / folder_name(scenario), scenario, watcher=None if quiet else Bar()) for scenario in scenarios
+    )
+    return compare(one, other, [difference.key for difference in differences(*scenarios)])

@@ -1,0 +1,36 @@
+"""A scenario in two worlds, simulated and on real packets. Light to import, as `ready` is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from headgate.errors import UsageError
+from headgate.live.ready import ready
+from headgate.scenario import Scenario
+
+SIM, LIVE = "sim", "live"
+
+
+def read(text: str) -> tuple[str, str]:
+    """The two worlds that `text` names, such as `sim,live`."""
+    found = tuple(word.strip() for word in text.split(","))
+    if len(found) != 2 or not set(found) <= {SIM, LIVE}:
+        raise UsageError(f"--worlds {text}: expected two, each {SIM} or {LIVE}, such as {SIM},{LIVE}")
+    return (found[0], found[1])
+
+
+def scenarios(
+    file: Path, worlds: tuple[str, str], changes: Iterable[str] = (), then: Iterable[str] = ()
+) -> tuple[Scenario, Scenario]:
+    """The scenario of `file` with `changes` for each of two worlds, the second changed by `then` as well.
+
+    The process is made ready for real packets if one is live. Raises what `Scenario.load` and `ready` raise.
+    """
+    kept = list(changes)
+    one, other = (Scenario.load(file, set=each) for each in (kept, [*kept, *then]))
+    return (_in(one, worlds[0]), _in(other, worlds[1]))
+
+
+def _in(scenario: Scenario, world: str) -> Scenario:
+    return ready(scenario) if world == LIVE else scenario
