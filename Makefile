@@ -16,13 +16,18 @@ RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.tom
 TODAY := codel,fq_codel,pie,fq_pie,cobalt,dualpi2,hhf
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bless docs papers figures clean rust
+.PHONY: help demo demo-live test lint bench bless docs papers figures clean rust
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.extension ## set up everything and see which disciplines protect TCP from a flow that does not slow down
 	$(BIN)/headgate run scenarios/protect.toml
+
+demo-live: $(VENV)/.extension ## the like on real packets beside the simulation, then with ECN (Linux; 7 minutes)
+	$(BIN)/headgate compare scenarios/live.toml
+	$(BIN)/headgate compare scenarios/live.toml --set tcp.ecn=true
+	$(BIN)/headgate compare scenarios/live.toml --worlds live,live --then tcp.ecn=true
 
 test: $(VENV)/.extension ## set up everything and run every test
 	$(CARGO) test --workspace --exclude headgate-py --locked

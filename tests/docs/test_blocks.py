@@ -31,6 +31,9 @@ headgate() {
   if [ "$1" = tune ]; then set -- "$@" --trials 2 --held-out 2 --seeds 1; fi
   if [ "$1" = sensitivity ]; then set -- "$@" --seeds 1; fi
   if [ "$1" = run ] || [ "$1" = sweep ]; then set -- "$@" --set duration=4s --set warmup=1s --set 'seeds=[1]'; fi
+  if [ "$1" = compare ] && [ -f "$2" ]; then
+    set -- "$@" --set duration=2s --set warmup=1s --set 'seeds=[1]' --set 'qdiscs=["faba"]'
+  fi
   "$PYTHON" -m headgate "$@"
 }
 set -euo pipefail
@@ -84,7 +87,8 @@ def test_python(block: Block, place: Path):
 def test_commands(block: Block, place: Path):
     lines = [line for line in block.text.splitlines() if not line.startswith("make ")]
     absent = [program for program in ("tshark", "jq", "iperf3") if shutil.which(program) is None]
-    for program in [*absent, *(["headgate link", "run --live"] if os.geteuid() != 0 else [])]:
+    real = ["headgate link", "run --live", "headgate compare scenarios"]
+    for program in [*absent, *(real if os.geteuid() != 0 else [])]:
         lines = [line for line in lines if program not in line]
     if not lines:
         pytest.skip("what make does, the whole of the tests shows")
