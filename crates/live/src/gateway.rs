@@ -8,7 +8,7 @@ use crate::clock::Monotonic;
 use crate::forward::Forwarder;
 use crate::frame::Layer;
 use crate::io::inspect::{Interface, names};
-use crate::io::{PacketSocket, offloads, switch_offloads_off};
+use crate::io::{Io, PacketSocket, offloads, switch_offloads_off};
 use crate::running::Running;
 use crate::view::View;
 use crate::way::OneWay;
@@ -47,7 +47,7 @@ impl Gateway {
     /// `InvalidInput` if an interface will not do, or a discipline, with what to do about it; `PermissionDenied` without
     /// `CAP_NET_RAW`; else what the system says.
     pub fn open(settings: GatewaySettings) -> io::Result<Gateway> {
-        let GatewaySettings { interfaces, ways, offloads_off, seed } = settings;
+        let GatewaySettings { interfaces, mut ways, offloads_off, seed } = settings;
         let found = [check(&interfaces[0])?, check(&interfaces[1])?];
         agree(&found)?;
         if offloads_off {
@@ -56,6 +56,7 @@ impl Gateway {
         let notes = found.iter().flat_map(notes).collect();
         let [a, b] = &interfaces;
         let (a, b) = (open(a)?, open(b)?);
+        ways.iter_mut().for_each(|way| way.mtu = a.mtu().max(b.mtu()));
         let running = Running::start("gateway", Monotonic::new(), move |clock| {
             let [forth, back] = &ways;
             let lanes = [forth.lane(Layer::Ethernet, seed, LABELS[0])?, back.lane(Layer::Ethernet, seed, LABELS[1])?];

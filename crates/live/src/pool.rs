@@ -60,6 +60,12 @@ impl Pool {
     /// Bytes in a slot where nobody says otherwise: Ethernet's 1500 with its header and VLAN tags, and room to spare.
     pub const SLOT: usize = 2048;
 
+    /// Bytes in a slot for an interface that takes IP packets of up to `mtu` bytes: room for an Ethernet header, four VLAN tags,
+    /// and one byte more, so that a packet that fills its slot was too long.
+    pub fn slot_for(mtu: usize) -> usize {
+        (mtu + 14 + 4 * 4 + 1).max(Pool::SLOT)
+    }
+
     /// `slots` slots of `bytes` bytes each, at least one of each.
     pub fn new(slots: u32, bytes: usize) -> Pool {
         let (slots, slot) = (slots.max(1), bytes.max(1));

@@ -28,6 +28,8 @@ pub struct OneWay {
     pub overhead: i32,
     /// What the discipline takes for one flow.
     pub flow_key: FlowKey,
+    /// The longest IP packet that the ends take, in bytes.
+    pub mtu: usize,
     /// Aggregates of flows.
     pub rules: Vec<ClassRule>,
     /// The same, as disciplines are told of them.
@@ -47,10 +49,14 @@ impl OneWay {
             mean_packet: scenario.mean_packet(),
             overhead,
             flow_key: scenario.flow_key,
+            mtu: OneWay::MTU,
             rules: scenario.classes.clone(),
             classes: scenario.shares(),
         }
     }
+
+    /// Ethernet's MTU, which TUN devices have too.
+    pub const MTU: usize = 1500;
 
     /// What `overhead` may be: the shortest IP packet has 20 bytes (RFC 791, section 3.1), and none may be free.
     pub const OVERHEADS: RangeInclusive<i32> = -19..=1000;
@@ -90,7 +96,7 @@ impl OneWay {
             overhead: self.overhead,
             classes: &self.classes,
             slots: WireSettings::slots(&self.simplex, self.delay),
-            slot_bytes: Pool::SLOT,
+            slot_bytes: Pool::slot_for(self.mtu),
             seed,
             label,
         })

@@ -34,7 +34,7 @@ pub const BATCH: usize = 64;
 pub struct Received {
     /// Frames that no slot was free for. They were read and are gone.
     pub no_slot: u64,
-    /// Frames longer than a slot. They were read and are gone.
+    /// Frames longer than the end's MTU allows, or than a slot. They were read and are gone.
     pub oversize: u64,
     /// There may be more than were taken.
     pub more: bool,
@@ -45,7 +45,7 @@ pub struct Received {
 pub struct KernelCounts {
     /// Frames that the kernel had no room for, so that they were never seen here.
     pub dropped: u64,
-    /// Frames whose transport checksum a card was yet to fill in: forwarded as they are, their receiver discards them.
+    /// Frames whose transport checksum was left to a card, and was filled in here.
     pub no_checksum: u64,
 }
 

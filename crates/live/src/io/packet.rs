@@ -2,18 +2,22 @@
 //!
 //! The interface should have no address of its own in the forwarder's namespace: the kernel sees the same frames, and would
 //! answer those that are meant for it. Its offloads should be off ([`switch_offloads_off`](super::switch_offloads_off)):
-//! what they merge is longer than a slot and counted as that, and what they leave without a checksum is counted too.
+//! what they merge is longer than the interface's MTU, dropped and counted as `oversize`. A checksum that they left to a card is
+//! filled in, since where the frame goes nobody would.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::ring::{Ring, Slot};
+use etherparse::checksum::Sum16BitWords;
+
+use super::ring::{Partial, Ring, Slot};
 use super::{BATCH, Io, KernelCounts, Received, sys};
 use crate::frame::Layer;
 use crate::pool::{FrameId, Pool};
 
 const PACKET_ADD_MEMBERSHIP: i32 = 1;
 const PACKET_STATISTICS: i32 = 6;
+const PACKET_VNET_HDR: i32 = 15;
 const PACKET_QDISC_BYPASS: i32 = 20;
 const PACKET_IGNORE_OUTGOING: i32 = 23;
 const PACKET_MR_PROMISC: u16 = 1;
@@ -21,6 +25,8 @@ const PACKET_MR_PROMISC: u16 = 1;
 /// Behind the two MAC addresses, which is where a VLAN tag stands.
 const TAG_AT: usize = 12;
 const TAG: usize = 4;
+/// An Ethernet header, and as many tags as an interface takes beyond its MTU.
+const HEADER: usize = 14 + 2 * TAG;
 
 /// A packet socket, which takes all frames that come to one interface.
 #[derive(Debug)]
@@ -28,6 +34,8 @@ pub struct PacketSocket {
     // Before the socket, whose ring it is.
     ring: Ring,
     socket: OwnedFd,
+    /// What frames go out by. On the other one, each would have to begin with a header of `PACKET_VNET_HDR`.
+    out: OwnedFd,
     mtu: usize,
     counts: KernelCounts,
     /// Calls since one found a frame.
@@ -46,20 +54,23 @@ impl PacketSocket {
     pub fn open(interface: &str, frames: usize) -> io::Result<PacketSocket> {
         let index = sys::index(interface)?;
         let mtu = sys::mtu(interface)?;
-        let socket = sys::packet_socket()?;
+        let (socket, out) = (sys::packet_socket()?, sys::packet_socket()?);
         let fd = socket.as_fd();
         // What is sent here is not received here, and waits in no queue but ours.
         sys::set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32)?;
-        sys::set(fd, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
-        let ring = Ring::new(fd, frames)?;
+        sys::set(out.as_fd(), libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
+        sys::set(fd, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
+        let ring = Ring::new(fd, frames, Pool::slot_for(mtu))?;
         // struct packet_mreq: interface, type, length of an address and eight bytes for it.
         let [low, high] = PACKET_MR_PROMISC.to_ne_bytes();
         let mut member = [0_u8; 16];
         member[..4].copy_from_slice(&index.to_ne_bytes());
         member[4..6].copy_from_slice(&[low, high]);
         sys::set(fd, libc::SOL_PACKET, PACKET_ADD_MEMBERSHIP, &member)?;
-        sys::bind(fd, index)?;
-        Ok(PacketSocket { ring, socket, mtu, counts: KernelCounts::default(), quiet: 0 })
+        sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
+        // To send alone: nothing comes to a socket of no protocol.
+        sys::bind(out.as_fd(), index, 0)?;
+        Ok(PacketSocket { ring, socket, out, mtu, counts: KernelCounts::default(), quiet: 0 })
     }
 
     /// Now and then asks for the error that a socket keeps, such as that its interface went down: as long as it is kept,
@@ -69,11 +80,14 @@ impl PacketSocket {
         if !self.quiet.is_multiple_of(64) {
             return Ok(());
         }
-        let [error] = sys::get(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_ERROR)?;
-        match error as i32 {
-            0 | libc::ENETDOWN => Ok(()),
-            error => Err(io::Error::from_raw_os_error(error)),
+        for socket in [self.socket.as_fd(), self.out.as_fd()] {
+            let [error] = sys::get(socket, libc::SOL_SOCKET, libc::SO_ERROR)?;
+            match error as i32 {
+                0 | libc::ENETDOWN => {}
+                error => return Err(io::Error::from_raw_os_error(error)),
+            }
         }
+        Ok(())
     }
 }
 
@@ -82,8 +96,9 @@ impl Io for PacketSocket {
         let mut received = Received::default();
         for _ in batch.len()..BATCH {
             let Some(slot) = self.ring.peek() else { break };
-            self.counts.no_checksum += u64::from(slot.no_checksum);
-            if slot.length > slot.bytes.len() || slot.length + TAG > pool.slot_bytes() {
+            self.counts.no_checksum += u64::from(slot.partial.is_some());
+            let longest = slot.bytes.len().min(self.mtu + HEADER).min(pool.slot_bytes().saturating_sub(TAG));
+            if slot.length > longest {
                 received.oversize += 1;
             } else if let Some(frame) = pool.take() {
                 let length = copy(&slot, pool.room(&frame));
@@ -105,7 +120,7 @@ impl Io for PacketSocket {
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
         let (mut rest, mut refused) = (batch, 0);
         while !rest.is_empty() {
-            let sent = sys::send(self.socket.as_fd(), rest.iter().map(|frame| pool.frame(frame)));
+            let sent = sys::send(self.out.as_fd(), rest.iter().map(|frame| pool.frame(frame)));
             match sent {
                 Ok(sent) => rest = &rest[sent.max(1)..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -138,21 +153,93 @@ impl Io for PacketSocket {
     }
 }
 
-/// Copies a frame, with its VLAN tag where the kernel had taken it out; says how long it is.
+/// Copies a frame, with its VLAN tag where the kernel had taken it out and its checksum where it had left that to a card; says
+/// how long it is.
 #[inline]
 fn copy(slot: &Slot<'_>, room: &mut [u8]) -> usize {
     let bytes = slot.bytes;
-    match (slot.tag, bytes.split_at_checked(TAG_AT)) {
+    let tagged = match (slot.tag, bytes.split_at_checked(TAG_AT)) {
         (Some([kind, control]), Some((addresses, rest))) => {
             room[..TAG_AT].copy_from_slice(addresses);
             room[TAG_AT..TAG_AT + 2].copy_from_slice(&kind.to_be_bytes());
             room[TAG_AT + 2..TAG_AT + TAG].copy_from_slice(&control.to_be_bytes());
             room[TAG_AT + TAG..TAG + bytes.len()].copy_from_slice(rest);
-            bytes.len() + TAG
+            TAG
         }
         _ => {
             room[..bytes.len()].copy_from_slice(bytes);
-            bytes.len()
+            0
+        }
+    };
+    let length = tagged + bytes.len();
+    if let Some(partial) = slot.partial {
+        fill_in(&mut room[tagged..length], partial);
+    }
+    length
+}
+
+/// Fills in a checksum. A sum of 0 is written as 0xffff, which is the same number in ones' complement: UDP takes 0 for no
+/// checksum (RFC 768), and nobody else minds.
+#[cold]
+fn fill_in(frame: &mut [u8], Partial { start, offset }: Partial) {
+    let Some(summed) = frame.get_mut(start..) else { return };
+    let sum = Sum16BitWords::new().add_slice(summed).to_ones_complement_with_no_zero();
+    // The library sums words as they lie in memory.
+    if let Some(place) = summed.get_mut(offset..offset + 2) {
+        place.copy_from_slice(&sum.to_ne_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etherparse::{Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, UdpHeader};
+
+    /// A frame of each kind with its checksum, and where that is; then the same with the sum of the pseudo-header instead, as
+    /// RFC 9293, section 3.1, and RFC 8200, section 8.1, have it.
+    fn both(v6: bool, tcp: bool, payload: &[u8]) -> (Vec<u8>, Vec<u8>, Partial) {
+        let mac = PacketBuilder::ethernet2([2; 6], [4; 6]);
+        let ip = match v6 {
+            true => mac.ipv6([3; 16], [9; 16], 64),
+            false => mac.ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64),
+        };
+        let mut whole = Vec::new();
+        match tcp {
+            true => ip.tcp(80, 8080, 7, 100).write(&mut whole, payload).unwrap(),
+            false => ip.udp(80, 8080).write(&mut whole, payload).unwrap(),
+        }
+        let start = 14 + if v6 { Ipv6Header::LEN } else { Ipv4Header::MIN_LEN };
+        let (offset, length, protocol) =
+            if tcp { (16, TcpHeader::MIN_LEN + payload.len(), 6) } else { (6, UdpHeader::LEN + payload.len(), 17) };
+        let addresses = if v6 { &whole[22..54] } else { &whole[26..34] };
+        let words = addresses.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+        let sum = words.sum::<u32>() + length as u32 + protocol;
+        let sum = (sum & 0xffff) + (sum >> 16);
+        let mut left = whole.clone();
+        left[start + offset..start + offset + 2].copy_from_slice(&(sum as u16).to_be_bytes());
+        (whole, left, Partial { start, offset })
+    }
+
+    #[test]
+    fn a_checksum_that_was_left_to_a_card_is_that_of_the_whole_segment() {
+        for payload in [&b""[..], b"x", b"some bytes of no even number, 37 here"] {
+            for (v6, tcp) in [(false, false), (false, true), (true, false), (true, true)] {
+                let (whole, mut left, partial) = both(v6, tcp, payload);
+                assert_ne!(left, whole);
+                fill_in(&mut left, partial);
+                assert_eq!(left, whole, "IPv6: {v6}, TCP: {tcp}, {} bytes", payload.len());
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_the_frame_is_not_filled_in() {
+        for partial in
+            [Partial { start: 40, offset: 0 }, Partial { start: 8, offset: 31 }, Partial { start: 65_535, offset: 9 }]
+        {
+            let mut frame = [7; 40];
+            fill_in(&mut frame, partial);
+            assert_eq!(frame, [7; 40]);
         }
     }
 }

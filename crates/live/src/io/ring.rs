@@ -22,10 +22,20 @@ const STATUS_CHECKSUM_NOT_READY: u32 = 1 << 3;
 const STATUS_VLAN_VALID: u32 = 1 << 4;
 const STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
 
-/// Bytes for a frame: its `tpacket2_hdr`, an address and padding take the first 66 of an Ethernet frame's.
-const FRAME: usize = 2048 + 128;
+/// Before a frame stand its `tpacket2_hdr`, an address, padding and the header of `PACKET_VNET_HDR`: 90 bytes with an Ethernet
+/// header, which may be pushed up by an alignment of 16.
+const BEFORE: usize = 112;
+/// `TPACKET_ALIGNMENT`.
+const ALIGNMENT: usize = 16;
+/// The least that blocks are made of: whole pages, of up to 64 KiB.
 const BLOCK: usize = 1 << 16;
-const PER_BLOCK: usize = BLOCK / FRAME;
+/// The memory of a ring: as many frames as were asked for, unless they are giants.
+const MOST: usize = 1 << 26;
+
+/// `struct virtio_net_hdr` (linux/virtio_net.h), which stands right before a frame: flags, kind of segmentation, length of
+/// headers, segment size, where the checksum begins and where, from there, it is to be written.
+const NET_HEADER: usize = 10;
+const NEEDS_CHECKSUM: u8 = 1;
 
 /// A frame in the ring.
 pub(super) struct Slot<'a> {
@@ -36,36 +46,75 @@ pub(super) struct Slot<'a> {
     /// The VLAN tag that was taken out of it: protocol identifier and control information.
     pub(super) tag: Option<[u16; 2]>,
     /// Its transport checksum is yet to be filled in.
-    pub(super) no_checksum: bool,
+    pub(super) partial: Option<Partial>,
+}
+
+/// A checksum that was left to a card: the Internet checksum (RFC 1071) of all bytes from `start` on belongs `offset` bytes
+/// behind that place, where the sum of the pseudo-header stands already. What the VLAN tag takes is not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Partial {
+    pub(super) start: usize,
+    pub(super) offset: usize,
 }
 
 /// The ring, and which of its frames comes next.
 #[derive(Debug)]
 pub(super) struct Ring {
     start: NonNull<u8>,
-    blocks: usize,
+    shape: Shape,
     next: usize,
+}
+
+/// How a ring's memory is divided: frames of equal size, as many as whole ones stand in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    frame: usize,
+    block: usize,
+    blocks: usize,
+}
+
+impl Shape {
+    /// For at least `frames` frames, if they are not giants, of up to `bytes` bytes.
+    fn new(frames: usize, bytes: usize) -> Shape {
+        let frame = (BEFORE + bytes).next_multiple_of(ALIGNMENT);
+        let block = frame.next_multiple_of(BLOCK);
+        let frames = frames.min(MOST / frame).max(1);
+        Shape { frame, block, blocks: frames.div_ceil(block / frame) }
+    }
+
+    fn per_block(self) -> usize {
+        self.block / self.frame
+    }
+
+    fn frames(self) -> usize {
+        self.blocks * self.per_block()
+    }
+
+    fn bytes(self) -> usize {
+        self.blocks * self.block
+    }
 }
 
 // SAFETY: the mapping is this ring's alone, and moves between threads with it.
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// A ring for at least `frames` frames on a packet socket that has none.
-    pub(super) fn new(socket: BorrowedFd<'_>, frames: usize) -> io::Result<Ring> {
-        let blocks = frames.clamp(1, 1 << 20).div_ceil(PER_BLOCK);
+    /// A ring for at least `frames` frames of up to `bytes` bytes, fewer if they are giants, on a packet socket that has none
+    /// and says of frames what `PACKET_VNET_HDR` has it say.
+    pub(super) fn new(socket: BorrowedFd<'_>, frames: usize, bytes: usize) -> io::Result<Ring> {
+        let shape = Shape::new(frames, bytes);
         sys::set(socket, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V2)?;
         // struct tpacket_req: block size, blocks, frame size, frames.
-        let request = [BLOCK, blocks, FRAME, blocks * PER_BLOCK].map(|n| n as u32);
+        let request = [shape.block, shape.blocks, shape.frame, shape.frames()].map(|n| n as u32);
         sys::set(socket, libc::SOL_PACKET, PACKET_RX_RING, &request)?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
         let start = unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
-            libc::mmap(std::ptr::null_mut(), blocks * BLOCK, access, libc::MAP_SHARED, socket.as_raw_fd(), 0)
+            libc::mmap(std::ptr::null_mut(), shape.bytes(), access, libc::MAP_SHARED, socket.as_raw_fd(), 0)
         };
         match NonNull::new(start.cast::<u8>()) {
             Some(start) if start.as_ptr().cast::<libc::c_void>() != libc::MAP_FAILED => {
-                Ok(Ring { start, blocks, next: 0 })
+                Ok(Ring { start, shape, next: 0 })
             }
             _ => Err(io::Error::last_os_error()),
         }
@@ -86,7 +135,7 @@ impl Ring {
         }
         // SAFETY: the frame lies within the mapping (see `offset`). The status says that it is ours until it is given
         // back, which `pass` does through `&mut self`, while nobody can hold this slice.
-        let frame = unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(self.offset()), FRAME) };
+        let frame = unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(self.offset()), self.shape.frame) };
         // struct tpacket2_hdr: status, length, captured length, MAC offset, network offset, two words of time, VLAN tag
         // and its protocol identifier.
         let long = |at: usize| u32::from_ne_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]) as usize;
@@ -99,7 +148,7 @@ impl Ring {
             bytes: frame.get(mac..mac + long(8)).unwrap_or(&[]),
             length: long(4),
             tag,
-            no_checksum: status & STATUS_CHECKSUM_NOT_READY != 0,
+            partial: (status & STATUS_CHECKSUM_NOT_READY != 0).then(|| partial(frame, mac)).flatten(),
         })
     }
 
@@ -107,14 +156,15 @@ impl Ring {
     #[inline]
     pub(super) fn pass(&mut self) {
         self.status().store(STATUS_KERNEL, Ordering::Release);
-        self.next = (self.next + 1) % (self.blocks * PER_BLOCK);
+        self.next = (self.next + 1) % self.shape.frames();
     }
 
     /// Where the next frame begins: whole frames stand in a block, and `next` is below their number, so that the frame
     /// ends before the mapping does.
     #[inline]
     fn offset(&self) -> usize {
-        self.next / PER_BLOCK * BLOCK + self.next % PER_BLOCK * FRAME
+        let Shape { frame, block, .. } = self.shape;
+        self.next / self.shape.per_block() * block + self.next % self.shape.per_block() * frame
     }
 
     #[inline]
@@ -125,9 +175,46 @@ impl Ring {
     }
 }
 
+/// What the kernel says of the checksum of a frame whose MAC header is at `mac`.
+fn partial(frame: &[u8], mac: usize) -> Option<Partial> {
+    let header = frame.get(mac.checked_sub(NET_HEADER)?..mac)?;
+    let short = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
+    (header[0] & NEEDS_CHECKSUM != 0).then(|| Partial { start: short(6), offset: short(8) })
+}
+
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: this is the whole mapping, which nobody can use any more. If it failed it would stay: no harm.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.blocks * BLOCK) };
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.shape.bytes()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_frames_of_any_size_stand_in_whole_blocks() {
+        for (frames, bytes) in [(1, 60), (64, 2048), (4096, 2048), (4096, 9100), (4096, 65_600), (usize::MAX, 2048)] {
+            let shape = Shape::new(frames, bytes);
+            assert!(shape.frame >= bytes + 90 && shape.frame.is_multiple_of(ALIGNMENT), "{shape:?}");
+            assert!(shape.block.is_multiple_of(BLOCK) && shape.per_block() >= 1, "{shape:?}");
+            assert!(shape.frames() >= frames.min(MOST / shape.frame), "{shape:?}");
+            // A block is never more than half empty, nor is there a block more than is needed.
+            assert!(shape.bytes() <= 2 * MOST + shape.block && u32::try_from(shape.frames()).is_ok(), "{shape:?}");
+        }
+        // 30 frames of 2160 bytes in 64 KiB.
+        assert_eq!(Shape::new(64, 2048), Shape { frame: 2160, block: BLOCK, blocks: 3 });
+    }
+
+    #[test]
+    fn what_the_kernel_says_of_a_checksum_is_read_before_the_frame() {
+        let mut frame = [0; 120];
+        frame[80] = NEEDS_CHECKSUM;
+        frame[86..88].copy_from_slice(&34_u16.to_ne_bytes());
+        frame[88..90].copy_from_slice(&16_u16.to_ne_bytes());
+        assert_eq!(partial(&frame, 90), Some(Partial { start: 34, offset: 16 }));
+        frame[80] = 0;
+        assert_eq!((partial(&frame, 90), partial(&frame, 9), partial(&frame, 200)), (None, None, None));
     }
 }

@@ -98,12 +98,12 @@ pub(super) fn packet_socket() -> io::Result<OwnedFd> {
     unsafe { Ok(OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)) }
 }
 
-/// Binds a packet socket to all that comes to interface number `index`.
-pub(super) fn bind(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
+/// Binds a packet socket to interface number `index`, and to what comes there of `protocol`, a type of Ethernet's.
+pub(super) fn bind(socket: BorrowedFd<'_>, index: i32, protocol: u16) -> io::Result<()> {
     // SAFETY: an address is numbers, for all of which zero will do.
     let mut address: libc::sockaddr_ll = unsafe { MaybeUninit::zeroed().assume_init() };
     address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_protocol = protocol.to_be();
     address.sll_ifindex = index;
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     // SAFETY: the address lives during the call and is as long as is said.

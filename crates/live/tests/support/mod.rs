@@ -33,6 +33,7 @@ pub struct Direction {
     pub qdisc: Qdisc,
     pub overhead: i32,
     pub slots: u32,
+    pub slot_bytes: usize,
 }
 
 #[allow(dead_code, reason = "each test takes what it needs")]
@@ -47,7 +48,7 @@ impl Direction {
         };
         let delay = Span::from_millis(delay_ms);
         let slots = WireSettings::slots(&simplex, delay);
-        Direction { simplex, delay, qdisc: qdisc.parse().unwrap(), overhead: 0, slots }
+        Direction { simplex, delay, qdisc: qdisc.parse().unwrap(), overhead: 0, slots, slot_bytes: Pool::SLOT }
     }
 
     pub fn lane(&self, layer: Layer, label: &str) -> Box<dyn Lane> {
@@ -64,7 +65,7 @@ impl Direction {
             overhead: self.overhead,
             classes: &[],
             slots: self.slots,
-            slot_bytes: Pool::SLOT,
+            slot_bytes: self.slot_bytes,
             seed: 1,
             label,
         }

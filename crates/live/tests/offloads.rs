@@ -1,0 +1,210 @@
+//! What an interface's offloads leave to others: checksums, and segments that were never cut. And frames for which an interface
+//! has more room than most, or a ring too little. The tests need root, and are skipped, with the reason printed, without.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use headgate_core::Ecn;
+use headgate_live::clock::Monotonic;
+use headgate_live::io::{Io, PacketSocket};
+use headgate_live::pacing::Paced;
+use headgate_live::{Forwarder, Layer, Oddity, Pool, View};
+use rustix::thread::gettid;
+use support::namespace::{in_namespace, ip, veth};
+use support::{Direction, packet};
+
+/// Two hosts of the kernel's, each behind a virtual interface with all its offloads on, and the forwarder between the other ends of
+/// both. `server` is run at 10.78.0.2 and fd78::2 and says when it is ready; then `client` is run at 10.78.0.1.
+fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: impl FnOnce() + Send) -> Option<View> {
+    in_namespace(|| {
+        let middle = gettid();
+        let host = |number: u8| {
+            let (near, far) = (format!("host{number}"), format!("in{number}"));
+            ip(&format!("link add {near} mtu {mtu} type veth peer name {far} mtu {mtu}"));
+            ip(&format!("link set {far} netns {middle}"));
+            ip(&format!("address add 10.78.0.{number}/24 dev {near}"));
+            ip(&format!("address add fd78::{number}/64 dev {near} nodad"));
+            ip(&format!("link set {near} addrgenmode none up"));
+        };
+        let (made, are_made) = channel::<()>();
+        let (go, begin) = channel::<()>();
+        let (ready, is_ready) = channel();
+        thread::scope(|scope| {
+            let made_too = made.clone();
+            let serving = scope.spawn(move || {
+                in_namespace(move || {
+                    host(2);
+                    made.send(()).unwrap();
+                    server(ready);
+                })
+            });
+            let asking = scope.spawn(move || {
+                in_namespace(move || {
+                    host(1);
+                    made_too.send(()).unwrap();
+                    begin.recv().unwrap();
+                    is_ready.recv().unwrap();
+                    client();
+                })
+            });
+            are_made.iter().take(2).for_each(drop);
+            forwarding(mtu, || {
+                go.send(()).unwrap();
+                for done in [asking.join(), serving.join()] {
+                    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                }
+            })
+        })
+    })
+}
+
+/// Forwards between `in1` and `in2` while `job` is done.
+fn forwarding(mtu: usize, job: impl FnOnce() + Send) -> View {
+    let [a, b] = ["in1", "in2"].map(|name| {
+        ip(&format!("link set {name} addrgenmode none up"));
+        PacketSocket::open(name, PacketSocket::RING).unwrap()
+    });
+    let direction = Direction { slot_bytes: Pool::slot_for(mtu), ..Direction::new(1000, 0, 400, "droptail") };
+    let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
+    let mut forwarder = Forwarder::new(a, b, lanes, Paced::new(Monotonic::new(), Paced::MARGIN));
+    let stop = forwarder.stopper();
+    thread::scope(|scope| {
+        let job = scope.spawn(move || {
+            struct Stop(std::sync::Arc<std::sync::atomic::AtomicBool>);
+            impl Drop for Stop {
+                fn drop(&mut self) {
+                    self.0.store(true, Ordering::Relaxed);
+                }
+            }
+            let _stop = Stop(stop);
+            job();
+        });
+        let view = forwarder.run().unwrap();
+        job.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        view
+    })
+}
+
+/// Echoes a datagram of each family, then what comes over a connection of each.
+fn echo(ready: Sender<()>) {
+    let addresses: [SocketAddr; 2] = ["10.78.0.2:9".parse().unwrap(), "[fd78::2]:9".parse().unwrap()];
+    let sockets = addresses.map(|at| (UdpSocket::bind(at).unwrap(), TcpListener::bind(at).unwrap()));
+    ready.send(()).unwrap();
+    let mut data = [0; 16_000];
+    for (udp, tcp) in sockets {
+        udp.set_read_timeout(PATIENCE).unwrap();
+        let (length, from) = udp.recv_from(&mut data).unwrap();
+        udp.send_to(&data[..length], from).unwrap();
+        let (mut stream, _) = tcp.accept().unwrap();
+        let mut all = Vec::new();
+        stream.set_read_timeout(PATIENCE).unwrap();
+        stream.read_to_end(&mut all).unwrap();
+        stream.write_all(&all).unwrap();
+    }
+}
+
+/// How long a test waits for what will not come.
+const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
+
+/// Sends `bytes` bytes to the echo of `address` both ways, and expects them back.
+fn exchange(address: &str, local: &str, bytes: usize) {
+    let data: Vec<u8> = (0..bytes).map(|n| (n % 251) as u8).collect();
+    let udp = UdpSocket::bind(local).unwrap();
+    udp.set_read_timeout(PATIENCE).unwrap();
+    udp.send_to(&data, address).unwrap();
+    let mut back = vec![0; bytes + 1];
+    assert_eq!(udp.recv(&mut back).unwrap(), bytes);
+    assert_eq!(back[..bytes], data);
+    let mut tcp = TcpStream::connect(address).unwrap();
+    tcp.set_read_timeout(PATIENCE).unwrap();
+    tcp.write_all(&data).unwrap();
+    tcp.shutdown(std::net::Shutdown::Write).unwrap();
+    back.clear();
+    tcp.read_to_end(&mut back).unwrap();
+    assert_eq!(back, data);
+}
+
+#[test]
+fn a_checksum_that_was_left_to_a_card_is_filled_in() {
+    // A receiver that finds a wrong one says nothing, and the exchange would end in its time-out.
+    let Some(view) = between_hosts(1500, echo, || {
+        exchange("10.78.0.2:9", "10.78.0.1:0", 1001);
+        exchange("[fd78::2]:9", "[fd78::1]:0", 1001);
+    }) else {
+        return;
+    };
+    assert!(view.wires.iter().all(|wire| wire.adds_up()), "{view:#?}");
+    // A datagram, and at least SYN, data and FIN of a connection, twice.
+    assert!(view.kernel.iter().all(|kernel| kernel.no_checksum >= 8), "{:?}", view.kernel);
+}
+
+#[test]
+fn frames_are_as_long_as_the_interfaces_take() {
+    let Some(view) = between_hosts(9000, echo, || {
+        exchange("10.78.0.2:9", "10.78.0.1:0", 8900);
+        exchange("[fd78::2]:9", "[fd78::1]:0", 8900);
+    }) else {
+        return;
+    };
+    assert!(view.wires.iter().all(|wire| wire.adds_up()), "{view:#?}");
+    assert!(view.wires.iter().all(|wire| wire.totals.counts().sent_bytes > 4 * 8900), "{view:#?}");
+    assert_eq!(view.wires[0].oddities.of(Oddity::Oversize), 0);
+}
+
+#[test]
+fn segments_that_were_never_cut_are_counted() {
+    let serve = |ready: Sender<()>| {
+        let listener = TcpListener::bind("10.78.0.2:9").unwrap();
+        ready.send(()).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        // What it waits for comes only in pieces that were cut after all, sent again; it need not.
+        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let _ = stream.read(&mut [0; 1]);
+    };
+    let Some(view) = between_hosts(1500, serve, || {
+        // Six segments in one piece: less than the first window (RFC 6928).
+        let mut tcp = TcpStream::connect("10.78.0.2:9").unwrap();
+        tcp.write_all(&[7; 8000]).unwrap();
+        tcp.set_read_timeout(PATIENCE).unwrap();
+        // Until the other end has had enough.
+        let _ = tcp.read(&mut [0; 1]);
+    }) else {
+        return;
+    };
+    assert!(view.wires.iter().all(|wire| wire.adds_up()), "{view:#?}");
+    assert!(view.wires[0].oddities.of(Oddity::Oversize) > 0, "{:?}", view.wires[0].oddities);
+}
+
+#[test]
+fn frames_that_find_no_room_in_the_ring_are_counted() {
+    in_namespace(|| {
+        veth("left", "in");
+        let mut left = PacketSocket::open("left", 1).unwrap();
+        let mut full = PacketSocket::open("in", 64).unwrap();
+        let mut pool = Pool::new(600, Pool::SLOT);
+        let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+        bytes.extend(packet(5000, 100, Ecn::NotEct, 0));
+        let sent: Vec<_> = (0..500).map(|_| pool.take().unwrap()).collect();
+        for frame in &sent {
+            pool.room(frame)[..bytes.len()].copy_from_slice(&bytes);
+            pool.set_len(frame, bytes.len());
+        }
+        assert_eq!(left.send(&pool, &sent).unwrap(), 0);
+        sent.into_iter().for_each(|frame| pool.give(frame));
+        let mut came = Vec::with_capacity(64);
+        let mut count = 0;
+        while full.recv(&mut pool, &mut came).is_ok() && !came.is_empty() {
+            count += came.len() as u64;
+            came.drain(..).for_each(|frame| pool.give(frame));
+        }
+        assert!((64..500).contains(&count), "{count}");
+        assert_eq!(full.kernel().dropped + count, 500);
+    });
+}
