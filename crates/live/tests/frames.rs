@@ -1,13 +1,17 @@
 //! What becomes of which frame: the corpus, and valid frames that were mutated.
 #![cfg(target_os = "linux")]
 
+mod support;
+
 use std::fs;
 
 use etherparse::PacketBuilder;
-use headgate_core::{ClassId, Ecn};
-use headgate_live::{Layer, Oddity, Parsed, Parser, ecn};
+use headgate_core::{ClassId, Ecn, Span, Time};
+use headgate_live::io::memory::FakeClock;
+use headgate_live::{Forwarder, Layer, Oddity, Parsed, Parser, ecn};
 use headgate_scenario::{Changes, Scenario};
 use proptest::prelude::*;
+use support::Direction;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
 const KEY: u64 = 0x1234_5678_9abc_def0;
@@ -144,6 +148,56 @@ fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
     let differ = frame.iter().zip(&marked).filter(|(before, after)| before != after).count();
     prop_assert!(differ <= 3, "{} bytes differ", differ);
     Ok(())
+}
+
+/// A frame that may be anything, valid and mutated, or any bytes, up to what is longer than a slot.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let mutated =
+        (valid(), any::<prop::sample::Index>(), any::<u8>(), any::<bool>()).prop_map(|(frame, at, byte, whole)| {
+            let mut frame = frame;
+            let at = at.index(frame.len());
+            if whole {
+                frame[at] = byte;
+            } else {
+                frame.truncate(at);
+            }
+            frame
+        });
+    prop_oneof![4 => mutated, 1 => prop::collection::vec(any::<u8>(), 0..100), 1 => (2040..2060_usize).prop_map(|n| vec![2; n])]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_frames_come_each_is_sent_or_counted(
+        frames in prop::collection::vec((0..40_u64, hostile()), 1..400),
+        qdisc in prop::sample::select(vec!["droptail", "sfb", "faba", "fq_codel"]),
+    ) {
+        let mut direction = Direction::new(10, 1, 20, qdisc);
+        direction.slots = 60;
+        let mut clock = FakeClock::new();
+        let mut at = Time::ZERO;
+        let count = frames.len() as u64;
+        let frames = frames.into_iter().map(|(gap, frame)| {
+            at += Span::from_micros(gap);
+            (at, frame)
+        });
+        let a = clock.end(Layer::Ethernet, frames.collect::<Vec<_>>());
+        let b = clock.end(Layer::Ethernet, []);
+        let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
+        let mut forwarder = Forwarder::new(a, b, lanes, clock);
+        let end = Time::ZERO + Span::from_secs(2);
+        while forwarder.view().at < end {
+            forwarder.turn(end).unwrap();
+        }
+        let wire = &forwarder.view().wires[0];
+        prop_assert!(wire.adds_up(), "{:#?}", wire);
+        prop_assert_eq!(wire.counts.came, count);
+        prop_assert_eq!((wire.counts.out, wire.flying, wire.free_slots), (forwarder.b.sent().len() as u64, 0, 60));
+        let gone = wire.counts.no_slot + wire.oddities.dropped() + wire.totals.dropped();
+        prop_assert_eq!(wire.counts.out + gone, count);
+    }
 }
 
 proptest! {
