@@ -66,7 +66,7 @@ impl Paced {
 impl Clock for Paced {
     fn begin(&mut self) -> io::Result<()> {
         set_current_timer_slack(NonZeroU64::new(1))?;
-        if self.urgent { crate::io::come_first() } else { Ok(()) }
+        if self.urgent { crate::io::come_first(1) } else { Ok(()) }
     }
 
     #[inline]

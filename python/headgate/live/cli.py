@@ -39,6 +39,9 @@ def link(
     check: Annotated[
         bool, typer.Option("--check", help="Check how true links are on this machine, and leave; it takes 15 s.")
     ] = False,
+    soak: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With --check: load links for as long, and count every packet.")
+    ] = None,
     view: Annotated[
         bool,
         typer.Option("--view", help="Show the link in the terminal meanwhile, for a COMMAND that leaves it alone."),
@@ -61,7 +64,9 @@ def link(
     from headgate.live.view import Screen
 
     if check:
-        _check()
+        _check(soak)
+    if soak is not None:
+        raise UsageError("--soak goes with --check, as in: headgate link --check --soak 10min")
     up, down = (options.scenario(way, given) for way in WAYS)
     overheads = (options.overhead("up", given), options.overhead("down", given))
     if not command:
@@ -115,14 +120,16 @@ def _words(server: str | None, *, outside: bool) -> list[str]:
         raise UsageError(f"--server {server}: {error}") from None
 
 
-def _check() -> NoReturn:
+def _check(soak: str | None) -> NoReturn:
     """Prints what `headgate link --check` finds, and leaves with 1 if something is not as it must be."""
     from headgate import _core
     from headgate.live import check, session
+    from headgate.live import soak as soaking
 
+    lasting = None if soak is None else soaking.seconds(soak)
     try:
         _core.prepare()
-        table, good = check.run()
+        table, good = check.run() if lasting is None else soaking.run(lasting, lambda line: typer.echo(line, err=True))
     except OSError as error:
         raise session.LinkError(str(error)) from None
     console().print(table)

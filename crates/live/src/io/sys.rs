@@ -158,9 +158,9 @@ pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a 
     Ok(checked(taken)? as usize)
 }
 
-/// The thread that calls comes before all ordinary ones from now on: `SCHED_FIFO`, at its lowest priority.
-pub(crate) fn come_first() -> io::Result<()> {
-    let priority = libc::sched_param { sched_priority: 1 };
+/// The thread that calls comes before all ordinary ones from now on: `SCHED_FIFO`, at this priority. The lowest is 1.
+pub(crate) fn come_first(priority: i32) -> io::Result<()> {
+    let priority = libc::sched_param { sched_priority: priority };
     // SAFETY: 0 stands for the thread itself; the parameter lives during the call.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) }).map(drop)
 }

@@ -168,7 +168,7 @@ impl<T: Send + 'static> Worker<T> {
         let name = name.to_string();
         let work = move || {
             // Before ordinary threads where that is allowed, as the loop: what these do late is in the measurement.
-            let _ = crate::io::come_first();
+            let _ = crate::io::come_first(1);
             let (waker, run) = make().inspect_err(|error| drop(say.send(Err(copy(error)))))?;
             let _ = say.send(Ok(waker));
             run()

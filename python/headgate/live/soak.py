@@ -1,0 +1,115 @@
+"""`headgate link --check --soak 10min`: does a link that runs for long lose a packet or keep memory?"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headgate import _core
+from headgate.errors import UsageError
+from headgate.live import options
+from headgate.live.check import PACKET, Found, Row
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+#: Half of the time each: the link's rate, and the rate at which it is sent to, in Mbit/s. Nobody sends the second.
+LOADS = ((100, 150), (100_000, 20_000))
+
+#: Memory is looked at this often, in seconds, or ten times in all if that is more often.
+EVERY = 60.0
+
+#: What the process may take more at the end than after the first tenth, in bytes: pages that an allocator keeps.
+GROWTH = 1 << 20
+
+
+def seconds(text: str) -> float:
+    """How long `--soak` says, in seconds. Raises `UsageError` if it is no time, or less than a second."""
+    read = re.fullmatch(r"(\d+(?:\.\d+)?)(h|min|s)", text)
+    if read is None:
+        raise UsageError(f"--soak {text}: expected a time, such as 10min or 30s")
+    found = float(read[1]) * {"h": 3600, "min": 60, "s": 1}[read[2]]
+    if found < 1:
+        raise UsageError(f"--soak {text}: expected a second at the least")
+    return found
+
+
+def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
+    """Loads a link for `lasting` seconds and tells `say` of its memory: the table, and whether all is as it must be."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for head in ("soak", "found", "at most", ""):
+        table.add_column(head)
+    good = True
+    for mbit, offered in LOADS:
+        found, memory = _measured(mbit, offered, lasting / len(LOADS), say)
+        for row in (*counts(mbit, found), growth(mbit, memory)):
+            table.add_row(row.what, row.figure, row.bound, "good" if row.good else "BAD")
+            good = good and row.good is True
+    return table, good
+
+
+def counts(mbit: int, found: Found) -> Iterator[Row]:
+    """Whether every packet is in the kernel's counts and in ours, from the sender's socket to the far interface."""
+    up = found["up"]
+    odd = sum(count for _, count in up["discarded"])
+    pairs = (
+        ("sent by the socket, not by the interface", found["sent"], found["near_sent"] + found["near_dropped"]),
+        ("sent by the interface, not seen by the link", found["near_sent"], up["came"]),
+        ("seen by the link, not accounted for", up["came"], up["sent"] + up["dropped"] + up["no_slot"] + odd),
+        ("sent by the link, not received", up["out"], found["far_received"] + up["refused"]),
+    )
+    for what, before, after in pairs:
+        yield Row(f"{_named(mbit)}: {what}", f"{before - after} of {before}", "0", before == after)
+
+
+def growth(mbit: int, memory: list[int]) -> Row:
+    """Whether the process takes no more at the end than when it had begun."""
+    grown = memory[-1] - memory[0]
+    figure = f"{grown / 1024:+.0f} KiB of {memory[0] / 1024:.0f} KiB"
+    return Row(f"{_named(mbit)}: growth of memory", figure, f"{GROWTH // 1024} KiB", grown <= GROWTH)
+
+
+def _named(mbit: int) -> str:
+    return f"{mbit} Mbit/s" if mbit == LOADS[0][0] else "without limit"
+
+
+def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None]) -> tuple[Found, list[int]]:
+    """What came of it, and the memory of the process after the first tenth and from then on."""
+    way = options.scenario("up", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
+    done: list[Found | BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(_core.measure(way, offered * 1_000_000, PACKET, lasting))
+        except BaseException as error:  # noqa: BLE001, to be raised where somebody waits for it
+            done.append(error)
+
+    # Not waited for when the process ends: Ctrl-C ends it at once, and the link with it.
+    thread = threading.Thread(target=work, daemon=True)
+    begin = time.monotonic()
+    thread.start()
+    memory = []
+    while thread.is_alive():
+        thread.join(min(EVERY, lasting / 10))
+        if thread.is_alive():
+            memory.append(resident())
+            say(f"{_named(mbit)}, {time.monotonic() - begin:.0f} s: {memory[-1] / 1024:.0f} KiB")
+    found = done[0]
+    if isinstance(found, BaseException):
+        raise found
+    return found, memory or [resident()]
+
+
+def resident() -> int:
+    """Memory of this process that is in use, in bytes (proc_pid_statm(5))."""
+    gc.collect()
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
