@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from typing import Any, NamedTuple, TypeVar
 
 from headgate import _core
@@ -67,7 +68,16 @@ def run_point(
     """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
     wall, cpu = time.perf_counter(), time.thread_time()
     if scenario.live:
-        outcome, proof, notes = _core.run_live(scenario.core, point.qdisc_index, point.seed, progress, on_batch)
+        from headgate.live.top_socket import Shown
+
+        with ExitStack() as stack:
+
+            def show(look: Callable[[], Mapping[str, Any]]) -> None:
+                stack.enter_context(Shown("run", f"{scenario.name}, {point}", look))
+
+            outcome, proof, notes = _core.run_live(
+                scenario.core, point.qdisc_index, point.seed, progress, on_batch, show
+            )
         timing = Timing(proof["cpu_s"], time.perf_counter() - wall)
         return Ran(outcome, timing, {**proof, "notes": notes})
     outcome = _core.run(scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture)

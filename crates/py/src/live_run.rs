@@ -2,17 +2,19 @@
 
 use headgate_core::Qdisc;
 use headgate_core::parts::Histogram;
+use headgate_live::Window;
 use headgate_live::io::interface::Counters;
 use headgate_live::run::{self, Proof, RunError};
 use headgate_measure::Watch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyCFunction, PyDict};
 
 use crate::errors::Stopped;
 use crate::outcome::Outcome;
 use crate::run::{Progress, Told, watched};
 use crate::scenario::Scenario;
+use crate::view;
 
 /// Raises `ValueError` with the reason if `scenario` cannot be run on real packets.
 #[pyfunction]
@@ -23,9 +25,9 @@ pub fn check_live(scenario: &Scenario) -> PyResult<()> {
 /// Runs `scenario` on real packets, in real time, with its discipline number `qdisc_index` and `seed`: what a simulation gives,
 /// what shows how true the run was, and what was otherwise than the scenario says. Other Python threads go on meanwhile.
 ///
-/// `on_batch` is called as by `run`, with `events` alone.
+/// `on_batch` is called as by `run`, with `events` alone; `on_link` once, with a function that gives what the link does.
 #[pyfunction]
-#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None))]
+#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_link=None))]
 pub fn run_live<'py>(
     py: Python<'py>,
     scenario: &Scenario,
@@ -33,16 +35,33 @@ pub fn run_live<'py>(
     seed: u64,
     progress: Option<&Progress>,
     on_batch: Option<Py<PyAny>>,
+    on_link: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Bound<'py, PyDict>, Vec<String>)> {
     let scenario = &scenario.0;
     let told = Told { on_batch, on_capture: None };
-    let live = |qdisc: &Qdisc, watch: &mut dyn Watch| run::run(scenario, qdisc, seed, watch);
+    let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
+        let mut show = |window| on_link.iter().for_each(|told| tell(told, &window));
+        run::run_shown(scenario, qdisc, seed, watch, &mut show)
+    };
     let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, told, live)?;
     let ran = ran.map_err(|error| raised(&run.qdisc, error))?;
     let holds = ran.outcome.conserves();
     let proof = shown(py, &ran.proof)?;
     proof.set_item("conserves", holds)?;
     Ok((Outcome::new(run, ran.outcome), proof, ran.notes))
+}
+
+/// Hands over a function that looks through `window`. What is wrong with who is told does not stop the run.
+fn tell(on_link: &Py<PyAny>, window: &Window) {
+    Python::attach(|py| {
+        let window = window.clone();
+        let look = PyCFunction::new_closure(py, None, None, move |args, _| {
+            view::shown(args.py(), &window.look()).map(Bound::unbind)
+        });
+        if let Err(error) = look.and_then(|look| on_link.call1(py, (look,))) {
+            error.write_unraisable(py, None);
+        }
+    });
 }
 
 fn raised(qdisc: &str, error: RunError) -> PyErr {

@@ -20,7 +20,7 @@ use crate::load;
 use crate::netns::Namespace;
 use crate::pool::Pool;
 use crate::running::Running;
-use crate::view::View;
+use crate::view::{View, Window};
 use crate::wire::Lane;
 
 /// The bottleneck of a run, between its hosts.
@@ -69,6 +69,11 @@ impl Bottleneck {
     /// The hosts at both ends.
     pub(super) fn hosts(&self) -> (&Namespace, &Namespace) {
         (&self.near.namespace, &self.far.namespace)
+    }
+
+    /// Where the loop shows what it does.
+    pub(super) fn window(&self) -> Window {
+        self.running.window()
     }
 
     /// The clock that the loop goes by.

@@ -24,6 +24,7 @@ use self::account::{Begin, Post, Sample, Total};
 use self::bottleneck::Bottleneck;
 pub use self::proof::{Elsewhere, Proof};
 use crate::load::{self, Load};
+use crate::view::Window;
 
 /// Everything one run of one discipline and one seed gives.
 #[derive(Clone, Debug)]
@@ -101,11 +102,26 @@ pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
 /// # Errors
 /// See [`RunError`].
 pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch) -> Result<Ran, RunError> {
+    run_shown(scenario, qdisc, seed, watch, &mut |_| {})
+}
+
+/// The same; `show` is handed the [`Window`] in which the link shows what it does, as soon as there is one.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn run_shown(
+    scenario: &Scenario,
+    qdisc: &Qdisc,
+    seed: u64,
+    watch: &mut dyn Watch,
+    show: &mut dyn FnMut(Window),
+) -> Result<Ran, RunError> {
     refuse(scenario)?;
     let scenario = Arc::new(scenario.clone());
     let (begin, (posts, inbox)) = (Begin::unknown(), channel());
     let bottleneck = Bottleneck::open(&scenario, qdisc, seed, &begin, &posts)?;
     drop(posts);
+    show(bottleneck.window());
     let (near, far) = bottleneck.hosts();
     let load = Load::prepare(&scenario, seed, near, far, bottleneck.clock())?;
     let at = bottleneck.clock().now() + AHEAD;
