@@ -15,8 +15,9 @@ use headgate_core::parts::tcp_rate;
 /// The round-trip time of the TCP that a flow is compared with: what a path has is not known here. RED-PD's target.
 pub const ROUND_TRIP: Span = Span::from_millis(40);
 
-/// A verdict rests on so much time at least, and so many drops and marks.
+/// A verdict rests on so much time at least, and so many drops and marks; nobody is accused before some more has passed.
 const LEAST_TIME: Span = Span::from_secs(2);
+const ACCUSED_AFTER: Span = Span::from_secs(5);
 const LEAST_SIGNALS: u64 = 5;
 
 /// Slots with many signals, and with few, that must be there to compare.
@@ -122,7 +123,7 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// All that is known of the flow.
     pub all: Slot,
-    /// What it sends, in bit/s.
+    /// What it sent in the later half of that time, in bit/s.
     pub rate: f64,
     /// What the link sent of it in the last second, in bit/s.
     pub sent: f64,
@@ -130,7 +131,7 @@ pub struct Judgement {
     pub fair: Option<f64>,
     /// How it answers drops and marks, where there were enough to tell.
     pub answer: Option<Answer>,
-    /// What a TCP would send at its drop rate, in bit/s.
+    /// What a TCP would have sent then at its drop rate, in bit/s.
     pub tcp: f64,
 }
 
@@ -140,16 +141,17 @@ pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
     let all = slots.iter().fold(Slot::default(), Slot::add);
     let signals = all.signals();
     let answer = answer(slots);
-    let rate = all.rate();
-    let packet = all.bytes as f64 * 8.0 / all.packets.max(1) as f64;
-    let tcp = packet * tcp_rate(ROUND_TRIP, signals as f64 / all.packets.max(1) as f64);
+    // What it sends now: a slow start or a burst that is over is nothing to hold against it.
+    let late = slots[slots.len() / 2..].iter().fold(Slot::default(), Slot::add);
+    let (rate, packets) = (late.rate(), late.packets.max(1) as f64);
+    let tcp = late.bytes as f64 * 8.0 / packets * tcp_rate(ROUND_TRIP, late.signals() as f64 / packets);
     let verdict = match (answer, fair) {
         _ if monitored || all.singled > 0 => Verdict::Monitored,
         _ if all.lasted < LEAST_TIME || signals < LEAST_SIGNALS => Verdict::Unknown,
         (Some(answer), _) if answer.slows_down() => Verdict::Responsive,
         _ if rate <= tcp => Verdict::Friendly,
         (_, Some(fair)) if rate <= MARGIN * fair => Verdict::Friendly,
-        (Some(_), Some(_)) => Verdict::Unresponsive,
+        (Some(_), Some(_)) if all.lasted >= ACCUSED_AFTER => Verdict::Unresponsive,
         _ => Verdict::Unknown,
     };
     Judgement { verdict, all, rate, sent: lately(slots), fair, answer, tcp }
@@ -218,7 +220,9 @@ impl fmt::Display for Judgement {
         let seconds = self.all.lasted.as_secs_f64();
         let signals = Signals(self.all.drops, self.all.marks);
         match self.verdict {
-            Verdict::Unknown if self.all.lasted < LEAST_TIME => write!(f, "seen for {seconds:.1} s, too short to tell"),
+            Verdict::Unknown if self.all.lasted < ACCUSED_AFTER => {
+                write!(f, "seen for {seconds:.1} s, too short to tell")
+            }
             Verdict::Unknown if self.all.signals() < LEAST_SIGNALS => {
                 write!(f, "{signals} in {seconds:.0} s, too few to tell")
             }
@@ -230,7 +234,7 @@ impl fmt::Display for Judgement {
                     "sends {less:.0} % less after many drops or marks than after few: {signals} in {seconds:.0} s"
                 )
             }
-            Verdict::Friendly if self.rate <= self.tcp => {
+            Verdict::Friendly if self.rate <= self.tcp && self.tcp.is_finite() => {
                 write!(f, "{}, no more than the {} of a TCP ", self.sends(), Mbit(self.tcp))?;
                 write!(f, "of {} ms round-trip time; {signals} in {seconds:.0} s", ROUND_TRIP.as_nanos() / 1_000_000)
             }
