@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from headgate import _core
-from headgate.live import check, options
+from headgate.live import check, options, summary
 
 
 def measured(mbit: float, **changes: Any) -> dict[str, Any]:
@@ -75,3 +75,9 @@ def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():
     assert check.elsewhere(found) == 0
     # 1 ms to send, 3 on the way; the histogram's bins are within 1 %.
     assert found["delay_ms_p50"] >= 4 * 0.99
+
+
+def test_a_frame_that_was_too_long_is_explained():
+    nothing = dict.fromkeys(("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused"), 0) | {"discarded": []}
+    found = summary.warnings({"up": nothing | {"discarded": [("oversize", 3), ("bad_length", 1)]}, "down": nothing})
+    assert found == [f"up: 3 frames were dropped: oversize{summary.MERGED}", "up: 1 frames were dropped: bad_length"]

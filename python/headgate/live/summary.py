@@ -44,6 +44,13 @@ def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+#: What makes a frame longer than the MTU, by ethtool's names.
+MERGED = (
+    " (generic-receive-offload of the interface they came in by, or tcp- or generic-segmentation-offload of their"
+    " sender's, had merged them)"
+)
+
+
 def warnings(view: Mapping[str, Any]) -> list[str]:
     """What a reader must know before believing the table: packets that were gone for other reasons than the link's."""
     found = []
@@ -62,8 +69,9 @@ def warnings(view: Mapping[str, Any]) -> list[str]:
                 f"{way}: the kernel dropped {wire['kernel_dropped']} packets before they were seen: no room in its ring"
             )
         if wire["no_checksum"]:
-            found.append(f"{way}: {wire['no_checksum']} packets had a checksum that was yet to be filled in")
+            found.append(f"{way}: {wire['no_checksum']} packets came without their checksum, which was filled in")
         if wire["refused"]:
             found.append(f"{way}: {wire['refused']} packets were refused by the receiving host")
-        found.extend(f"{way}: {count} frames were dropped: {name}" for name, count in wire["discarded"])
+        for name, count in wire["discarded"]:
+            found.append(f"{way}: {count} frames were dropped: {name}" + (MERGED if name == "oversize" else ""))
     return found
