@@ -228,7 +228,8 @@ impl fmt::Display for Judgement {
             }
             Verdict::Unknown => write!(f, "{signals} in {seconds:.0} s, at too few moments to tell"),
             Verdict::Responsive => {
-                let less = 100.0 * self.answer.map_or(0.0, |answer| answer.less);
+                // Of its mean rate, which a flow that comes to a halt falls by more than.
+                let less = 100.0 * self.answer.map_or(0.0, |answer| answer.less.min(1.0));
                 write!(
                     f,
                     "sends {less:.0} % less after many drops or marks than after few: {signals} in {seconds:.0} s"
