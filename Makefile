@@ -16,7 +16,7 @@ RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.tom
 TODAY := codel,fq_codel,pie,fq_pie,cobalt,dualpi2,hhf
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test lint bench bless docs papers figures clean rust
+.PHONY: help demo demo-live test lint bench bless docs site papers figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ docs: rust ## fill the tables of docs/disciplines and docs/guide/traffic.md
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
 
+site: $(VENV)/.extension ## build the documentation into site/, every page of it; index.html is where to begin
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 papers: $(VENV)/.extension ## run every experiment of the papers, and write what was found into docs/papers
 	$(BIN)/headgate paper run all
 	$(BIN)/headgate paper run all --quick
@@ -65,7 +68,7 @@ figures: $(VENV)/.extension ## draw the figure of every discipline's page, and w
 
 clean: ## remove what was built; results stay
 	$(CARGO) clean
-	rm -rf $(VENV) dist python/headgate/*.so .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) dist site python/headgate/*.so .pytest_cache .mypy_cache .ruff_cache
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 rust:

@@ -41,11 +41,12 @@ set -euo pipefail
 
 
 class Block(NamedTuple):
-    """A block of code: where it begins, its language and text."""
+    """A block of code: where it begins, its language and text; what file a tutorial has its reader save it as."""
 
     file: str
     line: int
     language: str
+    saved: str | None
     text: str
 
     def __str__(self) -> str:
@@ -56,12 +57,19 @@ def blocks() -> Iterator[Block]:
     documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for file in documents:
         text = file.read_text("utf-8")
-        for found in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-            yield Block(str(file.relative_to(ROOT)), text.count("\n", 0, found.start()) + 1, found[1], found[2])
+        for found in re.finditer(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', text, re.MULTILINE | re.DOTALL):
+            yield Block(str(file.relative_to(ROOT)), text.count("\n", 0, found.start()) + 1, *found.groups())
 
 
 def of(language: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("block", [each for each in blocks() if each.language == language], ids=str)
+    """The blocks that stand by themselves."""
+    alone = [each for each in blocks() if each.language == language and not in_order(each.file)]
+    return pytest.mark.parametrize("block", alone, ids=str)
+
+
+def in_order(file: str) -> bool:
+    """Whether a page's blocks go on from each other."""
+    return file.startswith("docs/tutorial/")
 
 
 @pytest.fixture
@@ -85,6 +93,30 @@ def test_python(block: Block, place: Path):
 
 @of("sh")
 def test_commands(block: Block, place: Path):
+    commands(block, place)
+
+
+@pytest.mark.parametrize("file", sorted({each.file for each in blocks() if in_order(each.file)}))
+def test_tutorial(file: str, place: Path):
+    for block in blocks():
+        if block.file != file or block.language == "text":
+            continue
+        if block.saved is not None:
+            (place / block.saved).write_text(shortened(block.text))
+        elif block.language == "python":
+            test_python(block, place)
+        elif "headgate" in block.text:
+            commands(block, place)
+
+
+def shortened(scenario: str) -> str:
+    """A scenario of a tutorial, as short as commands make one; two seeds, for Python may show intervals."""
+    for key, value in {"duration": '"4s"', "warmup": '"1s"', "seeds": "2"}.items():
+        scenario = re.sub(rf"^{key} = .*$", f"{key} = {value}", scenario, count=1, flags=re.MULTILINE)
+    return scenario
+
+
+def commands(block: Block, place: Path) -> None:
     lines = [line for line in block.text.splitlines() if not line.startswith("make ")]
     absent = [program for program in ("tshark", "jq", "iperf3") if shutil.which(program) is None]
     real = ["headgate link", "run --live", "headgate compare scenarios"]

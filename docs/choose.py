@@ -1,0 +1,176 @@
+"""Fills the tables of docs/explanation/choosing.md: `python docs/choose.py FOLDER`, that of a `headgate evaluate`.
+
+No number on that page is written by hand: each is a graded measure of `evaluation.json`, without ECN.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import headgate
+from headgate.evaluate import words
+from headgate.evaluate.grade import Grade
+
+PAGE = Path(__file__).parent / "explanation" / "choosing.md"
+
+#: How a cell tells its grade.
+SIGNS = {Grade.STRENGTH: " **+**", Grade.FAILURE: " \N{MINUS SIGN}", Grade.CANNOT_TELL: " ?", Grade.FAIR: ""}
+ABILITIES = {"per_flow": "state for each flow", "schedules": "reorders flows", "ecn": "can mark"}
+
+
+class Question(NamedTuple):
+    """What somebody who chooses wants to know, and the graded measures of the evaluation that answer it."""
+
+    text: str
+    answers: tuple[tuple[str, str, str, str], ...]
+    "Test, measure, case, and what the row is called."
+
+
+QUESTIONS = (
+    Question(
+        "TCP shares the link with a flow that does not slow down",
+        (("5-3-beside", "share", "", "TCP beside 8 Mbit/s of UDP, % of its fair share"),),
+    ),
+    Question(
+        "calls must not wait for downloads",
+        (
+            ("9-1", "calls_ms", "", "queueing delay of calls among all other traffic, p95 ms"),
+            ("9-1", "calls_loss", "", "calls' packets lost, %"),
+        ),
+    ),
+    Question(
+        "few flows must fill the link",
+        (
+            ("5-1-1-tcp", "idle", "", "idle beside a single TCP flow, %"),
+            ("8-2-5", "after_idle", "", "idle when load falls, %"),
+        ),
+    ),
+    Question(
+        "many flows press on the link",
+        (("8-2-steady", "p95_ms", "heavy", "queueing delay under heavy load, p95 ms"),),
+    ),
+    Question(
+        "round-trip times differ",
+        (("6-2", "evenness", "RTT 560 ms", "goodput of flows at 560 ms over those at 100 ms, %"),),
+    ),
+    Question(
+        "traffic comes in bursts",
+        (("7-2-video", "video_loss", "case IV, bulk transfer", "bursty video lost beside a bulk transfer, %"),),
+    ),
+    Question(
+        "the rate of the link changes",
+        (
+            ("8-2-6-slow", "slow_ms", "", "queueing delay while it is slow, mean ms"),
+            ("8-2-6-slow", "fast_busy", "", "use while it is fast, %"),
+        ),
+    ),
+    Question(
+        "both directions are full",
+        (("9-2", "use_down", "", "use of the link with traffic both ways, %"),),
+    ),
+    Question(
+        "flows cross several managed links",
+        (("10-2", "long_share", "the same at both", "flows over both links, % of their fair share"),),
+    ),
+)
+
+
+def main() -> None:
+    """Fills the page's markers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    document = json.loads((parser.parse_args().folder / "evaluation.json").read_text("utf-8"))
+    if document["quick"]:
+        sys.exit("the evaluation is of shortened runs; the page is of whole ones")
+    text = filled(PAGE.read_text("utf-8"), "answers", answers(document))
+    PAGE.write_text(filled(text, "numbers", numbers(document)), "utf-8")
+
+
+def answers(document: Mapping[str, Any]) -> str:
+    """For each question the disciplines that have nothing but strengths there, and those that fail at something."""
+    rows = []
+    for question in QUESTIONS:
+        found = {each["label"]: grades(document, question, each["spec"]) for each in document["disciplines"]}
+        good = [name for name, all_of in found.items() if set(all_of) == {Grade.STRENGTH}]
+        bad = [name for name, all_of in found.items() if Grade.FAILURE in all_of]
+        rows.append((question.text, ", ".join(good) or "none", ", ".join(bad) or "none"))
+    return table(("where", "strong", "fail"), rows)
+
+
+def numbers(document: Mapping[str, Any]) -> str:
+    """A row for each measure and a column for each discipline, then what the registry says that each keeps."""
+    rows = [
+        (what, *(cell(row_of(document, test, measure, case, each["spec"])) for each in document["disciplines"]))
+        for question in QUESTIONS
+        for test, measure, case, what in question.answers
+    ]
+    known = [headgate.discipline(each["spec"].partition(":")[0]) for each in document["disciplines"]]
+    rows += [
+        (name, *("yes" if getattr(each, ability) else "no" for each in known)) for ability, name in ABILITIES.items()
+    ]
+    named = " ".join(each["spec"] for each in words.asked_for(document))
+    legend = (
+        f"\nMean of {document['seeds']} seeds ± half the 95 % interval, without ECN. "
+        "**+** a strength, \N{MINUS SIGN} a failure, ? cannot be told from noise, by\n[these thresholds](../guide/evaluate.md#how-it-is-graded). DropTail has no "
+        "grade where the threshold is relative to DropTail's.\n\n"
+        f"`headgate evaluate {named}` measures it, and `docs/choose.py` writes this table.\n"
+    )
+    return table(("", *(each["label"] for each in document["disciplines"])), rows) + legend
+
+
+def grades(document: Mapping[str, Any], question: Question, qdisc: str) -> list[Grade | None]:
+    """A discipline's grades by one question; None where it is not graded."""
+    rows = (row_of(document, test, measure, case, qdisc) for test, measure, case, _ in question.answers)
+    return [Grade(row["grade"]) if "grade" in row else None for row in rows]
+
+
+def row_of(document: Mapping[str, Any], test: str, measure: str, case: str, qdisc: str) -> Mapping[str, Any]:
+    """The grading of a measure, or the bare measure where nothing grades it."""
+    wanted = {"measure": measure, "case": case, "qdisc": qdisc, "ecn": False}
+    rows = [row for row in rows_of(document, test) if all(row[key] == value for key, value in wanted.items())]
+    if not rows:
+        sys.exit(f"the evaluation has no {measure} of {qdisc} in test {test}, case {case!r}")
+    return rows[0]
+
+
+def rows_of(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+    """The gradings of a test, then its measures."""
+    for section in document["sections"]:
+        for test in section["tests"]:
+            if test["name"] == name:
+                yield from test["grades"]
+                yield from ({**row, "value": row} for row in test["values"])
+
+
+def cell(row: Mapping[str, Any]) -> str:
+    """A number with its interval and the sign of its grade."""
+    whole = words.interval(row["value"]) + (SIGNS[Grade(row["grade"])] if "grade" in row else "")
+    return whole.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+
+
+def filled(text: str, marker: str, content: str) -> str:
+    """The text with what stands between two markers replaced."""
+    whole, count = re.subn(
+        rf"<!-- {marker} -->\n.*?<!-- /{marker} -->\n",
+        lambda _: f"<!-- {marker} -->\n\n{content}\n<!-- /{marker} -->\n",
+        text,
+        flags=re.DOTALL,
+    )
+    if count != 1:
+        sys.exit(f"the page has {count} times the marker <!-- {marker} -->")
+    return whole
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The site builds without a warning, fetches nothing from elsewhere, and every page of it has its place."""
+
+import os
+import re
+import sys
+from pathlib import Path
+from subprocess import run
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+#: What a browser fetches by itself when it shows a page.
+FETCHED = re.compile(
+    r'<(?:script|img|iframe)[^>]* src="([^"]+)"|<link[^>]* rel="(?:stylesheet|preload)"[^>]* href="([^"]+)"'
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
+    # A warning ends it: a broken link, an anchor that is not there, a name that mkdocstrings does not find.
+    done = run(command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_in_the_site_and_leads_to_what_is_there(site: Path):
+    pages = {page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")}
+    named = {page.with_name("index.md") if page.name == "README.md" else page for page in pages}
+    assert [page for page in named if not (site / page.with_suffix(".html")).is_file()] == []
+
+
+def test_scenarios_and_schemas_are_where_pages_link_to(site: Path):
+    for page in sorted(site.rglob("*.html")):
+        for link in re.findall(r'href="((?:\.\./)*(?:scenarios|schema)/[^"#]+)"', page.read_text("utf-8")):
+            assert (page.parent / link).resolve().is_file(), f"{page.relative_to(site)}: {link}"
+
+
+def test_a_page_fetches_nothing_from_elsewhere(site: Path):
+    pages = sorted(site.rglob("*.html"))
+    fetched = [link for page in pages for found in FETCHED.findall(page.read_text("utf-8")) for link in found if link]
+    assert fetched
+    assert [link for link in fetched if urlsplit(link).netloc] == []
+
+
+def test_functions_are_told_with_their_signatures(site: Path):
+    text = re.sub(r"<[^>]+>", "", (site / "reference" / "api.html").read_text("utf-8"))
+    for said in ("Runs every discipline and seed of a scenario", "qdiscs: Iterable[str] = ()", "ClusterError"):
+        assert said in text
