@@ -4,14 +4,15 @@ use headgate_core::{Rate, Span};
 use headgate_traffic::{Protocol, Sender, Traffic};
 use toml::Spanned;
 
+use crate::access::Ends;
 use crate::cc::Cc;
 use crate::check::{self, LARGEST_WINDOW, Section, rate, some_time, within};
 use crate::demand::{self, Surroundings, demand};
 use crate::error::Fault;
 use crate::fields::{Dscp, One, OrOwn, Ports};
 use crate::header::Headers;
-use crate::model::{Access, TcpGroup, UdpCc, UdpGroup};
-use crate::raw::{At, RawAccess, RawTcp, RawUdp};
+use crate::model::{TcpGroup, UdpCc, UdpGroup};
+use crate::raw::{At, RawTcp, RawUdp};
 use crate::routes::Way;
 use crate::traffic::Written;
 use crate::values::{OrOff, Profile};
@@ -24,10 +25,11 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
     let defaults = profile.tcp();
     let packet = section.bytes(raw.packet, defaults.packet, 1)?;
     let window = within(section.or(raw.window, defaults.window), 1..=LARGEST_WINDOW)?;
-    let access = side(&section, raw.access, &defaults.sender)?;
     let header = header(section.bytes(raw.header, defaults.header, 0)?, &packet)?;
     let packet = packet.into_inner();
     let route = around.graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?;
+    let ends = Ends { access: raw.access, sender: raw.sender, receiver: raw.receiver, rtt: raw.rtt };
+    let [sender, receiver] = ends.resolve(&section, &defaults.sender, around.graph.delay(&route))?;
     let link = around.graph.rate(&route, around.duration);
     let sends = demand::Raw { flows: raw.flows, traffic: raw.traffic, start: raw.start, stop: raw.stop };
     let demand =
@@ -46,8 +48,8 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         header,
         packet,
         ack: section.bytes(raw.ack, defaults.ack, 1)?.into_inner(),
-        sender: side(&section, raw.sender, &access)?,
-        receiver: side(&section, raw.receiver, &access)?,
+        sender,
+        receiver,
         start: demand.start,
         stop: demand.stop,
         window,
@@ -92,8 +94,9 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
     let cc = section.or(raw.cc, UdpCc::Off).into_inner();
     let defaults = section.or(raw.profile, Profile::Rfc).into_inner().udp(cc);
     let packet = section.bytes(raw.packet, defaults.packet, 1)?;
-    let access = side(&section, raw.access, &defaults.sender)?;
-    let link = side(&section, raw.sender, &access)?;
+    let route = around.graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?;
+    let ends = Ends { access: raw.access, sender: raw.sender, receiver: raw.receiver, rtt: raw.rtt };
+    let [link, receiver] = ends.resolve(&section, &defaults.sender, around.graph.delay(&route))?;
     let header = header(section.bytes(raw.header, defaults.header, 0)?, &packet)?;
     let packet = packet.into_inner();
     let jitter = within(section.or(raw.jitter, defaults.jitter), 0.0..=1.0)?;
@@ -105,12 +108,11 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
         UdpCc::Tfrc => section.or(raw.rate, OrOff(Some(link.rate))),
     };
     let rate = own_rate(given)?;
-    let sender = Sender { protocol: Protocol::Udp, packet, payload: packet - header, rate, jitter };
+    let writes = Sender { protocol: Protocol::Udp, packet, payload: packet - header, rate, jitter };
     greedy(cc, &raw.traffic, &defaults.traffic)?;
-    let route = around.graph.route(&section, Way { from: raw.from, to: raw.to, route: raw.route })?;
     let first = around.graph.rate(&route, around.duration);
     let sends = demand::Raw { flows: raw.flows, traffic: raw.traffic, start: raw.start, stop: raw.stop };
-    let demand = demand(&section, sends, defaults.traffic.clone(), &sender, first, around)?;
+    let demand = demand(&section, sends, defaults.traffic.clone(), &writes, first, around)?;
     let ends = [(raw.source, raw.source_port), (raw.destination, raw.destination_port)];
     let headers = headers(&section, ends, raw.dscp, raw.label, &name)?;
     Ok(UdpGroup {
@@ -126,7 +128,7 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
         feedback: section.bytes(raw.feedback, defaults.feedback, 1)?.into_inner(),
         jitter,
         sender: link,
-        receiver: side(&section, raw.receiver, &access)?,
+        receiver,
         start: demand.start,
         stop: demand.stop,
         ecn: section.or(raw.ecn, defaults.ecn).into_inner(),
@@ -149,12 +151,6 @@ fn greedy(cc: UdpCc, traffic: &At<Written>, default: &Traffic) -> Result<(), Fau
 fn own_rate(given: Spanned<OrOff<Rate>>) -> Result<Option<Rate>, Fault> {
     let span = given.span();
     given.into_inner().0.map(|given| rate(Spanned::new(span, given))).transpose()
-}
-
-/// An access link: what `raw` does not say is as `both` sides have it, or as the profile has it.
-fn side(section: &Section, raw: At<RawAccess>, both: &Access) -> Result<Access, Fault> {
-    let raw = section.or(raw, RawAccess::default()).into_inner();
-    Ok(Access { rate: rate(section.quantity(raw.rate, both.rate))?, delay: section.span(raw.delay, both.delay)? })
 }
 
 /// The header, if it leaves room for data. Where the file gives no header, the packet is to blame.

@@ -22,6 +22,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod access;
 mod cc;
 mod changes;
 mod check;

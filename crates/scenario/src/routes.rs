@@ -77,6 +77,12 @@ impl<'a> Graph<'a> {
         simplex.pace.mean(simplex.rate, run)
     }
 
+    /// Propagation delay over all of `route`, one way.
+    pub(crate) fn delay(&self, route: &[Hop]) -> Span {
+        let nanos = route.iter().map(|hop| self.links[usize::from(hop.link)].delay.as_nanos()).sum();
+        Span::from_nanos(nanos)
+    }
+
     fn find(&self, name: &Spanned<String>) -> Result<usize, Fault> {
         let known = || self.nodes.iter().copied();
         self.numbers.get(name.get_ref().as_str()).copied().ok_or_else(|| {

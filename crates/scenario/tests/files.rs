@@ -64,6 +64,21 @@ fn one_side_overrides_what_both_sides_have() {
 }
 
 #[test]
+fn a_round_trip_time_is_shared_out_over_what_the_links_leave_of_it() {
+    // The link takes 10 ms each way, so 6 ms each way are left of 32 ms, and 3 ms for either side.
+    let ends = |rest: &str| {
+        let scenario = small(rest, &["link.delay=10ms"]);
+        let of = |near: &Access, far: &Access| [near.delay, far.delay].map(Span::as_nanos);
+        scenario.tcp.first().map_or_else(
+            || of(&scenario.udp[0].sender, &scenario.udp[0].receiver),
+            |tcp| of(&tcp.sender, &tcp.receiver),
+        )
+    };
+    assert_eq!(ends("[[tcp]]\nrtt = '32ms'\naccess = { rate = '50Mbit/s' }"), [3_000_000; 2]);
+    assert_eq!(ends("[[udp]]\nrate = '1Mbit/s'\nrtt = '20.000002ms'"), [0, 1]);
+}
+
+#[test]
 fn starts_stops_seeds_and_off_are_read_in_all_their_forms() {
     let rest = "[[tcp]]\nstart = '1s..2s'\nstop = '9s'\ndelayed_ack = 'off'\ninitial_ssthresh = 12";
     let tcp = small(rest, &[]).tcp.remove(0);
