@@ -27,6 +27,10 @@ from headgate.scenario import Group, Scenario
 
 if TYPE_CHECKING:
     from headgate.api import load, run
+    from headgate.build.network import Dumbbell, Network
+    from headgate.build.parts import class_, link, tcp, udp
+    from headgate.build.settings import qdisc, traffic
+    from headgate.port import Port
     from headgate.results import Result
     from headgate.sweeps.api import sweep
     from headgate.sweeps.result import Sweep
@@ -37,11 +41,14 @@ __all__ = [
     "ClusterError",
     "Controller",
     "Discipline",
+    "Dumbbell",
     "Group",
     "HeadgateError",
     "InterruptedRunError",
     "Margins",
+    "Network",
     "Parameter",
+    "Port",
     "Preset",
     "Result",
     "ResultError",
@@ -53,23 +60,33 @@ __all__ = [
     "Tuned",
     "UsageError",
     "__version__",
+    "class_",
     "controllers",
     "discipline",
     "disciplines",
+    "link",
     "load",
+    "qdisc",
     "run",
     "sensitivity",
     "sources",
     "sweep",
+    "tcp",
+    "traffic",
     "tune",
+    "udp",
 ]
 
 __version__ = VERSION
 
 #: What needs pyarrow is imported when it is first used: `import headgate` stays quick.
 _LATER = {
+    **dict.fromkeys(["Dumbbell", "Network"], "headgate.build.network"),
+    **dict.fromkeys(["class_", "link", "tcp", "udp"], "headgate.build.parts"),
+    **dict.fromkeys(["qdisc", "traffic"], "headgate.build.settings"),
     "load": "headgate.api",
     "run": "headgate.api",
+    "Port": "headgate.port",
     "Result": "headgate.results",
     "sweep": "headgate.sweeps.api",
     "Sweep": "headgate.sweeps.result",

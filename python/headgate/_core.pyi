@@ -6,12 +6,14 @@ from typing import Any, Final, Protocol, Self, final, type_check_only
 
 __all__ = [
     "VERSION",
+    "Acts",
     "Controller",
     "Discipline",
     "Gateway",
     "Link",
     "Outcome",
     "Parameter",
+    "Port",
     "Preset",
     "Progress",
     "Scenario",
@@ -43,6 +45,7 @@ class ScenarioError(ValueError):
     line: int | None
     column: int | None
     change: str | None
+    argument: str
 
 class Stopped(Exception):
     """A run that was asked to stop before its end."""
@@ -67,6 +70,13 @@ class Scenario:
         seeds: int | None = None,
         files: Callable[[str], bytes] | None = None,
     ) -> Self: ...
+    def with_prototypes(
+        self, made: Sequence[tuple[str, type[Any], Callable[[int | None, int | None, int, int, int], Any]] | None]
+    ) -> Scenario:
+        """The same with disciplines written in Python: name, class and maker each, or None for the next of its own."""
+    @property
+    def prototypes(self) -> list[tuple[str, type[Any]]]:
+        """Name and class of each discipline written in Python."""
     @property
     def inputs(self) -> list[tuple[str, bytes]]: ...
     def to_toml(self) -> str: ...
@@ -200,6 +210,47 @@ class Outcome:
     @property
     def packets(self) -> int:
         """Packets sent where disciplines are compared in the whole run."""
+
+@final
+class Acts:
+    """What a call of a discipline written in Python acts through."""
+
+    def random(self) -> float: ...
+    def drop(self, number: int, why: str) -> None: ...
+    def signal(self, number: int, why: str, ecn: bool) -> bool:
+        """Whether the packet was marked and goes on."""
+
+@final
+class Port:
+    """A port with one discipline, in the thread that made it. Times are in nanoseconds."""
+
+    def __new__(
+        cls,
+        qdisc: str,
+        rate: str,
+        limit: str,
+        *,
+        mean_packet: int,
+        seed: int,
+        prototype: Callable[[int | None, int | None, int, int, int], Any] | None = None,
+    ) -> Self: ...
+    def enqueue(
+        self, now: int, packet: tuple[int, int, int, int, str]
+    ) -> list[tuple[str, str, tuple[int, int, int, int, str, int]]]:
+        """Gives number, flow, bytes, class and ECN field of a packet; what was dropped and marked."""
+    def dequeue(
+        self, now: int
+    ) -> tuple[
+        tuple[int, int, int, int, str, int] | None, list[tuple[str, str, tuple[int, int, int, int, str, int]]]
+    ]: ...
+    @property
+    def backlog(self) -> tuple[int, int]:
+        """Packets and bytes that wait."""
+    def ready_at(self, now: int) -> int | None: ...
+    @property
+    def counts(self) -> list[tuple[str, int]]: ...
+    def gauges(self, flow: int | None = None) -> list[tuple[str, float]]: ...
+    def waited_ms(self, share: float) -> float | None: ...
 
 def run(
     scenario: Scenario,

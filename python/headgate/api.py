@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import pyarrow as pa
 
@@ -18,14 +19,19 @@ from headgate.scenario import Point, Scenario
 from headgate.store import Store
 
 if TYPE_CHECKING:
+    from headgate.scenario import AnyQdisc
     from headgate.why import Explanation
 
 
+One = str | Path | Scenario
+
+
+@overload
 def run(
-    scenario: str | Path | Scenario,
+    scenario: One,
     *,
     set: Iterable[str] = (),
-    qdiscs: Iterable[str] = (),
+    qdiscs: Iterable[AnyQdisc] = (),
     seeds: int | Iterable[int] | None = None,
     live: bool = False,
     out: str | Path | None = None,
@@ -33,12 +39,44 @@ def run(
     report: bool = True,
     force: bool = False,
     watcher: Watcher | None = None,
-) -> Result:
-    """Runs every discipline and seed of a scenario on all processors.
+) -> Result: ...
 
-    `scenario` is a file or a `Scenario`; `set`, `qdiscs` and `seeds` change it as in `Scenario.load`. With `out`, the
-    result goes to the folder `out/<name>-<hash8>`, where points that are finished there already are not run again
-    (unless `force`), with figures and a page if `report`. Without `out` it stays in memory and nothing is written.
+
+@overload
+def run(
+    scenario: list[One] | tuple[One, ...],
+    *,
+    set: Iterable[str] = (),
+    qdiscs: Iterable[AnyQdisc] = (),
+    seeds: int | Iterable[int] | None = None,
+    live: bool = False,
+    out: str | Path | None = None,
+    threads: int | None = None,
+    report: bool = True,
+    force: bool = False,
+    watcher: Watcher | None = None,
+) -> list[Result]: ...
+
+
+def run(
+    scenario: One | list[One] | tuple[One, ...],
+    *,
+    set: Iterable[str] = (),
+    qdiscs: Iterable[AnyQdisc] = (),
+    seeds: int | Iterable[int] | None = None,
+    live: bool = False,
+    out: str | Path | None = None,
+    threads: int | None = None,
+    report: bool = True,
+    force: bool = False,
+    watcher: Watcher | None = None,
+) -> Result | list[Result]:
+    """Runs every discipline and seed of a scenario, or of several, on all processors.
+
+    `scenario` is a file or a `Scenario`, or a list of them, whose results come back in the same order; `set`, `qdiscs`
+    and `seeds` change each as in `Scenario.load`. With `out`, a result goes to the folder `out/<name>-<hash8>`, where
+    points that are finished there already are not run again (unless `force`), with figures and a page if `report`.
+    Without `out` it stays in memory and nothing is written.
 
     `live` runs it on real packets, one point after the other and in real time (docs/guide/live.md).
 
@@ -47,16 +85,35 @@ def run(
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, found {threads}")
+    changes = list(set), list(qdiscs), seeds if seeds is None or isinstance(seeds, int) else list(seeds)
+    scenarios = [
+        _changed(each, *changes, live=live)
+        for each in (scenario if isinstance(scenario, (list, tuple)) else [scenario])
+    ]
+    # Two that are equal are one run.
+    different = list(dict.fromkeys(scenarios))
+    if out is not None and (made := [name for each in different for name in each.prototypes]):
+        raise UsageError(
+            f"{made[0]} is written in Python and no part of the scenario's text: a folder could not run from itself; "
+            "run it in memory, without `out`, and write the tables that you want to keep"
+        )
+    if out is None:
+        found = _in_memory(different, threads, watcher or Watcher())
+    else:
+        found = _into_folders(different, Path(out), threads, report, force, watcher or Watcher())
+    results = dict(zip(different, found, strict=True))
+    return [results[each] for each in scenarios] if isinstance(scenario, (list, tuple)) else results[scenarios[0]]
+
+
+def _changed(
+    scenario: One, set: list[str], qdiscs: list[AnyQdisc], seeds: int | list[int] | None, *, live: bool
+) -> Scenario:
+    """What is to be run: read, changed, and ready for real packets if that is wanted."""
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
     elif set or qdiscs or seeds is not None:
         scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
-    if live or scenario.live:
-        scenario = ready(scenario)
-    if out is None:
-        return _in_memory(scenario, threads, watcher or Watcher())
-    path = Path(out) / store.folder_name(scenario)
-    return run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher)
+    return ready(scenario) if live or scenario.live else scenario
 
 
 def load(path: str | Path) -> Result:
@@ -75,14 +132,31 @@ def run_into(
 ) -> Result:
     """Runs `scenario` into the folder `path`, as `run` does."""
     with Store.open(path, scenario, force=force) as folder:
-        try:
-            batch.fill([folder], path, threads=threads, watcher=watcher or Watcher())
-            result = Result.load(path)
-            if report and not (path / store.REPORT).is_file():
+        return _filled([folder], path, threads, report, watcher or Watcher())[0]
+
+
+def _into_folders(
+    scenarios: Sequence[Scenario], out: Path, threads: int | None, report: bool, force: bool, watcher: Watcher
+) -> list[Result]:
+    """Runs the points of all scenarios together, each into a folder of its own."""
+    paths = [out / store.folder_name(scenario) for scenario in scenarios]
+    with ExitStack() as opened:
+        pairs = zip(paths, scenarios, strict=True)
+        folders = [opened.enter_context(Store.open(path, scenario, force=force)) for path, scenario in pairs]
+        return _filled(folders, paths[0] if len(paths) == 1 else out, threads, report, watcher)
+
+
+def _filled(folders: Sequence[Store], home: Path, threads: int | None, report: bool, watcher: Watcher) -> list[Result]:
+    """Finishes the folders; `home` is what messages call them."""
+    try:
+        batch.fill(folders, home, threads=threads, watcher=watcher)
+        results = [Result.load(folder.path) for folder in folders]
+        for result, folder in zip(results, folders, strict=True):
+            if report and not (folder.path / store.REPORT).is_file():
                 write_report(result)
-        except OSError as error:
-            raise store.not_writable(path, error) from None
-        return result
+    except OSError as error:
+        raise store.not_writable(home, error) from None
+    return results
 
 
 def write_report(result: Result) -> Path:
@@ -122,22 +196,36 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
     return folder / f"{name}.png"
 
 
-def _in_memory(scenario: Scenario, threads: int | None, watcher: Watcher) -> Result:
-    """Runs all points and keeps their tables."""
-    done: dict[Point, tuple[dict[str, pa.Table], Timing]] = {}
-    proofs: dict[Point, dict[str, Any]] = {}
+def _in_memory(scenarios: Sequence[Scenario], threads: int | None, watcher: Watcher) -> list[Result]:
+    """Runs all points of all scenarios together and keeps their tables."""
+    done: list[dict[Point, tuple[dict[str, pa.Table], Timing]]] = [{} for _ in scenarios]
+    jobs = [_Job(number, point, scenario) for number, scenario in enumerate(scenarios) for point in scenario.points]
 
-    def job(point: Point, progress: _core.Progress) -> None:
-        recorded = streams.Memory(scenario)
-        outcome, timing, proof = run_point(scenario, point, progress, recorded.batch)
-        done[point] = (batch.tables_of(outcome) | recorded.tables(), timing)
-        if proof is not None:
-            proofs[point] = proof
+    proofs: dict[tuple[int, Point], dict[str, Any] | None] = {}
 
-    watcher.begin(len(scenario.points), 0, len(scenario.points) * scenario.duration_s)
-    threads = at_once([scenario], threads)
-    batch.supervise(scenario.points, job, lambda: len(done), None, threads, watcher)
-    result = batch.in_memory(scenario, done)
-    if scenario.live:
-        result.manifest |= store.world(scenario, [proofs[point] for point in scenario.points])
-    return result
+    def job(item: _Job, progress: _core.Progress) -> None:
+        recorded = streams.Memory(item.scenario)
+        outcome, timing, proofs[item.number, item.point] = run_point(
+            item.scenario, item.point, progress, recorded.batch
+        )
+        done[item.number][item.point] = (batch.tables_of(outcome) | recorded.tables(), timing)
+
+    watcher.begin(len(jobs), 0, sum(job.scenario.duration_s for job in jobs))
+    batch.supervise(jobs, job, lambda: sum(map(len, done)), None, at_once(scenarios, threads), watcher)
+    results = [batch.in_memory(scenario, points) for scenario, points in zip(scenarios, done, strict=True)]
+    for number, result in enumerate(results):
+        if result.scenario.live:
+            found = [proofs[number, point] for point in result.scenario.points]
+            result.manifest |= store.world(result.scenario, [proof for proof in found if proof is not None])
+    return results
+
+
+class _Job(NamedTuple):
+    """One point of the scenario of this number."""
+
+    number: int
+    point: Point
+    scenario: Scenario
+
+    def __str__(self) -> str:
+        return f"{self.scenario.name}: {self.point}" if self.number else str(self.point)

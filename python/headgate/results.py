@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,11 @@ import pyarrow.compute as pc
 from headgate import store, tables
 from headgate.errors import ResultError
 from headgate.scenario import Point, Scenario, files_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import xarray
 
 
 class Result:
@@ -138,6 +143,31 @@ class Result:
     def live(self) -> dict[str, Any] | None:
         """Of a run on real packets, how true it was (docs/reference/json.md); None of a simulation."""
         return self.manifest.get("live")
+
+    def to_pandas(self, table: str = "flows") -> pd.DataFrame:
+        """A table by name as a pandas data frame; `UsageError` if there is none, or no pandas."""
+        from headgate import frames
+
+        found = frames.table(self, table)
+        frames.library("pandas", "")
+        return found.to_pandas()
+
+    def to_polars(self, table: str = "flows") -> pl.DataFrame:
+        """A table by name as a polars data frame; `UsageError` if there is none, or no polars."""
+        from headgate import frames
+
+        found = frames.table(self, table)
+        frame: pl.DataFrame = frames.library("polars", "").from_arrow(found)
+        return frame
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The intervals as an xarray dataset: each metric over discipline, seed, link or group, and time in seconds.
+
+        Missing values are NaN. `UsageError` if xarray is not installed (`pip install 'headgate[xarray]'`).
+        """
+        from headgate import frames
+
+        return frames.dataset(self)
 
     def summary(self) -> list[dict[str, Any]]:
         """What the run showed, one entry a discipline: the `results` of the JSON document (docs/reference/json.md)."""

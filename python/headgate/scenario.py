@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import tomllib
 from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from headgate import _core
 from headgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from headgate.build.parts import Class, Flows, Link
+    from headgate.build.settings import Qdisc
+    from headgate.prototype import Discipline
+
+    AnyQdisc: TypeAlias = str | Qdisc | type[Discipline]
+    """A discipline as text, with its parameters, or one written in Python."""
 
 
 class Role(Enum):
@@ -74,13 +83,24 @@ class Scenario:
         self._core = core
         self._live = live
 
+    @property
+    def prototypes(self) -> dict[str, type[Discipline]]:
+        """Those of the disciplines that are written in Python, by name: they are no part of the scenario's text."""
+        return dict(self._core.prototypes)
+
+    @property
+    def _prototyped(self) -> list[AnyQdisc]:
+        """All disciplines if some are written in Python, else none."""
+        known = self.prototypes
+        return [known.get(name, name) for name in self.qdiscs] if known else []
+
     @classmethod
     def load(
         cls,
         path: str | Path,
         *,
         set: Iterable[str] = (),
-        qdiscs: Iterable[str] = (),
+        qdiscs: Iterable[AnyQdisc] = (),
         seeds: int | Iterable[int] | None = None,
     ) -> Scenario:
         """Reads a scenario file.
@@ -99,7 +119,7 @@ class Scenario:
         *,
         file: str = "<text>",
         set: Iterable[str] = (),
-        qdiscs: Iterable[str] = (),
+        qdiscs: Iterable[AnyQdisc] = (),
         seeds: int | Iterable[int] | None = None,
         files: Callable[[str], bytes] | None = None,
     ) -> Scenario:
@@ -114,24 +134,70 @@ class Scenario:
         if seeds is not None and not isinstance(seeds, int):
             changes.append(f"seeds={list(seeds)}")
             seeds = None
-        return cls(_core.Scenario(text, file, set=changes, qdiscs=list(qdiscs), seeds=seeds, files=files))
+        given = list(qdiscs)
+        names = [str(each) for each in given if not isinstance(each, type)]
+        # Where all are written in Python, one of the registry stands in while the rest is read.
+        read = _core.Scenario(
+            text, file, set=changes, qdiscs=names if names or not given else ["droptail"], seeds=seeds, files=files
+        )
+        return cls(with_prototypes(read, given))
 
     def changed(
-        self, *, set: Iterable[str] = (), qdiscs: Iterable[str] = (), seeds: int | Iterable[int] | None = None
+        self, *, set: Iterable[str] = (), qdiscs: Iterable[AnyQdisc] = (), seeds: int | Iterable[int] | None = None
     ) -> Scenario:
         """The scenario with the changes of `load`; it keeps its inputs and can name no other files."""
-        kept = self.inputs
-
-        def files(path: str) -> bytes:
-            if path not in kept:
-                raise FileNotFoundError(errno.ENOENT, "it is none of the scenario's inputs", path)
-            return kept[path]
-
-        changed = Scenario.parse(self.to_toml(), set=set, qdiscs=qdiscs, seeds=seeds, files=files)
+        changed = Scenario.parse(
+            self.to_toml(), set=set, qdiscs=list(qdiscs) or self._prototyped, seeds=seeds, files=self._kept
+        )
         return changed.on_real_packets() if self._live else changed
+
+    def replace(self, **changed: Any) -> Scenario:
+        """The scenario with other keywords of `Network`, such as `flows`, `links`, `qdiscs` or `duration`."""
+        from headgate.build.network import Network
+
+        said = tomllib.loads(self.to_toml())
+        parts = {"links": self.links, "flows": self.flows, "classes": self.classes}
+        top = {name: value for name, value in said.items() if name not in ("link", "tcp", "udp", "class")}
+        top["qdiscs"] = self._prototyped or self.qdiscs
+        made = Network(**{"files": self._kept, **top, **parts, **changed})
+        return made.on_real_packets() if self._live else made
+
+    @property
+    def flows(self) -> list[Flows]:
+        """The groups of flows as `tcp(...)` and `udp(...)` make them, with every key; TCP before UDP."""
+        from headgate.build.parts import Tcp, Udp
+
+        said = tomllib.loads(self.to_toml())
+        return [*map(Tcp.of, said.get("tcp", [])), *map(Udp.of, said.get("udp", []))]
+
+    @property
+    def links(self) -> list[Link]:
+        """The links as `link(...)` makes them, with every key."""
+        from headgate.build.parts import Link
+
+        said = tomllib.loads(self.to_toml())["link"]
+        return [Link.of(table) for table in (said if isinstance(said, list) else [said])]
+
+    @property
+    def classes(self) -> list[Class]:
+        """The classes as `class_(...)` makes them, with every key."""
+        from headgate.build.parts import Class
+
+        return [Class.of(table) for table in tomllib.loads(self.to_toml()).get("class", [])]
+
+    def _kept(self, path: str) -> bytes:
+        """The bytes of an input."""
+        kept = self.inputs
+        if path not in kept:
+            raise FileNotFoundError(errno.ENOENT, "it is none of the scenario's inputs", path)
+        return kept[path]
 
     def on_real_packets(self) -> Scenario:
         """The same scenario, to be run on real packets (Linux); `UsageError` if it cannot be."""
+        if self.prototypes:
+            raise UsageError(
+                f"on real packets: {next(iter(self.prototypes))} is written in Python, for simulations alone"
+            )
         try:
             _core.check_live(self._core)
         except AttributeError:
@@ -232,8 +298,34 @@ class Scenario:
         """The files that the scenario names, by the paths that its canonical form gives them."""
         return dict(self._core.inputs)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self._said == other._said
+
+    def __hash__(self) -> int:
+        return hash(self._said)
+
+    @property
+    def _said(self) -> tuple[object, ...]:
+        """What makes it another than others."""
+        return self.to_toml(), tuple(self.inputs.items()), tuple(self.prototypes.items()), self._live
+
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, qdiscs={self.qdiscs!r}, seeds={self.seeds!r})"
+
+
+def with_prototypes(core: _core.Scenario, qdiscs: list[AnyQdisc]) -> _core.Scenario:
+    """The scenario with those of `qdiscs` that are written in Python ; `UsageError` if two have one name."""
+    if not any(isinstance(each, type) for each in qdiscs):
+        return core
+    from headgate import prototype
+
+    made = [each if prototype.is_one(each) else None for each in qdiscs]
+    names = [each.__name__ for each in made if each is not None]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two disciplines written in Python are called {twice[0]}")
+    return core.with_prototypes(
+        [None if each is None else (each.__name__, each, prototype.maker(each)) for each in made]
+    )
 
 
 def _decode(data: bytes, file: str) -> str:

@@ -13,6 +13,8 @@ mod live;
 #[cfg(target_os = "linux")]
 mod live_run;
 mod outcome;
+mod port;
+mod prototype;
 mod registry;
 mod run;
 mod scenario;
@@ -36,6 +38,10 @@ mod _core {
     use crate::live_run::{check_live, run_live};
     #[pymodule_export]
     use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::port::Port;
+    #[pymodule_export]
+    use crate::prototype::Acts;
     #[pymodule_export]
     use crate::registry::{Discipline, NamedValues, Parameter, discipline, disciplines, reasons};
     #[pymodule_export]

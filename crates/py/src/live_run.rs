@@ -12,6 +12,7 @@ use pyo3::types::{PyCFunction, PyDict};
 
 use crate::errors::Stopped;
 use crate::outcome::Outcome;
+use crate::prototype::Failure;
 use crate::run::{Progress, Told, watched};
 use crate::scenario::Scenario;
 use crate::view;
@@ -38,7 +39,7 @@ pub fn run_live<'py>(
     on_link: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Bound<'py, PyDict>, Vec<String>)> {
     let scenario = &scenario.0;
-    let told = Told { on_batch, on_capture: None };
+    let told = Told { on_batch, on_capture: None, failure: Failure::default() };
     let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
         let mut show = |window| on_link.iter().for_each(|told| tell(told, &window));
         run::run_shown(scenario, qdisc, seed, watch, &mut show)

@@ -14,6 +14,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::Stopped;
 use crate::outcome::{Outcome, Run, to_python};
+use crate::prototype::{Failure, Prototypes};
 use crate::scenario::Scenario;
 
 /// Rows are handed to Python in batches of about this many.
@@ -61,6 +62,8 @@ pub struct Told {
     pub on_batch: Option<Py<PyAny>>,
     /// Called with a link's name and the next bytes of its pcapng file.
     pub on_capture: Option<Py<PyAny>>,
+    /// What went wrong in a discipline written in Python: it ends the run.
+    pub failure: Failure,
 }
 
 /// Adds up simulated time, hands on what is recorded, and says when to stop.
@@ -115,7 +118,7 @@ impl Watcher {
 impl Watch for Watcher {
     fn goes_on(&mut self, now: Time) -> bool {
         self.advance(now.as_nanos());
-        self.failed.is_none() && !self.shared.stop.load(Ordering::Relaxed)
+        self.failed.is_none() && !self.told.failure.any() && !self.shared.stop.load(Ordering::Relaxed)
     }
 
     fn events(&mut self, batch: &EventBatch) {
@@ -167,7 +170,7 @@ pub fn watched<T: Send, E: Send>(
         }
         ran
     });
-    watcher.failed.map_or(Ok((run, ran)), Err)
+    watcher.told.failure.take(py).or(watcher.failed).map_or(Ok((run, ran)), Err)
 }
 
 /// Runs `scenario` with its discipline number `qdisc_index` and `seed`. Other Python threads go on meanwhile.
@@ -185,9 +188,12 @@ pub fn run(
     on_batch: Option<Py<PyAny>>,
     on_capture: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let scenario = &scenario.0;
-    let simulate = |qdisc: &Qdisc, watch: &mut dyn Watch| headgate_sim::run(scenario, qdisc, seed, watch);
-    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, Told { on_batch, on_capture }, simulate)?;
+    let Scenario(scenario, known) = scenario;
+    let foreign = Prototypes { known, failure: Failure::default() };
+    let told = Told { on_batch, on_capture, failure: foreign.failure.clone() };
+    let simulate =
+        |qdisc: &Qdisc, watch: &mut dyn Watch| headgate_sim::run_with(scenario, qdisc, seed, watch, &foreign);
+    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, told, simulate)?;
     match ran {
         Err(RunError::Stopped) => Err(Stopped::new_err("stopped before the end")),
         Err(error) => Err(PyRuntimeError::new_err(format!("{}: {error}", run.qdisc))),

@@ -1,15 +1,19 @@
 //! A scenario as Python sees it.
 
 use headgate_measure::{Due, dues};
-use headgate_scenario::{Changes, Events, Files, Group, INPUTS, UdpCc};
+use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc, UdpCc};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::refused;
+use crate::prototype::Prototyped;
 
 /// Name, kind (`tcp` or `udp`), number of flows, the rate of each in bits per second (None where congestion control or a
 /// source of its own sets it); whether they are responsive, greedy and brief ([`Due`]).
 type GroupRow = (String, &'static str, u32, Option<f64>, bool, bool, bool);
+
+/// Name, class and maker of a discipline written in Python.
+type Made = (String, Py<PyAny>, Py<PyAny>);
 
 /// A callable that gives the bytes of the file at a path, or raises `OSError`.
 struct Loader<'a, 'py>(&'a Bound<'py, PyAny>);
@@ -27,7 +31,7 @@ impl Files for Loader<'_, '_> {
 
 /// A scenario that was read and checked.
 #[pyclass(frozen, module = "headgate._core")]
-pub struct Scenario(pub headgate_scenario::Scenario);
+pub struct Scenario(pub headgate_scenario::Scenario, pub Vec<Prototyped>);
 
 #[pymethods]
 impl Scenario {
@@ -48,7 +52,27 @@ impl Scenario {
             None => headgate_scenario::Scenario::read(text, file, &changes),
             Some(files) => headgate_scenario::Scenario::read_with(text, file, &changes, &Loader(files)),
         };
-        read.map(Scenario).map_err(|error| refused(py, error))
+        read.map(|scenario| Scenario(scenario, Vec::new())).map_err(|error| refused(py, error))
+    }
+
+    /// The same scenario with disciplines written in Python among its own, which it names: name, class and maker each, or
+    /// None for the next of its own disciplines.
+    fn with_prototypes(&self, made: Vec<Option<Made>>) -> Scenario {
+        let mut scenario = self.0.clone();
+        let mut own = std::mem::take(&mut scenario.qdiscs).into_iter();
+        let next = |made: &Option<Made>| match made {
+            Some((name, ..)) => Some(Qdisc::named(name)),
+            None => own.next(),
+        };
+        scenario.qdiscs = made.iter().filter_map(next).collect();
+        let named = made.into_iter().flatten();
+        Scenario(scenario, named.map(|(name, class, maker)| Prototyped { name, class, maker }).collect())
+    }
+
+    /// Name and class of each discipline written in Python.
+    #[getter]
+    fn prototypes(&self, py: Python<'_>) -> Vec<(String, Py<PyAny>)> {
+        self.1.iter().map(|prototyped| (prototyped.name.clone(), prototyped.class.clone_ref(py))).collect()
     }
 
     /// The files that the scenario names, by the paths of its canonical form.

@@ -18,5 +18,6 @@ mod traffic;
 mod wakes;
 mod world;
 
-pub use run::{RunError, run};
+pub use queueing::Foreign;
+pub use run::{RunError, run, run_with};
 pub use segment::{Block, Blocks};

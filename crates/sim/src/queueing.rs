@@ -2,12 +2,30 @@
 
 use headgate_core::disciplines::{Droptail, DroptailConfig};
 use headgate_core::{
-    Backlog, BuildError, Class, Cx, Discipline, FlowId, Params, Place, Qdisc, Rate, Rng, Time, registry,
+    Backlog, BuildError, Class, Cx, Discipline, FlowId, Limit, Params, Place, Qdisc, Rate, Rng, Time, registry,
 };
 use headgate_scenario::{Hop, Scenario};
 
 use crate::classified::Classified;
 use crate::segment::{Segment, SimPacket};
+
+/// Disciplines that the registry does not know, from whoever runs a scenario.
+pub trait Foreign {
+    /// The discipline that `qdisc` names, for a queue with room for `limit` at `place`; none if it is not one of these.
+    fn boxed<T: Copy + 'static>(
+        &self,
+        qdisc: &Qdisc,
+        limit: Limit,
+        place: &Place<'_>,
+    ) -> Option<Box<dyn Discipline<T>>>;
+}
+
+/// None.
+impl Foreign for () {
+    fn boxed<T: Copy + 'static>(&self, _: &Qdisc, _: Limit, _: &Place<'_>) -> Option<Box<dyn Discipline<T>>> {
+        None
+    }
+}
 
 /// DropTail, which most links have, is compiled in; any other stands behind a pointer.
 pub enum Queueing {
@@ -18,7 +36,7 @@ pub enum Queueing {
 }
 
 impl Queueing {
-    /// The discipline `qdisc` at `hop`, which draws its key from the stream of `label`.
+    /// The discipline `qdisc`, of the registry or `foreign`, at `hop`, which draws its key from the stream of `label`.
     ///
     /// # Errors
     /// What is wrong with its settings.
@@ -28,6 +46,7 @@ impl Queueing {
         (hop, label): (Hop, &str),
         classes: &[Class],
         seed: u64,
+        foreign: &impl Foreign,
     ) -> Result<Queueing, BuildError> {
         let simplex = scenario.simplex(hop);
         let settings = qdisc.settings_with(simplex.limit);
@@ -38,11 +57,22 @@ impl Queueing {
             return Ok(Queueing::Droptail(Droptail::new(config, &place)?));
         }
         if scenario.classifies() {
-            let inner = registry::boxed(&qdisc.name, &settings, &place)?;
+            let inner = built(qdisc, &settings, simplex.limit, &place, foreign)?;
             return Ok(Queueing::Other(Box::new(Classified::new(inner, scenario, hop))));
         }
-        Ok(Queueing::Other(registry::boxed(&qdisc.name, &settings, &place)?))
+        built(qdisc, &settings, simplex.limit, &place, foreign).map(Queueing::Other)
     }
+}
+
+/// A discipline behind a pointer.
+fn built<T: Copy + 'static>(
+    qdisc: &Qdisc,
+    settings: &[(&str, &str)],
+    limit: Limit,
+    place: &Place<'_>,
+    foreign: &impl Foreign,
+) -> Result<Box<dyn Discipline<T>>, BuildError> {
+    foreign.boxed(qdisc, limit, place).map_or_else(|| registry::boxed(&qdisc.name, settings, place), Ok)
 }
 
 /// What a discipline is told of its place.

@@ -10,7 +10,7 @@ use crate::hosts::Hosts;
 use crate::link::Link;
 use crate::medium::Medium;
 use crate::queue::Queue;
-use crate::queueing::Queueing;
+use crate::queueing::{Foreign, Queueing};
 use crate::sampler::Sampler;
 use crate::world::World;
 
@@ -20,20 +20,34 @@ use crate::world::World;
 /// # Errors
 /// [`RunError::Build`] if a discipline cannot be built, [`RunError::Stopped`] if the watcher asks to stop.
 pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch) -> Result<Outcome, RunError> {
-    let links = links(scenario, qdisc, seed)?;
+    run_with(scenario, qdisc, seed, watch, &())
+}
+
+/// The same where disciplines may be ones that `foreign` makes.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_with(
+    scenario: &Scenario,
+    qdisc: &Qdisc,
+    seed: u64,
+    watch: &mut dyn Watch,
+    foreign: &impl Foreign,
+) -> Result<Outcome, RunError> {
+    let links = links(scenario, qdisc, seed, foreign)?;
     let mut queue = Queue::new(typical_gap(scenario));
     let hosts = Hosts::new(scenario, seed, &mut queue);
     World::new(queue, links, hosts, Sampler::new(scenario)).run(scenario, watch)
 }
 
 /// Every direction of every link.
-fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64) -> Result<Vec<Link>, RunError> {
+fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) -> Result<Vec<Link>, RunError> {
     let classes = scenario.shares();
     let link = |hop: Hop| {
         let simplex = scenario.simplex(hop);
         let label = label(scenario, hop);
         let named = simplex.qdisc.as_ref().unwrap_or(qdisc);
-        let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed)?;
+        let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed, foreign)?;
         let log = if simplex.qdisc.is_none() {
             EventLog::new(hop.number(), scenario.record.events, &discipline)
         } else {

@@ -45,12 +45,15 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
         return panels.axes
 
 
-def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
+def gauges(result: Result, qdisc: str | None = None, gauge: str | None = None, ax: Axes | None = None) -> list[Axes]:
     """What the disciplines themselves watch and control, over time: one panel a gauge, disciplines in rows.
 
-    Returns no axes if no discipline has a gauge.
+    Of the discipline `qdisc` alone if it is given; with `gauge` and `ax`, that gauge of it on these axes. Returns no
+    axes if no discipline has a gauge.
     """
     with style.applied():
+        if gauge is not None or ax is not None:
+            return [_gauge(result, qdisc, gauge, ax)]
         known = data.qdiscs(result)
         looks = style.looks(known)
         watched = {name: data.gauges(result, name, points(_GAUGES_ACROSS)) for name in chosen(known, qdisc)}
@@ -67,12 +70,7 @@ def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
         for down, row in enumerate(rows):
             for across, (name, gauge, line) in enumerate(row):
                 axes = figure.add_subplot(len(rows), columns, down * columns + across + 1)
-                unit, shown = gauge_shown(gauge, line)
-                _line(result, axes, shown, looks[name].colour)
-                _fit_settled(axes, shown, result.scenario.warmup_s)
-                title = style.fold(f"{looks[name].label}: {gauge_title(gauge)}", 96 // columns)
-                axes.set_title(title, color=looks[name].colour, fontsize=9.5)
-                axes.set_ylabel(unit)
+                _panel(result, axes, looks[name], (gauge, line), 96 // columns)
                 if down == len(rows) - 1 or across >= len(rows[down + 1]):
                     axes.set_xlabel("Time (s)")
                 else:
@@ -81,6 +79,32 @@ def gauges(result: Result, qdisc: str | None = None) -> list[Axes]:
         scale = " Scales fit the time after it." if result.scenario.warmup_s > 0 else ""
         heading(figure, "What the disciplines watch and control over time", _note(result) + scale)
         return drawn
+
+
+def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, data.Series], letters: int) -> None:
+    """One gauge; its title has so many letters in a line."""
+    gauge, line = watched
+    unit, shown = gauge_shown(gauge, line)
+    _line(result, axes, shown, look.colour)
+    _fit_settled(axes, shown, result.scenario.warmup_s)
+    axes.set_title(style.fold(f"{look.label}: {gauge_title(gauge)}", letters), color=look.colour, fontsize=9.5)
+    axes.set_ylabel(unit)
+
+
+def _gauge(result: Result, qdisc: str | None, gauge: str | None, ax: Axes | None) -> Axes:
+    """One gauge of one discipline, on the axes that the caller brought or on new ones."""
+    known = data.qdiscs(result)
+    names = chosen(known, qdisc)
+    found = data.gauges(result, names[0], points(1))
+    if len(names) > 1 or gauge not in found:
+        gauges = ", ".join(found) or "none"
+        raise ValueError(
+            f"one axes holds one gauge of one discipline: qdisc= one of {', '.join(known)}, gauge= one of {gauges}"
+        )
+    axes = ax if ax is not None else new_figure(3.0).add_subplot()
+    _panel(result, axes, style.looks(known)[names[0]], (gauge, found[gauge]), 96)
+    axes.set_xlabel("Time (s)")
+    return axes
 
 
 def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> None:

@@ -1,0 +1,314 @@
+//! A discipline written in Python behind the same trait as all others.
+//!
+//! The adaptor holds the packets and Python sees numbered descriptions of them, so that a packet can be neither lost nor
+//! made: what Python sends, drops or marks must be a packet that waits. The first exception ends the discipline: it is kept
+//! for whoever runs it, and from then on nothing leaves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use headgate_core::{Backlog, Cx, Discipline, Ecn, Limit, Packet, Place, Qdisc, Rng, Time, Why};
+use headgate_sim::Foreign;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::port::row;
+
+/// The first exception of a discipline, for whoever runs it.
+#[derive(Clone, Default)]
+pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    /// Keeps `error` if it is the first.
+    fn keep(&self, error: PyErr) {
+        lock(&self.0).get_or_insert(error);
+    }
+
+    /// Whether there was any.
+    pub fn any(&self) -> bool {
+        lock(&self.0).is_some()
+    }
+
+    /// The exception; it stays.
+    pub fn take(&self, py: Python<'_>) -> Option<PyErr> {
+        lock(&self.0).as_ref().map(|error| error.clone_ref(py))
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What Python asked for in one call, and what it may know.
+struct Call {
+    rng: Rng,
+    /// The ECN field of what waits, by number.
+    waiting: BTreeMap<u64, Ecn>,
+    /// In order: the packet, why, and whether it is dropped.
+    asked: Vec<(u64, Why, bool)>,
+}
+
+/// What a call of a discipline written in Python acts through.
+#[pyclass(frozen, module = "headgate._core")]
+pub struct Acts(Mutex<Call>);
+
+#[pymethods]
+impl Acts {
+    /// A number drawn evenly from [0, 1), of the port's own random stream.
+    fn random(&self) -> f64 {
+        lock(&self.0).rng.unit()
+    }
+
+    /// Drops the packet of this number.
+    fn drop(&self, number: u64, why: &str) -> PyResult<()> {
+        let why = reason(why)?;
+        let mut call = lock(&self.0);
+        call.waiting.remove(&number).ok_or_else(|| gone(number))?;
+        call.asked.push((number, why, true));
+        Ok(())
+    }
+
+    /// Marks the packet if `ecn` and it can carry a mark, else drops it; whether it goes on.
+    fn signal(&self, number: u64, why: &str, ecn: bool) -> PyResult<bool> {
+        let named = reason(why)?;
+        let mut call = lock(&self.0);
+        let field = call.waiting.get_mut(&number).ok_or_else(|| gone(number))?;
+        if !(ecn && field.is_capable()) {
+            std::mem::drop(call);
+            return self.drop(number, why).map(|()| false);
+        }
+        *field = Ecn::Ce;
+        call.asked.push((number, named, false));
+        Ok(true)
+    }
+}
+
+fn reason(word: &str) -> PyResult<Why> {
+    let names = || Why::ALL.map(Why::name).join(", ");
+    let found = Why::ALL.into_iter().find(|why| why.name() == word);
+    found.ok_or_else(|| PyValueError::new_err(format!("no reason is called {word:?} (known: {})", names())))
+}
+
+fn gone(number: u64) -> PyErr {
+    PyValueError::new_err(format!("packet {number} does not wait here: it was sent or dropped before"))
+}
+
+/// A discipline written in Python.
+pub struct Prototype<T> {
+    /// The object with its methods; none if it could not be made.
+    object: Option<Py<PyAny>>,
+    acts: Option<Py<Acts>>,
+    held: BTreeMap<u64, Packet<T>>,
+    bytes: u64,
+    next: u64,
+    gauges: Vec<&'static str>,
+    failure: Failure,
+}
+
+impl<T> Prototype<T> {
+    /// Calls `maker(limit_packets, limit_bytes, rate_bps, mean_packet, key)` for the discipline; an exception stands in `failure`.
+    pub fn new(maker: &Py<PyAny>, limit: Limit, place: &Place<'_>, failure: &Failure) -> Prototype<T> {
+        let (packets, bytes) = match limit {
+            Limit::Packets(most) => (Some(most), None),
+            Limit::Bytes(most) => (None, Some(most)),
+        };
+        let arguments = (packets, bytes, place.rate.as_bits(), place.mean_packet, place.key);
+        let made = Python::attach(|py| {
+            let object = maker.call1(py, arguments)?;
+            let call = Call { rng: Rng::new(0), waiting: BTreeMap::new(), asked: Vec::new() };
+            let gauges: Vec<String> = object.call_method0(py, "gauge_names")?.extract(py)?;
+            Ok((object, Py::new(py, Acts(Mutex::new(call)))?, gauges))
+        });
+        let (object, acts, gauges) = match made {
+            Ok((object, acts, gauges)) => (Some(object), Some(acts), gauges),
+            Err(error) => {
+                failure.keep(error);
+                (None, None, Vec::new())
+            }
+        };
+        let gauges = gauges.into_iter().map(known_name).collect();
+        Prototype { object, acts, held: BTreeMap::new(), bytes: 0, next: 0, gauges, failure: failure.clone() }
+    }
+
+    /// Calls a method, does what it asked for, and gives what it returned; None after a failure.
+    fn call(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        arguments: impl FnOnce(Python<'_>, &Py<PyAny>, &Py<Acts>) -> PyResult<Option<u64>>,
+    ) -> Option<u64> {
+        if self.failure.any() {
+            return None;
+        }
+        let (Some(object), Some(acts)) = (&self.object, &self.acts) else { return None };
+        let (given, asked) = Python::attach(|py| {
+            let of = acts.get();
+            std::mem::swap(&mut lock(&of.0).rng, cx.rng);
+            let given = arguments(py, object, acts);
+            let mut call = lock(&of.0);
+            std::mem::swap(&mut call.rng, cx.rng);
+            (given, std::mem::take(&mut call.asked))
+        });
+        for (number, why, dropped) in asked {
+            self.act(cx, number, why, dropped);
+        }
+        given.unwrap_or_else(|error| {
+            self.failure.keep(error);
+            None
+        })
+    }
+
+    /// Drops or marks a packet that waits.
+    fn act(&mut self, cx: &mut Cx<'_, T>, number: u64, why: Why, dropped: bool) {
+        let Some(packet) = self.held.remove(&number) else { return };
+        self.bytes -= u64::from(packet.bytes);
+        if dropped {
+            cx.drop(packet, why);
+        } else if let Some(packet) = cx.signal(packet, why, true) {
+            self.bytes += u64::from(packet.bytes);
+            self.held.insert(number, packet);
+        }
+    }
+
+    /// Takes out the packet of this number, which Python sends.
+    fn sent(&mut self, number: u64) -> Option<Packet<T>> {
+        let packet = self.held.remove(&number);
+        match &packet {
+            Some(packet) => {
+                self.bytes -= u64::from(packet.bytes);
+                if let Some(acts) = &self.acts {
+                    lock(&acts.get().0).waiting.remove(&number);
+                }
+            }
+            None => self.failure.keep(gone(number)),
+        }
+        packet
+    }
+
+    fn fail(&self, why: &str) {
+        self.failure.keep(PyRuntimeError::new_err(why.to_string()));
+    }
+
+    /// When the discipline says that it is ready, if it does: nanoseconds.
+    fn says_ready(&self, now: Time) -> PyResult<Option<u64>> {
+        let Some(object) = &self.object else { return Ok(None) };
+        Python::attach(|py| object.call_method1(py, "ready_ns", (now.as_nanos(),))?.extract(py))
+    }
+}
+
+impl<T> Discipline<T> for Prototype<T> {
+    fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        let (number, now) = (self.next, cx.now.as_nanos());
+        self.next += 1;
+        let seen = row(&packet, number);
+        if let Some(acts) = &self.acts {
+            lock(&acts.get().0).waiting.insert(number, packet.ecn);
+        }
+        self.bytes += u64::from(packet.bytes);
+        self.held.insert(number, packet);
+        self.call(cx, |py, object, acts| object.call_method1(py, "on_enqueue", (seen, now, acts)).map(|_| None));
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+        let now = cx.now;
+        let number = self.call(cx, |py, object, acts| {
+            let given = object.call_method1(py, "on_dequeue", (now.as_nanos(), acts))?;
+            given.extract(py).map_err(|_| PyTypeError::new_err("dequeue gives a packet or None"))
+        });
+        if let Some(number) = number {
+            return self.sent(number);
+        }
+        // A host would ask again at once, for ever.
+        if !self.held.is_empty() && !self.failure.any() {
+            match self.says_ready(now) {
+                Ok(Some(ready)) if ready > now.as_nanos() => {}
+                Ok(_) => self.fail(&format!(
+                    "dequeue gave nothing, though {} packets wait (the first is packet {}): a discipline that holds packets \
+                     back says with ready_at when the next may leave, and one that gives a packet up drops it",
+                    self.held.len(),
+                    self.held.keys().next().copied().unwrap_or_default()
+                )),
+                Err(error) => self.failure.keep(error),
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        Backlog { packets: self.held.len() as u32, bytes: self.bytes }
+    }
+
+    fn ready_at(&self, now: Time) -> Option<Time> {
+        if self.held.is_empty() || self.failure.any() {
+            return None;
+        }
+        match self.says_ready(now) {
+            Ok(ready) => Some(ready.map_or(now, Time::from_nanos)),
+            Err(error) => {
+                self.failure.keep(error);
+                None
+            }
+        }
+    }
+
+    fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        let (before, now) = (self.held.len(), cx.now.as_nanos());
+        self.call(cx, |py, object, acts| object.call_method1(py, "on_shed", (now, acts)).map(|_| None));
+        if before > 0 && self.held.len() >= before && !self.failure.any() {
+            self.fail("shed dropped no packet, though some wait");
+        }
+    }
+
+    fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let Some(object) = &self.object else { return };
+        let told: PyResult<Vec<f64>> = Python::attach(|py| object.call_method0(py, "gauge_values")?.extract(py));
+        match told {
+            Ok(values) if values.len() == self.gauges.len() => {
+                self.gauges.iter().zip(values).for_each(|(name, value)| gauge(name, value));
+            }
+            Ok(_) => self.fail("observe names the same gauges every time"),
+            Err(error) => self.failure.keep(error),
+        }
+    }
+}
+
+/// A gauge's name for as long as the process lives. Each is kept once: there are as many as programs write down.
+fn known_name(name: String) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = lock(&NAMES);
+    if let Some(known) = names.get(name.as_str()) {
+        return known;
+    }
+    let kept: &'static str = name.leak();
+    names.insert(kept);
+    kept
+}
+
+/// A discipline written in Python that a scenario names.
+pub struct Prototyped {
+    /// The class's name, by which the scenario knows it.
+    pub name: String,
+    /// The class.
+    pub class: Py<PyAny>,
+    /// What makes one at a place.
+    pub maker: Py<PyAny>,
+}
+
+/// The disciplines written in Python that a scenario names, for a run of it.
+pub struct Prototypes<'a> {
+    /// All of them.
+    pub known: &'a [Prototyped],
+    /// The first exception of any.
+    pub failure: Failure,
+}
+
+impl Foreign for Prototypes<'_> {
+    fn boxed<T: Copy + 'static>(
+        &self,
+        qdisc: &Qdisc,
+        limit: Limit,
+        place: &Place<'_>,
+    ) -> Option<Box<dyn Discipline<T>>> {
+        let found = self.known.iter().find(|prototyped| prototyped.name == qdisc.name)?;
+        Some(Box::new(Prototype::new(&found.maker, limit, place, &self.failure)))
+    }
+}

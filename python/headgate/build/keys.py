@@ -1,0 +1,177 @@
+"""The keys of each section of a scenario file as keywords: docs/guide/scenarios.md says what each means.
+
+A quantity is a text with its unit, as in a file, or a number in the unit that its type names here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypedDict
+
+from headgate.build.settings import Qdisc, Traffic
+
+Time = Annotated[str | float, "s"]
+"""A time: `"32ms"`, or a number of seconds."""
+Rate = Annotated[str | float, "bit/s"]
+"""A rate: `"10Mbit/s"`, or a number of bits per second."""
+Size = Annotated[str | int, "B"]
+"""A size: `"1500B"`, or a number of bytes."""
+Room = Annotated[str | int, "p"]
+"""Room in a queue: `"100p"`, `"200KB"`, or a number of packets."""
+Start = Annotated[str | float | tuple[float | str, float | str] | Mapping[str, Any], "s"]
+"""When flows start: a time, two to draw from, or a table."""
+Several = str | int | Sequence[str | int]
+"""One value, or several of which any will do."""
+
+
+class AccessKeys(TypedDict, total=False):
+    """A link of each flow's own."""
+
+    rate: Rate
+    delay: Time
+
+
+class StepKeys(TypedDict, total=False):
+    """One step of a schedule of rates."""
+
+    at: Time
+    rate: Rate
+
+
+class DirectionKeys(TypedDict, total=False):
+    """One direction of a link."""
+
+    rate: Rate
+    schedule: Sequence[StepKeys]
+    schedule_period: Time
+    trace: str
+    loss: float
+    loss_burst: float
+    jitter: Time
+    reorder: float
+    reorder_by: Time
+    limit: Room
+    qdisc: str | Qdisc
+
+
+class BothWays(DirectionKeys, total=False):
+    """A link, both ways."""
+
+    delay: Time
+    reverse: DirectionKeys
+
+
+class LinkKeys(BothWays, total=False):
+    """`[[link]]`; `from` is written `from_`."""
+
+    name: str
+    from_: str
+    to: str
+
+
+class GroupKeys(TypedDict, total=False):
+    """What `[[tcp]]` and `[[udp]]` share."""
+
+    name: str
+    profile: str
+    flows: int
+    from_: str
+    to: str
+    route: Sequence[str]
+    traffic: str | Traffic | Mapping[str, Any]
+    cc: str
+    packet: Size
+    header: Size
+    access: AccessKeys
+    sender: AccessKeys
+    receiver: AccessKeys
+    rtt: Time
+    start: Start
+    stop: Time
+    ecn: bool
+    source: str
+    destination: str
+    source_port: int | str
+    destination_port: int | str
+    dscp: int | str
+    label: str
+
+
+class TcpKeys(GroupKeys, total=False):
+    """`[[tcp]]`."""
+
+    ack: Size
+    window: int
+    initial_window: int
+    initial_ssthresh: int | str
+    delayed_ack: Time
+    initial_rto: Time
+    min_rto: Time
+    max_rto: Time
+    rto_granularity: Time
+    limited_transmit: bool
+    pacing: bool
+    rack: bool
+    prr: bool
+    ecn_timeout: bool
+    ecn_retransmits: bool
+    idle_restart: bool
+    accecn: bool
+    hystart: bool
+    abe: bool
+    overhead: Time
+
+
+class UdpKeys(GroupKeys, total=False):
+    """`[[udp]]`."""
+
+    rate: Rate
+    feedback: Size
+    jitter: float
+
+
+class ClassKeys(TypedDict, total=False):
+    """`[[class]]`."""
+
+    name: str
+    parent: str
+    weight: float
+    protocol: Several
+    source: Several
+    destination: Several
+    source_port: Several
+    destination_port: Several
+    dscp: Several
+    label: Several
+
+
+class ClassifyKeys(TypedDict, total=False):
+    """`[classify]`."""
+
+    flow: str
+
+
+class RecordKeys(TypedDict, total=False):
+    """`[record]`."""
+
+    interval: Time
+    events: str
+    flows: Sequence[str]
+    flow_interval: Time
+    capture: Sequence[str]
+
+
+class TopKeys(TypedDict, total=False):
+    """What stands at the top, and what is recorded."""
+
+    name: str
+    about: str
+    duration: Time
+    warmup: Time
+    seeds: int | Sequence[int]
+    classify: ClassifyKeys
+    record: RecordKeys
+
+
+class DumbbellKeys(TopKeys, BothWays, total=False):
+    """The keys at the top, and those of the one link."""

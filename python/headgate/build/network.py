@@ -1,0 +1,134 @@
+"""Whole scenarios in code. They are written as a file and read as one, so that everything is checked in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from headgate import _core
+from headgate.build import keys
+from headgate.build.parts import Class, Flows, Link, Part
+from headgate.build.values import section, toml
+from headgate.scenario import Scenario, files_in, with_prototypes
+
+if TYPE_CHECKING:
+    from headgate.scenario import AnyQdisc
+
+#: What has no default in a file.
+NAMES = {"Dumbbell": "dumbbell", "Network": "network"}
+DURATION = "30s"
+
+
+class Dumbbell(Scenario):
+    """A scenario of one bottleneck between access links.
+
+    >>> Dumbbell(rate="10Mbit/s", delay="10ms", limit="100p",
+    ...          flows=[tcp(9, cc="newreno", rtt="32ms"), udp("5Mbit/s")], qdiscs=[qdisc("sfb", bins=23), "red"])
+
+    Keywords are the keys of a file's `[link]` and those at its top (docs/guide/scenarios.md), `flows` the groups, TCP
+    and UDP in any order. `name` is `dumbbell` and `duration` 30 s unless they are given. Quantities are texts or
+    numbers: of seconds, bits per second, bytes, or packets of room. Files (`trace`) are looked for in `folder`.
+
+    Raises `UsageError` for a keyword that there is not, and `ScenarioError` for a bad value; `argument` says which.
+    """
+
+    def __init__(
+        self,
+        *,
+        flows: Flows | Iterable[Flows],
+        qdiscs: Iterable[AnyQdisc],
+        classes: Iterable[Class] = (),
+        folder: str | Path = ".",
+        **given: Unpack[keys.DumbbellKeys],
+    ) -> None:
+        whole = section("Dumbbell()", given, keys.DumbbellKeys)
+        of_link = keys.BothWays.__annotations__.keys()
+        top = {name: value for name, value in whole.items() if name not in of_link}
+        only = {name: value for name, value in whole.items() if name in of_link}
+        super().__init__(
+            _built("Dumbbell", top | {"link": only}, (), _groups(flows), classes, qdiscs, files_in(Path(folder)))
+        )
+
+
+class Network(Scenario):
+    """A scenario of any links between nodes.
+
+    >>> Network(links=[link("A", "B", rate="10Mbit/s", delay="5ms", limit="100p")],
+    ...         flows=[tcp(4, from_="A", to="B")], qdiscs=["red"])
+
+    As `Dumbbell`, but for the links, and for `name`, which is `network` unless it is given.
+    """
+
+    def __init__(
+        self,
+        *,
+        links: Iterable[Link],
+        flows: Flows | Iterable[Flows],
+        qdiscs: Iterable[AnyQdisc],
+        classes: Iterable[Class] = (),
+        folder: str | Path = ".",
+        files: Callable[[str], bytes] | None = None,
+        **given: Unpack[keys.TopKeys],
+    ) -> None:
+        top = section("Network()", given, keys.TopKeys)
+        super().__init__(
+            _built("Network", top, list(links), _groups(flows), classes, qdiscs, files or files_in(Path(folder)))
+        )
+
+
+def _groups(flows: Flows | Iterable[Flows]) -> list[Flows]:
+    return [flows] if isinstance(flows, Flows) else list(flows)
+
+
+def _built(
+    maker: str,
+    top: Mapping[str, Any],
+    links: Sequence[Link],
+    flows: Sequence[Flows],
+    classes: Iterable[Class],
+    qdiscs: Iterable[AnyQdisc],
+    files: Callable[[str], bytes],
+) -> _core.Scenario:
+    """The compiled scenario of a document made of these parts."""
+    classes, given = list(classes), list(qdiscs)
+    # Where all are written in Python, one of the registry stands in while the rest is read.
+    names = [str(each) for each in given if not isinstance(each, type)]
+    names = names if names or not given else ["droptail"]
+    head = {"name": NAMES[maker], "duration": DURATION, "qdiscs": names, **top}
+    lines = [f"{name} = {toml(value)}\n" for name, value in head.items()]
+    text = "".join([*lines, *(part.to_toml() for part in [*links, *flows, *classes])])
+    try:
+        return with_prototypes(_core.Scenario(text, f"{maker}(...)", files=files), given)
+    except _core.ScenarioError as error:
+        raise _explained(error, maker, {"link": links, "class": classes}, flows) from None
+
+
+def _explained(
+    error: _core.ScenarioError, maker: str, parts: Mapping[str, Sequence[Part]], flows: Sequence[Flows]
+) -> _core.ScenarioError:
+    """The same error, with the argument that is to blame in place of a line that nobody wrote."""
+    argument, where = _argument(error.key, parts, flows)
+    message = error.message
+    if error.key:
+        message = message.replace(f"`{error.key}`", f"`{argument}`", 1)
+    known = f"\n  = {error.help}" if error.help else ""
+    shown = f" {where}" if where else ""
+    told = _core.ScenarioError(f"error: {message}\n --> {maker}(...): {argument or 'its arguments'}{shown}{known}")
+    told.message, told.help, told.key, told.file = message, error.help, error.key, error.file
+    told.line, told.column, told.change, told.argument = None, None, None, argument
+    return told
+
+
+def _argument(key: str, parts: Mapping[str, Sequence[Part]], flows: Sequence[Flows]) -> tuple[str, str]:
+    """The argument that a key of the document is, as in `flows[1].cc`, and the part that it is of."""
+    found = re.fullmatch(r"(tcp|udp|link|class)\[(\d+)\](.*)", key)
+    if found is None:
+        return key.removeprefix("link."), ""
+    kind, number, rest = found[1], int(found[2]), found[3]
+    if kind in ("tcp", "udp"):
+        number = [index for index, group in enumerate(flows) if kind == group.HEADING][number]
+        return f"flows[{number}]{rest}", f"of {flows[number]!r}"
+    name = {"link": "links", "class": "classes"}[kind]
+    return f"{name}[{number}]{rest}", f"of {parts[kind][number]!r}"

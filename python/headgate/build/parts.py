@@ -1,0 +1,121 @@
+"""Groups of flows, links and classes, as the parts of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, Unpack
+
+from headgate.build import keys
+from headgate.build.values import section, toml
+from headgate.errors import UsageError
+
+
+class Part:
+    """One section of a scenario, with the keys that were given; it never changes."""
+
+    HEADING: ClassVar[str]
+    KEYS: ClassVar[type]
+
+    def __init__(self, **given: Any) -> None:
+        self._given = {name: value for name, value in given.items() if value is not None}
+        self._section = section(f"{self.HEADING}()", given, self.KEYS)
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Self:
+        """The part that a table of a scenario file says."""
+        return cls(**{f"{name}_" if name == "from" else name: value for name, value in table.items()})
+
+    @property
+    def section(self) -> Mapping[str, Any]:
+        """Its keys and values, as a file has them."""
+        return dict(self._section)
+
+    def __getitem__(self, key: str) -> Any:
+        """The value of a key, as a file has it; `KeyError` if it was not given."""
+        return self._section[key]
+
+    def replace(self, **changed: Any) -> Self:
+        """The same with some keys changed; None takes one away."""
+        return type(self)(**{**self._given, **changed})
+
+    def to_toml(self) -> str:
+        """Its section of a file."""
+        lines = [f"[[{self.HEADING}]]", *(f"{name} = {toml(value)}" for name, value in self._section.items())]
+        return "\n".join(lines) + "\n"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, Part) and self._section == other._section
+
+    def __hash__(self) -> int:
+        return hash(self.to_toml())
+
+    def __repr__(self) -> str:
+        return f"{self.HEADING}({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
+
+
+class Flows(Part):
+    """A group of flows: `tcp(...)` or `udp(...)`."""
+
+
+class Tcp(Flows):
+    """Flows that slow down."""
+
+    HEADING = "tcp"
+    KEYS = keys.TcpKeys
+
+
+class Udp(Flows):
+    """Datagrams."""
+
+    HEADING = "udp"
+    KEYS = keys.UdpKeys
+
+
+class Link(Part):
+    """A link between two nodes."""
+
+    HEADING = "link"
+    KEYS = keys.LinkKeys
+
+
+class Class(Part):
+    """An aggregate of flows."""
+
+    HEADING = "class"
+    KEYS = keys.ClassKeys
+
+    def __repr__(self) -> str:
+        return super().__repr__().replace("class(", "class_(", 1)
+
+
+def tcp(flows: int | None = None, /, **given: Unpack[keys.TcpKeys]) -> Tcp:
+    """A group of TCP flows, `tcp(9, cc="newreno", rtt="32ms")`: keywords are the keys of `[[tcp]]`.
+
+    Times are texts or seconds, rates texts or bits per second, sizes texts or bytes. Raises `UsageError` for a keyword
+    that there is not; values are checked when a scenario is built.
+    """
+    return Tcp(**_with({"flows": flows}, given))
+
+
+def udp(rate: keys.Rate | None = None, /, **given: Unpack[keys.UdpKeys]) -> Udp:
+    """A group of UDP flows, `udp("5Mbit/s")`: keywords are the keys of `[[udp]]`, values as in `tcp`."""
+    return Udp(**_with({"rate": rate}, given))
+
+
+def link(from_: str | None = None, to: str | None = None, /, **given: Unpack[keys.LinkKeys]) -> Link:
+    """A link of a network, `link("A", "B", rate="10Mbit/s", delay="5ms", limit="100p")`: the keys of `[[link]]`."""
+    return Link(**_with({"from_": from_, "to": to}, given))
+
+
+def class_(name: str | None = None, /, **given: Unpack[keys.ClassKeys]) -> Class:
+    """An aggregate of flows, `class_("voice", dscp="EF", weight=3)`: the keys of `[[class]]`."""
+    return Class(**_with({"name": name}, given))
+
+
+def _with(first: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """All keywords, those that may be said without their name `first`."""
+    said = {name: value for name, value in first.items() if value is not None}
+    for name in said:
+        if name in given:
+            raise UsageError(f"{name.removesuffix('_')} is given twice: {said[name]!r} and {given[name]!r}")
+    return said | dict(given)

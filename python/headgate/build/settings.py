@@ -1,0 +1,95 @@
+"""Disciplines and sources of traffic with their parameters as keywords: the registry says which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from headgate import _core
+from headgate.build.values import amount
+from headgate.errors import UsageError, meant
+
+#: The unit of a number, by the kind of parameter that it is for; what is not here has none.
+UNITS = {
+    "time": "s",
+    "rate": "bit/s",
+    "time or distribution": "s",
+    "bytes": "B",
+    "size or distribution": "B",
+    "size or distribution, or endless": "B",
+    "packets or bytes": "p",
+    "packets, bytes or share of the limit": "p",
+}
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A name of the registry, and parameters with their values as text."""
+
+    name: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{key}={value}" for key, value in self.settings)
+        return f"{self.name}:{settings}" if settings else self.name
+
+
+class Qdisc(_Named):
+    """A discipline with its parameters; as text, `sfb:bins=23`."""
+
+
+class Traffic(_Named):
+    """A source of traffic with its parameters; as text, `web:pages=3`."""
+
+
+_N = TypeVar("_N", bound=_Named)
+
+
+def qdisc(name: str, **settings: Any) -> Qdisc:
+    """The discipline called `name`, such as `qdisc("sfb", bins=23, boxtime="50ms")`.
+
+    Keywords are the discipline's parameters (`headgate show sfb`) or `preset`; a number stands for seconds, bits per
+    second, bytes, or packets of room, as the parameter asks. Disciplines inside others are `Qdisc`s, texts, or lists of
+    them. Raises `UsageError` for a name or a keyword that there is not; values are checked when a scenario is built.
+    """
+    return _named(Qdisc, _found(_core.discipline, name), settings)
+
+
+def traffic(name: str, **settings: Any) -> Traffic:
+    """The source called `name`, such as `traffic("exp", on="1s", off="1s")`, with keywords as in `qdisc`."""
+    known = {source.name: source for source in _core.sources()}
+    if name not in known:
+        raise UsageError(f"no source is called {name!r}{meant(name, known)}")
+    return _named(Traffic, known[name], settings)
+
+
+def _found(find: Callable[[str], _core.Discipline], name: str) -> _core.Discipline:
+    try:
+        return find(name)
+    except LookupError as error:
+        raise UsageError(str(error.args[0])) from None
+
+
+def _named(kind: type[_N], entry: _core.Discipline | _core.Source, settings: dict[str, Any]) -> _N:
+    kinds = {"preset": "words"}
+    for parameter in entry.parameters:
+        kinds |= dict.fromkeys([parameter.name, *parameter.also], parameter.kind.removesuffix(", or auto"))
+    for name in settings:
+        if name not in kinds:
+            raise UsageError(f"{entry.name} has no parameter {name!r}{meant(name, kinds)} It has: {', '.join(kinds)}")
+    given = [(name, value) for name, value in settings.items() if value is not None]
+    return kind(entry.name, tuple((name, _text(name, value, UNITS.get(kinds[name]))) for name, value in given))
+
+
+def _text(name: str, value: Any, unit: str | None) -> str:
+    """A value as the registry reads it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        return amount(name, value, unit or "")
+    if isinstance(value, _Named):
+        return f"[{value}]" if value.settings else value.name
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{'; '.join(str(each) for each in value)}]"
+    return str(value)

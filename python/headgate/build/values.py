@@ -1,0 +1,80 @@
+"""Values of keywords, as TOML writes them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+
+from headgate.errors import UsageError, meant
+
+#: Units of what there is no half of.
+WHOLE = {"B": "bytes", "p": "packets"}
+
+
+def amount(name: str, number: float, unit: str) -> str:
+    """A number with its unit, every digit written out: 1e-05 seconds are `0.00001s`."""
+    if not math.isfinite(number):
+        raise UsageError(f"{name}={number!r}: expected a finite number")
+    if unit in WHOLE and number != int(number):
+        raise UsageError(f"{name}={number!r}: expected a whole number of {WHOLE[unit]}")
+    return f"{Decimal(repr(number)).normalize():f}{unit}"
+
+
+def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
+    """The keywords of one section as a file has them: those that are None are left out.
+
+    `keys` is a `TypedDict` of all there are. Raises `UsageError` for any other, with the nearest.
+    """
+    hints = get_type_hints(keys, include_extras=True)
+    found = {}
+    for name, value in given.items():
+        if name not in hints:
+            known = ", ".join(hints)
+            raise UsageError(f"{place} has no keyword {name!r}{meant(name, hints)} It has: {known}")
+        if value is not None:
+            found[name.removesuffix("_")] = _value(f"{place}: {name}", value, hints[name])
+    return found
+
+
+def toml(value: Any) -> str:
+    """A value in TOML, on one line."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{json.dumps(str(key))} = {toml(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, str):
+        # TOML's basic strings are JSON's, but for DEL and what has no character.
+        return json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, float) and not isinstance(value, int):
+        return repr(value)
+    if isinstance(value, (bool, int)):
+        return json.dumps(value)
+    raise UsageError(f"a scenario has no place for {value!r}: expected a text, a number, a list or a mapping")
+
+
+def _value(place: str, value: Any, hint: Any) -> Any:
+    """A value as a file has it: numbers of a quantity with its unit."""
+    unit = next(iter(getattr(hint, "__metadata__", ())), None)
+    if is_typeddict(hint) and isinstance(value, Mapping):
+        return section(place, value, hint)
+    if get_origin(hint) is Sequence and is_typeddict(get_args(hint)[0]) and isinstance(value, Sequence):
+        return [_value(f"{place}[{index}]", each, get_args(hint)[0]) for index, each in enumerate(value)]
+    if unit is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return amount(place, value, unit)
+    if unit is not None and isinstance(value, tuple):
+        return "..".join(str(_value(place, end, hint)) for end in value)
+    if isinstance(value, (str, bool, int, float, Mapping)):
+        return value
+    return list(value) if isinstance(value, Sequence) else _text(place, value)
+
+
+def _text(place: str, value: Any) -> str:
+    """A discipline or a source as text, and a number of some library's as what it is."""
+    from headgate.build.settings import Qdisc, Traffic
+
+    if isinstance(value, (Qdisc, Traffic)):
+        return str(value)
+    raise UsageError(f"{place}: expected a text, a number, a list or a mapping, found {value!r}")

@@ -1,0 +1,77 @@
+"""Tables as pandas and polars have them, and the intervals of a result as an xarray dataset."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from headgate.errors import UsageError, meant
+from headgate.tables import NAMES, STREAMED
+
+if TYPE_CHECKING:
+    import xarray
+
+    from headgate.results import Result
+
+
+def table(result: Result, name: str) -> pa.Table:
+    """The table called `name`; `UsageError` if there is none, or none in this result."""
+    known = [*NAMES, *STREAMED]
+    if name not in known:
+        raise UsageError(f"no table is called {name!r}{meant(name, known)} Tables: {', '.join(known)}")
+    found: pa.Table | None = getattr(result, name)
+    if found is None:
+        raise UsageError(f"this result has no {name}: ask for them in the scenario's [record]")
+    return found
+
+
+def library(name: str, extra: str) -> Any:
+    """An optional library, or `UsageError` with what to install."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        wanted = f"pip install 'headgate[{extra}]'" if extra else f"pip install {name}"
+        raise UsageError(f"this needs {name}, which is not installed ({error}): {wanted}") from None
+
+
+def dataset(result: Result) -> xarray.Dataset:
+    """The intervals: a variable for each metric, over discipline, seed, link or group, and time.
+
+    Where a point has no value it is NaN. A direction of a link goes by `bottleneck` or `bottleneck reverse`.
+    """
+    xr = library("xarray", "xarray")
+    library("pandas", "xarray")
+    whole = result.intervals.to_pandas()
+    whole["link"] = [_way(*way) for way in zip(whole["link"], whole["direction"], strict=True)]
+    dimensions: dict[str, list[Any]] = {
+        "qdisc": result.scenario.qdiscs,
+        "seed": result.scenario.seeds,
+        "link": list(dict.fromkeys(whole["link"].dropna())),
+        "group": list(dict.fromkeys(whole["group"].dropna())),
+        "time_s": sorted(set(whole["time_s"])),
+    }
+    variables = {}
+    for metric, rows in whole.groupby("metric", observed=True, sort=False):
+        dims = [name for name in dimensions if rows[name].notna().all()]
+        shape = [len(dimensions[name]) for name in dims]
+        places = tuple(_places(rows[name], dimensions[name]) for name in dims)
+        values = np.full(shape, np.nan)
+        values[places] = rows["value"]
+        variables[metric] = (dims, values)
+    said = {"scenario": result.scenario.name, "config_hash": result.scenario.config_hash}
+    whole_set: xarray.Dataset = xr.Dataset(variables, dimensions, said)
+    return whole_set
+
+
+def _way(link: Any, direction: Any) -> Any:
+    """What a direction of a link goes by; a null stays one."""
+    return link if direction != "reverse" else f"{link} reverse"
+
+
+def _places(found: Any, labels: list[Any]) -> list[int]:
+    """At which of the labels of a dimension each row stands."""
+    numbers = {label: number for number, label in enumerate(labels)}
+    return [numbers[label] for label in found]

@@ -1,0 +1,127 @@
+"""The laws that every discipline obeys, as far as they can be seen from outside: those of crates/core/tests/conform.
+
+That no packet is lost, made, changed or sent twice the compiled half sees to; what is left is tried here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from headgate.port import ECN, Packet, Port, Signal
+from headgate.prototype import Discipline, LawBrokenError
+
+#: Room in the queue, in turn.
+LIMITS = ("1p", "3p", "40p", "1500B", "9KB")
+
+
+class Mix(NamedTuple):
+    """A kind of traffic: how many flows, the part of one hog, sizes, arrivals for each departure, pauses in seconds."""
+
+    name: str
+    flows: int
+    hog: float
+    sizes: tuple[int, ...]
+    load: float
+    pauses: tuple[float, ...]
+
+
+MIXES = (
+    Mix("few flows", 4, 0.0, (1000,), 1.3, (1e-4, 4e-4, 1e-3)),
+    Mix("light load", 20, 0.2, (40, 1500), 0.7, (1e-4, 4e-4, 1e-3)),
+    Mix("one hog", 10, 0.7, (512,), 2.0, (0.0, 0.0, 0.0, 3e-3)),
+    Mix("many flows", 5000, 0.0, (40, 576, 1500), 1.5, (0.0, 0.0, 3e-3)),
+    Mix("time stands still", 8, 0.3, (1000,), 1.5, (0.0,)),
+    Mix("time jumps", 8, 0.3, (1000,), 1.5, (0.0, 1e-9, 1e-5, 0.05, 7200.0)),
+    Mix("odd sizes", 8, 0.3, (0, 1, 1500, 65_535, 2**32 - 1), 1.5, (0.0, 1e-5, 0.05)),
+)
+
+
+def check(discipline: type[Discipline], traces: int, steps: int) -> None:
+    """Tries all mixes with limits in turn; see `headgate.prototype.check`."""
+    for mix in MIXES:
+        for seed in range(1, traces + 1):
+            limit = LIMITS[seed % len(LIMITS)]
+            first = list(Trace(discipline, mix, limit, seed).decisions(steps))
+            if first != list(Trace(discipline, mix, limit, seed).decisions(steps)):
+                raise LawBrokenError(
+                    f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}: the same seed gives other "
+                    "decisions: draw chance from cx.random(), and keep no state outside the object"
+                )
+
+
+class Trace:
+    """One run of random calls, and the books that are kept of it."""
+
+    def __init__(self, discipline: type[Discipline], mix: Mix, limit: str, seed: int) -> None:
+        self.name = f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}"
+        self.port = Port(discipline, limit=limit, seed=seed)
+        self.mix = mix
+        self.chance = Random(f"{mix.name} {seed}")  # noqa: S311
+        self.room = (int(limit[:-1]), math.inf) if limit.endswith("p") else (math.inf, _bytes(limit))
+        self.now = 0.0
+        self.last: dict[int, int] = {}
+
+    def decisions(self, steps: int) -> Iterator[object]:
+        """Drives the port, then drains it; every packet sent, dropped or marked, in order."""
+        for _ in range(steps):
+            self.now += self.chance.choice(self.mix.pauses)
+            if self.chance.random() < self.mix.load / (1 + self.mix.load):
+                yield from self.enqueue()
+            else:
+                yield from self.dequeue()
+        yield from self.drain()
+
+    def enqueue(self) -> Iterator[object]:
+        """One arrival."""
+        flow = 0 if self.chance.random() < self.mix.hog else self.chance.randrange(self.mix.flows)
+        ecn = ECN[flow % len(ECN)]
+        self.port.enqueue(flow, self.chance.choice(self.mix.sizes), ecn=ecn, at=self.now)
+        yield from self.told()
+
+    def dequeue(self) -> Iterator[object]:
+        """One departure, if there is any."""
+        packet = self.port.dequeue(at=self.now)
+        yield from self.told()
+        if packet is not None:
+            self.sent(packet)
+            yield packet
+
+    def drain(self) -> Iterator[object]:
+        """Follows `ready_at` until nothing waits, and asks the empty queue a few times more."""
+        for _ in range(2 * self.port.backlog.packets + 1):
+            if (ready := self.port.ready_s) is None:
+                break
+            self.now = max(self.now, ready)
+            yield from self.dequeue()
+        if self.port.backlog.packets:
+            self.broken(f"{self.port.backlog.packets} packets are stuck: ready, but they do not leave")
+        for _ in range(5):
+            yield from self.dequeue()
+
+    def told(self) -> list[Signal]:
+        """What the last call dropped and marked, once the laws of every call were seen to hold."""
+        waits = self.port.backlog
+        if waits.packets > self.room[0] or waits.bytes > self.room[1]:
+            self.broken(f"{waits.packets} packets with {waits.bytes} bytes wait, more than the limit")
+        gauges = self.port.gauges
+        if wrong := [name for name, value in gauges.items() if not math.isfinite(value)]:
+            self.broken(f"the gauge {wrong[0]} is {gauges[wrong[0]]}")
+        return self.port.signals
+
+    def sent(self, packet: Packet) -> None:
+        """Packets of one flow leave in the order in which they came."""
+        before = self.last.get(packet.flow, -1)
+        if packet.number < before:
+            self.broken(f"packet {packet.number} of flow {packet.flow} left after packet {before}, which came later")
+        self.last[packet.flow] = packet.number
+
+    def broken(self, how: str) -> None:
+        """Complains."""
+        raise LawBrokenError(f"{self.name}, at {self.now:g} s: {how}")
+
+
+def _bytes(size: str) -> float:
+    return float(size.removesuffix("KB")) * 1000 if size.endswith("KB") else float(size.removesuffix("B"))
