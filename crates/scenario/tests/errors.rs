@@ -71,7 +71,7 @@ const FAULTS: &[Case] = &[
     ("a round trip shorter than the links on the way", r#"access = { rate = "100Mbit/s", delay = "1ms" }"#, r#"rtt = "27ms""#,
         (17, 7), "tcp[0].rtt", "`tcp[0].rtt`: the links on the way alone take 28ms there and back, more than 27ms"),
     ("a round trip beside the delays that make it", r#"packet = "512B""#, r#"rtt = "40ms""#,
-        (17, 42), "tcp[0].access.delay", "`rtt` sets the delays of both access links: leave out this one"),
+        (17, 40), "tcp[0].access.delay", "`rtt` sets the delays of both access links: leave out this one"),
     ("a bare number for a time", r#"delay = "14ms""#, "delay = 14",
         (9, 9), "link.delay", r#"`link.delay`: a bare number has no unit; write "14ms""#),
     ("a bare number in quotes", r#"rate = "5Mbit/s""#, r#"rate = "5""#,
