@@ -97,11 +97,17 @@ _LATER = {
 }
 
 
+#: Parts that are modules of their own.
+_MODULES = ("plot", "prototype", "why")
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'headgate' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _MODULES:
+        return import_module(f"headgate.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'headgate' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
 
 

@@ -233,3 +233,7 @@ def test_a_shaper_holds_packets_back_until_it_says():
     result = headgate.run(SCENARIO, qdiscs=[Slow], seeds=1, set=["duration=2s", "warmup=0s"])
     # A packet every 10 ms, and never more.
     assert result.links["sent"].to_pylist()[0] <= 201
+
+
+def test_a_dotted_name_needs_no_import_of_its_own():
+    assert headgate.prototype is prototype
