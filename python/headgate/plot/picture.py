@@ -27,6 +27,10 @@ class Picture(NamedTuple):
     png: bytes
     title_pt: float
 
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows of it."""
+        return self.png
+
     @property
     def untitled(self) -> bytes:
         """The SVG without its title, for a page that has it as a heading."""
