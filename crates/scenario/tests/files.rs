@@ -187,6 +187,7 @@ fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
             "chain",
             "classes",
             "ecn",
+            "live",
             "many-flows",
             "mix",
             "mixed-rtt",
