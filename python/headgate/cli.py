@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headgate import _core, store
+from headgate.budget.cli import check
 from headgate.console import console, explained
 from headgate.errors import UsageError
 from headgate.evaluate.cli import evaluate
@@ -281,6 +282,7 @@ app.command()(query)
 app.command()(tune)
 app.command()(sensitivity)
 app.command()(evaluate)
+app.command()(check)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 app.command()(gateway)
 app.command()(top)

@@ -155,7 +155,7 @@ def bound(text: str, scenario: Scenario) -> Bound:
     found = re.fullmatch(r"(?P<metric>[^<>=]+)(?P<sign><=|>=|<|>)(?P<value>[^<>=]+)", text)
     if found is None:
         raise UsageError(f'{text!r} is no bound: expected a metric, <, <=, > or >= and a value: "utilisation >= 0.95"')
-    wanted = metric(found["metric"], scenario)
+    wanted = metric(found["metric"].strip(), scenario)
     try:
         value = wanted.measure.units.read(found["value"])
     except ValueError as error:

@@ -30,6 +30,7 @@ COMMANDS = [
     "compare",
     "why",
     "evaluate",
+    "check",
     "link",
     "gateway",
     "top",

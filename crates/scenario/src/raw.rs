@@ -44,6 +44,8 @@ pub(crate) struct RawScenario {
     pub(crate) record: At<RawRecord>,
     #[expect(dead_code, reason = "what is swept is no part of one scenario: `headgate sweep` reads it from the file")]
     sweep: Option<RawSweep>,
+    #[expect(dead_code, reason = "what a result must keep changes no run: `headgate check` reads it from the file")]
+    expect: Option<Vec<String>>,
 }
 
 /// `[sweep]`, a table of anything.

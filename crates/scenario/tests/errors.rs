@@ -303,7 +303,7 @@ fn a_caret_stands_right_after_tabs_and_wide_letters_and_in_long_lines() {
     assert_eq!(lines[3][caret], ',', "{shown}");
     let tab = "\tdealy = 5";
     assert!(error(tab, &Changes::default()).to_string().ends_with(
-        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, classify, class, record, sweep"
+        "1 |  dealy = 5\n  |  ^^^^^ known keys: name, about, duration, warmup, seeds, qdiscs, link, tcp, udp, classify, class, record, sweep, expect"
     ));
 }
 
@@ -330,6 +330,7 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("qdisc.droptail=7", "a discipline's setting is written `qdisc.red.maxp=0.1`"),
     ("sweep.grid=1", "no section or group is called `sweep`"),
     ("sweep=1", "`sweep`: expected a table, found integer `1`"),
+    ("expect=1", "`expect`: expected a list, found integer `1`"),
     ("record.events=al", "`record.events`: unknown choice of events `al`; did you mean `all`? (known: off, drops, decisions, all)"),
 ];
 

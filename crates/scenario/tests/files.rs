@@ -168,8 +168,9 @@ fn a_change_reaches_a_setting_of_every_discipline_of_that_name_however_it_is_wri
 }
 
 #[test]
-fn what_is_swept_is_no_part_of_one_scenario() {
+fn what_is_swept_and_what_is_expected_are_no_part_of_one_scenario() {
     let plain = small("[[tcp]]", &[]);
+    assert_eq!(small("expect = ['jain > 0.9']\n[[tcp]]", &[]), plain);
     assert_eq!(small("[[tcp]]\n[sweep.grid]\nlink.rate = ['1Mbit/s', 5]", &[]), plain);
 }
 

@@ -1,0 +1,80 @@
+"""What became of what was expected: a verdict for each line and discipline, with the numbers that it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from headgate.budget.lines import Expectation
+from headgate.papers.judge import Quantity, Verdict
+from headgate.results import Result
+
+SCHEMA = 1
+
+#: The verdicts in the words of a budget. Only what holds beyond noise is kept.
+WORDS = {Verdict.HOLDS: "kept", Verdict.DIFFERS: "broken", Verdict.CANNOT_TELL: "cannot tell"}
+
+
+class Finding(NamedTuple):
+    """An expectation of one discipline: what was measured, and whether it is kept."""
+
+    expected: Expectation
+    qdisc: str
+    measured: Quantity
+    verdict: Verdict
+
+    @property
+    def kept(self) -> bool:
+        """Whether the interval over seeds lies wholly within the bound."""
+        return self.verdict is Verdict.HOLDS
+
+    def __str__(self) -> str:
+        count = len(self.measured.per_seed)
+        seeds = f"{count} seeds" if count > 1 else "1 seed"
+        bound = self.expected.bound
+        said = f"{WORDS[self.verdict]}: {bound} under {self.qdisc}: {bound.metric.show(self.measured)} ({seeds})"
+        if self.verdict is not Verdict.CANNOT_TELL:
+            return said
+        why = "the interval holds the bound" if math.isfinite(self.measured.mean) else "nothing was measured"
+        return f"{said}: {why}"
+
+    def document(self) -> dict[str, Any]:
+        """The same as JSON; numbers in the unit of the metric in the JSON document of a run."""
+        bound = self.expected.bound
+        return {
+            "expect": self.expected.line,
+            "metric": str(bound.metric),
+            "sign": bound.sign,
+            "bound": bound.value,
+            "qdisc": self.qdisc,
+            "verdict": WORDS[self.verdict],
+            "text": str(self),
+            **self.measured.document(),
+        }
+
+
+def judged(expected: Iterable[Expectation], result: Result) -> Iterator[Finding]:
+    """A finding for each line and each discipline that it holds for."""
+    for each in expected:
+        for qdisc in each.qdiscs:
+            measured = each.bound.metric.of(result, qdisc)
+            yield Finding(each, qdisc, measured, each.bound.judge(measured).verdict)
+
+
+def document(findings: Sequence[Finding], result: Result) -> dict[str, Any]:
+    """All findings as one JSON document."""
+    return {
+        "schema": SCHEMA,
+        "scenario": result.scenario.name,
+        "config_hash": result.scenario.config_hash,
+        "seeds": result.scenario.seeds,
+        "kept": all(finding.kept for finding in findings),
+        "findings": [finding.document() for finding in findings],
+    }
+
+
+def sentence(findings: Sequence[Finding]) -> str:
+    """How many are kept."""
+    count, kept = len(findings), sum(finding.kept for finding in findings)
+    return f"all {count} expectations are kept" if kept == count else f"{kept} of {count} expectations are kept"

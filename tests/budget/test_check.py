@@ -1,0 +1,124 @@
+"""Budgets: lines that a result must keep, and what becomes of the exit code, the JUnit file and the JSON document."""
+
+import json
+from importlib import resources
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import jsonschema
+import pytest
+
+import headgate
+from headgate.budget import kept, lines
+from headgate.errors import UsageError
+from tests.conftest import SMALL, Command
+
+# A link of 2 Mbit/s with 50 packets of 500 bytes: a full queue takes 50 * 4000 / 2e6 s = 100 ms to send, and three
+# TCP flows beside one that alone fills the link keep it full under DropTail.
+FULL_MS = 100
+
+
+def expecting(*expected: str, text: str = SMALL) -> str:
+    return text.replace("seeds = 2\n", f"seeds = 2\nexpect = {json.dumps(expected)}\n", 1)
+
+
+def findings(*expected: str, result: headgate.Result) -> list[kept.Finding]:
+    return list(kept.judged(lines.read(expected, result.scenario), result))
+
+
+def test_a_line_holds_for_all_disciplines_and_a_named_one_for_its_own(in_memory: headgate.Result):
+    scenario = in_memory.scenario
+    both, one, exact = lines.read(["jain > 0.1", "faba: jain > 0.1", f"{scenario.qdiscs[0]}: jain > 0.1"], scenario)
+    assert (list(both.qdiscs), list(one.qdiscs), list(exact.qdiscs)) == (
+        ["droptail", "faba"],
+        ["faba"],
+        ["droptail"],
+    )
+
+
+def test_settings_with_colons_name_their_discipline():
+    scenario = headgate.Scenario.parse(SMALL, qdiscs=["red:maxp=0.1", "red:maxp=0.2", "faba"])
+    assert [list(each.qdiscs) for each in lines.read(["red: jain > 0", "red:maxp=0.2: jain > 0"], scenario)] == [
+        ["red:maxp=0.1", "red:maxp=0.2"],
+        ["red:maxp=0.2"],
+    ]
+
+
+def test_what_lies_within_its_bound_is_kept_and_what_lies_beyond_is_broken(in_memory: headgate.Result):
+    within, beyond = findings(
+        f"droptail: max queue delay < {2 * FULL_MS}ms",
+        f"droptail: max queue delay < {FULL_MS // 2}ms",
+        result=in_memory,
+    )
+    assert (within.kept, beyond.kept) == (True, False)
+    assert str(beyond).startswith("broken: max queue delay < 50 ms under droptail: ")
+    assert str(beyond).endswith("(2 seeds)")
+
+
+def test_a_bound_within_the_interval_cannot_be_told_and_is_not_kept(in_memory: headgate.Result):
+    (measured,) = (each.measured for each in findings("faba: goodput cbr > 1bit/s", result=in_memory))
+    assert measured.half > 0
+    (told,) = findings(f"faba: goodput cbr < {measured.mean:.0f}bit/s", result=in_memory)
+    assert not told.kept
+    assert str(told).startswith("cannot tell: ")
+
+
+def test_what_was_not_measured_is_not_kept(in_memory: headgate.Result):
+    (told,) = findings("faba: p95 completion tcp < 1s", result=in_memory)
+    assert not told.kept
+    assert str(told).endswith("nothing was measured")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("utilisatoin > 0.5", "did you mean 'utilisation'"),
+        ("jain", "is no bound"),
+        ("fabba: jain > 0.5", "did you mean 'faba'"),
+        ("faba: jain > 5ms", "expect 'faba: jain > 5ms'"),
+    ],
+)
+def test_a_line_that_cannot_be_judged_ends_it_before_anything_runs(small: Path, command: Command, line: str, says: str):
+    done = command("check", str(small), "--expect", line, "--out", str(small.parent / "out"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert not (small.parent / "out").exists()
+
+
+def test_nothing_expected_is_an_error_and_says_how_to_expect(small: Path, command: Command):
+    done = command("check", str(small))
+    assert done.returncode == 2
+    assert 'expect = ["p99 queue delay < 20ms"]' in done.stderr
+
+
+def test_what_is_expected_changes_no_run():
+    plain, expecting_it = headgate.Scenario.parse(SMALL), headgate.Scenario.parse(expecting("jain > 0.9"))
+    assert plain.config_hash == expecting_it.config_hash
+    with pytest.raises(headgate.ScenarioError, match="expect"):
+        headgate.Scenario.parse(SMALL.replace("seeds = 2\n", "seeds = 2\nexpect = [5]\n", 1))
+    with pytest.raises(UsageError, match="nothing is expected"):
+        lines.read(lines.of_file(SMALL), plain)
+
+
+def test_the_command_ends_with_one_if_anything_is_not_kept_and_writes_junit(small: Path, command: Command):
+    small.write_text(expecting("utilisation > 0.5", "droptail: p99 queue delay < 1ms"))
+    out, junit = str(small.parent / "out"), small.parent / "junit.xml"
+    done = command("check", str(small), "--out", out, "--junit", str(junit))
+    assert done.returncode == 1
+    assert "2 of 3 expectations are kept" in done.stdout
+    suite = Xml.parse(junit).getroot().find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
+    failed = [case.get("classname") for case in suite if case.find("failure") is not None]
+    assert failed == ["small.droptail"]
+
+    told = command("check", str(small), "--out", out, "--json")
+    assert told.returncode == 1
+    document = json.loads(told.stdout)
+    schema = json.loads(resources.files("headgate").joinpath("schema/check-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    assert [finding["verdict"] for finding in document["findings"]] == ["kept", "kept", "broken"]
+
+    small.write_text(expecting("utilisation > 0.5"))
+    assert command("check", str(small), "--out", out).returncode == 0
