@@ -117,8 +117,9 @@ def numbers(document: Mapping[str, Any]) -> str:
     named = " ".join(each["spec"] for each in words.asked_for(document))
     legend = (
         f"\nMean of {document['seeds']} seeds ± half the 95 % interval, without ECN. "
-        "**+** a strength, \N{MINUS SIGN} a failure, ? cannot be told from noise, by\n[these thresholds](../guide/evaluate.md#how-it-is-graded). DropTail has no "
-        "grade where the threshold is relative to DropTail's.\n\n"
+        "**+** a strength, \N{MINUS SIGN} a failure, ? cannot be told from noise, by\n"
+        "[these thresholds](../guide/evaluate.md#how-it-is-graded). DropTail has no grade where the threshold is "
+        "relative to DropTail's.\n\n"
         f"`headgate evaluate {named}` measures it, and `docs/choose.py` writes this table.\n"
     )
     return table(("", *(each["label"] for each in document["disciplines"])), rows) + legend
