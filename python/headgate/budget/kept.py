@@ -77,4 +77,4 @@ def document(findings: Sequence[Finding], result: Result) -> dict[str, Any]:
 def sentence(findings: Sequence[Finding]) -> str:
     """How many are kept."""
     count, kept = len(findings), sum(finding.kept for finding in findings)
-    return f"all {count} expectations are kept" if kept == count else f"{kept} of {count} expectations are kept"
+    return f"{kept} of {count} {'expectation is' if count == 1 else 'expectations are'} kept"
