@@ -22,7 +22,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
     # A warning ends it: a broken link, an anchor that is not there, a name that mkdocstrings does not find.
-    done = run(command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True)
+    done = run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "NOTEBOOKS": "false"},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
