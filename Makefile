@@ -31,7 +31,7 @@ demo-live: $(VENV)/.extension ## the like on real packets beside the simulation,
 
 test: $(VENV)/.extension ## set up everything and run every test
 	$(CARGO) test --workspace --exclude headgate-py --locked
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(CARGO) fmt --all --check
