@@ -16,6 +16,7 @@ from headgate.budget.cli import check
 from headgate.console import console, explained
 from headgate.errors import UsageError
 from headgate.evaluate.cli import evaluate
+from headgate.export.cli import export
 from headgate.live.cli import link
 from headgate.live.gateway_cli import gateway
 from headgate.live.top_cli import top
@@ -283,6 +284,7 @@ app.command()(tune)
 app.command()(sensitivity)
 app.command()(evaluate)
 app.command()(check)
+app.command()(export)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 app.command()(gateway)
 app.command()(top)

@@ -31,6 +31,7 @@ COMMANDS = [
     "why",
     "evaluate",
     "check",
+    "export",
     "link",
     "gateway",
     "top",

@@ -1,0 +1,83 @@
+"""The tables of a result, or of a sweep's dataset, as CSV, with a page that gives every column's type and unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from headgate.results import Result
+from headgate.store import slug
+from headgate.sweeps.dataset import MANIFEST
+from headgate.sweeps.result import Sweep
+from headgate.tables import NAMES
+
+README = "README.md"
+
+#: The unit of a column, by the last of these words in its name: `delay_ms_p50`.
+_UNITS = {"bps": "bit/s", "ms": "ms", "ns": "ns", "s": "s", "bytes": "bytes", "packets": "packets"}
+#: What is counted in packets, by how a column's name begins: `dropped_early` and `cwnd_mean` too.
+_PACKETS = ("arrived", "sent", "dropped", "marked", "lost", "retransmits", "cwnd", "ssthresh", "flight")
+
+
+def files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Every table of the result or the dataset in the folder `path` as a file, then README.md."""
+    described = []
+    for name, table in _of_sweep(Sweep.load(path)) if (path / MANIFEST).is_file() else _of_result(Result.load(path)):
+        described.append(_described(name, table))
+        yield f"{name}.csv", _csv(table)
+    yield README, "\n".join([f"# {path.resolve().name}", "", _HEAD, *described]).encode()
+
+
+def unit(column: pa.Field) -> str:
+    """The unit of a column; empty if it has none, such as a word or a share."""
+    if column.metadata and b"unit" in column.metadata:
+        return str(column.metadata[b"unit"], "utf-8")
+    words = column.name.split("_")
+    for word in reversed(words):
+        if word in _UNITS:
+            return _UNITS[word]
+    return "packets" if words[0] in _PACKETS else ""
+
+
+_HEAD = """\
+The tables of a result of Headgate as CSV (RFC 4180): the first line has the columns' names, text is quoted, and a
+missing value is an empty field without quotes. `value` has the unit that its `metric` or `measure` ends with; drops and
+marks are packets, utilisation and rates of drops are shares.
+"""
+
+
+def _of_result(result: Result) -> Iterable[tuple[str, pa.Table]]:
+    """Tables that are streamed are long: as in the result itself they are one file a point."""
+    for name in NAMES:
+        yield name, getattr(result, name)
+    for name in result.scenario.records:
+        for point in result.scenario.points:
+            yield f"{name}/{slug(point)}", result.point(name, point)
+
+
+def _of_sweep(sweep: Sweep) -> Iterable[tuple[str, pa.Table]]:
+    yield "points", sweep.points
+    for name in sweep.manifest["tables"]:
+        yield name, sweep.table(name)
+
+
+def _csv(table: pa.Table) -> bytes:
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+    out = pa.BufferOutputStream()
+    pc.write_csv(table, out)
+    return bytes(out.getvalue())
+
+
+def _described(name: str, table: pa.Table) -> str:
+    rows = [f"| `{field.name}` | {_type(field.type)} | {unit(field)} |" for field in table.schema]
+    head = [f"## {name}.csv", "", f"{table.num_rows} rows", "", "| column | type | unit |", "| --- | --- | --- |"]
+    return "\n".join([*head, *rows, ""])
+
+
+def _type(kind: pa.DataType) -> str:
+    return "text" if pa.types.is_dictionary(kind) or pa.types.is_string(kind) else str(kind)

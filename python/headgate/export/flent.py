@@ -1,0 +1,195 @@
+"""Results as data files of flent (Høiland-Jørgensen et al., VALUETOOLS 2017), one for each discipline and seed.
+
+The format is that of flent 2.3.0: `ResultSet.serialise` in flent/resultset.py, format version 4. Names of series and
+test parameters are those of its tests tcp_nup and udp_flood and of qdisc_stats.inc, so that the plots of these tests
+find what they draw.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from headgate import _core
+from headgate.errors import UsageError
+from headgate.links import Place, compared
+from headgate.results import Result
+from headgate.scenario import Point, Scenario
+from headgate.store import slug
+from headgate.sweeps.dataset import MANIFEST
+from headgate.units import Units
+
+VERSION = 4
+SUFFIX = ".flent.gz"
+PING = "Ping (ms) ICMP"
+
+#: Runs have a clock of their own that begins at 0; flent wants a date. The same result gives the same bytes.
+_BEGIN = "1970-01-01T00:00:00.000000Z"
+_NOTE = (
+    "Exported from Headgate. A stream is a group of flows. 'Ping (ms) ICMP' is the time that the mean queue of an "
+    "interval takes to be sent at the link's rate, over all links where disciplines are compared, without the path's "
+    "own delay."
+)
+
+Values = list[float | None]
+
+
+class Series(NamedTuple):
+    """Values at every time of a file."""
+
+    unit: str
+    values: Values
+
+
+def files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """A file for each point of the result in the folder `path`."""
+    if (path / MANIFEST).is_file():
+        raise UsageError(f"{path} is the dataset of a sweep: flent's files are of one result; --format csv writes it")
+    result = Result.load(path)
+    for point in result.scenario.points:
+        text = json.dumps(document(result, point), indent=2, sort_keys=True, allow_nan=False)
+        yield f"{slug(point)}{SUFFIX}", gzip.compress(text.encode(), mtime=0)
+
+
+def document(result: Result, point: Point) -> dict[str, Any]:
+    """What the file of a point holds."""
+    scenario, taken = result.scenario, _Taken(result, point)
+    places = compared(result)
+    series = _goodput(scenario, taken) | _losses(scenario, taken)
+    queues = {f"qdisc_stats_{place.label}": _queue(scenario, place, taken, alone=len(places) == 1) for place in places}
+    waits = {name: queue["delay"] for name, queue in queues.items() if "delay" in queue}
+    series |= {f"{name}::delay": Series("ms", wait) for name, wait in waits.items()}
+    if len(waits) == len(places):
+        series[PING] = Series("ms", _sum([*waits.values()]))
+    raw = {name: _raw(taken.times, queue) for name, queue in queues.items()}
+    raw |= {name: _raw(taken.times, {"val": each.values}) for name, each in series.items()}
+    return {
+        "version": VERSION,
+        "metadata": _metadata(scenario, point, places, series),
+        "x_values": taken.times,
+        "results": {name: each.values for name, each in series.items()},
+        "raw_values": raw,
+    }
+
+
+def rate_bps(scenario: Scenario, place: Place) -> float | None:
+    """The rate of a direction of a link in bit/s; None where it changes over time."""
+    said = tomllib.loads(scenario.to_toml())["link"]
+    (link,) = (each for each in (said if isinstance(said, list) else [said]) if each["name"] == place.link)
+    way = link if place.direction == "forward" else link["reverse"]
+    return None if {"schedule", "trace"} & way.keys() else Units.RATE.read(way["rate"])
+
+
+class _Taken:
+    """The intervals of one point: values by metric and by what they are of, at common times."""
+
+    def __init__(self, result: Result, point: Point) -> None:
+        self._found: dict[tuple[str | None, ...], dict[float, float]] = {}
+        for row in result.point("intervals", point).to_pylist():
+            of = (row["metric"], row["link"], row["direction"], row["group"])
+            self._found.setdefault(of, {})[row["time_s"]] = row["value"]
+        self.times = sorted({time for values in self._found.values() for time in values})
+
+    def of(
+        self, metric: str, link: str | None = None, direction: str | None = None, group: str | None = None
+    ) -> Values:
+        """A metric at every time; None where it has no value."""
+        values = self._found.get((metric, link, direction, group), {})
+        return [values.get(time) for time in self.times]
+
+
+def _goodput(scenario: Scenario, taken: _Taken) -> dict[str, Series]:
+    """Goodput of every group, numbered for TCP as flent numbers streams, and together."""
+    series: dict[str, Series] = {}
+    rates = {
+        kind: {
+            group.name: [None if each is None else each / 1e6 for each in taken.of("goodput_bps", group=group.name)]
+            for group in scenario.groups
+            if group.kind == kind
+        }
+        for kind in ("tcp", "udp")
+    }
+    if tcp := list(rates["tcp"].values()):
+        series |= {f"TCP upload::{number}": Series("Mbits/s", each) for number, each in enumerate(tcp, 1)}
+        total = _sum(tcp)
+        mean = [None if each is None else each / len(tcp) for each in total]
+        series |= {"TCP upload sum": Series("Mbits/s", total), "TCP upload avg": Series("Mbits/s", mean)}
+    if udp := rates["udp"]:
+        series |= {f"UDP upload::{name}": Series("Mbits/s", each) for name, each in udp.items()}
+        series |= {"UDP upload": Series("Mbits/s", _sum(list(udp.values())))}
+    return series
+
+
+def _losses(scenario: Scenario, taken: _Taken) -> dict[str, Series]:
+    """Packets that were dropped and marked in each interval, by group."""
+    return {
+        f"{title}::{group.name}": Series("packets", taken.of(metric, group=group.name))
+        for title, metric in (("Drops", "drops"), ("ECN marks", "marks"))
+        for group in scenario.groups
+    }
+
+
+def _queue(scenario: Scenario, place: Place, taken: _Taken, *, alone: bool) -> dict[str, Values]:
+    """What flent reads of a queue, under its names; drops are not kept by link, and told of the only one alone."""
+    queue = taken.of("queue_bytes", *place)
+    found = {"backlog_bytes": queue, "backlog_pkts": taken.of("queue_packets", *place)}
+    if (rate := rate_bps(scenario, place)) is not None:
+        found["delay"] = [None if each is None else each * 8 / rate * 1e3 for each in queue]
+    if alone:
+        for name, metric in (("dropped", "drops"), ("ecn_mark", "marks")):
+            found[name] = _sum([taken.of(metric, group=group.name) for group in scenario.groups])
+    return found
+
+
+def _sum(many: Sequence[Values]) -> Values:
+    """The sum at every time; None where none has a value."""
+    known = ([each for each in at if each is not None] for at in zip(*many, strict=True))
+    return [sum(each) if each else None for each in known]
+
+
+def _raw(times: Sequence[float], columns: dict[str, Values]) -> list[dict[str, float]]:
+    """An entry for each time, without what has no value then."""
+    rows = zip(times, *columns.values(), strict=True)
+    entries = (
+        {name: value for name, value in zip(("t", *columns), row, strict=True) if value is not None} for row in rows
+    )
+    return [entry for entry in entries if len(entry) > 1]
+
+
+def _metadata(scenario: Scenario, point: Point, places: list[Place], series: dict[str, Series]) -> dict[str, Any]:
+    tcp = [group.name for group in scenario.groups if group.kind == "tcp"]
+    names = {f"TCP upload::{number}": name for number, name in enumerate(tcp, 1)}
+    interval = tomllib.loads(scenario.to_toml())["record"]["interval"]
+    return {
+        "NAME": "tcp_nup" if tcp else "udp_flood",
+        "TITLE": f"{scenario.name}: {point.qdisc}, seed {point.seed}",
+        "NOTE": _NOTE,
+        "TIME": _BEGIN,
+        "T0": _BEGIN,
+        "LENGTH": scenario.duration_s,
+        "TOTAL_LENGTH": scenario.duration_s,
+        "STEP_SIZE": Units.TIME.read(interval) / 1e3,
+        "HOST": scenario.bottleneck[0],
+        "HOSTS": [scenario.bottleneck[0]],
+        "LOCAL_HOST": "headgate",
+        "DATA_FILENAME": f"{slug(point)}{SUFFIX}",
+        "TEST_PARAMETERS": {
+            "upload_streams": str(len(tcp)),
+            "qdisc_stats_hosts": ",".join(place.label for place in places),
+            "qdisc_stats_interfaces": ",".join(place.direction for place in places),
+        },
+        "SERIES_META": {
+            name: {"UNITS": each.unit, "ID": names.get(name, name.partition("::")[2])} for name, each in series.items()
+        },
+        "HEADGATE": {
+            "VERSION": _core.VERSION,
+            "CONFIG_HASH": scenario.config_hash,
+            "QDISC": point.qdisc,
+            "SEED": point.seed,
+            "WORLD": "live" if scenario.live else "sim",
+        },
+    }

@@ -1,0 +1,49 @@
+"""The folder that files are exported to: there with all of them, or as it was."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+from headgate.errors import UsageError
+from headgate.store import UNFINISHED, not_writable
+
+
+def written(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool) -> int:
+    """Writes files by name; gives their number.
+
+    A folder that holds anything is an error unless `force`, which replaces files of these names and leaves others.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--out {folder}: it is no folder")
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise UsageError(f"{folder} is there already: give another with --out, or --force to replace its files")
+    # What is no result is found out before anything is made.
+    files = iter(files)
+    first = next(files)
+    new = not folder.exists()
+    unfinished = folder / f"{UNFINISHED}export"
+    try:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        try:
+            names = [_write(unfinished, *file) for file in chain([first], files)]
+            for name in names:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (unfinished / name).replace(folder / name)
+        finally:
+            shutil.rmtree(unfinished)
+            if new and not any(folder.iterdir()):
+                folder.rmdir()
+    except OSError as error:
+        raise not_writable(folder, error) from None
+    return len(names)
+
+
+def _write(folder: Path, name: str, data: bytes) -> str:
+    file = folder / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(data)
+    return name
