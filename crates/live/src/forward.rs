@@ -101,6 +101,7 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     #[inline]
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();
+        let now = self.clock.rest(now)?;
         let [forth, back] = &mut self.lanes;
         let late = now - self.until;
         if late > CATCH_UP {
