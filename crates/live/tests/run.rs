@@ -70,10 +70,10 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     let sent: u64 = outcome.flows.iter().map(|flow| flow.counts.sent).sum();
     assert!(sent <= forward.counts.sent && forward.counts.sent <= sent + 10, "{sent} of {}", forward.counts.sent);
 
-    // The flows have more to send than the link takes: it is full. What comes in a burst after a stall of the machine counts
-    // where it comes, so that the stalls are the tolerance.
+    // The flows have more to send than the link takes. Reno without any queue keeps three quarters of what the constant flow
+    // leaves: 0.25 + 0.75 * 0.75. What comes in a burst after a stall of the machine counts where it comes: stalls come on top.
     let stalled = proof.stalls.1.as_secs_f64() / 1.5;
-    assert!(forward.utilisation > 0.97 - stalled, "{} with {stalled} stalled", forward.utilisation);
+    assert!(forward.utilisation > 0.81 - stalled, "{} with {stalled} stalled", forward.utilisation);
     let bits = forward.counts.sent_bytes as f64 * 8.0 / 1.5;
     assert!((bits / (10e6 * forward.utilisation) - 1.0).abs() < 0.01, "{bits} at {}", forward.utilisation);
 
@@ -82,7 +82,9 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     let told = outcome.intervals.iter().filter(|row| row.metric == "goodput_bps" && row.time_s > 0.55);
     let told: f64 = told.map(|row| row.value * 0.1).sum::<f64>() / 1.5;
     assert!((told / goodput - 1.0).abs() < 1e-9, "{told} in intervals, {goodput} in flows");
-    assert!(goodput < 10e6 && goodput > 9e6 * (1.0 - stalled), "{goodput}");
+    // Headers are 52 bytes of 1500, and 28 of 1000.
+    let carried = 10e6 * forward.utilisation;
+    assert!(goodput < carried && goodput > (0.9 - stalled) * carried, "{goodput} of {carried}");
 
     // 1000 bytes on two links of 100 Mbit/s and one of 10, and 9 ms: nothing is there before.
     let way = &outcome.one_way[1];
