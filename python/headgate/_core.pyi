@@ -275,13 +275,14 @@ def run_live(
     seed: int,
     progress: Progress | None = None,
     on_batch: Callable[[str, Batch], object] | None = None,
+    on_capture: Callable[[str, bytes], object] | None = None,
     on_link: Callable[[Callable[[], dict[str, Any]]], object] | None = None,
 ) -> tuple[Outcome, dict[str, Any], list[str]]:
     """Runs one discipline with one seed on real packets, in real time (Linux); other Python threads go on meanwhile.
 
     Gives what a simulation gives, what shows how true the run was, and what was otherwise than the scenario says.
-    `on_batch` is told the next rows of the table `events`. `on_link` is told, once the link is there, a function that
-    gives what it does, as `Link.view` has it.
+    `on_batch` and `on_capture` are told what `run` tells them. `on_link` is told, once the link is there, a function
+    that gives what it does, as `Link.view` has it.
     """
 
 @final

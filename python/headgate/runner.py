@@ -76,7 +76,7 @@ def run_point(
                 stack.enter_context(Shown("run", f"{scenario.name}, {point}", look))
 
             outcome, proof, notes = _core.run_live(
-                scenario.core, point.qdisc_index, point.seed, progress, on_batch, show
+                scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture, show
             )
         timing = Timing(proof["cpu_s"], time.perf_counter() - wall)
         return Ran(outcome, timing, {**proof, "notes": notes})

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from importlib import resources
 from pathlib import Path
 
@@ -16,12 +17,13 @@ import pyarrow.compute as pc
 import pytest
 
 import headgate
-from headgate import _core
+from headgate import _core, why
 from headgate.errors import RunFailedError, UsageError
 from headgate.live import proof
 from headgate.scenario import Scenario
 from tests.cli.test_run import finished, wait_for
 from tests.conftest import SMALL, Command
+from tests.evidence import pcapng
 
 #: Two TCP flows and one that does not slow down, which offers a quarter of the link.
 THREE = (
@@ -30,6 +32,14 @@ THREE = (
     .replace("seeds = 2", "seeds = 1")
     .replace('rate = "2Mbit/s"\npacket', 'rate = "500kbit/s"\npacket')
 )
+
+
+#: What the one run that most tests look at records besides.
+RECORDED = {"qdiscs": ["faba"], "set": ["record.flows=['tcp']", "record.capture=['bottleneck']"]}
+
+
+#: The interfaces of a capture.
+ENDS = [f"{end} {what}" for end in ("near", "far") for what in ("in", "out", "drops")]
 
 
 def need_real_packets() -> None:
@@ -46,13 +56,12 @@ def need_real_packets() -> None:
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> headgate.Result:
     need_real_packets()
-    scenario = Scenario.parse(THREE, qdiscs=["faba"])
-    return headgate.run(scenario, live=True, out=tmp_path_factory.mktemp("live"))
+    return headgate.run(Scenario.parse(THREE, **RECORDED), live=True, out=tmp_path_factory.mktemp("live"))
 
 
 def test_a_result_of_real_packets_has_the_tables_of_a_simulation(three: headgate.Result):
-    simulated = headgate.run(Scenario.parse(THREE, qdiscs=["faba"]))
-    for name in ("flows", "intervals", "links", "delays", "losses", "fairness", "transfers"):
+    simulated = headgate.run(Scenario.parse(THREE, **RECORDED))
+    for name in ("flows", "intervals", "links", "delays", "losses", "fairness", "transfers", "traces"):
         live, sim = getattr(three, name), getattr(simulated, name)
         assert live.schema.names == sim.schema.names, name
         assert live.num_rows > 0 or sim.num_rows == 0, name
@@ -87,8 +96,39 @@ def test_no_packet_vanishes_and_rates_add_up_to_the_link(three: headgate.Result)
     assert goodput == pytest.approx(2e6 * (forward["utilisation"] - stalled) * 0.92, rel=0.05)
 
 
+def test_a_sender_tells_what_it_did(three: headgate.Result):
+    rows = three.traces.to_pandas()
+    assert set(rows["flow"]) == {0, 1}
+    assert rows["srtt_ms"].notna().all()
+    assert rows["rate_bps"].isna().all()
+    told = three.live["notes"]
+    assert any("`record.flows` is what the kernel says of its senders each 10ms" in note for note in told), told
+    story = why.explain(three, 0, qdisc="faba", seed=1).text
+    assert "Its window was" in story
+    assert "Its smoothed round-trip time was" in story
+
+
+def test_a_capture_has_every_drop_with_its_reason_and_begins_with_handshakes(three: headgate.Result):
+    (file,) = three.captures
+    found = pcapng.packets(file)
+    assert {packet.interface for packet in found} <= {f"bottleneck {end}" for end in ENDS}
+    times = [packet.nanos for packet in found]
+    assert times == sorted(times)
+    # The SYN flag is the second bit of the fourteenth byte of TCP (RFC 9293, section 3.1), behind 20 bytes of IP.
+    opening = [packet for packet in found if packet.data[9] == 6 and packet.data[20 + 13] & 2]
+    assert {packet.interface for packet in opening} == {f"bottleneck {end}" for end in ENDS if "drops" not in end}
+    assert {(packet.nanos, packet.comment) for packet in opening} == {(0, "before the run begins")}
+    # What was dropped in the warm-up does not count in the tables.
+    drops = [packet for packet in found if packet.interface == "bottleneck near drops" and packet.nanos >= 10**9]
+    reasons = Counter(packet.comment.removeprefix("dropped: ") for packet in drops)
+    forward = three.links.filter(pc.equal(three.links["direction"], "forward")).to_pylist()[0]
+    counted = {name.removeprefix("dropped_"): forward[name] for name in forward if name.startswith("dropped_")}
+    assert reasons.total() > 0
+    assert reasons == Counter({reason: count for reason, count in counted.items() if count})
+
+
 def test_it_has_a_folder_of_its_own_and_is_not_rerun(three: headgate.Result, command: Command):
-    simulated = Scenario.parse(THREE, qdiscs=["faba"])
+    simulated = Scenario.parse(THREE, **RECORDED)
     assert three.scenario.config_hash != simulated.config_hash
     assert three.path.name == f"small-live-{three.scenario.config_hash[:8]}"
     done = command("rerun", three.path)
@@ -119,8 +159,6 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command
     [
         ("tcp.cc=prague", "prague"),
         ("cbr.cc=tfrc", "tfrc"),
-        ("record.flows=['tcp']", "--set record.flows=[] leaves it out"),
-        ("record.capture=['bottleneck']", "`record.capture`"),
     ],
 )
 def test_what_cannot_be_run_is_refused_before_anything_starts(change: str, said: str, command: Command, small: Path):

@@ -50,6 +50,7 @@
 #![deny(unsafe_code)]
 
 mod build;
+mod capture;
 pub mod check;
 pub mod clock;
 pub mod ecn;

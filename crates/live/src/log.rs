@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use headgate_core::Span;
 use headgate_measure::IntervalRow;
-use headgate_measure::pcapng::{Blocks, Captured, LinkType};
+use headgate_measure::pcapng::Blocks;
 
-use crate::clock;
-use crate::io::tap::{KEPT, Notes, Passed};
+use crate::io::tap::Notes;
 use crate::rows::Rows;
 use crate::view::Window;
+use crate::{capture, clock};
 
 /// How long an interval is.
 pub const INTERVAL: Span = Span::from_millis(100);
@@ -151,13 +151,6 @@ impl Writer {
     }
 }
 
-/// The interfaces of a capture, and what is on each.
-const INTERFACES: [(&str, &str); 3] = [
-    ("in", "packets that this host sent, before the link's queue"),
-    ("out", "packets as they came out of the link here"),
-    ("drops", "packets of this host that were dropped or lost, each with the reason"),
-];
-
 /// The capture of one end.
 struct Capture {
     path: PathBuf,
@@ -180,9 +173,7 @@ impl Capture {
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let mut blocks = Blocks::default();
         blocks.section();
-        for (name, what) in INTERFACES {
-            blocks.interface(&format!("{end} {name}"), what, LinkType::Raw, KEPT as u32);
-        }
+        capture::describe(&mut blocks, end);
         let mut capture =
             Capture { path, file, notes, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
         capture.flush()?;
@@ -195,13 +186,7 @@ impl Capture {
         for note in self.notes.inbox.try_iter().take(MOST_AT_ONCE) {
             found += 1;
             let nanos = self.since + note.at.as_nanos();
-            let (interface, comment): (_, &[&str]) = match note.passed {
-                Passed::In => (0, &[]),
-                Passed::Out => (1, &[]),
-                Passed::Dropped(why) => (2, &["dropped: ", why.name()]),
-                Passed::Lost => (2, &["lost: link_loss"]),
-            };
-            self.blocks.packet(&Captured { interface, nanos, length: note.length, bytes: note.bytes(), comment });
+            capture::write(&mut self.blocks, (0, &note), nanos, "");
         }
         match self.failed {
             None if found > 0 => match self.flush() {

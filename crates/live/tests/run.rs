@@ -7,7 +7,7 @@ use std::io;
 use headgate_core::{Span, Time};
 use headgate_live::netns::Namespace;
 use headgate_live::run::{Ran, RunError, run};
-use headgate_measure::{EventBatch, Happening, Watch};
+use headgate_measure::{EventBatch, Happening, SenderState, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
 
 /// Whether namespaces can be made here; says so if not.
@@ -35,6 +35,7 @@ const THREE: &str = "duration = '2s'\nwarmup = '500ms'\n\
 #[derive(Default)]
 struct Seen {
     events: EventBatch,
+    traces: Vec<TraceRow>,
     latest: Time,
 }
 
@@ -45,6 +46,9 @@ impl Watch for Seen {
     }
     fn events(&mut self, batch: &EventBatch) {
         self.events.rows.extend_from_slice(&batch.rows);
+    }
+    fn traces(&mut self, batch: &[TraceRow]) {
+        self.traces.extend_from_slice(batch);
     }
 }
 
@@ -104,6 +108,42 @@ fn events_are_those_that_were_counted() {
     assert_eq!(count(|what| *what == Happening::Sent), counts.sent);
     assert_eq!(count(|what| matches!(what, Happening::Dropped(_))), counts.dropped());
     assert!(seen.events.rows.is_sorted_by_key(|row| row.time));
+}
+
+#[test]
+fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
+    let has_bbr = |known: String| known.split_whitespace().any(|name| name == "bbr");
+    if !possible() || !std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").is_ok_and(has_bbr)
+    {
+        return;
+    }
+    let keys = "duration = '1s'\nlink = { rate = '10Mbit/s', delay = '10ms', limit = '40p' }\n\
+                record = { flows = ['reno/1', 'bbr'] }\n\
+                [[tcp]]\nname = 'reno'\nflows = 2\ncc = 'newreno'\n\
+                [[tcp]]\nname = 'bbr'\ncc = 'bbr'\nfrom = 'right'\nto = 'left'\n";
+    let (scenario, mut seen) = (scenario(keys), Seen::default());
+    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap_or_else(|error| panic!("{error}"));
+    assert!(seen.traces.is_sorted_by_key(|row| row.time), "of both hosts together");
+    for (number, phases) in [(1, &["slow_start", "avoidance", "recovery"][..]), (2, &["startup", "drain", "probe_bw"])]
+    {
+        let of_flow = seen.traces.iter().filter(|row| row.flow == number);
+        let rows: Vec<_> = of_flow.filter_map(|row| Some((row.time, row.state.tcp()?))).collect();
+        // One a look at most, each 10 ms.
+        assert!((5..=100).contains(&rows.len()), "{} rows of flow {number}", rows.len());
+        assert!(rows.iter().all(|(_, (state, _))| phases.contains(&state.phase)), "{rows:?}");
+        assert!(phases[0] == rows[0].1.0.phase, "{:?}", rows[0]);
+        // What is acknowledged has come, and a window later what came is acknowledged.
+        let flow = &ran.outcome.flows[number as usize];
+        let (last, acked) = rows[rows.len() - 1].1;
+        let came = flow.goodput_bps / 8.0;
+        assert!(acked as f64 <= came, "{acked} acknowledged, {came} came");
+        assert!(u64::from(last.retransmits) <= flow.retransmits && u64::from(last.timeouts) <= flow.timeouts);
+        // There and back over the link.
+        let srtts = rows.iter().filter_map(|(_, (state, _))| state.srtt);
+        assert!(srtts.map(|(srtt, _)| srtt).min() >= Some(Span::from_millis(20)), "{rows:?}");
+    }
+    assert!(seen.traces.iter().all(|row| row.flow != 0 && matches!(row.state, SenderState::Tcp { .. })));
+    assert!(ran.notes.iter().any(|note| note.contains("`record.flows` is what the kernel says")), "{:?}", ran.notes);
 }
 
 #[test]

@@ -31,6 +31,16 @@ impl Traces {
         (!record.flows.is_empty()).then(traces)
     }
 
+    /// The same where senders are looked at now and then: whoever looks keeps the time between rows.
+    pub fn looked_at(scenario: &Scenario) -> Option<Traces> {
+        Traces::new(scenario).map(|traces| Traces { least: Span::ZERO, ..traces })
+    }
+
+    /// Whether `flow` is traced.
+    pub fn wants(&self, flow: u32) -> bool {
+        !matches!(self.last[flow as usize], Last::NotTraced)
+    }
+
     /// Something happened at the sender of `flow`: `state` gives what has become of it.
     pub fn note(&mut self, flow: u32, now: Time, state: impl FnOnce() -> SenderState) {
         let last = &mut self.last[flow as usize];

@@ -26,9 +26,10 @@ pub fn check_live(scenario: &Scenario) -> PyResult<()> {
 /// Runs `scenario` on real packets, in real time, with its discipline number `qdisc_index` and `seed`: what a simulation gives,
 /// what shows how true the run was, and what was otherwise than the scenario says. Other Python threads go on meanwhile.
 ///
-/// `on_batch` is called as by `run`, with `events` alone; `on_link` once, with a function that gives what the link does.
+/// `on_batch` and `on_capture` are called as by `run`; `on_link` once, with a function that gives what the link does.
 #[pyfunction]
-#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_link=None))]
+#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_capture=None, on_link=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn run_live<'py>(
     py: Python<'py>,
     scenario: &Scenario,
@@ -36,10 +37,11 @@ pub fn run_live<'py>(
     seed: u64,
     progress: Option<&Progress>,
     on_batch: Option<Py<PyAny>>,
+    on_capture: Option<Py<PyAny>>,
     on_link: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Bound<'py, PyDict>, Vec<String>)> {
     let scenario = &scenario.0;
-    let told = Told { on_batch, on_capture: None, failure: Failure::default() };
+    let told = Told { on_batch, on_capture, failure: Failure::default() };
     let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
         let mut show = |window| on_link.iter().for_each(|told| tell(told, &window));
         run::run_shown(scenario, qdisc, seed, watch, &mut show)

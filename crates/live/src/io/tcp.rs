@@ -33,8 +33,18 @@ pub struct TcpInfo {
     pub timeouts: u32,
     /// The smoothed round-trip time.
     pub srtt: Span,
+    /// Its mean deviation (RFC 6298's RTTVAR).
+    pub rttvar: Span,
+    /// The retransmission timeout, backoff included.
+    pub rto: Span,
     /// The least round-trip time of late; `None` before the first sample.
     pub min_rtt: Option<Span>,
+    /// The slow start threshold, in segments; `None` for no bound.
+    pub ssthresh: Option<u32>,
+    /// Bytes acknowledged, without the SYN that the kernel counts for one.
+    pub acked: u64,
+    /// It recovers from a loss, or lowers its window for a mark.
+    pub recovers: bool,
     /// Segments that the receiver says came with a mark.
     pub delivered_ce: u32,
 }
@@ -48,10 +58,33 @@ impl TcpInfo {
         Ok(parse(&sys::get::<WORDS>(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO)?))
     }
 
+    /// What rules its window, by the simulator's names. After a timeout that is slow start: no segment counts as outstanding.
+    pub fn phase(&self) -> &'static str {
+        match self.ssthresh {
+            _ if self.recovers => "recovery",
+            Some(ssthresh) if self.cwnd >= ssthresh => "avoidance",
+            _ => "slow_start",
+        }
+    }
+
     /// Everything that was written is acknowledged.
     pub fn acked_all(&self) -> bool {
         self.unacked == 0 && self.unsent == 0
     }
+}
+
+/// `TCP_INFINITE_SSTHRESH` (net/tcp.h).
+const UNBOUNDED: u32 = 0x7fff_ffff;
+
+/// Of `enum tcp_ca_state` (linux/tcp.h): the window falls by proportional rate reduction, after a mark and after a loss.
+const CWR: u8 = 2;
+const RECOVERY: u8 = 3;
+
+/// A member of `struct tcp_info` that is two words, `offset` bytes from its beginning.
+fn long(words: &[u32; WORDS], offset: usize) -> u64 {
+    let [a, b, c, d] = words[offset / 4].to_ne_bytes();
+    let [e, f, g, h] = words[offset / 4 + 1].to_ne_bytes();
+    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
 }
 
 fn parse(words: &[u32; WORDS]) -> TcpInfo {
@@ -60,6 +93,8 @@ fn parse(words: &[u32; WORDS]) -> TcpInfo {
     let min_rtt = Some(word!(words, tcpi_min_rtt)).filter(|micros| *micros != u32::MAX);
     // The count is the first half of its word.
     let [low, high, ..] = word!(words, tcpi_total_rto).to_ne_bytes();
+    // The second byte of its word.
+    let [_, state, ..] = words[0].to_ne_bytes();
     TcpInfo {
         cwnd: word!(words, tcpi_snd_cwnd),
         unacked: word!(words, tcpi_unacked),
@@ -67,8 +102,30 @@ fn parse(words: &[u32; WORDS]) -> TcpInfo {
         retransmits: word!(words, tcpi_total_retrans),
         timeouts: u16::from_ne_bytes([low, high]).into(),
         srtt: micros(word!(words, tcpi_rtt)),
+        rttvar: micros(word!(words, tcpi_rttvar)),
+        rto: micros(word!(words, tcpi_rto)),
         min_rtt: min_rtt.map(micros),
+        ssthresh: Some(word!(words, tcpi_snd_ssthresh)).filter(|segments| *segments < UNBOUNDED),
+        acked: long(words, offset_of!(libc::tcp_info, tcpi_bytes_acked)).saturating_sub(1),
+        recovers: matches!(state, CWR | RECOVERY),
         delivered_ce: word!(words, tcpi_delivered_ce),
+    }
+}
+
+/// What BBR does at `socket`, by the simulator's names; `None` if it does not say. The kernel tells no state, but the gains of
+/// pacing and window in 256ths, by which states differ (`bbr_update_gains`, net/ipv4/tcp_bbr.c of 6.18): a window of 1 while it
+/// looks for the least round-trip time, of 2 in the steady state, of 2.89 as it begins, paced at 2.89 and then, to drain the
+/// queue, at 0.35. Gains are only set with the first sample of the bandwidth.
+pub fn bbr_phase(socket: impl AsFd) -> Option<&'static str> {
+    let told = sys::get::<5>(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
+    let [bandwidth, upper_half, _, pacing, cwnd] = told;
+    match (pacing, cwnd) {
+        (_, 0) => None,
+        _ if bandwidth == 0 && upper_half == 0 => Some("startup"),
+        (_, ..=256) => Some("probe_rtt"),
+        (_, ..=512) => Some("probe_bw"),
+        (..256, _) => Some("drain"),
+        _ => Some("startup"),
     }
 }
 

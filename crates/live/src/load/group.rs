@@ -7,7 +7,7 @@ use std::path::Path;
 use headgate_core::{Ecn, Span};
 use headgate_scenario::{Cc, Scenario, TcpGroup, UdpCc, UdpGroup};
 
-use super::ports;
+use super::{ports, traces};
 
 /// Headers in bytes: IPv4 and TCP without options, TCP's timestamps with their padding (RFC 7323, appendix A), IPv4 and UDP.
 const TCP: u32 = 40;
@@ -227,7 +227,9 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
         (|group| group.overhead > Span::ZERO, "no random `overhead` before a packet"),
     ];
     let said = rows.into_iter().filter(|(differs, _)| scenario.tcp.iter().any(differs));
-    said.map(|(_, sentence)| sentence.to_string()).collect()
+    let looked =
+        |every| format!("`record.flows` is what the kernel says of its senders each {every}, not every change");
+    said.map(|(_, sentence)| sentence.to_string()).chain(traces::interval(scenario).map(looked)).collect()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod shared;
 mod tally;
 mod tcp;
 mod timers;
+mod traces;
 mod udp;
 
 use std::io;
@@ -24,6 +25,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 
 use headgate_core::{Span, Time};
+use headgate_measure::TraceRow;
 use headgate_scenario::{Direction, Scenario};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -37,6 +39,7 @@ use self::poll::Waker;
 use self::receiver::{Received, Receivers};
 use self::sender::{Senders, Sent};
 use self::shared::Shared;
+use self::traces::Tracer;
 use crate::clock::Monotonic;
 use crate::link::Link;
 use crate::netns::Namespace;
@@ -101,8 +104,13 @@ impl Load {
         };
         self.receivers.push(Worker::start(other, "receivers", made)?);
         let shared = Arc::clone(&self.shared);
+        let place = self.senders.len();
+        let tracer = Tracer::new(scenario, place);
+        if tracer.is_some() {
+            shared.traces().expect(place);
+        }
         let made = move || {
-            let senders = Senders::new(flows, (from, to), [warm, end], shared)?;
+            let senders = Senders::new(flows, (from, to), [warm, end], shared, tracer)?;
             Ok((senders.waker(), move || senders.run()))
         };
         self.senders.push(Worker::start(host, "senders", made)?);
@@ -113,6 +121,11 @@ impl Load {
     pub fn begin(&self, at: Time) {
         self.shared.begin(at);
         self.wake();
+    }
+
+    /// What traced senders told since the last call, in order of time.
+    pub fn take_traces(&self) -> Vec<TraceRow> {
+        self.shared.traces().take()
     }
 
     fn wake(&self) {
@@ -137,6 +150,7 @@ impl Load {
         }
         report.deliveries = Deliveries::merged(deliveries);
         report.add_unfinished(&self.shared);
+        report.traces = self.take_traces();
         Ok(report)
     }
 }

@@ -2,6 +2,7 @@
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
+use headgate_measure::TraceRow;
 
 use super::deliveries::{Deliveries, Delivery};
 use super::receiver::Received;
@@ -17,6 +18,8 @@ pub struct LoadReport {
     pub deliveries: Vec<Delivery>,
     /// Every transfer that began: those that came whole in the order in which they did, then the others.
     pub transfers: Vec<Completed>,
+    /// The rows of traced senders that nobody took before.
+    pub traces: Vec<TraceRow>,
     /// Packets that came to receivers with a CE mark, by their hosts' own count, warm-up included.
     pub marked: u64,
     /// How much later than their sources wrote them datagrams were sent, in nanoseconds: the error of the senders.

@@ -16,6 +16,7 @@ use super::ports;
 use super::shared::Shared;
 use super::tcp::TcpSender;
 use super::timers::{Due, Timers};
+use super::traces::Tracer;
 use super::udp::UdpSender;
 
 /// How often the kernel is asked what its connections do, at most; and how long it takes for each of them, several times over.
@@ -48,10 +49,11 @@ pub struct Senders {
     end: Time,
     /// What the host's `tcp_ecn` is, if it was ever set.
     ecn: Option<bool>,
+    tracer: Option<Tracer>,
 }
 
 impl Senders {
-    /// The senders of `flows` from one host to another, with their connections set up.
+    /// The senders of `flows` from one host to another, with their connections set up; `tracer` looks at those that are traced.
     ///
     /// # Errors
     /// What the system says; `TimedOut` if a connection cannot be set up.
@@ -60,10 +62,11 @@ impl Senders {
         (from, to): (Ipv4Addr, Ipv4Addr),
         [warm, end]: [Time; 2],
         shared: Arc<Shared>,
+        tracer: Option<Tracer>,
     ) -> io::Result<Senders> {
         let (watch, timers) = (Watch::new()?, Timers::default());
         let sent = Sent { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
-        let mut senders = Senders { shared, watch, sent, timers, warm, end, ecn: None };
+        let mut senders = Senders { shared, watch, sent, timers, warm, end, ecn: None, tracer };
         for flow in flows {
             senders.add(flow, from, to)?;
         }
@@ -156,6 +159,7 @@ impl Senders {
             self.watch.wait(self.timers.until(now).min(self.end - now))?;
             self.look(now);
         }
+        self.tracer.iter_mut().for_each(|tracer| tracer.end(self.shared.traces()));
         self.sent.tcp.iter_mut().for_each(|flow| flow.stop(now));
         Ok(self.sent)
     }
@@ -172,6 +176,9 @@ impl Senders {
         }
         self.timers.push(self.warm, Due::Warm);
         self.timers.push(Time::ZERO, Due::Sample);
+        if self.tracer.is_some() {
+            self.timers.push(Time::ZERO, Due::Trace);
+        }
     }
 
     fn act(&mut self, due: Due, at: Time, now: Time) {
@@ -183,6 +190,12 @@ impl Senders {
             Due::Stop(place) => tcp[place].stop(now),
             Due::Datagrams(place) => self.send_datagrams(place, at, now),
             Due::Sample => self.sample(at, now),
+            Due::Trace => {
+                if let Some(tracer) = &mut self.tracer {
+                    tracer.look(tcp, now, self.shared.traces());
+                    timers.push((at + tracer.every).max(now), Due::Trace);
+                }
+            }
             Due::Warm => tcp.iter_mut().for_each(|flow| {
                 flow.note(now);
                 flow.tally.restart(now);

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_core::{Span, Time};
 
+use super::traces::TraceBox;
 use crate::clock::Monotonic;
 
 /// Shared by all threads of a load.
@@ -15,6 +16,7 @@ pub struct Shared {
     begin: AtomicU64,
     stop: AtomicBool,
     transfers: Mutex<Vec<VecDeque<Transfer>>>,
+    traces: TraceBox,
 }
 
 /// A write that somebody waits for.
@@ -38,6 +40,7 @@ impl Shared {
             begin: AtomicU64::new(u64::MAX),
             stop: AtomicBool::new(false),
             transfers: Mutex::new(vec![VecDeque::new(); flows]),
+            traces: TraceBox::default(),
         }
     }
 
@@ -73,6 +76,11 @@ impl Shared {
             u64::MAX => Span::from_secs(1),
             begin => Time::from_nanos(begin) - self.clock.now(),
         }
+    }
+
+    /// Rows of traced senders.
+    pub fn traces(&self) -> &TraceBox {
+        &self.traces
     }
 
     /// The transfers under way, by flow.

@@ -13,6 +13,8 @@ pub struct Counts {
     pub timeouts: u64,
     /// Segments that came to the receiver with a mark, by what it said.
     pub marked: u64,
+    /// Bytes acknowledged.
+    pub acked: u64,
 }
 
 impl Counts {
@@ -21,6 +23,7 @@ impl Counts {
             retransmits: info.retransmits.into(),
             timeouts: info.timeouts.into(),
             marked: info.delivered_ce.into(),
+            acked: info.acked,
         }
     }
 
@@ -29,6 +32,7 @@ impl Counts {
             retransmits: self.retransmits + other.retransmits,
             timeouts: self.timeouts + other.timeouts,
             marked: self.marked + other.marked,
+            acked: self.acked + other.acked,
         }
     }
 
@@ -37,6 +41,7 @@ impl Counts {
             retransmits: self.retransmits.saturating_sub(earlier.retransmits),
             timeouts: self.timeouts.saturating_sub(earlier.timeouts),
             marked: self.marked.saturating_sub(earlier.marked),
+            acked: self.acked.saturating_sub(earlier.acked),
         }
     }
 }
@@ -83,6 +88,11 @@ impl Tally {
     pub fn restart(&mut self, now: Time) {
         self.before = self.closed.plus(self.open);
         (self.since, self.area, self.srtt) = (now, 0.0, (0.0, 0));
+    }
+
+    /// What was done so far, warm-up included, if the kernel now says `info` of the open connection.
+    pub fn so_far(&self, info: &TcpInfo) -> Counts {
+        self.closed.plus(Counts::of(info))
     }
 
     /// What was done since the warm-up.

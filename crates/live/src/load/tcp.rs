@@ -4,7 +4,8 @@ use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
-use headgate_core::{Rate, Time};
+use headgate_core::{Rate, Span, Time};
+use headgate_measure::{SenderState, TcpState};
 use headgate_traffic::{Data, Writer};
 use rustix::net::{RecvFlags, recv};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -201,6 +202,26 @@ impl TcpSender {
             }
             _ => false,
         }
+    }
+
+    /// What it shows of itself, all its connections together; `None` without one.
+    pub fn state(&self) -> Option<SenderState> {
+        let socket = self.socket.as_ref()?;
+        let info = TcpInfo::of(socket).ok()?;
+        let bbr = (self.settings.cc == "bbr").then(|| tcp::bbr_phase(socket)).flatten();
+        let so_far = self.tally.so_far(&info);
+        let state = TcpState {
+            cwnd: info.cwnd.into(),
+            ssthresh: info.ssthresh.map_or(f64::INFINITY, f64::from),
+            srtt: (info.srtt > Span::ZERO).then_some((info.srtt, info.rttvar)),
+            rto: info.rto,
+            flight: info.unacked,
+            acked: (so_far.acked / u64::from(self.settings.data.max(1))) as u32,
+            phase: bbr.unwrap_or_else(|| info.phase()),
+            retransmits: so_far.retransmits as u32,
+            timeouts: so_far.timeouts as u32,
+        };
+        Some(SenderState::Tcp { state, acked_bytes: self.settings.useful(so_far.acked) })
     }
 
     /// Tells the application if all that it wrote is acknowledged.

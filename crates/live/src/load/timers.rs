@@ -20,6 +20,8 @@ pub enum Due {
     Datagrams(usize),
     /// The kernel is asked what its connections do.
     Sample,
+    /// Traced senders are looked at.
+    Trace,
     /// The warm-up is over.
     Warm,
 }

@@ -16,6 +16,7 @@ use crate::frame::Layer;
 use crate::hosts::{self, Ends, Host};
 use crate::io::Io;
 use crate::io::interface::Counters;
+use crate::io::tap::{Pen, Tap};
 use crate::load;
 use crate::netns::Namespace;
 use crate::pool::Pool;
@@ -36,7 +37,7 @@ pub(super) struct Bottleneck {
 
 impl Bottleneck {
     /// Makes the hosts and starts the loop, with `qdisc` where disciplines are compared. What is found is posted, from the
-    /// moment on that `begin` tells.
+    /// moment on that `begin` tells; `pens` note what passes the ends.
     ///
     /// # Errors
     /// What the system says, and what is wrong with a discipline.
@@ -44,8 +45,8 @@ impl Bottleneck {
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,
         seed: u64,
-        begin: &Begin,
-        posts: &Sender<Post>,
+        (begin, posts): (&Begin, &Sender<Post>),
+        pens: [Option<Pen>; 2],
     ) -> io::Result<Bottleneck> {
         let Ends { near, far, tuns: (a, b), .. } = hosts::apart(load::sysctls(scenario))?;
         let clock = Monotonic::new();
@@ -59,9 +60,13 @@ impl Bottleneck {
         let [forth, back] = Direction::BOTH.map(way);
         let devices = [a.fd(), b.fd()].into_iter().flatten().map(|fd| fd.try_clone_to_owned());
         let devices = devices.collect::<io::Result<_>>()?;
+        let time = clock;
         let running = Running::start("link", clock, move |clock| {
-            let lanes = [forth.lane(seed)?, back.lane(seed)?];
-            Ok(Forwarder::new(a, b, lanes, clock))
+            let mut lanes = [forth.lane(seed)?, back.lane(seed)?];
+            // A direction's drops are noted at the end where its packets come in.
+            lanes.iter_mut().zip(&pens).for_each(|(lane, pen)| pen.iter().cloned().for_each(|pen| lane.note(pen)));
+            let [near, far] = pens;
+            Ok(Forwarder::new(Tap::new(a, time, near), Tap::new(b, time, far), lanes, clock))
         })?;
         Ok(Bottleneck { running, clock, _devices: devices, near, far })
     }

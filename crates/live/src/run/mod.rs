@@ -7,6 +7,7 @@ mod access;
 mod account;
 mod assemble;
 mod bottleneck;
+mod capture;
 mod proof;
 
 use std::collections::BTreeMap;
@@ -17,11 +18,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use headgate_core::{Qdisc, Span, Time};
-use headgate_measure::{EventBatch, Outcome, Watch};
+use headgate_measure::{EventBatch, Outcome, TraceRow, Watch};
 use headgate_scenario::Scenario;
 
 use self::account::{Begin, Post, Sample, Total};
 use self::bottleneck::Bottleneck;
+use self::capture::Capture;
 pub use self::proof::{Elsewhere, Proof};
 use crate::load::{self, Load};
 use crate::view::Window;
@@ -84,11 +86,6 @@ pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
         let what = format!("`link`: {} of them; real packets cross one, the dumbbell's", scenario.links.len());
         return Err(RunError::Refused(what));
     }
-    let unwritten = [("flows", scenario.record.flows.is_empty()), ("capture", scenario.record.capture.is_empty())];
-    if let Some((key, _)) = unwritten.into_iter().find(|(_, unasked)| !unasked) {
-        let what = format!("`record.{key}` is for simulations alone; --set record.{key}=[] leaves it out");
-        return Err(RunError::Refused(what));
-    }
     load::refuse(scenario).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => RunError::Refused(error.to_string()),
         _ => RunError::System(error),
@@ -119,22 +116,39 @@ pub fn run_shown(
     refuse(scenario)?;
     let scenario = Arc::new(scenario.clone());
     let (begin, (posts, inbox)) = (Begin::unknown(), channel());
-    let bottleneck = Bottleneck::open(&scenario, qdisc, seed, &begin, &posts)?;
+    let (mut capture, pens) = Capture::of(&scenario);
+    let bottleneck = Bottleneck::open(&scenario, qdisc, seed, (&begin, &posts), pens)?;
     drop(posts);
     show(bottleneck.window());
     let (near, far) = bottleneck.hosts();
     let load = Load::prepare(&scenario, seed, near, far, bottleneck.clock())?;
-    let at = bottleneck.clock().now() + AHEAD;
+    let clock = bottleneck.clock();
+    let at = clock.now() + AHEAD;
     begin.at(at);
     load.begin(at);
-    let found = Found::watched(&inbox, &scenario, &|| Time::ZERO + (bottleneck.clock().now() - at), watch)?;
+    let mut tell = |watch: &mut dyn Watch| {
+        let now = clock.now();
+        tell_traces(watch, &load.take_traces());
+        capture.iter_mut().for_each(|capture| capture.take((at, now), watch));
+        Time::ZERO + (now - at)
+    };
+    let found = Found::watched(&inbox, &scenario, &mut tell, watch)?;
     let report = load.stop()?;
     let (view, counters, urgent) = bottleneck.stop()?;
+    tell_traces(watch, &report.traces);
+    capture.iter_mut().for_each(|capture| capture.take((at, Time::NEVER), watch));
     let proof = Proof::new(&view, counters, urgent, &report);
     let mut notes = report.notes.clone();
     notes.extend(load::differences(&scenario));
+    notes.extend(capture.and_then(|capture| capture.missing()));
     let outcome = assemble::outcome(&scenario, &found, &report, proof.balance(&view));
     Ok(Ran { outcome, proof, notes })
+}
+
+fn tell_traces(watch: &mut dyn Watch, rows: &[TraceRow]) {
+    if !rows.is_empty() {
+        watch.traces(rows);
+    }
 }
 
 /// What the loop found.
@@ -146,23 +160,26 @@ struct Found {
 }
 
 impl Found {
-    /// Waits for everything, and tells the watcher meanwhile.
+    /// Waits for everything, and tells the watcher meanwhile; `tell` tells of what does not come to the inbox, and gives the
+    /// run's time.
     fn watched(
         inbox: &Receiver<Post>,
         scenario: &Scenario,
-        now: &dyn Fn() -> Time,
+        tell: &mut dyn FnMut(&mut dyn Watch) -> Time,
         watch: &mut dyn Watch,
     ) -> Result<Found, RunError> {
         let end = Time::ZERO + scenario.duration;
         let (mut samples, mut totals) = (BTreeMap::new(), Vec::new());
         loop {
-            match inbox.recv_timeout(LOOK) {
+            let post = inbox.recv_timeout(LOOK);
+            let now = tell(watch);
+            match post {
                 Ok(Post::Sample(sample)) => keep(&mut samples, sample, watch),
                 Ok(Post::Total(total)) => totals.push(total),
-                Err(RecvTimeoutError::Timeout) if now() < end + GRACE => {}
+                Err(RecvTimeoutError::Timeout) if now < end + GRACE => {}
                 Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
             }
-            if !watch.goes_on(now().min(end)) {
+            if !watch.goes_on(now.min(end)) {
                 return Err(RunError::Stopped);
             }
             match <[Box<Total>; 2]>::try_from(std::mem::take(&mut totals)) {

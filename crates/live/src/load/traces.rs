@@ -1,0 +1,146 @@
+//! The traces of chosen senders: what the kernel says of them every so often, a row where something has changed.
+
+use std::sync::{Mutex, PoisonError};
+
+use headgate_core::{Span, Time};
+use headgate_measure::{TraceRow, Traces};
+use headgate_scenario::Scenario;
+
+use super::tcp::TcpSender;
+
+/// How often the kernel is asked of a traced sender where the scenario does not say: several times in the round trips of most.
+const USUAL: Span = Span::from_millis(10);
+
+/// How often at most, and how long asking takes for each flow, several times over: a thread that does nothing else sends late.
+const LEAST: Span = Span::from_millis(1);
+const LEAST_OF_ONE: Span = Span::from_micros(20);
+
+/// How often the kernel is asked of the flows that `scenario` traces; `None` if it traces none.
+pub fn interval(scenario: &Scenario) -> Option<Span> {
+    let record = &scenario.record;
+    let means = |group: &str, flow| record.flows.iter().any(|traced| traced.means(group, flow));
+    let traced = scenario.groups().map(|group| (0..group.flows).filter(|flow| means(group.name, *flow)).count() as u64);
+    let asked = if record.flow_interval == Span::ZERO { USUAL } else { record.flow_interval };
+    let least = LEAST.max(LEAST_OF_ONE * traced.sum());
+    (!record.flows.is_empty()).then(|| asked.max(least))
+}
+
+/// The senders that are traced in one host.
+pub struct Tracer {
+    traces: Traces,
+    /// How often they are looked at.
+    pub every: Span,
+    /// The host's place in the [`TraceBox`].
+    place: usize,
+}
+
+impl Tracer {
+    /// Of the flows that `scenario` names, if it names any; `place` tells hosts apart.
+    pub fn new(scenario: &Scenario, place: usize) -> Option<Tracer> {
+        let every = interval(scenario)?;
+        Some(Tracer { traces: Traces::looked_at(scenario)?, every, place })
+    }
+
+    /// Looks at those of `senders` that are traced and have started.
+    pub fn look(&mut self, senders: &[TcpSender], now: Time, rows: &TraceBox) {
+        for sender in senders.iter().filter(|sender| sender.lasts[0] <= now && now < sender.lasts[1]) {
+            if self.traces.wants(sender.number)
+                && let Some(state) = sender.state()
+            {
+                self.traces.note(sender.number, now, || state);
+            }
+        }
+        rows.put(self.place, now, self.traces.rows());
+    }
+
+    /// No further look.
+    pub fn end(&mut self, rows: &TraceBox) {
+        rows.put(self.place, Time::NEVER, self.traces.rows());
+    }
+}
+
+/// Rows on their way from the hosts' threads to whoever takes them, in order of time.
+#[derive(Default)]
+pub struct TraceBox(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    rows: Vec<TraceRow>,
+    /// By host: up to when it has told everything.
+    told: [Option<Time>; 2],
+}
+
+impl TraceBox {
+    /// The host at `place` will put rows here.
+    pub fn expect(&self, place: usize) {
+        self.with(|waiting| waiting.told[place] = Some(Time::ZERO));
+    }
+
+    fn put(&self, place: usize, now: Time, rows: &mut Vec<TraceRow>) {
+        self.with(|waiting| {
+            waiting.rows.append(rows);
+            waiting.told[place] = Some(now);
+        });
+    }
+
+    /// The rows that nobody has taken, before which none will come any more.
+    pub fn take(&self) -> Vec<TraceRow> {
+        self.with(|waiting| {
+            let told = waiting.told.into_iter().flatten().min().unwrap_or(Time::ZERO);
+            waiting.rows.sort_by_key(|row| row.time);
+            let later = waiting.rows.partition_point(|row| row.time < told);
+            waiting.rows.drain(..later).collect()
+        })
+    }
+
+    fn with<T>(&self, job: impl FnOnce(&mut Waiting) -> T) -> T {
+        // A thread that panicked left whole rows.
+        job(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headgate_measure::{SenderState, TfrcState};
+    use headgate_scenario::Changes;
+
+    use super::*;
+
+    fn scenario(record: &str) -> Scenario {
+        let text = format!(
+            "name = 't'\nduration = '1s'\nqdiscs = ['droptail']\nrecord = {{ {record} }}\n\
+             link = {{ rate = '10Mbit/s', delay = '1ms', limit = '9p' }}\n\
+             [[tcp]]\nname = 'web'\nflows = 3\n[[tcp]]\nname = 'many'\nflows = 900\n"
+        );
+        Scenario::read(&text, "t.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_kernel_is_asked_as_often_as_the_scenario_says_but_not_so_often_that_nothing_else_is_done() {
+        let of = |record| interval(&scenario(record));
+        assert_eq!(of(""), None);
+        assert_eq!(of("flows = ['web/1']"), Some(USUAL));
+        assert_eq!(of("flows = ['web'], flow_interval = '70ms'"), Some(Span::from_millis(70)));
+        assert_eq!(of("flows = ['web'], flow_interval = '1us'"), Some(LEAST));
+        // 903 flows at 20 us each.
+        assert_eq!(of("flows = ['web', 'many'], flow_interval = '1ms'"), Some(Span::from_micros(18_060)));
+    }
+
+    #[test]
+    fn rows_of_two_hosts_come_out_in_order_of_time() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let state = TfrcState { rate: 0.0, receive_rate: None, loss: 0.0, rtt: None, phase: "", timeouts: 0 };
+        let row = |millis| TraceRow { time: at(millis), flow: 0, state: SenderState::Tfrc(state) };
+        let rows = TraceBox::default();
+        let taken = || rows.take().iter().map(|row| row.time).collect::<Vec<_>>();
+        rows.expect(0);
+        rows.expect(1);
+        rows.put(0, at(30), &mut vec![row(10), row(20), row(30)]);
+        assert_eq!(taken(), [], "the other may have earlier ones");
+        rows.put(1, at(25), &mut vec![row(15), row(25)]);
+        assert_eq!(taken(), [at(10), at(15), at(20)]);
+        rows.put(0, Time::NEVER, &mut vec![]);
+        rows.put(1, Time::NEVER, &mut vec![row(26)]);
+        assert_eq!(taken(), [at(25), at(26), at(30)]);
+    }
+}

@@ -1,0 +1,72 @@
+//! The capture of a run's link: what passed both its ends, in the run's time.
+
+use headgate_core::{Span, Time};
+use headgate_measure::Watch;
+use headgate_measure::pcapng::Blocks;
+use headgate_scenario::Scenario;
+
+use crate::capture;
+use crate::io::tap::{Note, Notes, Pen};
+
+/// The ends of the link, as their interfaces are called.
+const ENDS: [&str; 2] = ["near", "far"];
+
+/// The link's number: real packets cross one.
+const LINK: u16 = 0;
+
+const BEFORE: &str = "before the run begins";
+
+/// A capture that is being written.
+pub(super) struct Capture {
+    notes: [Notes; 2],
+    blocks: Blocks,
+    /// Noted at which end, and not written yet.
+    waiting: Vec<(usize, Note)>,
+    /// What comes so long after the beginning is not of the run.
+    lasts: Span,
+    written: u64,
+}
+
+impl Capture {
+    /// That of the only link of `scenario`, if it asks for one, and the pens for its ends.
+    pub(super) fn of(scenario: &Scenario) -> (Option<Capture>, [Option<Pen>; 2]) {
+        let Some(link) = scenario.record.capture.first().map(|link| &scenario.links[usize::from(*link)]) else {
+            return (None, [None, None]);
+        };
+        let [near, far] = ENDS.map(|_| Pen::new());
+        let mut blocks = Blocks::default();
+        blocks.section();
+        ENDS.iter().for_each(|end| capture::describe(&mut blocks, &format!("{} {end}", link.name)));
+        let notes = [near.1, far.1];
+        let capture = Capture { notes, blocks, waiting: Vec::new(), lasts: scenario.duration, written: 0 };
+        (Some(capture), [Some(near.0), Some(far.0)])
+    }
+
+    /// Hands over what passed before `now`, in a run that began at `begin`, both by the loop's clock.
+    pub(super) fn take(&mut self, (begin, now): (Time, Time), watch: &mut dyn Watch) {
+        for (end, notes) in self.notes.iter().enumerate() {
+            self.waiting.extend(notes.inbox.try_iter().map(|note| (end, note)));
+        }
+        self.waiting.sort_by_key(|(_, note)| note.at);
+        let later = self.waiting.partition_point(|(_, note)| note.at < now);
+        for (end, note) in self.waiting.drain(..later) {
+            let since = note.at - begin;
+            if since < self.lasts {
+                // Connections are set up before: a reader needs their handshakes, at the beginning.
+                let further = if note.at < begin { BEFORE } else { "" };
+                capture::write(&mut self.blocks, (end, &note), since.as_nanos(), further);
+                self.written += 1;
+            }
+        }
+        watch.captured(LINK, self.blocks.bytes());
+        self.blocks.clear();
+    }
+
+    /// What is missing, in a sentence.
+    pub(super) fn missing(&self) -> Option<String> {
+        let missed: u64 = self.notes.iter().map(Notes::missed).sum();
+        let all = missed + self.written;
+        (missed > 0)
+            .then(|| format!("{missed} of {all} packets are not in the capture: there was no time to write them"))
+    }
+}
