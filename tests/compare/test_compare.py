@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 import jsonschema
+import pyarrow as pa
 import pytest
 
 import headgate
@@ -193,6 +194,17 @@ def test_who_keeps_the_promise_is_measured(in_memory):
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in said
     # DropTail promises nothing; FABA keeps what it promises if it is within the bound.
     assert said.endswith(f"{'hold it to 1.5 times that' if faba <= words.HELD else 'do not'}: FABA.")
+
+
+def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):
+    live = copy.copy(in_memory)
+    live.manifest = {**in_memory.manifest, "world": "live", "live": {"points": [{"conserves": True}]}}
+    said = "live was made by a version that did not count the marks that came to receivers."
+    assert said not in words.notes(compare(in_memory, live)), "nothing was marked"
+    marks = pa.chunked_array([[1] * live.links.num_rows], pa.uint64())
+    place = live.links.schema.get_field_index("marked")
+    live.links = live.links.set_column(place, "marked", marks)
+    assert said in words.notes(compare(in_memory, live))
 
 
 def test_marks_that_receivers_saw_are_told_of_live_results(in_memory):

@@ -132,9 +132,14 @@ def notes(comparison: Comparison) -> list[str]:
 
 
 def _marks(result: Result, name: str) -> str:
-    """Of a live result: that marks came to those whom they are for; empty if there were none."""
-    points = [point["marks"] for point in (result.live or {"points": []})["points"]]
-    made, seen = (sum(point[who] for point in points) for who in ("link", "receivers"))
+    """Of a live result: that marks came to those whom they are for, or nobody counted; empty if there were none."""
+    points = (result.live or {"points": []})["points"]
+    counted = [point["marks"] for point in points if "marks" in point]
+    if len(counted) < len(points):
+        # Results of the first versions that ran real packets.
+        marked = any(value.as_py() for value in result.links["marked"])
+        return f"{name} was made by a version that did not count the marks that came to receivers." if marked else ""
+    made, seen = (sum(each[who] for each in counted) for who in ("link", "receivers"))
     return (
         f"In {name} receivers' hosts counted {seen} packets with a mark, of {made} that the link marked."
         if made
