@@ -46,7 +46,7 @@ controllers! {
     Cubic "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
     Dctcp "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
     Prague "prague", "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
-    Ledbat "ledbat", "keeps the queueing delay at 100 ms and yields to the others; SACK recovery", "RFC 6817";
+    Ledbat "ledbat", "keeps the queueing delay at a target and yields to the others; SACK recovery", "RFC 6817";
     Bbr "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
     Bbr3 "bbr3", "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
 }

@@ -28,6 +28,12 @@ const TCP: &[(&str, &str, &str)] = &[
     ("window", "packets", "The receiver's window, which bounds cwnd."),
 ];
 
+/// What LEDBAT has besides.
+const LEDBAT: &[(&str, &str, &str)] = &[
+    ("target", "time", "The queueing delay to have (TARGET; RFC 6817: at most 100 ms)."),
+    ("gain", "number", "Packets a round trip by which the window grows without a queue (GAIN; RFC 6817: at most 1)."),
+];
+
 /// The same for TFRC.
 const TFRC: &[(&str, &str, &str)] = &[
     ("rate", "rate, or off", "The most that it sends at."),
@@ -85,9 +91,10 @@ impl Controller {
     /// The keys of its group that bear on it, with the defaults that they have beside it in the profile `rfc`.
     pub fn fields(self) -> Vec<Field> {
         let group = self.group();
-        let options = match self {
-            Controller::Tcp(_) => TCP,
-            Controller::Tfrc => TFRC,
+        let [options, own] = match self {
+            Controller::Tcp(Cc::Ledbat) => [TCP, LEDBAT],
+            Controller::Tcp(_) => [TCP, &[]],
+            Controller::Tfrc => [TFRC, &[]],
         };
         let field = |(name, kind, doc): &(&'static str, &str, &str)| {
             let default = match &group[*name] {
@@ -96,7 +103,7 @@ impl Controller {
             };
             Field { name, also: &[], doc: doc.to_string(), kind: kind.to_string(), default, range: String::new() }
         };
-        options.iter().map(field).collect()
+        options.iter().chain(own).map(field).collect()
     }
 
     /// A group that says nothing but `cc`, every default filled in.
@@ -135,6 +142,8 @@ mod tests {
         assert_eq!([default("reno", "ecn"), default("dctcp", "ecn")], ["false", "true"]);
         assert_eq!([default("cubic", "pacing"), default("prague", "pacing")], ["false", "true"]);
         assert_eq!([default("sack", "rack"), default("cubic", "rack")], ["false", "true"]);
+        // RFC 6817, section 2.5.
+        assert_eq!([default("ledbat", "target"), default("ledbat", "gain")], ["100ms", "1.0"]);
         // TFRC's most is its access link's rate.
         assert_eq!([default("tfrc", "rate"), default("tfrc", "header")], ["100Mbit/s", "40B"]);
     }

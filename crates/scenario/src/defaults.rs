@@ -105,6 +105,9 @@ fn rfc() -> TcpGroup {
         accecn: false,
         hystart: false,
         abe: false,
+        // RFC 6817, 2.5: at most 100 ms, and at most 1.
+        target: Span::from_millis(100),
+        gain: 1.0,
         overhead: Span::ZERO,
         headers: Headers::of_group(""),
     }

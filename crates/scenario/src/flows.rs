@@ -1,12 +1,14 @@
 //! Groups of flows: from what the file says to what each flow does.
 
+use std::ops::Bound;
+
 use headgate_core::{Rate, Span};
 use headgate_traffic::{Protocol, Sender, Traffic};
 use toml::Spanned;
 
 use crate::access::Ends;
 use crate::cc::Cc;
-use crate::check::{self, LARGEST_WINDOW, Section, rate, some_time, within};
+use crate::check::{self, LARGEST_WINDOW, LONGEST_DELAY, Section, plain, rate, some_time, within};
 use crate::demand::{self, Surroundings, demand};
 use crate::error::Fault;
 use crate::fields::{Dscp, One, OrOwn, Ports};
@@ -15,7 +17,10 @@ use crate::model::{TcpGroup, UdpCc, UdpGroup};
 use crate::raw::{At, RawTcp, RawUdp};
 use crate::routes::Way;
 use crate::traffic::Written;
-use crate::values::{OrOff, Profile};
+use crate::values::{OrOff, Profile, Quantity};
+
+/// Of LEDBAT: above zero, and no more than a slip of the pen could mean.
+const GAINS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1000.0));
 
 /// A group of TCP flows called `name`.
 pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>) -> Result<TcpGroup, Fault> {
@@ -69,6 +74,11 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         accecn: section.or(raw.accecn, cc == Cc::Prague || defaults.accecn).into_inner(),
         hystart: by_sack("hystart", section.or(raw.hystart, defaults.hystart), cc)?,
         abe: section.or(raw.abe, defaults.abe).into_inner(),
+        target: some_time(
+            plain(section.or(of_ledbat("target", raw.target, cc)?, Quantity(defaults.target))),
+            LONGEST_DELAY,
+        )?,
+        gain: within(section.or(of_ledbat("gain", raw.gain, cc)?, defaults.gain), GAINS)?,
         overhead: section.span(raw.overhead, defaults.overhead)?,
         headers,
         ..defaults
@@ -77,7 +87,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
     let min_rto = section.quantity(raw.min_rto, group.min_rto);
     let initial_rto = section.quantity(raw.initial_rto, group.initial_rto);
     let rto_granularity = section.quantity(raw.rto_granularity, group.rto_granularity);
-    let most = some_time(max_rto, check::LONGEST_DELAY)?;
+    let most = some_time(max_rto, LONGEST_DELAY)?;
     Ok(TcpGroup {
         max_rto: most,
         min_rto: no_longer(min_rto, most)?,
@@ -204,7 +214,7 @@ fn initial_ssthresh(value: Spanned<OrOff<u32>>) -> Result<Option<u32>, Fault> {
 fn delayed_ack(value: Spanned<OrOff<Span>>) -> Result<Option<Span>, Fault> {
     let span = value.span();
     let wait = value.into_inner().0;
-    wait.map(|wait| some_time(Spanned::new(span, wait), check::LONGEST_DELAY)).transpose()
+    wait.map(|wait| some_time(Spanned::new(span, wait), LONGEST_DELAY)).transpose()
 }
 
 /// Pacing, which some controllers cannot do without.
@@ -223,6 +233,17 @@ fn by_sack(option: &str, value: Spanned<bool>, cc: Cc) -> Result<bool, Fault> {
         return Err(Fault::value(value.span(), message));
     }
     Ok(value.into_inner())
+}
+
+/// A key of LEDBAT's, which no other `cc` has.
+fn of_ledbat<T>(key: &str, raw: At<T>, cc: Cc) -> Result<At<T>, Fault> {
+    match raw {
+        Some(value) if cc != Cc::Ledbat => {
+            let message = format!("`{key}` is of `cc = \"ledbat\"` alone, not of `{}`", cc.name());
+            Err(Fault::value(value.span(), message))
+        }
+        raw => Ok(raw),
+    }
 }
 
 /// A time of the retransmission timer: above zero, at most `max_rto`.

@@ -118,6 +118,10 @@ pub struct TcpGroup {
     pub hystart: bool,
     /// A mark lowers the window by less than a loss does (RFC 8511).
     pub abe: bool,
+    /// The queueing delay to have, of `ledbat` alone (TARGET of RFC 6817).
+    pub target: Span,
+    /// Packets a round trip by which its window grows where there is no queue (GAIN of RFC 6817).
+    pub gain: f64,
     /// A random delay in [0, `overhead`) before each transmission, which breaks phase effects (ns-2's `overhead_`).
     pub overhead: Span,
     /// What the packets' headers say.

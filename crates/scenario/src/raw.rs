@@ -191,6 +191,8 @@ pub(crate) struct RawTcp {
     pub(crate) accecn: At<bool>,
     pub(crate) hystart: At<bool>,
     pub(crate) abe: At<bool>,
+    pub(crate) target: At<Quantity<Span>>,
+    pub(crate) gain: At<f64>,
     pub(crate) overhead: At<Quantity<Span>>,
     pub(crate) source: At<One<OrOwn>>,
     pub(crate) destination: At<One<OrOwn>>,

@@ -6,6 +6,7 @@ use headgate_core::ClassId;
 use headgate_core::params::Bytes;
 use ipnet::IpNet;
 
+use crate::cc::Cc;
 use crate::classify::{ClassRule, Conditions};
 use crate::fields::{Dscp, Ports, Protocol, prefix, written};
 use crate::header::Headers;
@@ -155,6 +156,11 @@ impl Page {
         self.plain("accecn", group.accecn);
         self.plain("hystart", group.hystart);
         self.plain("abe", group.abe);
+        // No other controller may be given them.
+        if group.cc == Cc::Ledbat {
+            self.quoted("target", group.target);
+            self.plain("gain", format_args!("{:?}", group.gain));
+        }
         self.quoted("overhead", group.overhead);
         self.headers(&group.headers);
     }

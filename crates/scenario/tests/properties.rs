@@ -173,7 +173,8 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
     let windows = (window(), window(), option::of(window()));
     let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
     let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
-    let rest = (any::<[bool; 11]>(), span(0..3_600_000), headers());
+    let ledbat = (span(1..3_600_000), 1e-3..1e3_f64);
+    let rest = (any::<[bool; 11]>(), ledbat, span(0..3_600_000), headers());
     let sources =
         ["ftp", "ftp:size=pareto2(100KB,1.2),count=3", "web:pages=7", "pareto:preset=blue", "telnet:gap=exp(5ms)"];
     let flows = (0..1000_u32, one_of(&sources));
@@ -189,7 +190,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
             timer,
             rest,
         )| {
-            let (flags, overhead, headers) = rest;
+            let (flags, (target, gain), overhead, headers) = rest;
             let [limited_transmit, pacing, ecn, ecn_timeout, ecn_retransmits, rest @ ..] = flags;
             let [idle_restart, accecn, hystart, abe, rack, prr] = rest;
             let (window, initial_window, initial_ssthresh) = windows;
@@ -227,6 +228,8 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 accecn,
                 hystart: hystart && cc.selective(),
                 abe,
+                target: if cc == Cc::Ledbat { target } else { Span::from_millis(100) },
+                gain: if cc == Cc::Ledbat { gain } else { 1.0 },
                 overhead,
                 headers,
             }

@@ -119,6 +119,8 @@ class TcpKeys(GroupKeys, total=False):
     accecn: bool
     hystart: bool
     abe: bool
+    target: Time
+    gain: float
     overhead: Time
 
 

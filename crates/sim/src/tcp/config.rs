@@ -44,6 +44,10 @@ pub struct Config {
     pub hystart: bool,
     /// A mark lowers the window by less than a loss does (Alternative Backoff with ECN, RFC 8511).
     pub abe: bool,
+    /// The queueing delay that LEDBAT keeps.
+    pub target: Span,
+    /// Segments a round trip by which LEDBAT's window grows where there is no queue.
+    pub gain: f64,
 }
 
 impl Config {
@@ -88,6 +92,8 @@ impl From<&TcpGroup> for Config {
             accecn: group.accecn,
             hystart: group.hystart,
             abe: group.abe,
+            target: group.target,
+            gain: group.gain,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! LEDBAT: a background transfer that keeps the queueing delay it causes at a target, and yields to the rest.
 //!
 //! S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, *Low Extra Delay Background Transport (LEDBAT)*, RFC 6817, 2012; the
-//! names are those of section 2.4.2 and its parameters those of 2.5.
+//! names are those of section 2.4.2 and its parameters those of 2.5. `target` and `gain` are the group's: the RFC has them at
+//! most 100 ms and 1, and RFC 7928 (section 5.4) asks for 5 ms and 10.
 //!
 //! The one-way delay is the one the receiver measures, of the segment it acknowledges at once or last; both ends have one
 //! clock here, so no skew need be corrected (section 3.4.4's base delay history is kept all the same). A mark counts as a
@@ -12,10 +13,6 @@ use headgate_core::{Span, Time};
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// The queueing delay to have.
-const TARGET: Span = Span::from_millis(100);
-/// Segments a round trip by which the window grows where there is no queue.
-const GAIN: f64 = 1.0;
 /// Minutes for which the least delay is remembered.
 const BASE_HISTORY: usize = 10;
 /// Delays of which the least is the current one.
@@ -57,10 +54,10 @@ impl Ledbat {
     }
 
     /// How far the queueing delay is below the target, in parts of it; negative above. `None` before any sample.
-    fn off_target(&self) -> Option<f64> {
+    fn off_target(&self, target: Span) -> Option<f64> {
         let least = |delays: &[Span]| delays.iter().copied().min().filter(|delay| *delay != Span::MAX);
         let queueing = least(&self.current)? - least(&self.base)?;
-        Some(1.0 - queueing.as_secs_f64() / TARGET.as_secs_f64())
+        Some(1.0 - queueing.as_secs_f64() / target.as_secs_f64())
     }
 }
 
@@ -69,8 +66,8 @@ impl Controller for Ledbat {
         if let Some(delay) = ack.delay {
             self.sample(delay, ack.now);
         }
-        let Some(off_target) = self.off_target().filter(|_| ack.grows) else { return };
-        let cwnd = window.cwnd() + GAIN * off_target * f64::from(ack.acked) / window.cwnd();
+        let Some(off_target) = self.off_target(config.target).filter(|_| ack.grows) else { return };
+        let cwnd = window.cwnd() + config.gain * off_target * f64::from(ack.acked) / window.cwnd();
         let allowed = (f64::from(ack.flight) + ALLOWED_INCREASE).min(f64::from(config.window).max(window.cwnd()));
         window.set_cwnd(cwnd.min(allowed).max(MIN_CWND), ack.now);
     }
@@ -95,7 +92,7 @@ mod tests {
         for &(seconds, ms) in samples {
             ledbat.sample(Span::from_millis(ms), Time::ZERO + Span::from_secs(seconds));
         }
-        ledbat.off_target().unwrap()
+        ledbat.off_target(Span::from_millis(100)).unwrap()
     }
 
     #[test]
@@ -106,6 +103,40 @@ mod tests {
         // 20 is still among four: one delayed segment is not a queue.
         assert_eq!(off_target(&[(0, 20), (1, 320), (2, 320), (3, 320)]), 1.0);
         assert_eq!(off_target(&[(0, 20), (1, 220), (2, 220), (3, 220), (4, 220)]), -1.0);
+    }
+
+    #[test]
+    fn the_window_moves_by_gain_and_by_the_distance_from_the_target() {
+        let config = Config { target: Span::from_millis(5), gain: 10.0, initial_window: 20, ..Config::default() };
+        let (mut ledbat, mut window) = (Ledbat::new(&config), Window::new(&config));
+        let mut told = |ms| {
+            let delay = Some(Span::from_millis(ms));
+            let ack = Acked {
+                now: Time::ZERO,
+                ack: 0,
+                max: 0,
+                acked: 1,
+                delivered: 1,
+                flight: 20,
+                ece: false,
+                marked: 0,
+                recovering: false,
+                grows: true,
+                rtt: None,
+                delay,
+                srtt: None,
+                rate: None,
+            };
+            ledbat.on_ack(&ack, &mut window, &config);
+            window.cwnd()
+        };
+        // Without a queue by 10 / 20 of a segment. The fifth delay leaves none of the least among the last four: the queue is
+        // twice the target, and the window falls as fast as it rose.
+        let first = told(20);
+        assert_eq!(first, 20.5);
+        let grown = [30, 30, 30].map(&mut told)[2];
+        assert_eq!(grown, 21.0, "no more than what is in flight and one segment");
+        assert_eq!(told(30), 21.0 - 10.0 / 21.0);
     }
 
     #[test]
