@@ -80,6 +80,11 @@ impl Receiver {
         (self.due != Time::NEVER).then_some(self.due)
     }
 
+    /// A new connection goes on where one ended: marks that this one saw are not echoed to the next.
+    pub fn renew(&mut self) {
+        self.echo = false;
+    }
+
     /// The segment that arrives now has been under way for `delay`: for senders that go by it, before
     /// [`on_data`](Receiver::on_data).
     #[inline]

@@ -233,6 +233,8 @@ impl Sender {
         if self.end != ENDLESS {
             self.hold_unused(told.flight, before, now);
         }
+        // First, since an echo may set the timer.
+        self.sample(ack.ack, config, now);
         if told.ece {
             self.on_echo(&told, config);
         }
@@ -292,11 +294,6 @@ impl Sender {
     #[inline]
     fn on_new_ack(&mut self, ack: u32, config: &Config, now: Time) {
         let acked = ack - self.una;
-        // No acknowledgement is beyond NONE.
-        if ack > self.timed {
-            self.rto.sample(now - self.timed_at, config);
-            self.timed = NONE;
-        }
         self.una = ack;
         self.next = self.next.max(ack);
         if let Some(board) = &mut self.board {
@@ -312,6 +309,19 @@ impl Sender {
             }
             Phase::Recovery { .. } => self.leave_recovery(config, now),
         }
+    }
+
+    /// Takes the round-trip time of the segment being timed into the timeout, if `ack` covers it (Karn's algorithm, RFC 6298,
+    /// section 3). Says whether it does.
+    #[inline]
+    fn sample(&mut self, ack: u32, config: &Config, now: Time) -> bool {
+        // No acknowledgement is beyond NONE.
+        let covered = ack > self.timed;
+        if covered {
+            self.rto.sample(now - self.timed_at, config);
+            self.timed = NONE;
+        }
+        covered
     }
 
     /// What an acknowledgement tells the controller, `sacked` of what is outstanding being known to have arrived before

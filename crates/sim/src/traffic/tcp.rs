@@ -137,6 +137,7 @@ impl TcpFlow {
         if write.fresh {
             self.sender.reset(&kind.config, now);
             self.sender.seed(&mut self.rng);
+            self.receiver.renew();
         }
         match write.data {
             Data::Bytes(bytes) => self.sender.offer(segments(bytes, kind.payload)),

@@ -77,6 +77,18 @@ fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
 }
 
 #[test]
+fn the_timer_waited_for_is_of_the_round_trip_that_the_echo_brings() {
+    // RFC 6298, rule 2.2: R = 100 ms gives RTO = R + 4 R / 2 = 300 ms, though the timer was set for the initial 1 s.
+    for config in recoveries(avoiding(Cc::Sack, 1)).into_iter().chain([avoiding(Cc::NewReno, 1)]) {
+        let mut host = Host::started(Config { min_rto: ms(200), ..config }).with_ecn();
+        host.wait(ms(100));
+        assert_eq!(host.echo(1), "");
+        assert_eq!(host.expire(), "1c");
+        assert_eq!(host.now, at(400));
+    }
+}
+
+#[test]
 fn every_controller_can_wait_for_its_timer_or_go_on_at_a_window_of_one() {
     // BBR never has so little.
     for &cc in Cc::ALL.iter().filter(|cc| !cc.needs_pacing()) {

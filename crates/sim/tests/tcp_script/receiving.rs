@@ -92,3 +92,14 @@ fn cwr_on_the_second_segment_does_not_hide_a_mark_on_the_first() {
     assert_eq!(other.gets_marked(2, false, false), None);
     assert!(!other.gets_marked(3, false, false).unwrap().ece);
 }
+
+#[test]
+fn a_new_connection_does_not_echo_the_marks_of_the_one_before() {
+    for cc in [Cc::Sack, Cc::Dctcp] {
+        let mut other = Other { config: plain(cc), ..Other::new(cc) };
+        assert!(other.gets_marked(0, true, false).unwrap().ece, "{cc}");
+        other.receiver.renew();
+        let reply = other.gets_marked(1, false, false).unwrap();
+        assert_eq!((reply.ack, reply.ece), (2, false), "{cc}");
+    }
+}

@@ -45,7 +45,7 @@ impl Sender {
 
     /// Goes on as a new connection would: windows, controller, timer and what was learnt of the path are those of
     /// [`new`](Sender::new). Sequence numbers and counts continue, what is still outstanding remains so, and the receiver
-    /// needs no reset.
+    /// needs only to [forget marks](crate::tcp::Receiver::renew).
     pub fn reset(&mut self, config: &Config, now: Time) {
         let mut board = self.board.take();
         if let Some(board) = &mut board {

@@ -4,7 +4,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::{Ack, Acked, Config, Controller, Data, ENDLESS, NONE, Phase, Sender};
+use super::{Ack, Acked, Config, Controller, Data, ENDLESS, Phase, Sender};
 use crate::tcp::outstanding::Record;
 use crate::tcp::prr::Prr;
 use crate::tcp::tlp::Tlp;
@@ -16,7 +16,9 @@ impl Sender {
         let (flight, in_flight, arrived) = (self.flight(), t.out.in_flight(), t.out.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
         let (delivered, rtt) = t.take(ack, now);
-        self.measure(t, ack.ack, config, now);
+        if self.sample(ack.ack, config, now) {
+            t.tlp.on_sample();
+        }
         let recovered = self.una < self.recover && self.recover <= ack.ack;
         self.una = ack.ack;
         t.rack.on_ack(ack.duplicate().is_some(), self.una, self.max);
@@ -133,16 +135,6 @@ impl Sender {
         }
         self.deadline = t.deadline();
         data
-    }
-
-    /// Takes the round-trip time of the segment being timed into the timeout, if `ack` covers it (Karn's algorithm, RFC 6298, section 3).
-    fn measure(&mut self, t: &mut Tracker, ack: u32, config: &Config, now: Time) {
-        // No acknowledgement is beyond NONE.
-        if ack > self.timed {
-            self.rto.sample(now - self.timed_at, config);
-            self.timed = NONE;
-            t.tlp.on_sample();
-        }
     }
 
     /// In fast recovery, or in what follows a timeout.
