@@ -311,6 +311,23 @@ def test_a_congestion_controller_that_the_kernel_lacks_is_an_error_that_names_th
     assert done.stderr.startswith("error: --cc nonesuch: the kernel has ")
 
 
+def test_a_congestion_controller_that_is_kept_from_new_namespaces_is_an_error_that_says_how_to_allow_it():
+    known, allowed = (
+        Path(f"/proc/sys/net/ipv4/tcp_{which}_congestion_control").read_text().split()
+        for which in ("available", "allowed")
+    )
+    kept = next((name for name in known if name not in allowed), None)
+    if kept is None:
+        pytest.skip("this machine allows all controllers that it has")
+    done = link("--rate", "1Mbit/s", "--cc", kept, "true")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"error: --cc {kept}: the kernel keeps {kept} to this machine's first network namespace"
+    )
+    told = f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{' '.join(allowed)} {kept}'"
+    assert " ".join(done.stderr.split()).endswith(told)
+
+
 def test_a_command_is_needed(command: Command):
     done = command("link", "--rate", "1Mbit/s")
     assert done.returncode == 2

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use crate::controllers;
 use crate::io::interface::{self, Counters};
 use crate::io::{Nat, Tun};
 use crate::netns::Namespace;
@@ -121,7 +122,11 @@ fn explained(what: &str, error: io::Error) -> io::Error {
 fn set(sysctls: Sysctls) -> io::Result<()> {
     sysctls.into_iter().try_for_each(|(key, value)| {
         let path = format!("/proc/sys/net/{key}");
-        fs::write(path, &value).map_err(|error| explained(&format!("cannot set net/{key} to {value:?}"), error))
+        let what = format!("cannot set net/{key} to {value:?}");
+        fs::write(path, &value).map_err(|error| match key.as_str() {
+            controllers::DEFAULT => explained(&what, controllers::explained(&value, error)),
+            _ => explained(&what, error),
+        })
     })
 }
 

@@ -53,6 +53,7 @@ mod build;
 mod capture;
 pub mod check;
 pub mod clock;
+mod controllers;
 pub mod ecn;
 mod forward;
 mod frame;

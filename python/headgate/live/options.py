@@ -135,8 +135,3 @@ def _explained(error: _core.ScenarioError, chosen: Mapping[str, Said]) -> str:
         message = message.replace(f"`{_key(option.name)}`", f"`--{option.name}`")
     parts = [message, *([f" --> {change}"] if change else []), *([f"  = {error.help}"] if error.help else [])]
     return "\n".join(parts)
-
-
-def controllers() -> str:
-    """The congestion controllers that the kernel has, or has loaded."""
-    return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().strip().replace(" ", ", ")

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Self
 
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
-from headgate.live import options
 
 #: How often, in seconds, a watcher is shown the link.
 TICK = 0.25
@@ -36,8 +35,9 @@ class LinkError(HeadgateError):
 
 def not_made(error: OSError, cc: str | None) -> HeadgateError:
     """Why there is no link, when its hosts were to use the congestion controller `cc`."""
-    if cc is not None and "tcp_congestion_control" in str(error):
-        return UsageError(f"--cc {cc}: the kernel has {options.controllers()}")
+    _, named, why = str(error).partition(f'net/ipv4/tcp_congestion_control to "{cc}": ')
+    if named:
+        return UsageError(f"--cc {cc}: {why}")
     return LinkError(str(error))
 
 

@@ -1,6 +1,5 @@
 //! What the kernel is told of a group's flows, what it does in its own way, and what it cannot do.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use headgate_core::{Ecn, Span};
 use headgate_scenario::{Cc, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use super::{ports, traces};
+use crate::controllers;
 
 /// Headers in bytes: IPv4 and TCP without options, TCP's timestamps with their padding (RFC 7323, appendix A), IPv4 and UDP.
 const TCP: u32 = 40;
@@ -142,8 +142,7 @@ fn kernel_name(cc: Cc) -> Option<&'static str> {
 /// # Errors
 /// `InvalidInput`, with the group and the key; or what the system says.
 pub fn refuse(scenario: &Scenario) -> io::Result<()> {
-    let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
-    refused(scenario, &available).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
+    refused(scenario, &controllers::available()?).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
 }
 
 fn refused(scenario: &Scenario, available: &str) -> Result<(), String> {

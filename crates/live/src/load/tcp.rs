@@ -15,6 +15,7 @@ use super::poll::Watch;
 use super::shared::{Shared, Transfer};
 use super::tally::Tally;
 use super::timers::{Due, Timers};
+use crate::controllers;
 use crate::io::tcp::{self, TcpInfo};
 
 /// Data that may wait in the kernel unsent. Little, so that what a source takes back when its time is over was never written,
@@ -102,7 +103,8 @@ impl TcpSender {
 
     fn set_up(&self, socket: &Socket) -> io::Result<()> {
         let settings = &self.settings;
-        socket.set_tcp_congestion(settings.cc.as_bytes())?;
+        let chosen = socket.set_tcp_congestion(settings.cc.as_bytes());
+        chosen.map_err(|error| controllers::explained(settings.cc, error))?;
         socket.set_tcp_mss(settings.mss)?;
         socket.set_tcp_nodelay(true)?;
         socket.set_tcp_notsent_lowat(UNSENT)?;

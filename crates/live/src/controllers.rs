@@ -1,0 +1,55 @@
+//! The kernel's congestion controls: which there are, and which a network namespace may have.
+//!
+//! What the machine's first namespace does not allow for all (`tcp_allowed_congestion_control`) no other may have for its
+//! default, root's neither (`tcp_set_default_congestion_control`, net/ipv4/tcp_cong.c of Linux 6.18), and sockets only with
+//! `CAP_NET_ADMIN` there. Other namespaces can read that list, and not change it.
+
+use std::fs;
+use std::io;
+
+/// What a namespace's default is set by, below /proc/sys/net.
+pub(crate) const DEFAULT: &str = "ipv4/tcp_congestion_control";
+
+/// Those that the kernel has, or has loaded, in its own words.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn available() -> io::Result<String> {
+    fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+}
+
+/// The same error in words that say why this namespace cannot have `name`, and what to do about it.
+pub(crate) fn explained(name: &str, error: io::Error) -> io::Error {
+    let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+    match (available(), allowed) {
+        (Ok(available), Ok(allowed)) => io::Error::new(error.kind(), why(name, &available, &allowed)),
+        _ => error,
+    }
+}
+
+fn why(name: &str, available: &str, allowed: &str) -> String {
+    let listed = |names: &str| names.split_whitespace().collect::<Vec<_>>().join(", ");
+    let has = |names: &str| names.split_whitespace().any(|each| each == name);
+    match (has(available), has(allowed)) {
+        (true, false) => format!(
+            "the kernel keeps {name} to this machine's first network namespace and allows others {}; allow it there, as root: \
+             sysctl -w net.ipv4.tcp_allowed_congestion_control='{} {name}'",
+            listed(allowed),
+            allowed.trim()
+        ),
+        _ => format!("the kernel has {}", listed(available)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_that_is_kept_to_the_first_namespace_is_told_from_one_that_is_not_there() {
+        let kept = "the kernel keeps cubic to this machine's first network namespace and allows others reno, bbr; allow it \
+                    there, as root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno bbr cubic'";
+        assert_eq!(why("cubic", "reno bbr cubic\n", "reno bbr\n"), kept);
+        assert_eq!(why("vegas", "reno bbr cubic\n", "reno bbr\n"), "the kernel has reno, bbr, cubic");
+    }
+}
