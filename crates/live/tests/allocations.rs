@@ -4,39 +4,19 @@
 mod support;
 
 use std::alloc::System;
-use std::cell::Cell;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::rc::Rc;
 
 use headgate_core::{Ecn, Span, Time, registry};
 use headgate_live::clock::Monotonic;
 use headgate_live::io::tap::{Pen, Tap};
 use headgate_live::io::{BATCH, Io, Received};
-use headgate_live::pacing::Clock;
 use headgate_live::{Forwarder, FrameId, Layer, Pool, SHOW_EVERY};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use support::{Direction, packet};
+use support::{Direction, Steps, packet};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-/// A clock on which no time passes but by its being waited for.
-#[derive(Clone, Default)]
-struct Steps(Rc<Cell<Time>>);
-
-impl Clock for Steps {
-    fn now(&mut self) -> Time {
-        self.0.get()
-    }
-    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
-        self.0.set(until.min(self.0.get() + Span::from_micros(300)));
-        Ok([true; 2])
-    }
-    fn cpu(&self) -> Span {
-        Span::ZERO
-    }
-}
 
 /// An end that has a frame of one of a few flows whenever the clock has moved, and takes all it is given.
 struct Source {
@@ -48,7 +28,7 @@ struct Source {
 
 impl Io for Source {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
-        let now = self.clock.0.get();
+        let now = self.clock.now();
         if now > self.last && batch.len() < BATCH && !self.frames.is_empty() {
             self.last = now;
             self.next = (self.next + 1) % self.frames.len();
@@ -79,7 +59,7 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
     // Those that make a queue for a flow, and let it go, may allocate for it; these do not.
     for name in ["droptail", "red", "blue", "sfb", "faba", "red_pd", "codel", "pie"] {
         assert!(registry::find(name).is_ok());
-        let clock = Steps::default();
+        let clock = Steps::of(Span::from_micros(300));
         let frames = (0..8).map(|n| packet(5000 + n, 600 + 50 * usize::from(n), Ecn::Ect0, 0)).collect();
         // A log is kept as well: nothing is read from it, so that in the end it has no room.
         let (pens, _notes): (Vec<_>, Vec<_>) = (0..2).map(|_| Pen::new()).unzip();
@@ -92,7 +72,7 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
         let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
         let mut forwarder = Forwarder::new(end(frames), end(Vec::new()), lanes, clock.clone());
         let until = |forwarder: &mut Forwarder<_, _, _>, end: Time| {
-            while clock.0.get() < end {
+            while clock.now() < end {
                 forwarder.turn(end).unwrap();
             }
         };

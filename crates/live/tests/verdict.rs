@@ -3,38 +3,20 @@
 
 mod support;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
 use headgate_core::{Ecn, Span, Time};
 use headgate_live::io::{BATCH, Io, Received};
-use headgate_live::pacing::Clock;
 use headgate_live::verdict::Verdict;
 use headgate_live::{FlowView, Forwarder, FrameId, Layer, Pool};
-use support::{Direction, packet};
+use support::{Direction, Steps, packet};
 
 const BYTES: usize = 1000;
 /// A path of 40 ms, and as much in the queue.
 const ROUND_TRIP: Span = Span::from_millis(80);
-
-/// A clock on which no more than half a millisecond passes at a time.
-#[derive(Clone, Default)]
-struct Steps(Rc<Cell<Time>>);
-
-impl Clock for Steps {
-    fn now(&mut self) -> Time {
-        self.0.get()
-    }
-    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
-        self.0.set(until.min(self.0.get() + Span::from_micros(500)));
-        Ok([true; 2])
-    }
-    fn cpu(&self) -> Span {
-        Span::ZERO
-    }
-}
 
 /// Sends packets at a rate. If it heeds losses, it halves the rate for them, once a round trip, and else sends a packet more
 /// each round trip (RFC 5681, section 3.1, without slow start).
@@ -95,7 +77,7 @@ struct End {
 
 impl Io for End {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
-        let now = self.clock.0.get();
+        let now = self.clock.now();
         let mut senders = self.senders.borrow_mut();
         for (port, sender) in (5000..).zip(senders.iter_mut()).filter(|_| self.sends) {
             while batch.len() < BATCH
@@ -111,7 +93,7 @@ impl Io for End {
     }
 
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
-        let now = self.clock.0.get();
+        let now = self.clock.now();
         for frame in batch {
             let bytes = pool.frame(frame);
             let port = u16::from_be_bytes([bytes[20], bytes[21]]);
@@ -137,14 +119,14 @@ impl Io for End {
 /// What is found of `senders`, in their order, after so many seconds on 10 Mbit/s.
 fn found(qdisc: &str, senders: Vec<Sender>, seconds: u64) -> Vec<FlowView> {
     let direction = Direction::new(10, 1, 50, qdisc);
-    let clock = Steps::default();
+    let clock = Steps::of(Span::from_micros(500));
     let a = End { clock: clock.clone(), senders: Rc::new(RefCell::new(senders)), sends: true };
     let b = End { sends: false, ..a.clone() };
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
     let mut forwarder = Forwarder::new(a, b, lanes, clock.clone());
     let window = forwarder.window();
     let end = Time::ZERO + Span::from_secs(seconds);
-    while clock.0.get() < end {
+    while clock.now() < end {
         forwarder.turn(end).unwrap();
     }
     let mut flows = window.look().wires[0].top.clone();

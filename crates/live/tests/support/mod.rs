@@ -1,12 +1,50 @@
 //! Packets and links for tests.
 
+use std::cell::Cell;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::rc::Rc;
+
 use etherparse::{IpNumber, Ipv4Header};
-use headgate_core::{Ecn, Limit, Qdisc, Rate, Span};
+use headgate_core::{Ecn, Limit, Qdisc, Rate, Span, Time};
+use headgate_live::pacing::Clock;
 use headgate_live::{Lane, Layer, Pool, WireSettings};
 use headgate_scenario::{Impairments, Pace, Simplex};
 
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub mod namespace;
+
+/// A clock on which no time passes but by its being waited for, and no more than a step at a time. Copies are the same clock.
+#[derive(Clone)]
+pub struct Steps {
+    now: Rc<Cell<Time>>,
+    step: Span,
+}
+
+#[allow(dead_code, reason = "each test takes what it needs")]
+impl Steps {
+    /// At zero.
+    pub fn of(step: Span) -> Steps {
+        Steps { now: Rc::default(), step }
+    }
+
+    pub fn now(&self) -> Time {
+        self.now.get()
+    }
+}
+
+impl Clock for Steps {
+    fn now(&mut self) -> Time {
+        self.now.get()
+    }
+    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+        self.now.set(until.min(self.now.get() + self.step));
+        Ok([true; 2])
+    }
+    fn cpu(&self) -> Span {
+        Span::ZERO
+    }
+}
 
 /// An IPv4 packet of `bytes` bytes, 28 at the least, from UDP port `port`; `number` is its first data.
 #[allow(dead_code, reason = "each test takes what it needs")]
