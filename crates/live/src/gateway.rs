@@ -7,6 +7,7 @@ use headgate_core::nearest;
 use crate::clock::Monotonic;
 use crate::forward::Forwarder;
 use crate::frame::Layer;
+use crate::guard::Guard;
 use crate::io::inspect::{Interface, names};
 use crate::io::{Io, PacketSocket, offloads, switch_offloads_off};
 use crate::running::Running;
@@ -28,6 +29,7 @@ pub struct GatewaySettings {
 
 /// A gateway that runs. Dropped, it stops, and the interfaces are as they were, but for offloads.
 pub struct Gateway {
+    guard: Guard,
     running: Running,
     seed: u64,
     notes: Vec<String>,
@@ -62,7 +64,10 @@ impl Gateway {
             let lanes = [forth.lane(Layer::Ethernet, seed, LABELS[0])?, back.lane(Layer::Ethernet, seed, LABELS[1])?];
             Ok(Forwarder::new(a, b, lanes, clock))
         })?;
-        Ok(Gateway { running, seed, notes })
+        let guard = Guard::over(&interfaces, running.stopper()).map_err(|error| {
+            io::Error::new(error.kind(), format!("cannot hear of changes of interfaces (AF_NETLINK): {error}"))
+        })?;
+        Ok(Gateway { guard, running, seed, notes })
     }
 
     /// What is not as it best were, of both interfaces, when the gateway was opened.
@@ -70,19 +75,9 @@ impl Gateway {
         &self.notes
     }
 
-    /// What the gateway does, as of at most [`SHOW_EVERY`](crate::SHOW_EVERY) ago.
-    pub fn view(&self) -> View {
-        self.running.view()
-    }
-
-    /// Whether the loop's thread comes before ordinary ones (`SCHED_FIFO`).
-    pub fn urgent(&self) -> bool {
-        self.running.urgent()
-    }
-
-    /// Whether the loop still runs: it ends by itself only when an interface is gone.
-    pub fn runs(&self) -> bool {
-        self.running.runs()
+    /// The loop: what it does, and whether it still does.
+    pub fn running(&self) -> &Running {
+        &self.running
     }
 
     /// From now on both directions are like this. What waits and flies goes on
@@ -103,9 +98,12 @@ impl Gateway {
     /// Stops the loop, and says what was done in all.
     ///
     /// # Errors
-    /// What ended the loop before.
+    /// What ended the loop before, such as an interface that is gone or down, by its name.
     pub fn stop(&mut self) -> io::Result<View> {
-        self.running.stop()
+        // What a loop says that had a frame for it is no more than that there is no such device.
+        let gone = self.guard.end();
+        let ended = self.running.stop();
+        gone.map_or(ended, |what| Err(io::Error::other(what)))
     }
 }
 

@@ -116,19 +116,9 @@ impl Link {
         &self.far.namespace
     }
 
-    /// What the link does, as of at most [`SHOW_EVERY`](crate::SHOW_EVERY) ago.
-    pub fn view(&self) -> View {
-        self.running.view()
-    }
-
-    /// Whether the loop's thread comes before ordinary ones (`SCHED_FIFO`).
-    pub fn urgent(&self) -> bool {
-        self.running.urgent()
-    }
-
-    /// Whether the loop still runs: it ends by itself only when a device is gone.
-    pub fn runs(&self) -> bool {
-        self.running.runs()
+    /// The loop: what it does, and whether it still does.
+    pub fn running(&self) -> &Running {
+        &self.running
     }
 
     /// What the kernel counted at the near host's device and the far one's.

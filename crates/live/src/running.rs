@@ -17,7 +17,7 @@ use crate::wire::Lane;
 
 /// A forwarder that runs. Dropped, it is stopped.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub struct Running {
     window: Window,
     stop: Arc<AtomicBool>,
     inbox: Inbox,
@@ -53,23 +53,28 @@ impl Running {
     }
 
     /// Where it shows what it does.
-    pub(crate) fn window(&self) -> Window {
+    pub fn window(&self) -> Window {
         self.window.clone()
     }
 
     /// What the forwarder does, as of at most [`SHOW_EVERY`](crate::SHOW_EVERY) ago.
-    pub(crate) fn view(&self) -> View {
+    pub fn view(&self) -> View {
         self.window.look()
     }
 
     /// Whether its thread comes before ordinary ones (`SCHED_FIFO`).
-    pub(crate) fn urgent(&self) -> bool {
+    pub fn urgent(&self) -> bool {
         self.urgent
     }
 
-    /// Whether it still runs: it ends by itself only when a device is gone.
-    pub(crate) fn runs(&self) -> bool {
+    /// Whether it still runs: it ends by itself only when an interface is gone.
+    pub fn runs(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Set it, and the forwarder stops.
+    pub(crate) fn stopper(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     /// Does `job` on the lanes, in the forwarder's thread, and waits for it.

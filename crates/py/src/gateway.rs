@@ -53,13 +53,13 @@ impl Gateway {
     /// Whether the loop still runs.
     #[getter]
     fn runs(&self) -> bool {
-        self.inner().runs()
+        self.inner().running().runs()
     }
 
     /// Whether the loop's thread comes before ordinary ones.
     #[getter]
     fn urgent(&self) -> bool {
-        self.inner().urgent()
+        self.inner().running().urgent()
     }
 
     /// Both directions are like this from now on; what waits and flies goes on.
@@ -71,7 +71,7 @@ impl Gateway {
 
     /// What the gateway does: both directions, up and down, as of a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let view = py.detach(|| self.inner().view());
+        let view = py.detach(|| self.inner().running().view());
         shown(py, &view)
     }
 

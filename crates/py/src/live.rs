@@ -152,18 +152,18 @@ impl Link {
     /// Whether the loop still runs.
     #[getter]
     fn runs(&self) -> bool {
-        self.inner().link.runs()
+        self.inner().link.running().runs()
     }
 
     /// Whether the loop's thread comes before ordinary ones.
     #[getter]
     fn urgent(&self) -> bool {
-        self.inner().link.urgent()
+        self.inner().link.running().urgent()
     }
 
     /// What the link does: both directions, up and down, as of a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let view = self.inner().link.view();
+        let view = self.inner().link.running().view();
         shown(py, &view)
     }
 

@@ -9,6 +9,7 @@ use crate::pool::{FrameId, Pool};
 pub mod inspect;
 pub mod interface;
 mod keeper;
+pub(crate) mod links;
 pub mod memory;
 mod nat;
 mod netlink;

@@ -1,10 +1,13 @@
 //! Requests to the kernel over netlink (RFC 3549; netlink(7)): messages of attributes, and whether they were done.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
+use rustix::net::{
+    AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, sendto, socket_with,
+};
 
 /// Flags of a request: it is one; say whether it was done; make what is asked for; only if it is not there; behind others.
 pub(super) const REQUEST: u16 = 0x1;
@@ -88,6 +91,24 @@ impl Netlink {
         Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, part)?))
     }
 
+    /// One to routing, which hears of what happens to these groups of things (`RTMGRP_`).
+    pub(super) fn listening(groups: u32) -> io::Result<Netlink> {
+        let socket = Netlink::open(None)?;
+        bind(&socket.0, &SocketAddrNetlink::new(0, groups))?;
+        Ok(socket)
+    }
+
+    /// Throws away what it heard; what it had no room for, too.
+    pub(super) fn forget(&self) {
+        let mut heard = [0; 8192];
+        loop {
+            match recv(&self.0, &mut heard[..], RecvFlags::DONTWAIT) {
+                Ok(_) | Err(Errno::NOBUFS | Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
     /// Has `requests` done.
     ///
     /// # Errors
@@ -101,6 +122,12 @@ impl Netlink {
             answered += answers(&answer[..length])?;
         }
         Ok(())
+    }
+}
+
+impl AsFd for Netlink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -1,0 +1,71 @@
+//! Ends a forwarder when one of its interfaces goes: no frame comes from it any more, and none may have to be sent there for hours.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::{Errno, write};
+
+use crate::io::links::Links;
+
+/// A thread that waits for changes of interfaces. Dropped, it ends.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    found: Arc<OnceLock<String>>,
+    over: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Guard {
+    /// Sets `stop` when one of the interfaces `names` goes, or is switched off.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn over(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
+        let links = Links::new(names)?;
+        let (found, over) = (Arc::<OnceLock<String>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
+        let (finds, ends) = (Arc::clone(&found), Arc::clone(&over));
+        let watching = move || {
+            if let Some(what) = first_gone(&links, &ends) {
+                let _ = finds.set(what);
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let thread = thread::Builder::new().name("guard".to_string()).spawn(watching)?;
+        Ok(Guard { found, over, thread: Some(thread) })
+    }
+
+    /// Ends it after a last look: what is wrong with an interface, if one went.
+    pub(crate) fn end(&mut self) -> Option<String> {
+        // It fails only if it was called 2^64 times.
+        let _ = write(&*self.over, &1_u64.to_ne_bytes());
+        let _ = self.thread.take().map(JoinHandle::join);
+        self.found.get().cloned()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+/// Waits until one of `links` will not do any more, and says why; `None` if `over` comes first.
+fn first_gone(links: &Links, over: &OwnedFd) -> Option<String> {
+    let mut last = false;
+    loop {
+        let gone = links.look();
+        if gone.is_some() || last {
+            return gone;
+        }
+        let mut fds = [PollFd::from_borrowed_fd(links.changed(), PollFlags::IN), PollFd::new(over, PollFlags::IN)];
+        match poll(&mut fds, None) {
+            Ok(_) | Err(Errno::INTR) => last = !fds[1].revents().is_empty(),
+            // It would spin. The loop finds out with the next frame.
+            Err(_) => return None,
+        }
+    }
+}

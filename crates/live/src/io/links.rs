@@ -1,0 +1,46 @@
+//! Whether interfaces are still there, and switched on: the kernel tells of every change of any (rtnetlink(7), `RTMGRP_LINK`).
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use super::netlink::Netlink;
+use super::sys;
+
+/// `RTMGRP_LINK`.
+const CHANGES: u32 = 1;
+
+/// Some interfaces of the namespace of the thread that looks.
+#[derive(Debug)]
+pub(crate) struct Links {
+    events: Netlink,
+    /// Names and numbers: what is made anew under the same name is another.
+    links: Vec<(String, i32)>,
+}
+
+impl Links {
+    /// The interfaces `names`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn new(names: &[String]) -> io::Result<Links> {
+        let events = Netlink::listening(CHANGES)?;
+        let links = names.iter().map(|name| Ok((name.clone(), sys::index(name)?)));
+        Ok(Links { events, links: links.collect::<io::Result<_>>()? })
+    }
+
+    /// Readable when something has changed since the last look.
+    pub(crate) fn changed(&self) -> BorrowedFd<'_> {
+        self.events.as_fd()
+    }
+
+    /// What is wrong with the first that will not do any more.
+    pub(crate) fn look(&self) -> Option<String> {
+        self.events.forget();
+        self.links.iter().find_map(|(name, index)| match (sys::index(name), sys::flags(name)) {
+            (Ok(found), Ok(flags)) if found == *index => {
+                (i32::from(flags) & libc::IFF_UP == 0).then(|| format!("{name} is down"))
+            }
+            _ => Some(format!("{name} is gone")),
+        })
+    }
+}
