@@ -26,6 +26,8 @@ __all__ = [
     "disciplines",
     "find",
     "measure",
+    "nearest",
+    "place",
     "prepare",
     "reasons",
     "run",
@@ -410,3 +412,9 @@ def sources() -> list[Source]:
 
 def find(name: str) -> Discipline | Controller | Source:
     """The discipline, controller or source called `name`; `LookupError` with the nearest name if there is none."""
+
+def nearest(typed: str, known: Sequence[str]) -> str | None:
+    """The one of `known` most like `typed`, if any is close enough to be what was meant."""
+
+def place(text: str, path: str) -> tuple[int, int] | None:
+    """Line and column of the key at `path` in the text of a scenario file, both from 1; None if it is not there."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from headgate import _core
+
 
 class HeadgateError(Exception):
     """An error with a message meant for people; `exit_code` is what the command line ends with."""
@@ -51,7 +53,5 @@ class InterruptedRunError(HeadgateError):
 
 def meant(word: str, known: Iterable[str]) -> str:
     """Ends an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is near, else a full stop."""
-    import difflib
-
-    nearest = difflib.get_close_matches(word, list(known), 1, 0.5)
-    return f"; did you mean {nearest[0]!r}?" if nearest else "."
+    nearest = _core.nearest(word, list(known))
+    return f"; did you mean {nearest!r}?" if nearest is not None else "."

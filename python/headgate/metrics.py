@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headgate import _core
 from headgate.errors import UsageError, meant
 from headgate.papers.judge import Judgement, Quantity, Verdict
 from headgate.units import Units
@@ -205,9 +206,11 @@ def _checked(found: Metric, text: str) -> Metric:
 
 def _unknown(text: str, owners: Sequence[str]) -> UsageError:
     words = text.split()
-    for number, word in enumerate(words):
-        if len(words) > 1 and _measure(words[:number] + words[number + 1 :]) is not None:
-            return UsageError(f"{text!r}: no group is called {word!r}{meant(word, owners)} Groups: {', '.join(owners)}")
-    name = " ".join(word for word in re.split(r"[\s_-]+", text.lower()) if word not in owners and not _is_part(word))
     known = [measure.name for measure in MEASURES]
+    name = " ".join(word for word in re.split(r"[\s_-]+", text.lower()) if word not in owners and not _is_part(word))
+    for number, word in enumerate(words):
+        found = _measure(words[:number] + words[number + 1 :]) if len(words) > 1 else None
+        # A word too many is a group, unless it makes the whole more like another metric: `queue delya` is no `queue`.
+        if found is not None and (_core.nearest(word, owners) or _core.nearest(name, known) in (found[0].name, None)):
+            return UsageError(f"{text!r}: no group is called {word!r}{meant(word, owners)} Groups: {', '.join(owners)}")
     return UsageError(f"{text!r} is no metric{meant(name, known)} Metrics: {', '.join(known)}")

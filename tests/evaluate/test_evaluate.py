@@ -72,7 +72,7 @@ def test_an_evaluation_has_a_folder_of_its_own(
     ("arguments", "says"),
     [
         ((), "error: name the disciplines to evaluate, such as: headgate evaluate sfb faba codel\n"),
-        (("sbf",), "error: no discipline is called `sbf`; did you mean `tbf`?\n"),
+        (("sbf",), "error: no discipline is called `sbf`; did you mean `sfb`?\n"),
         (("sfb:bns=2",), "error: sfb: unknown parameter `bns`; did you mean `bins`?\n"),
         (
             ("sfb", "--section", "4"),

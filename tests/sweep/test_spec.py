@@ -11,7 +11,7 @@ from headgate.sweeps.spec import Spec, read, spec
 
 
 def settings(text: str) -> list[dict[str, Any]]:
-    return [dict(each) for each in read(text).settings()]
+    return [dict(each) for each in read(text, "a.toml").settings()]
 
 
 def test_a_grid_is_every_combination_and_the_first_key_changes_slowest():
@@ -93,6 +93,8 @@ BAD = [
     ("[sweep.grid]\na = { from = 5, to = 1, steps = 2 }", "less than"),
     ("[sweep.grid]\na = { from = 0, to = 1, steps = 2, scale = 'log' }", "above 0"),
     ("[sweep.grid]\na = { from = 1, to = 5, steps = 2, scale = 'lin' }", "'lin'"),
+    ("[sweep.grid]\na = { from = 1, to = inf, steps = 2 }", "must be numbers of one kind"),
+    ("[sweep.grid]\na = { from = nan, to = nan, steps = 2 }", "must be numbers of one kind"),
     ("[sweep.latin]\na = { from = 1, to = 5 }", "samples"),
     ("[sweep]\nsamples = 3\ngrid.a = [1]", "latin"),
     ("[sweep]\ntables = 'links'\ngrid.a = [1]", "a list of names"),
@@ -103,7 +105,7 @@ BAD = [
 @pytest.mark.parametrize(("text", "says"), BAD, ids=[repr(row[0]) for row in BAD])
 def test_what_is_wrong_is_said(text: str, says: str):
     with pytest.raises(UsageError, match=r"sweep") as raised:
-        read(text)
+        read(text, "a.toml")
     assert says in str(raised.value)
 
 

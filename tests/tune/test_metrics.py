@@ -73,6 +73,9 @@ def test_groups_together_are_all_their_packets(in_memory: headgate.Result):
     ("written", "wrong"),
     [
         ("p95 queu delay", "did you mean 'queue delay'"),
+        ("p99 queue delya", "is no metric; did you mean 'queue delay'"),
+        ("goodput tpc", "no group is called 'tpc'; did you mean 'tcp'"),
+        ("queue nobody", "no group is called 'nobody'. Groups: "),
         ("frobnicate", "Metrics: utilisation, queue,"),
         ("goodput cbrr", "no group is called 'cbrr'; did you mean 'cbr'"),
         ("p90 queue delay", "queue delay has no p90; it has min, mean, p50, p95, p99, max"),

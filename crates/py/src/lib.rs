@@ -47,9 +47,9 @@ mod _core {
     #[pymodule_export]
     use crate::run::{Progress, run};
     #[pymodule_export]
-    use crate::scenario::Scenario;
+    use crate::scenario::{Scenario, place};
     #[pymodule_export]
-    use crate::traffic::{Controller, Source, controllers, find, sources};
+    use crate::traffic::{Controller, Source, controllers, find, nearest, sources};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

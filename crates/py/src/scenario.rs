@@ -153,3 +153,9 @@ impl Scenario {
         self.0.groups().zip(dues(&self.0)).map(row).collect()
     }
 }
+
+/// Line and column of the key at `path` in the text of a scenario file, both from 1; None if it is not there.
+#[pyfunction]
+pub fn place(text: &str, path: &str) -> Option<(u32, u32)> {
+    headgate_scenario::place_of(text, path)
+}

@@ -1,6 +1,6 @@
 //! Congestion controllers and sources of traffic as Python sees them, and the search for any of what can be named.
 
-use headgate_core::{nearest, registry};
+use headgate_core::{self as core, registry};
 use headgate_scenario::Controller as Known;
 use headgate_traffic::registry::{ENTRIES, Entry};
 use pyo3::IntoPyObjectExt;
@@ -129,9 +129,16 @@ pub fn find(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
     }
     let disciplines = registry::ENTRIES.iter().map(|entry| entry.name);
     let known = disciplines.chain(Known::all().map(Known::name)).chain(ENTRIES.iter().map(|entry| entry.name));
-    let guess = match nearest(name, known) {
+    let guess = match core::nearest(name, known) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => "; `headgate list` names them all".to_string(),
     };
     Err(PyLookupError::new_err(format!("no discipline, controller or source is called `{name}`{guess}")))
+}
+
+/// The one of `known` most like `typed`, if any is close enough to be what was meant.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 makes the list for this call")]
+pub fn nearest(typed: &str, known: Vec<String>) -> Option<String> {
+    core::nearest(typed, known.iter().map(String::as_str)).map(str::to_string)
 }

@@ -29,7 +29,7 @@ pub struct ScenarioError {
 
 /// The part of the offending line that is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Excerpt {
+pub(crate) struct Excerpt {
     text: String,
     indent: usize,
     carets: usize,
@@ -125,7 +125,7 @@ impl Source<'_> {
     }
 
     /// Line and column of an offset, and the line to show. What lies after the last line counts as in it.
-    fn locate(&self, span: Range<usize>) -> (u32, u32, Excerpt) {
+    pub(crate) fn locate(&self, span: Range<usize>) -> (u32, u32, Excerpt) {
         let text = self.text.strip_suffix('\n').unwrap_or(self.text);
         let boundary = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let (start, end) = (boundary(span.start), boundary(span.end.max(span.start)));

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,8 +67,8 @@ def read(config: Path) -> dict[str, Any]:
         raise UsageError(f"is no TOML: {error}") from None
     for key in found:
         if key not in KEYS:
-            close = get_close_matches(key, KEYS, n=1)
-            raise UsageError(f"unknown key `{key}`" + (f"; did you mean `{close[0]}`?" if close else ""))
+            near = _core.nearest(key, KEYS)
+            raise UsageError(f"unknown key `{key}`" + (f"; did you mean `{near}`?" if near else ""))
     return found
 
 

@@ -102,7 +102,7 @@ class Plan:
         try:
             return self.source.read(settings, qdiscs=[qdisc], seeds=[seed])
         except ScenarioError as error:
-            raise _explained(error, self.source.file, settings) from None
+            raise _explained(error, self.source, settings) from None
 
     def _check_qdiscs(self) -> None:
         """Sees that every discipline with a swept setting is among those of the scenario: no point would tell."""
@@ -113,7 +113,7 @@ class Plan:
                 try:
                     self.source.read((setting,), qdiscs=one_of_each)
                 except ScenarioError as error:
-                    raise _explained(error, self.source.file, (setting,)) from None
+                    raise _explained(error, self.source, (setting,)) from None
 
 
 def read(
@@ -134,7 +134,7 @@ def read(
     source = Source.of(scenario, set)
     if spec is None:
         source.read(qdiscs=qdiscs, seeds=seeds)  # what is wrong in the file has a line and a column
-        spec = specs.read(source.text)
+        spec = specs.read(source.text, source.file)
     return Plan(source, spec, qdiscs=qdiscs, seeds=seeds)
 
 
@@ -158,15 +158,18 @@ def _concerns(key: str, qdisc: str) -> bool:
     return steps[0] != OF_QDISC or (len(steps) > 1 and steps[1] == _name(qdisc))
 
 
-def _explained(error: ScenarioError, file: str, settings: Settings) -> ScenarioError:
-    """The error of a point, which says which values are to blame."""
-    written = [(f"--set {key}={toml(value)}", f"{key} = {toml(value)}") for key, value in settings]
-    to_blame = [shown for change, shown in written if change == error.change] or [shown for _, shown in written]
+def _explained(error: ScenarioError, source: Source, settings: Settings) -> ScenarioError:
+    """The error of a point, which says which values are to blame, and where the file has the first of them."""
+    written = {f"--set {key}={toml(value)}": (key, f"{key} = {toml(value)}") for key, value in settings}
+    to_blame = [written[error.change]] if error.change in written else list(written.values())
     if not to_blame:
         return error
-    where = f"\n --> {file}, [sweep]: {', '.join(to_blame)}"
-    explained = ScenarioError(f"error: {error.message}{where}" + (f"\n  = {error.help}" if error.help else ""))
-    for part in ("message", "help", "file", "key", "line", "column"):
-        setattr(explained, part, getattr(error, part))
-    explained.change = ", ".join(to_blame)
+    values = ", ".join(shown for _, shown in to_blame)
+    line, column = specs.place(source.text, to_blame[0][0]) or (None, None)
+    where = source.file if line is None else f"{source.file}:{line}:{column}"
+    known = f"\n  = {error.help}" if error.help else ""
+    explained = ScenarioError(f"error: {error.message}\n --> {where}, [sweep]: {values}{known}")
+    parts = {"message": error.message, "help": error.help, "file": error.file, "key": error.key}
+    for name, part in {**parts, "line": line, "column": column, "change": values}.items():
+        setattr(explained, name, part)
     return explained

@@ -7,12 +7,14 @@ crossed with each other, with the scenario's disciplines and with its seeds.
 
 from __future__ import annotations
 
+import math
 import random
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from headgate import _core
 from headgate.errors import UsageError, meant
 from headgate.sweeps.quantity import WHOLE, Range, Value, number
 
@@ -68,11 +70,24 @@ class Spec(NamedTuple):
             yield along.at(share) if isinstance(along, Range) else along[int(share * len(along))]
 
 
-def read(text: str) -> Spec:
+def read(text: str, file: str) -> Spec:
     """What the `[sweep]` of a scenario file's text says; `UsageError` if it says nothing, or what is wrong in it."""
     table = tomllib.loads(text).get("sweep")
     if table is None:
-        raise UsageError("the scenario has no [sweep]: docs/guide/sweeps.md shows how to write one")
+        raise UsageError(f"{file} has no [sweep]: docs/guide/sweeps.md shows how to write one")
+    try:
+        return _read(table)
+    except UsageError as error:
+        raise UsageError(f"{error}\n --> {file}") from None
+
+
+def place(text: str, key: str) -> tuple[int, int] | None:
+    """Line and column at which the `[sweep]` of a scenario file's text has a key."""
+    found = (_core.place(text, f"sweep.{name}.{key}") for name in TABLES)
+    return next((each for each in found if each is not None), None)
+
+
+def _read(table: Mapping[str, Any]) -> Spec:
     for key in table:
         if key not in _KNOWN:
             raise UsageError(f"unknown key `{key}` in [sweep]{meant(key, _KNOWN)} Known: {', '.join(_KNOWN)}")
@@ -153,7 +168,8 @@ def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> Ra
         if key not in known:
             raise UsageError(f"[sweep] {where}: unknown key `{key}` of a range{meant(key, known)}")
     low, high = (number(table[end]) if end in table else None for end in ("from", "to"))
-    if low is None or high is None or low.unit != high.unit:
+    finite = all(end is not None and math.isfinite(end.amount) for end in (low, high))
+    if low is None or high is None or low.unit != high.unit or not finite:
         raise UsageError(f"[sweep] {where}: `from` and `to` must be numbers of one kind, such as "
                          f'"1ms" and "1s", found {table.get("from")!r} and {table.get("to")!r}')  # fmt: skip
     scale = table.get("scale", "linear")
