@@ -3,7 +3,9 @@
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,6 +127,26 @@ def test_a_lost_scheduler_ends_the_run_and_what_is_finished_is_kept(
     assert every_file(folder) == every_file(Path(dataset.url))
 
 
+@contextmanager
+def stranger() -> Iterator[str]:
+    """The address of a server that speaks HTTP."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer():
+            with suppress(OSError):  # of the end
+                while True:
+                    accepted, _ = server.accept()
+                    with accepted:
+                        accepted.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                        accepted.recv(1 << 16)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
 def test_an_unreachable_cluster_fails_in_seconds_and_touches_nothing(
     swept: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ):
@@ -138,4 +160,7 @@ def test_an_unreachable_cluster_fails_in_seconds_and_touches_nothing(
     assert done.stderr.startswith(f"error: no Dask scheduler answers at {address}: ")
     assert every_file(tmp_path) == before
     assert command("sweep", swept, "--cluster", "nonsense://x").returncode == 4
+    with stranger() as address:
+        done = command("sweep", swept, "--cluster", address)
+    assert (done.returncode, done.stderr) == (4, f"error: what answers at {address} is no Dask scheduler\n")
     assert command("sweep", swept, "--cluster", address, "--threads", 2).returncode == 2

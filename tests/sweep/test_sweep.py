@@ -75,6 +75,35 @@ def test_a_url_has_the_same_files(dataset: headgate.Sweep, swept: Path):
     assert headgate.Sweep.load(there.url).points.equals(dataset.points)
 
 
+def test_a_bucket_is_not_made_by_a_slip(swept: Path, dataset: headgate.Sweep):
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Buckets(MemoryFileSystem):
+        """An object store: names below buckets that somebody made, and no folders."""
+
+        protocol = "bucket"
+        root_marker = ""
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:
+            return path.removeprefix("bucket://").strip("/")
+
+        def makedirs(self, path: str, exist_ok: bool = False):
+            raise AssertionError(f"{path} {exist_ok}")
+
+        def pipe_file(self, path: str, value: bytes, **how: object):
+            if not path.startswith("mine/"):
+                raise FileNotFoundError("The specified bucket does not exist")
+            super().pipe_file(path, value, **how)
+
+    fsspec.register_implementation("bucket", Buckets, clobber=True)
+    with pytest.raises(headgate.ResultError, match="there is no bucket 'mien'"):
+        headgate.sweep(swept, out="bucket://mien/x")
+    assert headgate.sweep(swept, out="bucket://mine/x").points.equals(dataset.points)
+    assert headgate.sweep(swept, out="bucket://mine/x").cost.points == 0
+
+
 def test_other_programs_read_it_as_it_is(dataset: headgate.Sweep):
     import polars
 
@@ -114,7 +143,7 @@ def test_what_another_build_finished_is_forgotten_also_where_this_one_runs_less(
     wide, narrow = {"link.rate": ["1Mbit/s", "2Mbit/s"]}, {"link.rate": ["2Mbit/s"]}
     for out in (tmp_path / "out", "memory://builds"):
         first = headgate.sweep(swept, grid=wide, out=out, seeds=1, tables=["links"])
-        first.folder.write(store.BUILD, b"another")
+        first.folder.write({store.BUILD: b"another"})
         costs = [headgate.sweep(swept, grid=grid, out=out, seeds=1, tables=["links"]).cost for grid in (narrow, wide)]
         assert [cost.points for cost in costs] == [2, 2]
 
@@ -171,6 +200,10 @@ def test_a_bad_key_or_value_is_an_error_before_anything_runs(tmp_path: Path, com
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
     assert done.stderr.count("error:") == 1
+    lines = (tmp_path / "bad.toml").read_text().splitlines()
+    # The last part of the key is where the caret of a compiler would stand.
+    place = f"bad.toml:{len(lines)}:{lines[-1].index(line.split(' =')[0].rpartition('.')[2]) + 1}, [sweep]: "
+    assert f" --> {place}" in done.stderr
     assert every_file(tmp_path) == before
 
 

@@ -6,10 +6,12 @@ finished is in the dataset.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +140,7 @@ def connected(address: str) -> Iterator[Cluster]:
     except ImportError:
         raise UsageError("a cluster needs Dask: pip install 'headgate[cluster]'") from None
     with _quiet():
+        _greet(address)
         try:
             client = Client(address, timeout=TIMEOUT_S, set_as_default=False, name="headgate")
         except (OSError, ValueError) as error:
@@ -147,6 +150,25 @@ def connected(address: str) -> Iterator[Cluster]:
             yield Cluster(client, address)
         finally:
             client.close(timeout=TIMEOUT_S)
+
+
+def _greet(address: str) -> None:
+    """Sees that a Dask scheduler answers: a client that meets anything else is not rid of for ten seconds."""
+    from distributed import rpc
+
+    async def who() -> Any:
+        async with rpc(address, timeout=TIMEOUT_S) as found:
+            return await asyncio.wait_for(found.identity(), 2 * TIMEOUT_S)  # to connect, and to answer
+
+    try:
+        with ThreadPoolExecutor(1) as thread:  # for the caller's may have a loop already, as notebooks do
+            kind = thread.submit(asyncio.run, who()).result()["type"]
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"no Dask scheduler answers at {address}: {_short(error)}") from None
+    except Exception as error:  # what others say is taken for a length, a pickle, anything
+        raise ClusterError(f"what answers at {address} is no Dask scheduler") from error
+    if kind != "Scheduler":
+        raise ClusterError(f"a Dask {kind.lower()} answers at {address}: give the address of its scheduler")
 
 
 @contextmanager

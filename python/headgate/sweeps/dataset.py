@@ -56,14 +56,13 @@ class Dataset:
         """Sees that the dataset can be written, and forgets what another build of the simulator finished there."""
         if not self._made_by_this_build():
             self.folder.remove(self.folder.names(RECEIPTS))
-        self.folder.write(MANIFEST, _json(self._manifest()))
-        self.folder.write(store.BUILD, store.build().encode())
+        self.folder.write({MANIFEST: _json(self._manifest())})
+        self.folder.write({store.BUILD: store.build().encode()})
 
     def keep(self, point: Point, done: Finished) -> None:
         """Writes a finished point."""
-        for name, data in done.files.items():
-            self.folder.write(_file(name, point), data)
-        self.folder.write(f"{RECEIPTS}/{point.hash}.json", done.receipt)
+        self.folder.write({_file(name, point): data for name, data in done.files.items()})
+        self.folder.write({f"{RECEIPTS}/{point.hash}.json": done.receipt})
         self._figures[point.hash] = json.loads(done.receipt)["figures"]
 
     def has(self, point: Point) -> bool:
@@ -79,7 +78,7 @@ class Dataset:
         """Writes the table of the points that are finished."""
         out = pa.BufferOutputStream()
         pq.write_table(self._points(), out, **tables.PARQUET)
-        self.folder.write(POINTS, out.getvalue().to_pybytes())
+        self.folder.write({POINTS: out.getvalue().to_pybytes()})
 
     def _made_by_this_build(self) -> bool:
         """Whether what is there came from the very simulator that is running (as `Store` has it)."""

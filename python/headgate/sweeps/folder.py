@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,8 +25,8 @@ class Folder(Protocol):
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
         """The files of these names that are there."""
 
-    def write(self, name: str, data: bytes) -> None:
-        """Writes a file; `ResultError` if that fails."""
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Writes files by name; `ResultError` if that fails."""
 
     def remove(self, names: Sequence[str]) -> None:
         """Removes files that are there; `ResultError` if that fails."""
@@ -51,9 +51,9 @@ class Memory:
         """See `Folder`."""
         return {name: self._files[name] for name in names if name in self._files}
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, files: Mapping[str, bytes]) -> None:
         """See `Folder`."""
-        self._files[name] = data
+        self._files.update(files)
 
     def remove(self, names: Sequence[str]) -> None:
         """See `Folder`."""
@@ -89,14 +89,15 @@ class Local:
         except OSError as error:
             raise ResultError(f"cannot read {self._path}: {error.strerror or error}") from None
 
-    def write(self, name: str, data: bytes) -> None:
+    def write(self, files: Mapping[str, bytes]) -> None:
         """See `Folder`."""
-        file = self._path / name
         try:
-            if file.parent not in self._made:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                self._made.add(file.parent)
-            store.write_bytes(file, data)
+            for name, data in files.items():
+                file = self._path / name
+                if file.parent not in self._made:
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    self._made.add(file.parent)
+                store.write_bytes(file, data)
         except OSError as error:
             raise store.not_writable(self._path, error) from None
 
@@ -128,6 +129,7 @@ class Remote:
         except (ImportError, ValueError) as error:  # a scheme that needs a package of its own, or that nobody knows
             raise UsageError(f"cannot open {url}: {error}") from None
         self.url = url
+        self._made: set[str] = set()
 
     def names(self, folder: str) -> list[str]:
         """See `Folder`."""
@@ -145,11 +147,19 @@ class Remote:
         found = self._do("read", self.files.cat, given, on_error="omit") if given else {}
         return {paths[path.strip("/")]: data for path, data in found.items()}
 
-    def write(self, name: str, data: bytes) -> None:
-        """See `Folder`."""
-        path = f"{self._path}/{name}"
-        self._do("write results to", self.files.makedirs, path.rsplit("/", 1)[0], exist_ok=True)
-        self._do("write results to", self.files.pipe_file, path, data)
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """See `Folder`; an object store is given all of them at once, for it is far away."""
+        whole = {f"{self._path}/{name}": data for name, data in files.items()}
+        for folder in {path.rpartition("/")[0] for path in whole} - self._made:
+            # A path without a root begins with its bucket, and holds no folders. Nobody wants a bucket by a slip.
+            if folder.startswith("/"):
+                self._do("write results to", self.files.makedirs, folder, exist_ok=True)
+            self._made.add(folder)
+        try:
+            self._do("write results to", self.files.pipe, whole)
+        except FileNotFoundError:
+            bucket = self._path.partition("/")[0]
+            raise ResultError(f"cannot write results to {self.url}: there is no bucket {bucket!r}") from None
 
     def remove(self, names: Sequence[str]) -> None:
         """See `Folder`."""

@@ -39,6 +39,10 @@ FIGURES = (
 TOLD = ["point", "qdisc", "seed"]
 
 
+#: Up to so many rows, a file is written as it is.
+FEW_ROWS = 200
+
+
 class Work(NamedTuple):
     """What it takes to run one point: its hash, its scenario in canonical form with its files, the tables to keep."""
 
@@ -95,8 +99,11 @@ def _bytes(point: str, table: pa.Table) -> bytes:
     if any(column.num_chunks > 1 for column in whole.columns):
         whole = tables.concat([whole])  # of batches, each with words of its own
     out = io.BytesIO()
-    # In a file of one row group, statistics are worth their time where they tell files apart.
-    pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), write_statistics=TOLD, **tables.PARQUET)
+    # In a file of one row group, statistics are worth their time where they tell files apart; a file of few rows is
+    # mostly headers, which packing makes no smaller (measured: it takes twice the time).
+    packed = {} if whole.num_rows > FEW_ROWS else {"compression": "none"}
+    settings = tables.PARQUET | packed
+    pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), write_statistics=TOLD, **settings)
     return out.getvalue()
 
 
