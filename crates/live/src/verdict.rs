@@ -4,8 +4,9 @@
 //! ToN 7(4), 1999, section III. A flow is *unresponsive* if it does not send less after many of its packets were dropped or
 //! marked than after few (their test for unresponsive flows), and sends more than its share (for a disproportionate share) and
 //! more than a TCP would at its drop rate (for TCP-friendliness). All three must fail: a TCP whose cycles are too short to be
-//! seen passes the third, one of a short round trip the first. What a discipline singles out by its own test (RED-PD's,
-//! section 4.3 of its paper, SFB's, BREATHe's) is *monitored*, whatever is found here.
+//! seen passes the third, one of a short round trip the first. What rules a rate is not asked: BBR goes by what arrives and not
+//! by single drops, so that it fails the first, and with more than its share all three. What a discipline singles out by its own
+//! test (RED-PD's, section 4.3 of its paper, SFB's, BREATHe's) is *monitored*, whatever is found here.
 
 use std::fmt;
 
@@ -19,6 +20,10 @@ pub const ROUND_TRIP: Span = Span::from_millis(40);
 const LEAST_TIME: Span = Span::from_secs(2);
 const ACCUSED_AFTER: Span = Span::from_secs(5);
 const LEAST_SIGNALS: u64 = 5;
+
+/// The rate is compared over so many slots before and after one: several round trips, within which a TCP has answered, and a
+/// cycle of BBR's or a burst that ends by itself, both of which send less after the drops that they cause, is mostly over.
+const REACH: usize = 3;
 
 /// Slots with many signals, and with few, that must be there to compare.
 const LEAST_SLOTS: usize = 3;
@@ -170,16 +175,18 @@ fn lately(slots: &[Slot]) -> f64 {
     bytes as f64 * 8.0 / lasted.as_secs_f64().max(1e-9)
 }
 
-/// Compares how the rate changes across slots with more signals than usual and across the others: from the slot before each
-/// to the slot after it. What comes in a slot itself is left out: where there are more packets there are more drops, which
-/// says nothing of an answer.
+/// Compares how the rate changes across slots with more signals than usual and across the others: from the [`REACH`] slots
+/// before each to as many after it. What comes in a slot itself is left out: where there are more packets there are more drops,
+/// which says nothing of an answer.
 fn answer(slots: &[Slot]) -> Option<Answer> {
-    let inner = slots.windows(3);
+    let inner = slots.windows(2 * REACH + 1);
     let count = inner.len();
-    let usual = inner.clone().map(|three| three[1].signals()).sum::<u64>() as f64 / count as f64;
+    let usual = inner.clone().map(|around| around[REACH].signals()).sum::<u64>() as f64 / count as f64;
     let mut changes = [Changes::default(), Changes::default()];
-    for three in inner {
-        changes[usize::from(three[1].signals() as f64 > usual)].add(three[2].rate() - three[0].rate());
+    for around in inner {
+        let (before, from) = around.split_at(REACH);
+        let many = from[0].signals() as f64 > usual;
+        changes[usize::from(many)].add(mean_rate(&from[1..]) - mean_rate(before));
     }
     let [few, many] = changes;
     let rate = slots.iter().map(Slot::rate).sum::<f64>() / slots.len() as f64;
@@ -189,9 +196,15 @@ fn answer(slots: &[Slot]) -> Option<Answer> {
         return always.then_some(Answer { less: 0.0, errors: 0.0 });
     }
     let less = few.mean - many.mean;
-    // A constant rate has no errors at all: then any difference is one.
-    let error = (few.variance_of_mean() + many.variance_of_mean()).sqrt().max(f64::MIN_POSITIVE);
+    // Slots are in several changes each, of which so many fewer are independent. A constant rate has no errors at all: then any
+    // difference is one.
+    let variance = REACH as f64 * (few.variance_of_mean() + many.variance_of_mean());
+    let error = variance.sqrt().max(f64::MIN_POSITIVE);
     Some(Answer { less: less / rate, errors: less / error })
+}
+
+fn mean_rate(slots: &[Slot]) -> f64 {
+    slots.iter().fold(Slot::default(), Slot::add).rate()
 }
 
 /// Mean and variance of a sample, as it comes (Welford's way).

@@ -1,0 +1,105 @@
+//! Verdicts on the flows of simulations: TCP by the RFCs, BBR, and sources that heed nothing, at one link.
+#![cfg(target_os = "linux")]
+
+use headgate_core::{Span, Time};
+use headgate_live::verdict::{Slot, Verdict, judge};
+use headgate_measure::{EventBatch, Happening, Watch};
+use headgate_scenario::{Changes, Scenario};
+
+const SLOT: Span = Span::from_millis(100);
+
+/// As many slots as a link remembers.
+const REMEMBERED: usize = 100;
+
+/// What each flow does in slots, from the events at the link.
+struct Slots(Vec<Vec<Slot>>);
+
+impl Watch for Slots {
+    fn goes_on(&mut self, _: Time) -> bool {
+        true
+    }
+    fn events(&mut self, batch: &EventBatch) {
+        for row in &batch.rows {
+            let slot = &mut self.0[row.flow as usize][(row.time.as_nanos() / SLOT.as_nanos()) as usize];
+            match row.happening {
+                Happening::Arrived => {
+                    slot.packets += 1;
+                    slot.bytes += u64::from(row.bytes);
+                }
+                Happening::Sent => slot.sent_bytes += u64::from(row.bytes),
+                Happening::Dropped(_) => slot.drops += 1,
+                Happening::Marked(_) => slot.marks += 1,
+                Happening::Lost => {}
+            }
+        }
+    }
+}
+
+/// The verdicts on the flows of `groups`, in their order, after 12 s on 10 Mbit/s.
+fn judged(qdisc: &str, delay: u32, groups: &str) -> Vec<Verdict> {
+    let text = format!(
+        "name = 'v'\nduration = '12s'\nqdiscs = ['{qdisc}']\nrecord.events = 'all'\n\
+         link = {{ rate = '10Mbit/s', delay = '{delay}ms', limit = '100p' }}\n{groups}"
+    );
+    let scenario = Scenario::read(&text, "v.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut seen = Slots(vec![vec![Slot { lasted: SLOT, ..Slot::default() }; 120]; scenario.total_flows() as usize]);
+    headgate_sim::run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap();
+    let lately: Vec<&[Slot]> = seen.0.iter().map(|slots| &slots[slots.len() - REMEMBERED..]).collect();
+    // A fair share as a link has it: what those got on average that lost packets.
+    let lossy = lately.iter().filter(|slots| slots.iter().any(|slot| slot.drops + slot.marks > 0));
+    let sent: Vec<u64> = lossy.map(|slots| slots.iter().map(|slot| slot.sent_bytes).sum()).collect();
+    let seconds = (SLOT * REMEMBERED as u64).as_secs_f64();
+    let fair = (!sent.is_empty()).then(|| sent.iter().sum::<u64>() as f64 * 8.0 / seconds / sent.len() as f64);
+    lately.iter().map(|slots| judge(slots, fair, false).verdict).collect()
+}
+
+/// Verdicts on one kind of flow.
+#[derive(Debug, Default)]
+struct Found {
+    all: usize,
+    responsive: usize,
+    unresponsive: usize,
+}
+
+impl Found {
+    fn add(&mut self, verdict: Verdict) {
+        self.all += 1;
+        self.responsive += usize::from(verdict == Verdict::Responsive);
+        self.unresponsive += usize::from(verdict == Verdict::Unresponsive);
+    }
+}
+
+const CONSTANT: &str = "rate = '3Mbit/s'";
+const BURSTS: [&str; 2] =
+    ["traffic = 'exp:rate=6Mbit/s,on=500ms,off=500ms'", "traffic = 'exp:rate=8Mbit/s,on=150ms,off=150ms'"];
+
+/// docs/guide/gateway.md has the figures. BBR is looked at beside a constant rate: bursts of others do make it slower.
+#[test]
+fn tcp_is_hardly_ever_accused_and_who_heeds_no_drops_is_seldom_taken_for_responsive() {
+    let [mut tcp, mut bbr, mut constant, mut bursts] = <[Found; 4]>::default();
+    let cases = ["droptail", "red", "codel"].into_iter().flat_map(|qdisc| [4, 18, 50, 100].map(|delay| (qdisc, delay)));
+    let crowds = [1, 2, 4, 9].into_iter().flat_map(|flows| ["cubic", "newreno"].map(|cc| (flows, cc)));
+    for ((qdisc, delay), (flows, cc)) in cases.flat_map(|case| crowds.clone().map(move |crowd| (case, crowd))) {
+        for source in [CONSTANT, BURSTS[0], BURSTS[1]] {
+            let groups = format!(
+                "[[tcp]]\nflows = {flows}\ncc = '{cc}'\n[[tcp]]\nname = 'bbr'\ncc = 'bbr'\n\
+                 [[udp]]\n{source}\npacket = '1000B'\n"
+            );
+            let found = judged(qdisc, delay, &groups);
+            found[..flows].iter().for_each(|verdict| tcp.add(*verdict));
+            if source == CONSTANT {
+                bbr.add(found[flows]);
+                constant.add(found[flows + 1]);
+            } else {
+                bursts.add(found[flows + 1]);
+            }
+        }
+    }
+    println!("TCP {tcp:?}\nBBR {bbr:?}\nconstant {constant:?}\nbursts {bursts:?}");
+    assert!(100 * tcp.unresponsive <= tcp.all, "{tcp:?}");
+    assert_eq!(constant.responsive, 0, "{constant:?}");
+    // A burst that ends by itself, soon after drops, looks like an answer to them.
+    assert!(8 * bursts.responsive <= bursts.all, "{bursts:?}");
+    // It has more than its share, and does not answer drops (draft-cardwell-iccrg-bbr-congestion-control-00, section 1).
+    assert!(20 * bbr.responsive <= bbr.all && 2 * bbr.unresponsive > bbr.all, "{bbr:?}");
+}
