@@ -33,6 +33,9 @@ def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: 
     Raises `RunFailedError` when the others are done if points failed and `InterruptedRunError` on Ctrl-C; what is
     finished is kept in both cases.
     """
+    for folder in folders:
+        if folder.damaged:
+            watcher.tell(f"damaged in {folder.path}, and run again: {', '.join(folder.damaged)}")
     jobs = [Job(folder, point) for folder in folders for point in folder.scenario.points if not folder.has(point)]
     total = sum(len(folder.scenario.points) for folder in folders)
     watcher.begin(total, total - len(jobs), sum(job.folder.scenario.duration_s for job in jobs))

@@ -13,7 +13,7 @@ import typer
 
 from headgate import _core, store
 from headgate.budget.cli import check
-from headgate.console import console, explained
+from headgate.console import INTERRUPTED, console, explained
 from headgate.errors import UsageError
 from headgate.evaluate.cli import evaluate
 from headgate.export.cli import export
@@ -316,7 +316,11 @@ def _show(result: Result) -> None:
 
 def main() -> None:
     """The entry point."""
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before a command began, which says more
+        typer.echo("error: stopped", err=True)
+        raise SystemExit(INTERRUPTED) from None
 
 
 if __name__ == "__main__":

@@ -16,6 +16,10 @@ class Bar(Watcher):
         self._progress: Progress | None = None
         self._task = TaskID(0)
 
+    def tell(self, sentence: str) -> None:
+        """Says it on stderr."""
+        console(stderr=True).print(f"{self._title}{sentence}", soft_wrap=True)
+
     def begin(self, total: int, cached: int, seconds: float) -> None:
         """Shows the bar, if anyone watches and there is anything to do."""
         out = console(stderr=True)

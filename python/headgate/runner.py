@@ -40,6 +40,9 @@ class Ran(NamedTuple):
 class Watcher:
     """Is told how a run goes; this one looks away."""
 
+    def tell(self, sentence: str) -> None:
+        """Something that a person should know, before the run begins."""
+
     def begin(self, total: int, cached: int, seconds: float) -> None:
         """A run begins: `total` points, of which `cached` were finished before; `seconds` remain to be simulated."""
 

@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from headgate import _core
+from headgate import _core, damage
+from headgate.damage import sha256
 from headgate.errors import ResultError
 from headgate.scenario import Point, Scenario
 
@@ -65,6 +66,8 @@ class Store:
         self.path = path
         self.scenario = scenario
         self.points = path / POINTS
+        self.damaged: list[str] = []
+        """What was found damaged in the folder, and is run again."""
 
     @classmethod
     @contextmanager
@@ -83,7 +86,9 @@ class Store:
 
     def _prepare(self, force: bool) -> None:
         try:
-            if force or not self._same_build():
+            same = not force and self._same_build()
+            self.damaged = self._damaged() if same else []
+            if not same or (self.complete and self.damaged):
                 (self.path / MANIFEST).unlink(missing_ok=True)
                 (self.path / REPORT).unlink(missing_ok=True)  # it would tell of results that are gone
                 shutil.rmtree(self.points, ignore_errors=True)
@@ -98,6 +103,18 @@ class Store:
                 write_text(self.path / BUILD, build())
         except OSError as error:
             raise not_writable(self.path, error) from None
+
+    def _damaged(self) -> list[str]:
+        """The files of the finished result that changed, or those of finished points, which are forgotten."""
+        if self.complete:
+            try:
+                return damage.changed(self.path, read_manifest(self.path)["tables"])
+            except (ResultError, KeyError):
+                return [MANIFEST]
+        found = damage.cut_short(self.points.glob("[!.]*/*.parquet"))
+        for point in {file.parent for file in found}:
+            shutil.rmtree(point)
+        return [str(file.relative_to(self.path)) for file in found]
 
     def _same_build(self) -> bool:
         """Whether what is there came from the very simulator that is running.
@@ -243,12 +260,6 @@ def read_json(file: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ResultError(f"{file} is damaged: {error}") from None
     return value
-
-
-def sha256(file: Path) -> str:
-    """The file's SHA-256, in hexadecimal."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def write_text(file: Path, text: str) -> None:

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from headgate import damage
+
 WORDS = pa.dictionary(pa.int32(), pa.string())
 
 #: The tables of every result, in the order in which they are documented.
@@ -90,5 +92,6 @@ def write(path: Path, whole: pa.Table) -> None:
 
 
 def read(path: Path) -> pa.Table:
-    """Reads a Parquet file that Headgate wrote."""
-    return pq.read_table(path, memory_map=False, partitioning=None)
+    """Reads a Parquet file that Headgate wrote; `ResultError` if it is damaged."""
+    with damage.told(path):
+        return pq.read_table(path, memory_map=False, partitioning=None)

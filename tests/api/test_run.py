@@ -1,5 +1,6 @@
 """Running scenarios from Python: what a result holds, and that it is the same every time."""
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -116,6 +117,41 @@ def test_finished_points_are_not_run_again(tmp_path: Path):
     headgate.run(scenario, out=tmp_path, report=False, watcher=seen, force=True)
     assert seen.begun[-1] == (4, 0)
     assert files(first.path) == before
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "gone", "manifest"])
+def test_a_result_that_is_damaged_is_found_and_run_again(in_folder: headgate.Result, tmp_path: Path, damage: str):
+    kept = tmp_path / in_folder.path.name
+    shutil.copytree(in_folder.path, kept)
+    before = files(kept)
+    file = kept / ("manifest.json" if damage == "manifest" else "flows.parquet")
+    data = file.read_bytes()
+    middle = len(data) // 2
+    file.write_bytes(data[:middle] if damage != "changed" else data[:middle] + b"!" + data[middle + 1 :])
+    if damage == "cut":
+        with pytest.raises(headgate.ResultError, match=r"flows\.parquet is damaged"):
+            headgate.load(kept).summary()
+    if damage == "gone":
+        file.unlink()
+    seen = Begun()
+    again = headgate.run(in_folder.scenario, out=tmp_path, report=False, watcher=seen)
+    assert files(again.path) == before
+    headgate.run(in_folder.scenario, out=tmp_path, report=False, watcher=seen)
+    assert seen.begun == [(4, 0), (4, 4)]
+    assert seen.told == [f"damaged in {kept}, and run again: {file.name}"]
+
+
+def test_a_finished_point_that_is_cut_short_is_run_again(in_folder: headgate.Result, tmp_path: Path):
+    scenario = headgate.Scenario.parse(SMALL)
+    with pytest.raises(headgate.InterruptedRunError) as raised:
+        headgate.run(scenario, out=tmp_path, report=False, watcher=Begun(stop_after=2), threads=1)
+    (kept, *_) = (raised.value.folder / "points").iterdir()
+    (kept / "links.parquet").write_bytes((kept / "links.parquet").read_bytes()[:-1])
+    seen = Begun()
+    resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
+    assert seen.begun == [(4, raised.value.finished - 1)]
+    assert seen.told[0].endswith(f"run again: points/{kept.name}/links.parquet")
+    assert files(resumed.path) == files(in_folder.path)
 
 
 def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: headgate.Result, tmp_path: Path):
@@ -243,7 +279,11 @@ class Begun(Watcher):
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.begun: list[tuple[int, int]] = []
+        self.told: list[str] = []
         self.stop_after = stop_after
+
+    def tell(self, sentence: str) -> None:
+        self.told.append(sentence)
 
     def begin(self, total: int, cached: int, seconds: float) -> None:  # noqa: ARG002
         self.begun.append((total, cached))

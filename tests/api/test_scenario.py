@@ -35,6 +35,15 @@ def test_the_hash_follows_the_meaning_not_the_spelling():
     assert headgate.Scenario.parse(SMALL, seeds=3).config_hash != scenario.config_hash
 
 
+def test_what_is_swept_and_expected_is_of_the_file_and_no_part_of_the_scenario():
+    said = 'expect = ["utilisation > 0.9"]\n' + SMALL + '\n[sweep.grid]\nlink.rate = ["1Mbit/s"]\n'
+    scenario = headgate.Scenario.parse(said)
+    assert scenario == headgate.Scenario.parse(SMALL)
+    assert scenario.config_hash == headgate.Scenario.parse(SMALL).config_hash
+    assert "expect" not in scenario.to_toml()
+    assert "sweep" not in scenario.to_toml()
+
+
 def test_a_bad_scenario_raises_with_the_place():
     with pytest.raises(headgate.ScenarioError) as raised:
         headgate.Scenario.parse(SMALL.replace("delay = ", "dealy = ", 1), file="some.toml")

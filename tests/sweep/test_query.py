@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -114,3 +115,16 @@ def test_what_is_no_result_or_has_no_room_is_refused(dataset: headgate.Sweep, co
     assert command("query", "nowhere", "select 1").returncode == 3
     assert command("query", dataset.url, "select 1", "--csv", "--json").returncode == 2
     assert command("query", dataset.url, "select 1", "--parquet", "no/such/a.parquet").returncode == 3
+
+
+@pytest.mark.parametrize("table", ["points.parquet", "flows"])
+def test_a_damaged_table_is_told(dataset: headgate.Sweep, command: Command, tmp_path: Path, table: str):
+    copy = tmp_path / "copy"
+    shutil.copytree(dataset.url, copy)
+    (file, *_) = [copy / table] if table.endswith("parquet") else sorted((copy / table).iterdir())
+    file.write_bytes(file.read_bytes()[:50])
+    done = command("query", copy, "select * from flows")
+    assert done.returncode in (2, 3)
+    assert done.stderr.startswith("error: ")
+    with pytest.raises(headgate.ResultError, match="is damaged, and is made anew"):
+        headgate.Sweep.load(copy).table("flows")

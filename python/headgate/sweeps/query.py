@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate import store, tables
-from headgate.errors import UsageError
+from headgate.errors import ResultError, UsageError
 from headgate.sweeps.folder import Local, Remote
 from headgate.sweeps.result import Sweep
 
@@ -96,7 +96,12 @@ def _rows(database: DuckDBPyConnection, sweep: Sweep, name: str) -> DuckDBPyRela
 
 
 def _parquet(database: DuckDBPyConnection, files: list[str], **options: Any) -> DuckDBPyRelation:
-    return database.read_parquet(files, **options)
+    from duckdb import Error
+
+    try:
+        return database.read_parquet(files, **options)
+    except Error as error:
+        raise ResultError(f"a table is damaged, and is made anew when the same is run again: {error}") from None
 
 
 def _hint(database: DuckDBPyConnection, sql: str) -> str:

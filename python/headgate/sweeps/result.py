@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate import tables
+from headgate import damage, tables
 from headgate.errors import ResultError, UsageError, meant
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
@@ -54,7 +54,7 @@ class Sweep:
         data = self.folder.read([POINTS]).get(POINTS)
         if data is None:
             raise ResultError(f"{self.url} has no {POINTS}: run the sweep again to make it")
-        return pq.read_table(io.BytesIO(data))
+        return self._read(POINTS, data)
 
     def files(self, name: str) -> list[str]:
         """The files of a table, one a finished point, in the order of `points`."""
@@ -66,7 +66,7 @@ class Sweep:
         """A table of all points, such as `flows`: rows in the order of `points`, with the swept keys beside them."""
         files = self.files(name)
         found = self.folder.read(files)
-        parts = [pq.read_table(io.BytesIO(found[file])) for file in files if file in found]
+        parts = [self._read(file, found[file]) for file in files if file in found]
         if len(parts) < len(files) or not parts:
             raise ResultError(f"{self.url} has {len(parts)} of {len(files)} files of {name}: run the sweep again")
         rows = tables.concat(parts)
@@ -89,6 +89,10 @@ class Sweep:
         from headgate.sweeps.query import ask, sweep_views
 
         return ask(sweep_views(self), sql)
+
+    def _read(self, name: str, data: bytes) -> pa.Table:
+        with damage.told(f"{self.url}/{name}"):
+            return pq.read_table(io.BytesIO(data))
 
     def __repr__(self) -> str:
         where = "in memory" if self.url is None else self.url
