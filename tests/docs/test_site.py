@@ -56,3 +56,13 @@ def test_functions_are_told_with_their_signatures(site: Path):
     text = re.sub(r"<[^>]+>", "", (site / "reference" / "api.html").read_text("utf-8"))
     for said in ("Runs every discipline and seed of a scenario", "qdiscs: Iterable[str] = ()", "ClusterError"):
         assert said in text
+
+
+def test_the_search_works_where_pages_are_opened_from_the_disk(site: Path):
+    # Browsers give such pages no worker and no JSON: both come as scripts of the site's own.
+    for page in ("index.html", "disciplines/sfb.html"):
+        (script,) = re.findall(r'<script src="([^"]*iframe-worker[^"]*)"', (site / page).read_text("utf-8"))
+        assert (site / page).parent.joinpath(script).resolve() == site / "assets" / "iframe-worker.js"
+    index = (site / "search" / "search_index.js").read_text("utf-8")
+    assert index.startswith("var __index = {")
+    assert "boxtime" in index
