@@ -32,7 +32,7 @@ _DEFINITIONS = (
         "(Σx)² / (n Σx²) over all n flows, with x a flow's goodput divided by its fair share: 1 if all are treated "
         "alike, 1/n if one has everything. R. Jain, D. Chiu, W. Hawe, “A quantitative measure of fairness and "
         "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984. Over a "
-        "time scale: of the goodput in slots of that length, averaged over slots; RFC 5166, section 2.3. Flows that "
+        "time scale: of the goodput in slots of that length, averaged over slots. RFC 5166, section 2.3.1. Flows that "
         "end and ask for no more than their share are not counted.",
     ),
     ("Link use", "Utilisation: the share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),

@@ -87,7 +87,7 @@ crate::params! {
         ecn: bool = true;
     }
     presets {
-        "rfc" "RFC 9332, appendix A.2 (the defaults)" {}
+        "rfc" "RFC 9332, appendix A (the defaults)" {}
         "linux" "sch_dualpi2 of Linux 6.18 with tc's defaults, as far as parameters express it" {
             "limit" = "10000p", "tupdate" = "16ms", "alpha" = "0.16", "beta" = "3.2", "min_th" = "1ms", "range" = "0s",
             "min_qlen_step" = "0", "min_backlog" = "3028B", "classic_protection" = "0.1", "signals" = "random",

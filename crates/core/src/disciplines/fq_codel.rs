@@ -94,7 +94,7 @@ impl<T> FqCodel<T> {
     }
 
     /// Drops half of the fattest queue from its head, up to a batch: finding it is paid for by many drops, and the newest
-    /// packets are the last that its sender will miss (section 4.1.3).
+    /// packets are the last that its sender will miss (section 4.1).
     #[cold]
     fn cut(&mut self, cx: &mut Cx<'_, T>) {
         let Some(queue) = self.flows.fattest() else { return };

@@ -84,7 +84,7 @@ impl<T> FlowScheduler<T> {
     }
 
     /// Adds the packet at the tail of `queue`. A queue that is in neither list joins the new ones, with a quantum to spend
-    /// (section 4.1.2).
+    /// (section 4.1).
     #[inline]
     pub fn push(&mut self, queue: usize, packet: Packet<T>) {
         self.queues.push(queue, packet);

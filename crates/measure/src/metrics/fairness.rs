@@ -1,5 +1,5 @@
-//! Jain's index over several time scales (RFC 5166, section 2.3, asks to name the scale: what is fair over ten seconds
-//! may be anything but over a tenth of one).
+//! Jain's index (RFC 5166, section 2.3.1) over several time scales: what is fair over ten seconds may be anything but
+//! over a tenth of one. The RFC looks over several at how rates vary (section 2.2.2).
 //!
 //! Time is cut into slots of each scale from the warm-up's end on. In a slot, x is a flow's goodput over its fair
 //! share, and the index is (Σx)² / (n Σx²). Both sums grow with every delivery: a flow that had `a` bytes in the slot

@@ -12,10 +12,10 @@ use headgate_core::parts::Histogram;
 /// The distributions of one group of flows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LossPattern {
-    /// Packets lost in a row (the length of a loss period, RFC 3357, section 3).
+    /// Packets lost in a row (the length of a loss period, RFC 3357, section 6.3).
     pub runs: Histogram,
     /// From one loss of a flow to its next, in packets of the flow: 1 if nothing between them survived (the loss
-    /// distance, RFC 3357, section 3).
+    /// distance, RFC 3357, section 4).
     pub distances: Histogram,
     /// The same in nanoseconds.
     pub intervals: Histogram,

@@ -158,7 +158,7 @@ impl Scoreboard {
         self.resend(self.base);
     }
 
-    /// Forgets everything beyond `base`: after a timeout the receiver may have thrown it away (RFC 2018, section 8).
+    /// Forgets everything beyond `base`: after a timeout the receiver may have thrown it away (RFC 2018, section 5).
     pub fn clear(&mut self) {
         *self = Scoreboard { base: self.base, lost_below: self.base, resent_below: self.base, ..Scoreboard::default() };
     }

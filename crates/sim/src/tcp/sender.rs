@@ -351,7 +351,7 @@ impl Sender {
         }
     }
 
-    /// RFC 6298, sections 5.2 and 5.3.
+    /// RFC 6298, section 5, rules (5.2) and (5.3).
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if !self.held {

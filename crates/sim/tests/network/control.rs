@@ -77,7 +77,7 @@ fn prague_keeps_the_low_latency_queue_short_and_the_link_busy() {
 
 #[test]
 fn the_coupled_queue_shares_between_prague_and_cubic() {
-    // RFC 9332, section 1.2: about equal rates for flows with like round trips, whatever their queue; within a factor of
+    // RFC 9332, section 2.1: about equal rates for flows with like round trips, whatever their queue; within a factor of
     // two here, since the Classic queue adds its 15 ms to CUBIC's round trip.
     let cubic = "[[tcp]]\nname = 'cubic'\ncc = 'cubic'\necn = true\nstart = '0s..1s'\n";
     let groups = format!("{PRAGUE}{cubic}");

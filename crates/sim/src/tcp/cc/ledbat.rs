@@ -5,7 +5,7 @@
 //! most 100 ms and 1, and RFC 7928 (section 5.4) asks for 5 ms and 10.
 //!
 //! The one-way delay is the one the receiver measures, of the segment it acknowledges at once or last; both ends have one
-//! clock here, so no skew need be corrected (section 3.4.4's base delay history is kept all the same). A mark counts as a
+//! clock here, so no skew need be corrected (the base delay history of section 2.4.2 is kept all the same). A mark counts as a
 //! loss. There is no slow start, as in the section's pseudocode.
 
 use headgate_core::{Span, Time};
