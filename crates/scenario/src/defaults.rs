@@ -105,6 +105,7 @@ fn rfc() -> TcpGroup {
         accecn: false,
         hystart: false,
         abe: false,
+        abc: None,
         // RFC 6817, 2.5: at most 100 ms, and at most 1.
         target: Span::from_millis(100),
         gain: 1.0,

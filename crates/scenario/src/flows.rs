@@ -1,6 +1,6 @@
 //! Groups of flows: from what the file says to what each flow does.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 
 use headgate_core::{Rate, Span};
 use headgate_traffic::{Protocol, Sender, Traffic};
@@ -59,7 +59,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         stop: demand.stop,
         window,
         initial_window: within(section.or(raw.initial_window, defaults.initial_window), 1..=LARGEST_WINDOW)?,
-        initial_ssthresh: initial_ssthresh(section.or(raw.initial_ssthresh, OrOff(ssthresh)))?,
+        initial_ssthresh: unless_off(section.or(raw.initial_ssthresh, OrOff(ssthresh)), 1..=LARGEST_WINDOW)?,
         delayed_ack: delayed_ack(section.or(raw.delayed_ack, OrOff(defaults.delayed_ack)))?,
         limited_transmit: section.or(raw.limited_transmit, defaults.limited_transmit).into_inner(),
         pacing: pacing(section.or(raw.pacing, cc.paces() || defaults.pacing), cc)?,
@@ -74,6 +74,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
         accecn: section.or(raw.accecn, cc == Cc::Prague || defaults.accecn).into_inner(),
         hystart: by_sack("hystart", section.or(raw.hystart, defaults.hystart), cc)?,
         abe: section.or(raw.abe, defaults.abe).into_inner(),
+        abc: unless_off(section.or(raw.abc, OrOff(defaults.abc)), 1..=2)?,
         target: some_time(
             plain(section.or(of_ledbat("target", raw.target, cc)?, Quantity(defaults.target))),
             LONGEST_DELAY,
@@ -205,10 +206,11 @@ fn headers(
     Ok(headers)
 }
 
-fn initial_ssthresh(value: Spanned<OrOff<u32>>) -> Result<Option<u32>, Fault> {
+/// A number of packets within `range`, or `"off"`.
+fn unless_off(value: Spanned<OrOff<u32>>, range: RangeInclusive<u32>) -> Result<Option<u32>, Fault> {
     let span = value.span();
     let packets = value.into_inner().0;
-    packets.map(|packets| within(Spanned::new(span, packets), 1..=LARGEST_WINDOW)).transpose()
+    packets.map(|packets| within(Spanned::new(span, packets), range)).transpose()
 }
 
 fn delayed_ack(value: Spanned<OrOff<Span>>) -> Result<Option<Span>, Fault> {

@@ -118,6 +118,9 @@ pub struct TcpGroup {
     pub hystart: bool,
     /// A mark lowers the window by less than a loss does (RFC 8511).
     pub abe: bool,
+    /// Windows grow by what is acknowledged and not by acknowledgements, in slow start by as many packets an ACK at most (L of RFC
+    /// 3465); `None` counts ACKs.
+    pub abc: Option<u32>,
     /// The queueing delay to have, of `ledbat` alone (TARGET of RFC 6817).
     pub target: Span,
     /// Packets a round trip by which its window grows where there is no queue (GAIN of RFC 6817).

@@ -191,6 +191,7 @@ pub(crate) struct RawTcp {
     pub(crate) accecn: At<bool>,
     pub(crate) hystart: At<bool>,
     pub(crate) abe: At<bool>,
+    pub(crate) abc: At<OrOff<u32>>,
     pub(crate) target: At<Quantity<Span>>,
     pub(crate) gain: At<f64>,
     pub(crate) overhead: At<Quantity<Span>>,

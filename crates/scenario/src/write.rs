@@ -156,6 +156,10 @@ impl Page {
         self.plain("accecn", group.accecn);
         self.plain("hystart", group.hystart);
         self.plain("abe", group.abe);
+        match group.abc {
+            Some(packets) => self.plain("abc", packets),
+            None => self.quoted("abc", "off"),
+        }
         // No other controller may be given them.
         if group.cc == Cc::Ledbat {
             self.quoted("target", group.target);

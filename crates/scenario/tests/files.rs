@@ -88,6 +88,8 @@ fn starts_stops_seeds_and_off_are_read_in_all_their_forms() {
     let tcp = small(rest, &[]).tcp.remove(0);
     let at = Span::from_secs(3);
     assert_eq!((tcp.start, tcp.stop), (Start::Drawn { from: at, to: at }, None));
+    let abc = |rest: &str| small(rest, &[]).tcp[0].abc;
+    assert_eq!(["[[tcp]]", "[[tcp]]\nabc = 'off'", "[[tcp]]\nabc = 2"].map(abc), [None, None, Some(2)]);
     assert_eq!(small("[[tcp]]", &["seeds=4"]).seeds, [1, 2, 3, 4]);
     assert_eq!(small("[[tcp]]", &["seeds=[9, 4]"]).seeds, [9, 4]);
 }

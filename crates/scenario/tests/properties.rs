@@ -170,7 +170,7 @@ fn classes(labels: Vec<String>) -> impl Strategy<Value = Vec<ClassRule>> {
 fn tcp() -> impl Strategy<Value = TcpGroup> {
     let cc = proptest::sample::select(Cc::ALL);
     let window = || 1..=1_000_000_u32;
-    let windows = (window(), window(), option::of(window()));
+    let windows = (window(), window(), option::of(window()), option::of(1..=2_u32));
     let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
     let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
     let ledbat = (span(1..3_600_000), 1e-3..1e3_f64);
@@ -193,7 +193,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
             let (flags, (target, gain), overhead, headers) = rest;
             let [limited_transmit, pacing, ecn, ecn_timeout, ecn_retransmits, rest @ ..] = flags;
             let [idle_restart, accecn, hystart, abe, rack, prr] = rest;
-            let (window, initial_window, initial_ssthresh) = windows;
+            let (window, initial_window, initial_ssthresh, abc) = windows;
             let (initial_rto, min_rto, max_rto, rto_granularity) = timer;
             TcpGroup {
                 name: String::new(),
@@ -228,6 +228,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
                 accecn,
                 hystart: hystart && cc.selective(),
                 abe,
+                abc,
                 target: if cc == Cc::Ledbat { target } else { Span::from_millis(100) },
                 gain: if cc == Cc::Ledbat { gain } else { 1.0 },
                 overhead,

@@ -119,6 +119,7 @@ class TcpKeys(GroupKeys, total=False):
     accecn: bool
     hystart: bool
     abe: bool
+    abc: int | str
     target: Time
     gain: float
     overhead: Time

@@ -210,7 +210,7 @@ pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
 /// What the kernel's TCP does otherwise than the scenario says, a sentence each.
 pub fn differences(scenario: &Scenario) -> Vec<String> {
     type Differs = fn(&TcpGroup) -> bool;
-    let rows: [(Differs, &str); 10] = [
+    let rows: [(Differs, &str); 11] = [
         (|_| true, "connections are set up over the link, and ACKs that report gaps are longer than `ack`"),
         (|group| !group.cc.selective(), "losses are repaired by selective ACKs, whatever `cc` says"),
         (
@@ -222,6 +222,10 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
         (|group| group.initial_rto != Span::from_secs(1), "`initial_rto` is 1s"),
         (|group| group.delayed_ack.is_some(), "`delayed_ack` is the longest wait: the kernel adapts it, from 40ms on"),
         (|group| group.ecn && group.ecn_retransmits, "what is sent again is not ECN-capable"),
+        (
+            |group| group.delayed_ack.is_some() && group.abc.is_none(),
+            "windows grow by what is acknowledged, and not by ACKs: as with `abc`",
+        ),
         (|group| group.abe, "a mark lowers the window as a loss does: no `abe`"),
         (|group| group.overhead > Span::ZERO, "no random `overhead` before a packet"),
     ];

@@ -44,6 +44,8 @@ pub struct Config {
     pub hystart: bool,
     /// A mark lowers the window by less than a loss does (Alternative Backoff with ECN, RFC 8511).
     pub abe: bool,
+    /// Windows grow by what is acknowledged, in slow start by so many segments an ACK at most (RFC 3465's L); `None` counts ACKs.
+    pub abc: Option<u32>,
     /// The queueing delay that LEDBAT keeps.
     pub target: Span,
     /// Segments a round trip by which LEDBAT's window grows where there is no queue.
@@ -92,6 +94,7 @@ impl From<&TcpGroup> for Config {
             accecn: group.accecn,
             hystart: group.hystart,
             abe: group.abe,
+            abc: group.abc,
             target: group.target,
             gain: group.gain,
         }

@@ -103,6 +103,8 @@ pub struct Sender {
     /// The window was reduced, and the next new segment says so: it carries CWR, whatever the reason (RFC 3168,
     /// section 6.1.2).
     cwr: bool,
+    /// Slow start goes on that followed a timeout.
+    restarted: bool,
     board: Option<Box<Scoreboard>>,
     retransmits: u32,
     timeouts: u32,
@@ -149,6 +151,7 @@ impl Sender {
             timed: NONE,
             held: false,
             cwr: false,
+            restarted: false,
             board: (Recovery::of(config.cc) == Recovery::Sack && !config.tracks()).then(Box::default),
             retransmits: 0,
             timeouts: 0,
@@ -229,7 +232,7 @@ impl Sender {
         let mut told = self.told(&ack, sacked, now);
         self.count_marks(&mut told, ack.ace, config);
         let before = self.window.cwnd();
-        self.cc.on_ack(&told, &mut self.window, config);
+        self.grow(&told, config);
         if self.end != ENDLESS {
             self.hold_unused(told.flight, before, now);
         }
@@ -283,6 +286,7 @@ impl Sender {
     /// Slow start over from the first segment outstanding.
     fn go_back(&mut self, config: &Config, now: Time) {
         self.window.set_cwnd(1.0, now);
+        self.restarted = true;
         self.announce(config);
         self.phase = Phase::Open;
         self.recover = self.max;
@@ -324,6 +328,13 @@ impl Sender {
         covered
     }
 
+    /// The controller's part of an acknowledgement.
+    #[inline]
+    fn grow(&mut self, told: &Acked, config: &Config) {
+        self.cc.on_ack(told, &mut self.window, config);
+        self.restarted &= self.window.in_slow_start();
+    }
+
     /// What an acknowledgement tells the controller, `sacked` of what is outstanding being known to have arrived before
     /// it did.
     #[inline]
@@ -344,6 +355,7 @@ impl Sender {
             marked: if ece { delivered } else { 0 },
             recovering: self.phase != Phase::Open,
             grows: acked > 0 && self.phase == Phase::Open && !ece,
+            restarted: self.restarted,
             rtt,
             delay,
             srtt: self.rto.srtt(),

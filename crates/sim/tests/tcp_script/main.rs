@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod abc;
 mod any_path;
 mod bbr;
 mod cubic;

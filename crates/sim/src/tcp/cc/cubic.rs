@@ -13,6 +13,7 @@
 
 use headgate_core::Time;
 
+use super::reno::slow_start;
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
@@ -89,7 +90,7 @@ impl Controller for Cubic {
         }
         if window.in_slow_start() {
             self.epoch = None;
-            return window.grow(1.0, config, ack.now);
+            return window.grow(slow_start(ack, config.abc), config, ack.now);
         }
         let cwnd = window.cwnd();
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(cwnd, ack.now));

@@ -122,6 +122,7 @@ mod tests {
                 marked: 0,
                 recovering: false,
                 grows: true,
+                restarted: false,
                 rtt: None,
                 delay,
                 srtt: None,

@@ -57,6 +57,8 @@ pub struct Acked {
     /// The window may grow: it acknowledges new data, the sender is not in loss recovery, and no mark is echoed
     /// (RFC 3168, section 6.1.2).
     pub grows: bool,
+    /// Slow start goes on that follows a timeout: the acknowledgement may be of what arrived long ago (RFC 3465, section 2.3).
+    pub restarted: bool,
     /// The round-trip time it measured, if it measured one.
     pub rtt: Option<Span>,
     /// The one-way delay that it reports, if the receiver reports any.

@@ -9,16 +9,32 @@ use crate::tcp::Config;
 /// What remains of the window after a mark with Alternative Backoff (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.8;
 
+/// By how many segments an acknowledgement lets slow start grow: by one (RFC 5681, equation 2), or with a `limit` by what it
+/// acknowledges (RFC 3465, sections 2.2 and 2.3). After a timeout that tells little of what left the network of late.
+#[inline]
+pub(super) fn slow_start(ack: &Acked, limit: Option<u32>) -> f64 {
+    match limit {
+        Some(limit) if !ack.restarted => f64::from(ack.acked.min(limit)),
+        _ => 1.0,
+    }
+}
+
 /// It has no state of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno;
 
 impl Controller for Reno {
-    /// Section 3.1: one segment an ACK in slow start, 1/cwnd in congestion avoidance.
+    /// Section 3.1: one segment an ACK in slow start, 1/cwnd in congestion avoidance; or by what is acknowledged.
     #[inline]
     fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
         if ack.grows {
-            let by = if window.in_slow_start() { 1.0 } else { 1.0 / window.cwnd() };
+            let by = match (config.abc, window.in_slow_start()) {
+                (limit, true) => slow_start(ack, limit),
+                (None, false) => 1.0 / window.cwnd(),
+                // RFC 3465, section 2.1: a segment for each window that is acknowledged, and no more than one. The
+                // fraction of cwnd counts what is acknowledged of one.
+                (Some(_), false) => (f64::from(ack.acked) / f64::from(window.whole())).min(1.0),
+            };
             window.grow(by, config, ack.now);
         }
     }

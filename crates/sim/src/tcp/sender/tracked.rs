@@ -34,6 +34,7 @@ impl Sender {
             marked: if ack.ece { delivered } else { 0 },
             recovering: phase != Phase::Open || found.any,
             grows: acked > 0 && phase == Phase::Open && !ack.ece && !found.any,
+            restarted: self.restarted,
             rtt,
             delay: ack.delay,
             srtt,
@@ -41,7 +42,7 @@ impl Sender {
         };
         self.count_marks(&mut told, ack.ace, config);
         let before = self.window.cwnd();
-        self.cc.on_ack(&told, &mut self.window, config);
+        self.grow(&told, config);
         if self.end != ENDLESS && !config.models() {
             self.hold_unused(flight, before, now);
         }

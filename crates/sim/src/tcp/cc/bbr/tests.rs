@@ -215,6 +215,7 @@ fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
         marked: 0,
         recovering: false,
         grows: false,
+        restarted: false,
         rtt: None,
         delay: None,
         srtt: None,

@@ -129,6 +129,7 @@ impl<M: Controller> Toy<M> {
             marked: 0,
             recovering: false,
             grows: false,
+            restarted: false,
             rtt: None,
             delay: None,
             srtt: None,
