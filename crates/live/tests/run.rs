@@ -155,7 +155,9 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
         Err(RunError::Refused(why)) => why,
         other => panic!("{other:?}"),
     };
-    assert!(said(two).contains("`link`: 2 of them"), "{}", said(two));
+    let refused = "`link`: 2 of them; real packets cross one, `[link]` or one `[[link]]` between any two nodes. Without --live \
+                   the whole network is simulated";
+    assert_eq!(said(two), refused);
     let one = "duration = '1s'\nlink = { rate = '1Mbit/s', delay = '1ms', limit = '60p' }\n";
     assert!(said(&format!("{one}[[tcp]]\ncc = 'prague'\n")).contains("prague"));
     assert!(said(&format!("{one}[[udp]]\ncc = 'tfrc'\n")).contains("tfrc"));

@@ -83,7 +83,11 @@ const GRACE: Span = Span::from_secs(5);
 /// [`RunError::Refused`] with the key and what is possible; what the system says.
 pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
     if scenario.links.len() != 1 {
-        let what = format!("`link`: {} of them; real packets cross one, the dumbbell's", scenario.links.len());
+        let what = format!(
+            "`link`: {} of them; real packets cross one, `[link]` or one `[[link]]` between any two nodes. Without --live the \
+             whole network is simulated",
+            scenario.links.len()
+        );
         return Err(RunError::Refused(what));
     }
     load::refuse(scenario).map_err(|error| match error.kind() {
