@@ -133,7 +133,8 @@ def test_once_and_json(command: Command):
 
 @pytest.mark.usefixtures("shown")
 def test_it_goes_on_until_ctrl_c():
-    words = [sys.executable, "-m", "headgate", "top", "--interval", "0.1"]
+    # Another process also sees what else runs here.
+    words = [sys.executable, "-m", "headgate", "top", str(os.getpid()), "--interval", "0.1"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert "gateway eth1 - eth0" in process.stdout.readline()
