@@ -12,9 +12,10 @@ import argparse
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from pages import filled, table
 
 import headgate
 from headgate import style
@@ -68,19 +69,6 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
     page.write_text(text)
 
 
-def filled(text: str, marker: str, content: str) -> str:
-    """The text with what stands between two markers replaced."""
-    whole, count = re.subn(
-        rf"<!-- {marker} -->\n.*?<!-- /{marker} -->\n",
-        lambda _: f"<!-- {marker} -->\n{content}<!-- /{marker} -->\n",
-        text,
-        flags=re.DOTALL,
-    )
-    if count != 1:
-        sys.exit(f"a page has {count} times the marker <!-- {marker} -->")
-    return whole
-
-
 def claims(documents: list[dict[str, Any]]) -> str:
     """A table of all claims: what the paper says, where, the verdict and its numbers."""
     rows = []
@@ -104,14 +92,6 @@ def published(documents: list[dict[str, Any]]) -> str:
             rows.append((name, what, show.measure_of(row), *ours))
             name = ""
     return table(("experiment", "discipline and case", "number", "paper", "here", "difference"), rows)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(
-        "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in row) + " |\n" for row in lines
-    )
 
 
 def today(documents: list[dict[str, Any]], how: How) -> str:
