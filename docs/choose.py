@@ -1,23 +1,26 @@
-"""Fills the tables of docs/explanation/choosing.md: `python docs/choose.py FOLDER`, that of a `headgate evaluate`.
+"""Fills the tables of docs/explanation/choosing.md and of docs/guide/evaluate.md: `python docs/choose.py FOLDER`.
 
-No number on that page is written by hand: each is a graded measure of `evaluation.json`, without ECN.
+FOLDER is that of a `headgate evaluate`. No number in those tables is written by hand: each is a measure of
+`evaluation.json`, without ECN.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pages import filled, table
+
 import headgate
-from headgate.evaluate import words
+from headgate.evaluate import show, words
 from headgate.evaluate.grade import Grade
 
 PAGE = Path(__file__).parent / "explanation" / "choosing.md"
+GUIDE = Path(__file__).parent / "guide" / "evaluate.md"
 
 #: How a cell tells its grade.
 SIGNS = {Grade.STRENGTH: " **+**", Grade.FAILURE: " \N{MINUS SIGN}", Grade.CANNOT_TELL: " ?", Grade.FAIR: ""}
@@ -40,8 +43,8 @@ QUESTIONS = (
     Question(
         "calls must not wait for downloads",
         (
-            ("9-1", "calls_ms", "", "queueing delay of calls among all other traffic, p95 ms"),
-            ("9-1", "calls_loss", "", "calls' packets lost, %"),
+            ("9-1", "calls_ms", "", "queueing delay of a call among all other traffic, p95 ms"),
+            ("9-1", "calls_loss", "", "the call's packets lost, %"),
         ),
     ),
     Question(
@@ -57,7 +60,7 @@ QUESTIONS = (
     ),
     Question(
         "round-trip times differ",
-        (("6-2", "evenness", "RTT 560 ms", "goodput of flows at 560 ms over those at 100 ms, %"),),
+        (("6-2", "evenness", "RTT 560 ms", "goodput of the slower of two flows at 560 and 100 ms, %"),),
     ),
     Question(
         "traffic comes in bursts",
@@ -67,12 +70,12 @@ QUESTIONS = (
         "the rate of the link changes",
         (
             ("8-2-6-slow", "slow_ms", "", "queueing delay while it is slow, mean ms"),
-            ("8-2-6-slow", "fast_busy", "", "use while it is fast, %"),
+            ("8-2-6-slow", "use_1", "", "use while it is fast, %"),
         ),
     ),
     Question(
         "both directions are full",
-        (("9-2", "use_down", "", "use of the link with traffic both ways, %"),),
+        (("9-2", "use_down", "symmetric", "use of the link with traffic both ways, %"),),
     ),
     Question(
         "flows cross several managed links",
@@ -82,14 +85,15 @@ QUESTIONS = (
 
 
 def main() -> None:
-    """Fills the page's markers."""
+    """Fills the pages' markers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     document = json.loads((parser.parse_args().folder / "evaluation.json").read_text("utf-8"))
     if document["quick"]:
         sys.exit("the evaluation is of shortened runs; the page is of whole ones")
-    text = filled(PAGE.read_text("utf-8"), "answers", answers(document))
-    PAGE.write_text(filled(text, "numbers", numbers(document)), "utf-8")
+    text = filled(PAGE.read_text("utf-8"), "answers", f"\n{answers(document)}\n")
+    PAGE.write_text(filled(text, "numbers", f"\n{numbers(document)}\n"), "utf-8")
+    GUIDE.write_text(filled(GUIDE.read_text("utf-8"), "found", f"\n{scorecard(document)}\n"), "utf-8")
 
 
 def answers(document: Mapping[str, Any]) -> str:
@@ -125,6 +129,26 @@ def numbers(document: Mapping[str, Any]) -> str:
     return table(("", *(each["label"] for each in document["disciplines"])), rows) + legend
 
 
+def scorecard(document: Mapping[str, Any]) -> str:
+    """The sections as the page of an evaluation begins with them: verdicts, and the numbers that stand for them."""
+    specs = [each["spec"] for each in document["disciplines"]]
+    rows = []
+    for section in document["sections"]:
+        verdicts = (verdict(words.counts(section, spec)) for spec in specs)
+        rows.append((f"**{section['number']} {section['title']}**", *verdicts))
+        columns = [list(show.cells(section, spec)) for spec in specs]
+        rows += [(line["shown"], *cells) for line, *cells in zip(section["headlines"], *columns, strict=True)]
+    rows.append(("**all gradings**", *(verdict(words.total(document, spec), of=True) for spec in specs)))
+    return table(("", *(each["label"] for each in document["disciplines"])), rows)
+
+
+def verdict(count: words.Count, *, of: bool = False) -> str:
+    """Strengths, failures and what cannot be told, and the verdict or of how many they are."""
+    counted = f"{count.strengths}+ {count.failures}\N{MINUS SIGN} {count.unclear}?"
+    whole = f"{counted} of {count.whole}" if of else f"{count.verdict} {counted}"
+    return whole.replace(" ", "\N{NO-BREAK SPACE}")
+
+
 def grades(document: Mapping[str, Any], question: Question, qdisc: str) -> list[Grade | None]:
     """A discipline's grades by one question; None where it is not graded."""
     rows = (row_of(document, test, measure, case, qdisc) for test, measure, case, _ in question.answers)
@@ -153,24 +177,6 @@ def cell(row: Mapping[str, Any]) -> str:
     """A number with its interval and the sign of its grade."""
     whole = words.interval(row["value"]) + (SIGNS[Grade(row["grade"])] if "grade" in row else "")
     return whole.replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
-
-
-def filled(text: str, marker: str, content: str) -> str:
-    """The text with what stands between two markers replaced."""
-    whole, count = re.subn(
-        rf"<!-- {marker} -->\n.*?<!-- /{marker} -->\n",
-        lambda _: f"<!-- {marker} -->\n\n{content}\n<!-- /{marker} -->\n",
-        text,
-        flags=re.DOTALL,
-    )
-    if count != 1:
-        sys.exit(f"the page has {count} times the marker <!-- {marker} -->")
-    return whole
 
 
 if __name__ == "__main__":

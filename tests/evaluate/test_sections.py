@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from headgate.evaluate import network, section, stability
+from headgate.evaluate import network, section, stability, web
 from headgate.evaluate.catalogue import SECTIONS
 
 TESTS = [test for each in SECTIONS for test in each.tests]
@@ -52,12 +52,141 @@ def test_the_reference_round_trip_is_100_ms_and_the_buffer_holds_as_much():
     assert network.room() == 84
 
 
-@pytest.mark.parametrize("rtt", [5, 20, 50, 200, 560])
-def test_the_categories_of_section_6_have_their_round_trips(rtt: int):
-    test = named("6-2")
-    case = next(case for case in test.cases if case.title == f"RTT {rtt} ms")
-    parsed = scenario(test, case)
+def the_case(test: section.Test, title: str = "") -> section.Case:
+    return next(case for case in test.cases if case.title == title)
+
+
+def of(name: str, title: str = "") -> dict:
+    return scenario(named(name), the_case(named(name), title))
+
+
+def groups(parsed: dict) -> dict[str, dict]:
+    return {group["name"]: group for kind in ("tcp", "udp") for group in parsed.get(kind, [])}
+
+
+#: Figure 4; where a section says less of one of its scenarios, that.
+FIGURE_4 = {
+    "4.4": {"could"},
+    "5.1.1": {"must", "may"}, "5.1.2": {"must"}, "5.2": {"must", ""}, "5.3": {"must"}, "5.4": {"may"},
+    "6.1": {"must"}, "6.2": {"must"}, "7.2": {"must"},
+    "8.2.2-4": {"could"}, "8.2.5": {"must"}, "8.2.6": {"must"},
+    "9.1": {"recommended"}, "9.2": {"may"}, "10.2": {"may"},
+}  # fmt: skip
+
+
+def test_every_scenario_of_figure_4_is_there_with_its_weight():
+    found: dict[str, set[str]] = {}
+    for test in TESTS:
+        found.setdefault(test.place, set()).add(test.weight)
+    assert found == FIGURE_4
+
+
+def test_half_of_the_flows_of_mild_congestion_have_packets_of_500_bytes():
+    found = groups(of("4-4"))
+    sizes = {group["packet"]: group["flows"] for group in found.values()}
+    assert sizes == {"500B": stability.MILD / 2, "1.5KB": stability.MILD / 2}
+
+
+def test_one_tcp_flow_stands_beside_an_unresponsive_one_of_more_than_half_of_the_link():
+    tcp, udp = groups(of("5-3-beside")).values()
+    assert (tcp["flows"], tcp["cc"], udp["flows"]) == (1, "sack", 1)
+    assert 5 < float(udp["rate"].removesuffix("Mbit/s")) <= 10
+    (alone,) = groups(of("5-3-alone")).values()
+    assert float(alone["rate"].removesuffix("Mbit/s")) > 10
+
+
+def test_ledbat_has_the_parameters_that_section_5_4_recommends():
+    found = groups(of("5-4", "target 5 ms, gain 10"))
+    assert {name: group["flows"] for name, group in found.items()} == {"newreno": 1, "ledbat": 1}
+    assert (found["ledbat"]["target"], found["ledbat"]["gain"]) == ("5ms", 10)
+
+
+@pytest.mark.parametrize("rtt", [5, 20, 50, 100, 200, 560])
+def test_the_two_flows_of_section_6_have_their_round_trips(rtt: int):
+    parsed = of("6-2-equal" if rtt == 100 else "6-2", f"RTT {rtt} ms")
     assert [round_trip_ms(parsed, group) for group in parsed["tcp"]] == pytest.approx([100, rtt])
+    assert [group["flows"] for group in parsed["tcp"]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "has"),
+    [
+        ("7-2-web", "case I, no bulk transfer", {"web", "cbr"}),
+        ("7-2-web", "case II, bulk transfer", {"web", "cbr", "bulk"}),
+        ("7-2-video", "case III, no bulk transfer", {"web", "cbr", "video"}),
+        ("7-2-video", "case IV, bulk transfer", {"web", "cbr", "video", "bulk"}),
+    ],
+)
+def test_the_cases_of_figure_2_have_its_traffic(name: str, title: str, has: set[str]):
+    found = groups(of(name, title))
+    assert set(found) == has
+    pages = found["web"]
+    # Six connections with windows of 10 load at least 50 objects of at least 1 KB.
+    assert pages["start"]["flows"] == web.CONNECTIONS == 6
+    assert pages["initial_window"] == 10
+    assert web.CONNECTIONS * web.OBJECTS >= 50
+    assert f"objects={web.OBJECTS}" in pages["traffic"]
+    assert "size=14KB" in pages["traffic"]
+
+
+def flows_at(parsed: dict, seconds: float) -> int:
+    """How many flows are there then: they start in the stretch's first second at the latest."""
+    found = 0
+    for group in parsed["tcp"]:
+        begin = ms(str(group["start"]).split("..", maxsplit=1)[0]) / 1000
+        end = float("inf") if group["stop"] == "off" else ms(group["stop"]) / 1000
+        found += group["flows"] if begin < seconds < end else 0
+    return found
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_load_is_mild_medium_and_heavy_and_mild_again(quick: bool):
+    test = named("8-2-5")
+    times = test.quick if quick else test.times
+    parsed, seconds = scenario(test, test.cases[0], quick=quick), times.further["phase"]
+    middles = [times.warmup + (phase + 0.5) * seconds for phase in range(6)]
+    assert [flows_at(parsed, time) for time in middles] == [stability.MILD, stability.MEDIUM, stability.HEAVY] * 2
+    assert times.duration == times.warmup + 6 * seconds
+    assert flows_at(parsed, times.warmup / 2) == stability.MILD
+
+
+def test_the_mix_is_the_example_of_section_9_1():
+    found = groups(of("9-1"))
+    counts = {name: group["flows"] for name, group in found.items() if name != "web"}
+    assert counts == {"call": 1, "call-back": 1, "cbr": 1, "film": 1, "bulk": 5}
+    assert found["call"]["route"] == found["call-back"]["route"][::-1]
+    assert (found["web"]["start"]["flows"], found["web"]["start"]["every"]) == (6, "2s")
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "rate", "qdisc", "flows"),
+    [
+        ("9-2", "symmetric", "10Mbit/s", "compared", 6),
+        # 0.036 of 16.7 packets on the way and a buffer of 17.
+        ("9-2", "asymmetric", "2Mbit/s", "compared", 1),
+        ("9-2-one", "asymmetric, one way", "2Mbit/s", "droptail", 1),
+    ],
+)
+def test_both_directions_have_mild_congestion_and_the_slower_one_may_have_no_aqm(
+    name: str, title: str, rate: str, qdisc: str, flows: int
+):
+    parsed = of(name, title)
+    assert parsed["link"]["reverse"]["rate"] == rate
+    assert parsed["link"]["reverse"]["qdisc"] in (qdisc, {"name": qdisc})
+    assert {name: group["flows"] for name, group in groups(parsed).items()} == {"down": 6, "up": flows}
+
+
+def test_senders_a_cross_both_links_of_figure_3_and_b_the_second():
+    parsed = of("10-2", "the same at both")
+    links = {link["name"]: link for link in parsed["link"]}
+    found = groups(parsed)
+    assert (found["A"]["route"], found["B"]["route"]) == (["L", "M", "R"], ["M", "R"])
+    assert found["A"]["flows"] == found["B"]["flows"] == stability.MILD / 2
+    # Less than the half that is due to A: both links can be congested.
+    assert links["first"]["rate"] == "4Mbit/s"
+    assert links["second"]["rate"] == "10Mbit/s"
+    half = {link["name"]: link for link in of("10-2", "half the room at the first")["link"]}
+    assert (links["first"]["limit"], half["first"]["limit"], half["second"]["limit"]) == ("34p", "17p", "84p")
 
 
 def test_capacity_goes_from_100_to_10_mbit_and_back():

@@ -1,1 +1,1 @@
-"""The characterization guidelines of RFC 7928, sections 5 to 10, for any disciplines: one file a section."""
+"""The characterization guidelines of RFC 7928, sections 4 to 10, for any disciplines: one file a section."""

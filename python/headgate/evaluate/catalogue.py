@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headgate.errors import UsageError
-from headgate.evaluate import bursts, round_trips, series, stability, traffic, transports
+from headgate.evaluate import bursts, packet_sizes, round_trips, series, stability, traffic, transports
 from headgate.evaluate.section import Section
 
 SECTIONS: tuple[Section, ...] = (
+    packet_sizes.SECTION,
     transports.SECTION,
     round_trips.SECTION,
     bursts.SECTION,

@@ -17,7 +17,7 @@ def evaluate(
         list[str] | None, typer.Argument(metavar="SPEC", help="Disciplines, such as faba or sfb:bins=46.")
     ] = None,
     section: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Only this section of the RFC, 5 to 10; may be repeated.")
+        list[int] | None, typer.Option(metavar="N", help="Only this section of the RFC, 4 to 10; may be repeated.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the tests and leave.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Shortened runs for a first look.")] = False,
@@ -33,7 +33,7 @@ def evaluate(
 ) -> None:
     """Grade disciplines by the guidelines of RFC 7928.
 
-    Sections 5 to 10, with and without ECN, on one page: strengths and failures of each discipline, and of DropTail as
+    Sections 4 to 10, with and without ECN, on one page: strengths and failures of each discipline, and of DropTail as
     the baseline. Points (a case, a discipline and a seed) that are finished already are not run
     again. Ctrl-C keeps what is finished; the same command resumes.
     """

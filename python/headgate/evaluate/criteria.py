@@ -17,8 +17,8 @@ def busy(measure: str = "idle", where: str = "the link") -> Criterion:
         unit="%",
         strong=3,
         weak=10,
-        strength=f"keeps {where} busy, idle",
-        failure=f"leaves capacity of {where} idle",
+        strength=f"leaves little idle of {where}",
+        failure=f"leaves idle capacity of {where}",
     )
 
 

@@ -32,7 +32,7 @@ class Panel(NamedTuple):
 def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]]) -> Figure:
     """The figure of one section of the document."""
     drawn = list(panels(section))
-    axes = apart([style.fold(panel.title, 90 // columns(len(drawn))) for panel in drawn], 2.7)
+    axes = apart([style.fold(panel.title, 90 // columns(len(drawn)), lines=3) for panel in drawn], 2.7)
     looks = style.looks([each["spec"] for each in disciplines])
     everything = [points for panel in drawn for points in panel.points.values() if len(points)]
     for panel, each in zip(drawn, axes, strict=True):
@@ -54,16 +54,20 @@ def panels(section: Mapping[str, Any]) -> Iterator[Panel]:
     """What there is to draw of a section."""
     for test in section["tests"]:
         for case in test["cases"]:
-            yield Panel(f"{test['place']} {case or test['title']}", _points(test["values"], case))
+            for graph in test["graphs"]:
+                title = ": ".join(filter(None, [case or test["title"], graph["title"]]))
+                yield Panel(f"{test['place']} {title}", _points(test["values"], case, graph["name"]))
 
 
-def _points(rows: Sequence[Mapping[str, Any]], case: str) -> dict[tuple[str, bool], data.Array]:
+def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tuple[str, bool], data.Array]:
+    """What a class of traffic or a phase comes to in each seed; all flows together have no name."""
+    both = [f"{measure}:{name}" if name else measure for measure in ("delay_ms", "goodput_mbps")]
     found: dict[tuple[str, bool], dict[str, list[float]]] = {}
     for row in rows:
-        if row["case"] == case and row["measure"] in ("delay_ms", "goodput_mbps"):
+        if row["case"] == case and row["measure"] in both:
             numbers = [np.nan if value is None else value for value in row["per_seed"]]
             found.setdefault((row["qdisc"], row["ecn"]), {})[row["measure"]] = numbers
-    points = {key: np.array([each["delay_ms"], each["goodput_mbps"]]).T for key, each in found.items()}
+    points = {key: np.array([each[measure] for measure in both]).T for key, each in found.items()}
     return {key: rows[np.isfinite(rows).all(axis=1)] for key, rows in points.items()}
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from headgate import distributions
+from headgate.evaluate.periods import PERIOD_S, goodput_over_periods
+from headgate.evaluate.section import Part
 from headgate.papers import measures
 from headgate.papers.measures import Measure
-from headgate.papers.run import Array, Run
+from headgate.papers.run import Run
 from headgate.plot import data
 
 
@@ -44,6 +46,21 @@ def loss_percent(group: str | None = None) -> Measure:
         return 100 * float(run.flows("dropped", group).sum() / came) if came else 0.0
 
     return percent
+
+
+def marked_percent(group: str) -> Measure:
+    """Packets marked of 100 of a group that were sent on; 0 where none was."""
+
+    def percent(run: Run) -> float:
+        sent = run.flows("sent", group).sum()
+        return 100 * float(run.flows("marked", group).sum() / sent) if sent else 0.0
+
+    return percent
+
+
+def goodput_mbps(group: str) -> Measure:
+    """Goodput of a group's flows together, in Mbit/s."""
+    return measures.in_unit(measures.goodput(group), 1e-6)
 
 
 def ratio(of: str, to: str) -> Measure:
@@ -96,18 +113,47 @@ def group_delay_ms(group: str, part: float) -> Measure:
 
 
 def path_delay_ms(group: str) -> Measure:
-    """The mean queueing delay of a group's packets, all queues on their way together, in ms."""
-    return lambda run: float(run.flows("delay_ms_mean", group).mean())
+    """The mean queueing delay of a group's packets, all queues on their way together, in ms; NaN if none was sent."""
+
+    def mean(run: Run) -> float:
+        sent, delay = run.flows("sent", group), run.flows("delay_ms_mean", group)
+        return float(np.average(delay[sent > 0], weights=sent[sent > 0])) if sent.any() else math.nan
+
+    return mean
 
 
-def during(metric: str, begin_s: float, end_s: float) -> Callable[[Run], Array]:
-    """A metric's values at the bottleneck over a stretch of a run."""
+def jitter_ms(group: str, part: float = 0.95) -> Measure:
+    """The packet delay variation (RFC 5481, section 4.2) that a part of a group's packets did not exceed, in ms.
 
-    def inside(run: Run) -> Array:
-        time_s, value = run.series(metric)
-        return value[(time_s > begin_s) & (time_s <= end_s)]
+    One-way delay less its least value; section 2.6 takes it for the jitter.
+    """
 
-    return inside
+    def quantile(run: Run) -> float:
+        found = distributions.boxes(data.rows(run.table("delays"), measure="one_way", group=group), "delay_ms")
+        least, most = found.quantile(0), found.quantile(part)
+        return math.nan if least is None or most is None else most - least
+
+    return quantile
+
+
+def acks_lost(direction: str, beside: str) -> Measure:
+    """Of 100 ACKs that came to a direction of the bottleneck, those dropped; NaN if none came.
+
+    `beside` is the group whose data goes there: what passes and is none of it are ACKs.
+    """
+
+    def percent(run: Run) -> float:
+        came, lost = (
+            of_link(run, column, direction, None) - run.flows(column, beside).sum() for column in ("arrived", "dropped")
+        )
+        return 100 * float(lost / came) if came else math.nan
+
+    return percent
+
+
+def of_group(name: str, title: str) -> Part:
+    """A group of flows as a part with a graph of its own."""
+    return Part(name, title, path_delay_ms(name), goodput_mbps(name))
 
 
 class Common(NamedTuple):
@@ -120,6 +166,8 @@ class Common(NamedTuple):
 #: The RFC's end-to-end metrics (section 2), all flows together; `delay_ms` and `goodput_mbps` make the ellipses (2.7).
 COMMON: Mapping[str, Common] = {
     "goodput_mbps": Common("Goodput Mbit/s", measures.in_unit(measures.goodput(), 1e-6)),
+    "goodput_p5_mbps": Common(f"of {PERIOD_S:g} s, p5", goodput_over_periods(0.05)),
+    "goodput_p50_mbps": Common("median", goodput_over_periods(0.5)),
     "idle": Common("Idle %", idle()),
     "delay_ms": Common("Delay in the queue ms, mean", measures.link("delay_ms_mean")),
     "p50_ms": Common("median", measures.link("delay_ms_p50")),

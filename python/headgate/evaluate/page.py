@@ -11,9 +11,20 @@ from headgate import style
 from headgate.evaluate import ellipses, show, words
 from headgate.evaluate.grade import Grade
 from headgate.evaluate.measures import COMMON
+from headgate.evaluate.periods import PERIOD_S
 from headgate.plot.picture import Picture, picture
 from headgate.report.markup import NONE, Html, join, table, tag, text
 from headgate.report.markup import picture as shown
+
+#: What the RFC says of the weight of a test, in figure 4 or in its section.
+WEIGHTS = {
+    "must": "Must be considered.",
+    "may": "May be considered.",
+    "could": "Could be run.",
+    "recommended": "Recommended.",
+}
+
+_COMMON = {name: each.title for name, each in COMMON.items()}
 
 #: The grades that are told in words, and what stands above them.
 TOLD = {Grade.STRENGTH: "Strengths", Grade.FAILURE: "Failures", Grade.CANNOT_TELL: "Cannot be told from noise"}
@@ -42,6 +53,7 @@ def page(document: Mapping[str, Any], drawn: Mapping[int, Picture]) -> str:
         disciplines=join(_discipline(document, each) for each in words.asked_for(document)),
         sections=join(_section(document, each, drawn[each["number"]]) for each in document["sections"]),
         thresholds=_thresholds(document),
+        period=text(style.plain(PERIOD_S)),
     )
 
 
@@ -89,7 +101,7 @@ def _discipline(document: Mapping[str, Any], each: Mapping[str, Any]) -> Html:
 def _section(document: Mapping[str, Any], section: Mapping[str, Any], drawn: Picture) -> Html:
     alternative = (
         f"Ellipses of one standard deviation of mean queueing delay and goodput in the tests of section "
-        f"{section['number']}, a panel a case; the tables below have the numbers."
+        f"{section['number']}, a panel for each case and class of traffic or phase; the tables below have the numbers."
     )
     parts = [
         tag("h2", text(f"{section['number']} {section['title']}")),
@@ -111,30 +123,33 @@ def _choices(choices: Sequence[str]) -> Html:
 def _test(document: Mapping[str, Any], test: Mapping[str, Any]) -> Html:
     lasting = f"{style.plain(test['duration_s'])} s, the first {style.plain(test['warmup_s'])} s not counted"
     ecn = "" if test["ecn"] else "; nobody in it could take marks"
+    weight = f" {WEIGHTS[test['weight']]}" if test["weight"] else ""
     rows = list(_rows(document, test))
     titles = ["Criterion and case", *(each["label"] for each in document["disciplines"])]
     listed = table("Green: a strength; red: a failure; ?: cannot be told.", titles, rows)
     parts = [
         tag("h3", text(f"{test['place']} {test['title']}")),
-        tag("p", text(f"{test['about']} {lasting}{ecn}."), class_="where"),
+        tag("p", text(f"{test['about']} {lasting}{ecn}.{weight}"), class_="where"),
         tag("div", listed, class_="grades"),
-        _besides(document, test),
+        _besides(document, test, "Goodput, delay and loss of all flows together", _COMMON),
+        _besides(document, test, "By traffic and by phase", test["reported"]),
     ]
     return tag("div", join(parts), class_="test")
 
 
-def _besides(document: Mapping[str, Any], test: Mapping[str, Any]) -> Html:
-    """What is measured in every test, a row for each discipline and case."""
+def _besides(document: Mapping[str, Any], test: Mapping[str, Any], name: str, titles: Mapping[str, str]) -> Html:
+    """Measures beside those that are judged, a row for each discipline and case."""
+    if not titles:
+        return NONE
     labels = {each["spec"]: each["label"] for each in document["disciplines"]}
-    found: dict[str, list[Html]] = {}
+    found: dict[str, dict[str, Html]] = {}
     for row in test["values"]:
-        if row["measure"] in COMMON:
-            name = ", ".join(filter(None, [labels[row["qdisc"]], row["case"], "ECN" if row["ecn"] else ""]))
-            found.setdefault(name, []).append(text(words.interval(row)))
-    titles = ["Discipline and case", *(each.title for each in COMMON.values())]
-    listed = table("All flows together.", titles, ([text(name), *cells] for name, cells in found.items()))
-    summary = tag("summary", text("Goodput, delay and loss of all flows together"))
-    return tag("details", join([summary, tag("div", listed, class_="grades")]))
+        if row["measure"] in titles:
+            where = ", ".join(filter(None, [labels[row["qdisc"]], row["case"], "ECN" if row["ecn"] else ""]))
+            found.setdefault(where, {})[row["measure"]] = text(words.interval(row))
+    rows = ([text(where), *(cells[measure] for measure in titles)] for where, cells in found.items())
+    listed = table(f"{name}.", ["Discipline and case", *titles.values()], rows)
+    return tag("details", join([tag("summary", text(name)), tag("div", listed, class_="grades")]))
 
 
 def _rows(document: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[Sequence[Html]]:

@@ -123,6 +123,9 @@ def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
         "place": test.place,
         "title": test.title,
         "about": test.about,
+        "weight": test.weight,
+        "reported": _reported(test),
+        "graphs": test.graphs(),
         "cases": [case.title for case in test.cases],
         "ecn": test.ecn,
         "duration_s": times.duration,
@@ -130,6 +133,15 @@ def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
         "grades": list(_grades(test, found)),
         "values": list(_values(test, found)),
     }
+
+
+def _reported(test: Test) -> dict[str, str]:
+    """Measures of a test that are shown beside those that are judged, with their titles."""
+    parts: dict[str, str] = {}
+    for part in test.parts:
+        delay, goodput = part.measures()
+        parts |= {delay: f"{part.title[0].upper()}{part.title[1:]}: queue ms", goodput: "Mbit/s"}
+    return parts | dict(test.reported)
 
 
 def _grades(test: Test, found: Found) -> Iterator[dict[str, Any]]:

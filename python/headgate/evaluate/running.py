@@ -89,7 +89,7 @@ def run(sections: Sequence[Section], found: Sequence[Candidate], out: Path, how:
         cpu_s += cost
         for part in pool:
             of = (part.labels[0], part.number)
-            named = measured({**common, **wanted[part.number].test.measures}, {of: runs[of]})
+            named = measured({**common, **wanted[part.number].test.every_measure()}, {of: runs[of]})
             values[part.number] = {measure: quantity for (measure, _, _), quantity in named.items()}
     return Found(values, wanted, cpu_s, time.perf_counter() - began)
 

@@ -51,12 +51,31 @@ class Times:
     further: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Part:
+    """A class of traffic or a phase of a run with a graph of its own: queueing delay against goodput (section 2.7).
+
+    Its measures are called after it, as in `delay_ms:web`.
+    """
+
+    name: str
+    title: str
+    delay_ms: Measure
+    goodput_mbps: Measure
+
+    def measures(self) -> dict[str, Measure]:
+        """Both by the names that they have among a test's."""
+        return {f"delay_ms:{self.name}": self.delay_ms, f"goodput_mbps:{self.name}": self.goodput_mbps}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Test:
     """One experiment of the guidelines: a scenario, the cases it is run in, what is measured and how it is judged.
 
-    `name` tells it from the others of its section, `place` is where it stands in the RFC. Without `ecn` nobody in it
-    could take a mark.
+    `name` tells it from the others of its section, `place` is where it stands in the RFC. `weight` is what its figure 4
+    says of it, or the section where that says less: `must`, `may`, `could`, `recommended`; empty for a test of ours.
+    `reported` are measures that a table shows beside those that are judged, with their titles. Without `whole` only the
+    parts have graphs, not all flows together; without `ecn` nobody in it could take a mark.
     """
 
     name: str
@@ -69,7 +88,20 @@ class Test:
     quick: Times
     cases: tuple[Case, ...] = (Case(),)
     measures: Mapping[str, Measure] = field(default_factory=dict)
+    reported: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+    whole: bool = True
+    weight: str = ""
     ecn: bool = True
+
+    def every_measure(self) -> dict[str, Measure]:
+        """What is measured in this test beside what is in all."""
+        return {**self.measures, **{name: each for part in self.parts for name, each in part.measures().items()}}
+
+    def graphs(self) -> list[dict[str, str]]:
+        """Names and titles of what has a graph; all flows together have no name."""
+        together = [{"name": "", "title": "all together" if self.parts else ""}] if self.whole else []
+        return together + [{"name": part.name, "title": part.title} for part in self.parts]
 
     def scenario_of(self, case: Case, spec: str, *, ecn: bool, quick: bool, seeds: int) -> Scenario:
         """The scenario of a case with one discipline."""

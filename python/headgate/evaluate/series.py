@@ -3,55 +3,67 @@
 from __future__ import annotations
 
 from headgate.evaluate.criteria import busy, share, short
-from headgate.evaluate.measures import idle, path_delay_ms
-from headgate.evaluate.network import HEAD, room, tcp, udp
+from headgate.evaluate.measures import idle, of_group, path_delay_ms
+from headgate.evaluate.network import HEAD, room, tcp
 from headgate.evaluate.section import Case, Headline, Section, Test, Times
+from headgate.evaluate.stability import MILD
 from headgate.papers.measures import in_unit, share_of_fair
 
+#: The link from router L, in Mbit/s: less than the half of router M's that A are due, so that both are congested.
+_FIRST_MBPS = 4
+
+#: Figure 3. The one behind router M stands first, so that it is the bottleneck whatever stands at router L.
 _LINKS = f"""{HEAD}
 [[link]]
-name = "first"
-from = "A"
-to = "B"
+name = "second"
+from = "M"
+to = "R"
 rate = "10Mbit/s"
 delay = "24ms"
 limit = "{room()}p"
-qdisc = "$first"
 
 [[link]]
-name = "second"
-from = "B"
-to = "C"
-rate = "10Mbit/s"
+name = "first"
+from = "L"
+to = "M"
+rate = "{_FIRST_MBPS}Mbit/s"
 delay = "24ms"
-limit = "{room()}p"
+limit = "$room"
+qdisc = "$first"
 """
 
 
-def _through(start: str, end: str) -> dict[str, str]:
-    return {"from": f'"{start}"', "to": f'"{end}"'}
+def _senders(name: str, start: str) -> str:
+    """Half of the flows of mild congestion, from a router to R, with round trips of 100 ms."""
+    return tcp(name, MILD // 2, start='"0s..5s"', rtt='"100ms"', **{"from": f'"{start}"', "to": '"R"'})
+
+
+def _case(title: str, first: str, part: float = 1) -> Case:
+    """A discipline at the first link, with a part of a bandwidth-delay product as room."""
+    return Case(title, {"first": first, "room": f"{round(part * room(_FIRST_MBPS * 1e6))}p"})
 
 
 _SERIES = Test(
     name="10-2",
+    weight="may",
     place="10.2",
     title="Two congested links",
-    about="Three flows cross both links, three more each of them alone, and a UDP stream of 2 Mbit/s both.",
-    scenario=_LINKS
-    + tcp("long", 3, **_through("A", "C"))
-    + tcp("cross-1", 3, access='{ delay = "13ms" }', **_through("A", "B"))
-    + tcp("cross-2", 3, access='{ delay = "13ms" }', **_through("B", "C"))
-    + udp("stream", 1, rate='"2Mbit/s"', jitter="0.1", **_through("A", "C")),
+    about=f"Figure 3: {MILD // 2} NewReno flows of senders A cross both links, {MILD // 2} of senders B the second.",
+    scenario=_LINKS + _senders("A", "L") + _senders("B", "M"),
     cases=(
-        Case("the same at both", {"first": "compared"}),
-        Case("behind FQ-CoDel", {"first": "fq_codel"}),
-        Case("behind RED-PD", {"first": "red_pd"}),
+        _case("the same at both", "compared"),
+        _case("half the room at the first", "compared", 0.5),
+        _case("behind FQ-CoDel", "fq_codel"),
+        _case("behind RED-PD", "red_pd"),
     ),
     measures={
-        "long_share": in_unit(share_of_fair("long"), 100),
-        "long_ms": path_delay_ms("long"),
+        "long_share": in_unit(share_of_fair("A"), 100),
+        "long_ms": path_delay_ms("A"),
+        "first_idle": idle(link="first"),
         "second_idle": idle(link="second"),
     },
+    reported={"first_idle": "First link: idle %", "second_idle": "second: idle %"},
+    parts=(of_group("A", "senders A, both queues"), of_group("B", "senders B")),
     criteria=(
         share("long_share", "flows that cross both links"),
         busy("second_idle", "the second link"),
@@ -64,15 +76,18 @@ _SERIES = Test(
 SECTION = Section(
     number=10,
     title="Several AQMs in series",
-    about="What becomes of flows that cross two queues, with the same discipline at both, or a fair one before it?",
+    about="What becomes of flows that cross two queues, with the same discipline at both, or another one before it?",
     tests=(_SERIES,),
     headlines=(
         Headline("10-2", "long_share", "flows over both links, % of fair", "the same at both"),
         Headline("10-2", "long_ms", "both queues, mean ms", "the same at both"),
     ),
     choices=(
-        "The discipline stands at both links, or behind one that shares by flow (FQ-CoDel) or that singles out flows "
-        "(RED-PD).",
-        "DropTail, the baseline, stands behind the same first queue.",
+        f"The first link has {_FIRST_MBPS} Mbit/s, the second 10: senders A are due {_FIRST_MBPS} of the 5 that would "
+        "be their half of the second, and both links are congested. Graphs of all together have router M's queue.",
+        "The same scheme with other parameters has half the room at the first link: the one parameter that all have. "
+        "It is no other where the settings of a discipline give a `limit`.",
+        "Two different schemes: the discipline stands behind one that shares by flow (FQ-CoDel), or that singles out "
+        "flows (RED-PD). DropTail, the baseline, stands behind the same first queue.",
     ),
 )

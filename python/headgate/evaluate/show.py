@@ -25,12 +25,13 @@ def listed(sections: Sequence[Section]) -> Table:
     drawn.add_column("RFC 7928", no_wrap=True)
     for title in ("test", "what it is", "judged by"):
         drawn.add_column(title, overflow="fold")
+    drawn.add_column("figure 4", no_wrap=True)
     drawn.add_column("runs", justify="right")
     for section in sections:
         drawn.add_row(str(section.number), Text(section.title, style="bold"), section.about)
         for test in section.tests:
             judged = "; ".join(criterion.what for criterion in test.criteria)
-            drawn.add_row(test.place, test.title, test.about, judged, _runs(test))
+            drawn.add_row(test.place, test.title, test.about, judged, test.weight, _runs(test))
     return drawn
 
 

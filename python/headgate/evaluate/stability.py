@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from headgate.evaluate.criteria import busy, short
-from headgate.evaluate.measures import during
-from headgate.evaluate.network import DUMBBELL, HEAD, bdp, room, tcp
+from headgate.evaluate.network import DUMBBELL, HEAD, RATE_BPS, bdp, room, tcp
+from headgate.evaluate.periods import Phase
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.papers.measures import Measure, throughput_share
-from headgate.papers.run import Array, Run
+from headgate.papers.measures import throughput_share
+from headgate.papers.run import Run
 
 
-def flows_for(loss: float) -> int:
-    """Flows that lose this part of their packets at a DropTail queue (section 8.2.1, after Morris, ICNP 2000).
+def flows_for(loss: float, rate_bps: float = RATE_BPS) -> int:
+    """Flows that lose this part of their packets at a DropTail queue (section 8.2.1, after Morris, INFOCOM 2000).
 
     loss = 0.76 N^2 / S^2, where S is the bandwidth-delay product and the buffer together, in packets.
     """
-    return round((bdp() + room()) * math.sqrt(loss / 0.76))
+    return round((bdp(rate_bps) + room(rate_bps)) * math.sqrt(loss / 0.76))
 
 
 MILD, MEDIUM, HEAVY = (flows_for(loss) for loss in (0.001, 0.005, 0.01))
 
 _STEADY = Test(
     name="8-2-steady",
+    weight="could",
     place="8.2.2-4",
     title="Mild, medium and heavy congestion",
     about=f"{MILD}, {MEDIUM} and {HEAVY} NewReno flows: 0.1, 0.5 and 1 % of packets lost at a DropTail queue.",
@@ -40,54 +40,57 @@ _STEADY = Test(
 )
 
 
-def _phases(seconds: float) -> dict[str, float]:
-    """The ends of phases, for templates: t1, t2 ..."""
-    return {"phase": seconds, **{f"t{number}": number * seconds for number in range(1, 6)}}
+#: Phases by their number, and how often all three come.
+_MILD, _MEDIUM, _HEAVY = (Phase(number, 3) for number in range(3))
+_TIMES_OVER = 2
 
 
-def _in_phase(metric: str, number: int, take: Callable[[Array], float]) -> Measure:
-    """What `take` makes of a metric in the phase of this number, from 0."""
-
-    def value(run: Run) -> float:
-        seconds = _seconds(run)
-        return take(during(metric, number * seconds, (number + 1) * seconds)(run))
-
-    return value
-
-
-def _seconds(run: Run) -> float:
-    return float(str(run.case["phase"]))
+def _joining() -> str:
+    """The flows that come for medium and heavy congestion, each time anew, and leave when it is mild again."""
+    groups = [
+        tcp(f"{name}-{time + 1}", flows, start=f'"${{t{3 * time + phase}}}s"', stop=f'"${{t{3 * time + 3}}}s"')
+        for time in range(_TIMES_OVER)
+        for phase, name, flows in ((1, "medium", MEDIUM - MILD), (2, "heavy", HEAVY - MEDIUM))
+    ]
+    return "".join(groups)
 
 
-def _delay_ms(rate_bps: float) -> Callable[[Array], float]:
-    """What a queue's mean length in bytes takes to send, in ms."""
-    return lambda queue_bytes: float(queue_bytes.mean()) * 8e3 / rate_bps
+def _load(warmup: float, seconds: float) -> Times:
+    """Phases of so many seconds, whose ends are t1, t2 ...
 
-
-def _idle(utilisation: Array) -> float:
-    return 100 * (1 - float(utilisation.mean()))
+    The RFC's time 0, when all flows have left slow start, is the warm-up's end.
+    """
+    number = 3 * _TIMES_OVER
+    ends = {f"t{each}": warmup + each * seconds for each in range(1, number + 1)}
+    return Times(warmup + number * seconds, warmup, {"phase": seconds, **ends})
 
 
 _LOAD = Test(
     name="8-2-5",
+    weight="must",
     place="8.2.5",
     title="Load that changes",
-    about=f"{MILD}, {MEDIUM}, {HEAVY}, {MEDIUM}, {MILD} flows, for 20 s each.",
-    scenario=DUMBBELL
-    + tcp("mild", MILD)
-    + tcp("medium", MEDIUM - MILD, start='"${t1}s"', stop='"${t4}s"')
-    + tcp("heavy", HEAVY - MEDIUM, start='"${t2}s"', stop='"${t3}s"')
-    + '\n[record]\ninterval = "100ms"\n',
+    about=f"Phases I, II and III, twice: {MILD}, {MEDIUM} and {HEAVY} flows, for 20 s each.",
+    scenario=DUMBBELL + tcp("mild", MILD) + _joining(),
     measures={
-        "heavy_ms": _in_phase("queue_bytes", 2, _delay_ms(10e6)),
-        "after_idle": _in_phase("utilisation", 3, _idle),
+        "heavy_ms": _HEAVY.delay_ms(10e6),
+        "after_idle": lambda run: 100 - Phase(0, 3, again=True).used_percent()(run),
+        "use_1": _MILD.used_percent(),
+        "use_2": _MEDIUM.used_percent(),
+        "use_3": _HEAVY.used_percent(),
     },
+    reported={"use_1": "Phase I: use %", "use_2": "II: use %", "use_3": "III: use %"},
+    parts=(
+        _MILD.part("I", "phase I, mild", 10e6),
+        _MEDIUM.part("II", "phase II, medium", 10e6),
+        _HEAVY.part("III", "phase III, heavy", 10e6),
+    ),
     criteria=(
         short("heavy_ms", "the queue when load rises", "mean"),
         busy("after_idle", "the link when load falls"),
     ),
-    times=Times(100, 1, _phases(20)),
-    quick=Times(40, 1, _phases(8)),
+    times=_load(20, 20),
+    quick=_load(10, 8),
 )
 
 #: A link of 100 Mbit/s that falls to 10, and the packets that the faster one needs room for.
@@ -98,34 +101,21 @@ schedule = [{{ at = "${{phase}}s", rate = "10Mbit/s" }}]
 schedule_period = "${{twice}}s"
 delay = "48ms"
 limit = "{room(100e6)}p"
+""" + tcp("newreno", MILD, access='{ rate = "1Gbit/s", delay = "1ms" }', overhead='"120us"')
 
-[record]
-interval = "100ms"
-"""
-
-
-def _every_other(metric: str, first: int, take: Callable[[Array], float]) -> Measure:
-    """What `take` makes of a metric in each second phase from `first` on, on average."""
-
-    def value(run: Run) -> float:
-        seconds = _seconds(run)
-        numbers = range(first, round(run.result.scenario.duration_s / seconds), 2)
-        values = [take(during(metric, number * seconds, (number + 1) * seconds)(run)) for number in numbers]
-        return sum(values) / len(values)
-
-    return value
+_FAST, _SLOW = Phase(0, 2), Phase(1, 2)
+_PARTS = (_FAST.part("I", "phase I, 100 Mbit/s", 100e6), _SLOW.part("II", "phase II, 10 Mbit/s", 10e6))
+_USE = {"use_1": _FAST.used_percent(), "use_2": _SLOW.used_percent()}
+_REPORTED = {"use_1": "Phase I: use %", "use_2": "II: use %"}
 
 
-def _varying(seconds: float) -> dict[str, float]:
-    return {"phase": seconds, "twice": 2 * seconds}
-
-
-def _busy(utilisation: Array) -> float:
-    return 100 * float(utilisation.mean())
+def _varying(periods: int, counted: int, seconds: float) -> Times:
+    """Phases of so many seconds: periods of one I and one II as warm-up, then those that count."""
+    return Times(2 * seconds * (periods + counted), 2 * seconds * periods, {"phase": seconds, "twice": 2 * seconds})
 
 
 _BUSY_FAST = Criterion(
-    measure="fast_busy",
+    measure="use_1",
     what="use of the link while it is fast",
     unit="%",
     strong=0.95,
@@ -137,17 +127,17 @@ _BUSY_FAST = Criterion(
 
 _CAPACITY = Test(
     name="8-2-6-slow",
+    weight="must",
     place="8.2.6",
     title="Capacity that changes every 20 s",
-    about=f"Experiment 1: {MILD} NewReno flows while the link goes from 100 to 10 Mbit/s and back.",
-    scenario=_VARYING + tcp("newreno", MILD, access='{ rate = "1Gbit/s", delay = "1ms" }', overhead='"120us"'),
-    measures={
-        "slow_ms": _every_other("queue_bytes", 1, _delay_ms(10e6)),
-        "fast_busy": _every_other("utilisation", 2, _busy),
-    },
+    about=f"Experiment 1: {MILD} NewReno flows while the link has 100 Mbit/s (phase I) and 10 (phase II) in turn.",
+    scenario=_VARYING,
+    measures={**_USE, "slow_ms": _SLOW.delay_ms(10e6)},
+    reported=_REPORTED,
+    parts=_PARTS,
     criteria=(short("slow_ms", "the queue of the slow link", "mean"), _BUSY_FAST),
-    times=Times(120, 1, _varying(20)),
-    quick=Times(32, 1, _varying(8)),
+    times=_varying(1, 2, 20),
+    quick=_varying(1, 1, 8),
 )
 
 
@@ -158,14 +148,18 @@ def _unused(run: Run) -> float:
 
 _FAST_CAPACITY = Test(
     name="8-2-6-fast",
+    weight="must",
     place="8.2.6",
     title="Capacity that changes every 100 ms",
     about=f"Experiment 2: the same ten times a second, 55 Mbit/s on average, with {MILD} flows.",
-    scenario=_VARYING + tcp("newreno", MILD, access='{ rate = "1Gbit/s", delay = "1ms" }', overhead='"120us"'),
-    measures={"unused": _unused},
+    # Half a phase, which is what receivers are behind the link.
+    scenario=_VARYING + '\n[record]\ninterval = "50ms"\n',
+    measures={**_USE, "unused": _unused},
+    reported=_REPORTED,
+    parts=_PARTS,
     criteria=(short("delay_ms", "the queue", "mean"), busy("unused")),
-    times=Times(80, 20, _varying(0.1)),
-    quick=Times(20, 5, _varying(0.1)),
+    times=_varying(100, 300, 0.1),
+    quick=_varying(25, 75, 0.1),
 )
 
 SECTION = Section(
@@ -175,13 +169,15 @@ SECTION = Section(
     tests=(_STEADY, _LOAD, _CAPACITY, _FAST_CAPACITY),
     headlines=(
         Headline("8-2-steady", "p95_ms", "queue under heavy load, p95 ms", "heavy"),
-        Headline("8-2-6-slow", "slow_ms", "queue after 100 to 10 Mbit/s, ms"),
+        Headline("8-2-6-slow", "slow_ms", "queue at 10 after 100 Mbit/s, ms"),
     ),
     choices=(
         f"Numbers of flows by section 8.2.1: {MILD}, {MEDIUM} and {HEAVY} of a bandwidth-delay product and buffer "
         "of 167 packets together.",
-        "8.2.5 goes up to heavy congestion and down again once.",
+        "Time 0 of the phases is the end of the warm-up: 20 s of mild congestion in 8.2.5, one phase of each kind in "
+        "8.2.6 (20 s of them in experiment 2). The queueing delay of a phase is by Little's law; its goodput is "
+        "counted 50 ms later, when receivers have it; up to 2 Mbit/s of phase I still fall into II in experiment 2.",
         "8.2.6: as many flows as make mild congestion at 10 Mbit/s; the buffer is the product at 100 Mbit/s.",
-        "8.3, sensitivity to parameters, is left to sweeps.",
+        "8.3, what parameters do, is for `headgate sensitivity`.",
     ),
 )

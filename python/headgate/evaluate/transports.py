@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.evaluate.criteria import busy, quick, share, short
-from headgate.evaluate.measures import completion_ms, ratio
+from headgate.evaluate.measures import completion_ms, of_group, ratio
 from headgate.evaluate.network import DUMBBELL, tcp, udp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.papers.measures import in_unit, share_of_fair
@@ -14,6 +14,7 @@ QUICK = Times(45, 15)
 
 _FRIENDLY = Test(
     name="5-1-1-tcp",
+    weight="must",
     place="5.1.1",
     title="One TCP flow",
     about="A single long-lived NewReno flow with an initial window of 3.",
@@ -25,6 +26,7 @@ _FRIENDLY = Test(
 
 _TFRC = Test(
     name="5-1-1-tfrc",
+    weight="may",
     place="5.1.1",
     title="One TFRC flow",
     about="A single flow of TCP-friendly rate control (RFC 5348).",
@@ -36,6 +38,7 @@ _TFRC = Test(
 
 _WINDOWS = Test(
     name="5-1-2",
+    weight="must",
     place="5.1.2",
     title="Short transfers beside a long one",
     about="Transfers of 96 packets with initial windows of 3 and 10, one after the other, beside a flow without end.",
@@ -44,6 +47,8 @@ _WINDOWS = Test(
     + tcp("short", traffic='"http:transfer=140KB,wait=exp(2s)"', initial_window="$iw", start='"10s..12s"'),
     cases=(Case("window of 3", {"iw": 3}), Case("window of 10", {"iw": 10})),
     measures={"completion_ms": completion_ms("short", 0.5)},
+    parts=(of_group("long", "the long flow"), of_group("short", "short transfers")),
+    whole=False,
     criteria=(quick("completion_ms", "short transfers"),),
     times=WHOLE,
     quick=QUICK,
@@ -51,6 +56,7 @@ _WINDOWS = Test(
 
 _AGGRESSIVE = Test(
     name="5-2-alone",
+    weight="must",
     place="5.2",
     title="One CUBIC flow",
     about="A single long-lived CUBIC flow.",
@@ -67,6 +73,8 @@ _BESIDE_CUBIC = Test(
     about="Two long-lived flows, one of each.",
     scenario=DUMBBELL + tcp("newreno") + tcp("cubic", cc='"cubic"'),
     measures={"share": in_unit(share_of_fair("newreno"), 100)},
+    parts=(of_group("newreno", "NewReno"), of_group("cubic", "CUBIC")),
+    whole=False,
     criteria=(share("share", "NewReno beside CUBIC"), busy(), short()),
     times=WHOLE,
     quick=QUICK,
@@ -74,6 +82,7 @@ _BESIDE_CUBIC = Test(
 
 _FLOOD = Test(
     name="5-3-alone",
+    weight="must",
     place="5.3",
     title="An unresponsive sender alone",
     about="UDP at 12 Mbit/s, a fifth more than the link carries, and nothing else.",
@@ -86,11 +95,14 @@ _FLOOD = Test(
 
 _BESIDE_UDP = Test(
     name="5-3-beside",
+    weight="must",
     place="5.3",
     title="TCP beside an unresponsive sender",
-    about="UDP at 8 Mbit/s beside four NewReno flows; their fair share is 2 Mbit/s each.",
-    scenario=DUMBBELL + tcp("newreno", 4) + udp("udp", rate='"8Mbit/s"', jitter="0.1"),
+    about="UDP at 8 Mbit/s, four fifths of the link, beside one NewReno flow; the fair share of each is 5 Mbit/s.",
+    scenario=DUMBBELL + tcp("newreno") + udp("udp", rate='"8Mbit/s"', jitter="0.1"),
     measures={"share": in_unit(share_of_fair("newreno"), 100)},
+    parts=(of_group("newreno", "NewReno"), of_group("udp", "UDP")),
+    whole=False,
     criteria=(share("share", "TCP beside unresponsive UDP"), short()),
     times=WHOLE,
     quick=QUICK,
@@ -108,11 +120,18 @@ _YIELDS = Criterion(
 
 _SCAVENGER = Test(
     name="5-4",
+    weight="may",
     place="5.4",
     title="Less than best effort",
-    about="A LEDBAT flow (RFC 6817), which yields where it sees 100 ms of queue, beside a NewReno flow.",
-    scenario=DUMBBELL + tcp("newreno") + tcp("ledbat", cc='"ledbat"'),
+    about="A LEDBAT flow (RFC 6817), which yields where it sees more queue than its target, beside a NewReno flow.",
+    scenario=DUMBBELL + tcp("newreno") + tcp("ledbat", cc='"ledbat"', target='"$target"', gain="$gain"),
+    cases=(
+        Case("target 5 ms, gain 10", {"target": "5ms", "gain": 10}),
+        Case("target 100 ms, gain 1", {"target": "100ms", "gain": 1}),
+    ),
     measures={"lbe_ratio": in_unit(ratio("ledbat", "newreno"), 100)},
+    parts=(of_group("newreno", "NewReno"), of_group("ledbat", "LEDBAT")),
+    whole=False,
     criteria=(_YIELDS, busy()),
     times=WHOLE,
     quick=QUICK,
@@ -130,6 +149,10 @@ SECTION = Section(
     choices=(
         "5.1.2 asks for one short transfer once the long one has settled; here they follow each other with pauses of "
         "2 s on average, so that there are enough to judge.",
-        "5.3: the rates of the unresponsive sender, 12 and 8 Mbit/s, are ours.",
+        "5.2 asks for the aggressive flow alone; that NewReno gets on beside it is judged besides.",
+        "5.3: the rates of the unresponsive sender, 12 and 8 Mbit/s, are ours: above the link's, and between half of "
+        "it and all.",
+        "5.4: a target of 5 ms and a gain of 10 are the RFC's recommendation; RFC 6817 (section 2.5) forbids a gain "
+        "above 1, and the second case has what it allows at most.",
     ),
 )

@@ -1,0 +1,67 @@
+"""RFC 7928, section 4: packet sizes."""
+
+from __future__ import annotations
+
+from headgate.evaluate.measures import loss_percent, marked_percent, of_group, ratio
+from headgate.evaluate.network import DUMBBELL, tcp
+from headgate.evaluate.section import Criterion, Headline, Section, Test, Times
+from headgate.evaluate.stability import MILD
+from headgate.papers.measures import in_unit
+
+_ADVANTAGE = Criterion(
+    measure="advantage",
+    what="goodput of flows with small packets over that of flows with large ones",
+    unit="% of theirs",
+    strong=110,
+    weak=125,
+    strength="gives small packets no advantage, goodput",
+    failure="favours flows with small packets, goodput",
+)
+
+_SIZES = Test(
+    name="4-4",
+    weight="could",
+    place="4.4",
+    title="Packets of two sizes",
+    about=f"Mild congestion by {MILD // 2} NewReno flows with packets of 500 bytes and {MILD // 2} with 1500.",
+    scenario=DUMBBELL
+    + tcp("small", MILD // 2, packet='"500B"', start='"0s..5s"')
+    + tcp("large", MILD // 2, start='"0s..5s"'),
+    measures={
+        "advantage": in_unit(ratio("small", "large"), 100),
+        "ratio": ratio("large", "small"),
+        "loss_cat_1": loss_percent("small"),
+        "loss_cat_2": loss_percent("large"),
+        "marked_cat_1": marked_percent("small"),
+        "marked_cat_2": marked_percent("large"),
+    },
+    reported={
+        "ratio": "Large over small",
+        "loss_cat_1": "Small: lost %",
+        "loss_cat_2": "Large: lost %",
+        "marked_cat_1": "Small: marked %",
+        "marked_cat_2": "Large: marked %",
+    },
+    parts=(of_group("small", "500 bytes"), of_group("large", "1500 bytes")),
+    whole=False,
+    criteria=(_ADVANTAGE,),
+    times=Times(90, 20),
+    quick=Times(30, 10),
+)
+
+SECTION = Section(
+    number=4,
+    title="Packet sizes",
+    about="Do flows with small packets have an advantage over flows with large ones?",
+    tests=(_SIZES,),
+    headlines=(
+        Headline("4-4", "advantage", "goodput, 500 over 1500 bytes, %"),
+        Headline("4-4", "loss_cat_1", "packets of 500 bytes lost, %"),
+        Headline("4-4", "loss_cat_2", "packets of 1500 bytes lost, %"),
+    ),
+    choices=(
+        "A discipline that looks at no sizes leaves flows of a third of the packet size about a third of the goodput: "
+        "TCP adds packets, not bytes. Only more than the others have counts as an advantage.",
+        "The queue's room is counted in packets, as everywhere here. The test is not run in both directions.",
+    ),
+)

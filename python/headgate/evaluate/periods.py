@@ -1,0 +1,86 @@
+"""Measures of stretches of a run: periods of goodput (RFC 7928, section 2.7), and phases (section 8.2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from headgate.evaluate.network import RTT_MS
+from headgate.evaluate.section import Part
+from headgate.papers.measures import Measure
+from headgate.papers.run import Array, Run
+
+#: Goodput is looked at over K = 10 round trips of 100 ms. Comparisons need the same periods (section 2.7), so those of
+#: other round-trip times have it too.
+PERIOD_S = 1.0
+
+#: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
+_SLACK = 1e-6
+
+
+def goodput_over_periods(part: float) -> Measure:
+    """The goodput of all flows together that a part of the periods after the warm-up did not exceed, in Mbit/s."""
+
+    def quantile(run: Run) -> float:
+        time_s, bps = run.series("goodput_bps")
+        number = _number(time_s, run.warmup_s, PERIOD_S)
+        sums = np.bincount(number[number >= 0], bps[number >= 0])
+        intervals = PERIOD_S / float(time_s.min())  # the first interval begins at 0
+        return float(np.quantile(sums / intervals, part)) / 1e6 if len(sums) else math.nan
+
+    return quantile
+
+
+def _number(time_s: Array, begin_s: float, length_s: float) -> npt.NDArray[np.int64]:
+    """Which stretch of this length each interval lies in, from 0 at `begin_s`; an interval's time is its end."""
+    return np.ceil((time_s - begin_s) / length_s - _SLACK).astype(np.int64) - 1
+
+
+class Phase:
+    """One phase of several that follow each other from the warm-up's end on, again and again: number 0 of 2.
+
+    The case has the length of a phase in seconds, `phase`. Without `again` the first one of this number does not count.
+    """
+
+    def __init__(self, number: int, of: int, *, again: bool = False) -> None:
+        self.number = number
+        self.of = of
+        self.first = of if again else 0
+
+    def inside(self, run: Run, time_s: Array) -> npt.NDArray[np.bool_]:
+        """Whether intervals that end at these times lie in it."""
+        number = _number(time_s, run.warmup_s, float(str(run.case["phase"])))
+        inside: npt.NDArray[np.bool_] = (number >= self.first) & (number % self.of == self.number)
+        return inside
+
+    def mean(self, metric: str) -> Callable[[Run], float]:
+        """The mean of a metric of the bottleneck."""
+
+        def over(run: Run) -> float:
+            time_s, value = run.series(metric)
+            return float(value[self.inside(run, time_s)].mean())
+
+        return over
+
+    def used_percent(self) -> Measure:
+        """Per cent of the time in which the bottleneck had something to send."""
+        busy = self.mean("utilisation")
+        return lambda run: 100 * busy(run)
+
+    def delay_ms(self, rate_bps: float) -> Measure:
+        """The mean queueing delay at a link of this rate, by Little's law: bytes that wait over bytes a second sent."""
+        waiting, busy = self.mean("queue_bytes"), self.mean("utilisation")
+        return lambda run: waiting(run) * 8e3 / (rate_bps * busy(run)) if busy(run) else math.nan
+
+    def goodput_mbps(self, run: Run) -> float:
+        """Goodput of all flows together, in Mbit/s: receivers have what the link sends half a round trip later."""
+        time_s, bps = run.series("goodput_bps")
+        inside = self.inside(run, time_s - RTT_MS / 2e3)
+        return float(bps[inside].sum()) / len(np.unique(time_s[inside])) / 1e6
+
+    def part(self, name: str, title: str, rate_bps: float) -> Part:
+        """The phase as a part with a graph of its own."""
+        return Part(name, title, self.delay_ms(rate_bps), self.goodput_mbps)
