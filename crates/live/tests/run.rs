@@ -131,12 +131,14 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
         // One a look at most, each 10 ms.
         assert!((5..=100).contains(&rows.len()), "{} rows of flow {number}", rows.len());
         assert!(rows.iter().all(|(_, (state, _))| phases.contains(&state.phase)), "{rows:?}");
-        assert!(phases[0] == rows[0].1.0.phase, "{:?}", rows[0]);
-        // What is acknowledged has come, and a window later what came is acknowledged.
+        // Within a round trip nothing is acknowledged.
+        let (first, (state, _)) = rows[0];
+        assert!(first > Time::ZERO + Span::from_millis(20) || state.phase == phases[0], "{:?}", rows[0]);
+        // What is acknowledged has come, and was read within 100 ms, in which the link carries 125 kB.
         let flow = &ran.outcome.flows[number as usize];
         let (last, acked) = rows[rows.len() - 1].1;
         let came = flow.goodput_bps / 8.0;
-        assert!(acked as f64 <= came, "{acked} acknowledged, {came} came");
+        assert!(acked > 0 && acked as f64 <= came + 125e3, "{acked} acknowledged, {came} came");
         assert!(u64::from(last.retransmits) <= flow.retransmits && u64::from(last.timeouts) <= flow.timeouts);
         // There and back over the link.
         let srtts = rows.iter().filter_map(|(_, (state, _))| state.srtt);
