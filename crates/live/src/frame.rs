@@ -5,6 +5,8 @@
 //! checksum that is wrong could be marked and kept true; it does not look further into a packet than its ports. The
 //! table of what becomes of which frame is in decision 0005.
 
+use std::net::IpAddr;
+
 use etherparse::{
     EtherType, Ethernet2HeaderSlice, IpAuthHeaderSlice, IpNumber, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice,
     Ipv6HeaderSlice, Ipv6RawExtHeaderSlice, SingleVlanSlice, checksum::Sum16BitWords, err,
@@ -14,6 +16,7 @@ use headgate_core::{ClassId, Ecn, FlowId};
 use headgate_scenario::{Classifier, FlowKey, Header};
 
 use crate::oddities::{Oddities, Oddity};
+use crate::recent::{self, Recent};
 
 /// What the first bytes of a frame are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,8 @@ const SHIM6: IpNumber = IpNumber(140);
 pub struct Parser {
     layer: Layer,
     classifier: Classifier,
+    recent_v4: Recent<2>,
+    recent_v6: Recent<5>,
     key: u64,
     oddities: Oddities,
 }
@@ -80,7 +85,9 @@ impl Parser {
     /// One whose flows and classes are those of `classifier`.
     pub fn with_classifier(layer: Layer, classifier: Classifier, key: u64) -> Parser {
         // Another key than the classifier's, so that flows of frames without IP are none of its flows.
-        Parser { layer, classifier, key: key.rotate_left(17) ^ 0x6c69_6e6b, oddities: Oddities::default() }
+        let key = key.rotate_left(17) ^ 0x6c69_6e6b;
+        let (recent_v4, recent_v6) = (Recent::new(), Recent::new());
+        Parser { layer, classifier, recent_v4, recent_v6, key, oddities: Oddities::default() }
     }
 
     /// What was odd so far.
@@ -151,34 +158,30 @@ impl Parser {
     fn v4(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
         let packet = &frame[at..];
         let ip = Ipv4HeaderSlice::from_slice(packet).map_err(|error| v4_oddity(&error))?;
-        let (header, total) = (ip.slice(), usize::from(ip.total_len()));
+        let (bytes, total) = (ip.slice(), usize::from(ip.total_len()));
         // What follows the packet in the frame is Ethernet's padding.
-        if total < header.len() || total > packet.len() {
+        if total < bytes.len() || total > packet.len() {
             return Err(Oddity::BadLength);
         }
-        if Sum16BitWords::new().add_slice(header).ones_complement() != 0 {
+        if checksum(bytes) != 0 {
             return Err(Oddity::BadChecksum);
         }
-        if header.len() > 20 {
+        if bytes.len() > 20 {
             self.oddities.count(Oddity::Options);
         }
         let ports = if ip.is_fragmenting_payload() {
             self.oddities.count(Oddity::Fragment);
             (0, 0)
         } else {
-            self.ports(ip.protocol(), &packet[header.len()..total])
+            self.ports(ip.protocol(), &packet[bytes.len()..total])
         };
-        let tos = header[1];
-        let header = Header {
-            protocol: ip.protocol().0,
-            source: ip.source_addr().into(),
-            destination: ip.destination_addr().into(),
-            source_port: ports.0,
-            destination_port: ports.1,
-            dscp: tos >> 2,
-            label: "",
-        };
-        Ok(self.ip(header, tos, IpAt { offset: at as u16, v6: false }))
+        let tos = bytes[1];
+        let words = recent::v4(ip.source(), ip.destination(), ip.protocol(), tos, ports);
+        // Made where it is wanted: whoever copies it waits until all of its fields are written.
+        let said = || header([ip.source_addr().into(), ip.destination_addr().into()], ip.protocol(), tos, ports);
+        let found = self.recent_v4.get(words, || classify(&self.classifier, &said()));
+        let ip = Some(IpAt { offset: at as u16, v6: false });
+        Ok(Parsed { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
     }
 
     fn v6(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
@@ -186,23 +189,12 @@ impl Parser {
         let ip = Ipv6HeaderSlice::from_slice(packet).map_err(|error| v6_oddity(&error))?;
         let payload = packet[ip.slice().len()..].get(..usize::from(ip.payload_length())).ok_or(Oddity::BadLength)?;
         let (protocol, ports) = self.behind_extensions(ip.next_header(), payload);
-        let header = Header {
-            protocol: protocol.0,
-            source: ip.source_addr().into(),
-            destination: ip.destination_addr().into(),
-            source_port: ports.0,
-            destination_port: ports.1,
-            dscp: ip.traffic_class() >> 2,
-            label: "",
-        };
-        Ok(self.ip(header, ip.traffic_class(), IpAt { offset: at as u16, v6: true }))
-    }
-
-    #[inline(always)]
-    fn ip(&self, header: Header<'static>, tos: u8, at: IpAt) -> Parsed {
-        let class = self.classifier.class(&header);
-        let flow = self.classifier.flow(&header, class);
-        Parsed { flow, class, ecn: Ecn::from_bits(tos), ip: Some(at), header: Some(header) }
+        let tos = ip.traffic_class();
+        let said = || header([ip.source_addr().into(), ip.destination_addr().into()], protocol, tos, ports);
+        let words = recent::v6(ip.source_addr(), ip.destination_addr(), protocol, tos, ports);
+        let found = self.recent_v6.get(words, || classify(&self.classifier, &said()));
+        let ip = Some(IpAt { offset: at as u16, v6: true });
+        Ok(Parsed { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
     }
 
     /// What an IPv6 packet carries and its ports.
@@ -255,6 +247,31 @@ impl Parser {
         };
         (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
     }
+}
+
+/// It looks at nothing that is not in the words by which [`Recent`] knows a header.
+#[inline(never)]
+fn classify(classifier: &Classifier, header: &Header<'_>) -> (FlowId, ClassId) {
+    let class = classifier.class(header);
+    (classifier.flow(header, class), class)
+}
+
+#[inline(always)]
+fn header(ends: [IpAddr; 2], protocol: IpNumber, tos: u8, ports: (u16, u16)) -> Header<'static> {
+    let ([source, destination], (source_port, destination_port)) = (ends, ports);
+    Header { protocol: protocol.0, source, destination, source_port, destination_port, dscp: tos >> 2, label: "" }
+}
+
+/// The Internet checksum (RFC 1071) of an IPv4 header; 0 if the one in it is right. Most have no options.
+#[inline(always)]
+fn checksum(header: &[u8]) -> u16 {
+    let mut sum = Sum16BitWords::new();
+    let plain = header.split_first_chunk().and_then(|(most, rest)| Some((*most, rest.try_into().ok()?)));
+    let sum = match plain {
+        Some((most, rest)) => sum.add_16bytes(most).add_4bytes(rest),
+        None => sum.add_slice(header),
+    };
+    sum.ones_complement()
 }
 
 fn is_tag(kind: EtherType) -> bool {

@@ -80,6 +80,8 @@ struct Row {
 pub struct WireLedger {
     totals: Totals,
     flows: FlowTable<Row>,
+    /// Where the rows of flows were that were met lately, by the lowest bits of their names, which are hashes.
+    lately: [u16; LATELY],
     others: FlowCounts,
     held: Backlog,
     occupancy: Occupancy,
@@ -91,6 +93,9 @@ pub struct WireLedger {
 /// Flows that have a row of their own.
 const MOST_FLOWS: u32 = 1024;
 
+/// Places of rows that are remembered.
+const LATELY: usize = 64;
+
 /// What is fair follows from what happened since this ago, or up to twice as long.
 const STRETCH: Span = Span::from_secs(5);
 
@@ -100,6 +105,7 @@ impl WireLedger {
         WireLedger {
             totals: Totals::default(),
             flows: FlowTable::new(MOST_FLOWS, key),
+            lately: [0; LATELY],
             others: FlowCounts::default(),
             held: Backlog::default(),
             occupancy: Occupancy::default(),
@@ -111,7 +117,7 @@ impl WireLedger {
     /// A packet of `bytes` bytes came that says this: its flow has a row from now on.
     #[inline]
     pub fn meet(&mut self, parsed: &Parsed, bytes: u32, now: Time) {
-        let at = self.flows.position(parsed.flow).or_else(|| {
+        let at = self.place(parsed.flow).or_else(|| {
             if self.flows.is_full() {
                 self.evict();
             }
@@ -125,6 +131,18 @@ impl WireLedger {
             row.counts.arrived_bytes += u64::from(bytes);
             row.seen = now;
         }
+    }
+
+    /// Where a flow has its row.
+    #[inline]
+    fn place(&mut self, flow: FlowId) -> Option<usize> {
+        let lately = &mut self.lately[flow.0 as usize % LATELY];
+        if usize::from(*lately) < self.flows.len() && self.flows.at(usize::from(*lately)).0 == flow {
+            return Some(usize::from(*lately));
+        }
+        let at = self.flows.position(flow)?;
+        *lately = at as u16;
+        Some(at)
     }
 
     fn evict(&mut self) {
@@ -210,7 +228,7 @@ impl WireLedger {
 
     #[inline]
     fn of(&mut self, flow: FlowId) -> &mut FlowCounts {
-        match self.flows.position(flow) {
+        match self.place(flow) {
             Some(at) => &mut self.flows.at(at).1.counts,
             None => &mut self.others,
         }
@@ -289,6 +307,18 @@ mod tests {
         let named: u64 = rows.iter().map(|row| row.counts.sent).sum();
         assert_eq!(named + ledger.others().sent, flows);
         assert_eq!(ledger.totals().counts().sent, flows);
+    }
+
+    #[test]
+    fn counts_are_a_flows_own_though_rows_move_and_their_places_are_remembered() {
+        let mut ledger = WireLedger::new(7);
+        // All of them are remembered at one place.
+        for flow in 0..3 * u64::from(MOST_FLOWS) {
+            pass(&mut ledger, flow * LATELY as u64, 100, Time::from_nanos(flow));
+        }
+        for row in ledger.top(usize::MAX, Time::ZERO, |_| false) {
+            assert_eq!((row.counts.arrived, row.counts.sent), (1, 1), "{row:?}");
+        }
     }
 
     #[test]

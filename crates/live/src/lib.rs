@@ -70,6 +70,7 @@ pub mod netns;
 mod oddities;
 pub mod pacing;
 mod pool;
+mod recent;
 mod rows;
 pub mod run;
 mod running;

@@ -5,11 +5,11 @@ mod support;
 
 use std::fs;
 
-use etherparse::PacketBuilder;
+use etherparse::{Ipv4HeaderSlice, PacketBuilder};
 use headgate_core::{ClassId, Ecn, Span, Time};
 use headgate_live::io::memory::FakeClock;
 use headgate_live::{Forwarder, Layer, Oddity, Parsed, Parser, ecn};
-use headgate_scenario::{Changes, Scenario};
+use headgate_scenario::{Changes, ClassRule, Classifier, Conditions, FlowKey, Scenario};
 use proptest::prelude::*;
 use support::Direction;
 
@@ -105,6 +105,55 @@ fn the_scenarios_classes_and_flows_are_those_of_the_live_link() {
     assert_eq!([dns.class, web.class, arp.class], [1, 2, 0].map(ClassId));
     assert_eq!(dns.flow, web.flow, "one sender's /24");
     assert_ne!(dns.flow, arp.flow);
+}
+
+/// Frames of few headers, so that many differ in one field alone, each of the fields by which flows and classes are told apart.
+fn alike() -> impl Strategy<Value = Vec<u8>> {
+    (any::<[bool; 3]>(), any::<[bool; 4]>()).prop_map(|([v6, tcp, dscp], [source, destination, from, to])| {
+        let end = |other| if other { [10, 0, 0, 1] } else { [10, 0, 0, 2] };
+        let end6 = |other: bool| [if other { 1 } else { 2 }; 16];
+        let mac = PacketBuilder::ethernet2([2; 6], [4; 6]);
+        let ip = match v6 {
+            true => mac.ipv6(end6(source), end6(destination), 64),
+            false => mac.ipv4(end(source), end(destination), 64),
+        };
+        let mut frame = Vec::new();
+        match tcp {
+            true => ip.tcp(from.into(), to.into(), 1, 1).write(&mut frame, &[]),
+            false => ip.udp(from.into(), to.into()).write(&mut frame, &[]),
+        }
+        .unwrap();
+        match (dscp, v6) {
+            (true, true) => frame[14] |= 0xb,
+            (true, false) => {
+                frame[15] = 46 << 2;
+                let header = Ipv4HeaderSlice::from_slice(&frame[14..]).unwrap().to_header();
+                frame[24..26].copy_from_slice(&header.calc_header_checksum().to_be_bytes());
+            }
+            _ => {}
+        }
+        frame
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_a_parser_remembers_of_headers_changes_no_answer(frames in prop::collection::vec(alike(), 1..300)) {
+        let rule = |dscp| ClassRule {
+            name: "class".to_owned(),
+            parent: None,
+            weight: 1.0,
+            conditions: Conditions { dscp, ..Conditions::default() },
+        };
+        let rules = [rule(vec![0]), rule(vec![])];
+        let new = || Parser::with_classifier(Layer::Ethernet, Classifier::new(&rules, FlowKey::FiveTuple, KEY), KEY);
+        let mut old = new();
+        for frame in frames {
+            let parsed = old.parse(&frame);
+            prop_assert!(parsed.is_ok(), "{:?}", parsed);
+            prop_assert_eq!(parsed, new().parse(&frame));
+        }
+    }
 }
 
 /// A valid frame of each shape a builder makes.
