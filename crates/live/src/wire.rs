@@ -332,6 +332,10 @@ impl<D: Discipline<FrameId>, L: Meter> Lane for Wire<D, L> {
         if self.batch.is_empty() {
             return Ok(false);
         }
+        if self.flying.is_empty() {
+            // From its beginning again, which is still in a cache.
+            self.flying.clear();
+        }
         let more = self.batch.len() == BATCH;
         let refused = to.send(&self.pool, &self.batch);
         self.counts.out += self.batch.len() as u64;
