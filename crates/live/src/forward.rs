@@ -109,6 +109,10 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
             back.stall(late - CATCH_UP);
         }
         let taken = [self.ready[0] && forth.take(now, &mut self.a)?, self.ready[1] && back.take(now, &mut self.b)?];
+        // What fell due while frames were taken goes out in this turn, from slots that are still in a cache; if that took too
+        // long to be caught up, the next turn sees to it.
+        let then = self.clock.now();
+        let now = if then - now > CATCH_UP { now } else { then };
         let given = [forth.give(now, &mut self.b)?, back.give(now, &mut self.a)?];
         if now >= self.show_at {
             self.show_at = now + SHOW_EVERY;
