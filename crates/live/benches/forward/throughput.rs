@@ -6,7 +6,7 @@
 //! take turns slice by slice, a millisecond or two each: what else the machine does meets all of them alike, and the
 //! ratio is that of neighbours in time, the median of all rounds.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::UdpSocket;
 use std::os::fd::BorrowedFd;
@@ -177,12 +177,34 @@ impl<T: Io> Io for Shared<T> {
     }
 }
 
-/// The machine's clock, for loops that always have something to do.
-struct Awake(Monotonic);
+/// The machine's clock, for loops that always have something to do. It stands still while others have their turn: what a loop does
+/// by the clock, as the view it makes every 50 ms, is charged to as many packets as it passes in that time.
+#[derive(Clone)]
+struct Awake {
+    clock: Monotonic,
+    /// How long it stood still.
+    stood: Rc<Cell<Span>>,
+    /// When it stood still last.
+    since: Cell<Time>,
+}
+
+impl Awake {
+    fn new() -> Awake {
+        Awake { clock: Monotonic::new(), stood: Rc::default(), since: Cell::default() }
+    }
+
+    fn stop(&self) {
+        self.since.set(self.clock.now());
+    }
+
+    fn go_on(&self) {
+        self.stood.set(self.stood.get() + (self.clock.now() - self.since.get()));
+    }
+}
 
 impl Clock for Awake {
     fn now(&mut self) -> Time {
-        self.0.now()
+        Time::ZERO + (self.clock.now() - (Time::ZERO + self.stood.get()))
     }
     fn wait(&mut self, _: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
         Ok([true; 2])
@@ -244,12 +266,15 @@ impl<A: Io, B: Io> Turns for Bare<A, B> {
 fn compare<A: Io + 'static, B: Io + 'static>(name: &str, bytes: usize, (a, b): (A, B), fill: impl FnMut() + Send) {
     let (a, b) = (Rc::new(RefCell::new(a)), Rc::new(RefCell::new(b)));
     let layer = a.borrow().layer();
-    let clock = || Awake(Monotonic::new());
-    let mut loops: Vec<Box<dyn Turns>> = vec![Box::new(Bare::new(Shared::new(&a), Shared::new(&b)))];
+    let bare: Box<dyn Turns> = Box::new(Bare::new(Shared::new(&a), Shared::new(&b)));
+    let mut loops = vec![(bare, Awake::new())];
     for qdisc in QDISCS {
-        let direction = Direction::new(100_000, 0, 1000, qdisc);
+        // A terabit a second: faster than any loop, so that none waits for its link.
+        let direction = Direction::new(1_000_000, 0, 1000, qdisc);
         let lanes = ["forward", "reverse"].map(|label| direction.lane(layer, label));
-        loops.push(Box::new(Forwarder::new(Shared::new(&a), Shared::new(&b), lanes, clock())));
+        let clock = Awake::new();
+        let forwarder = Forwarder::new(Shared::new(&a), Shared::new(&b), lanes, clock.clone());
+        loops.push((Box::new(forwarder), clock));
     }
     let costs = filled_elsewhere(fill, |fill| rounds(&mut loops, fill));
     let ratios = |costs: &[f64], bare: &[f64]| bare.iter().zip(costs).map(|(bare, cost)| bare / cost).collect();
@@ -296,14 +321,17 @@ fn stay_on(allowed: &CpuSet, number: usize) {
 }
 
 /// What each of the loops costs in each round, in nanoseconds of CPU time for a packet.
-fn rounds(loops: &mut [Box<dyn Turns>], fill: &mut dyn FnMut()) -> Vec<Vec<f64>> {
+fn rounds(loops: &mut [(Box<dyn Turns>, Awake)], fill: &mut dyn FnMut()) -> Vec<Vec<f64>> {
     let mut costs = vec![Vec::with_capacity(ROUNDS); loops.len()];
     for round in 0..ROUNDS {
         for step in 0..loops.len() {
             // Another one first each time: whoever comes behind whom is no advantage.
             let n = (round + step) % loops.len();
             fill();
-            costs[n].push(drained(&mut *loops[n]));
+            let (turns, clock) = &mut loops[n];
+            clock.go_on();
+            costs[n].push(drained(&mut **turns));
+            clock.stop();
         }
     }
     costs
