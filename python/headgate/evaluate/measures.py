@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from headgate import distributions
-from headgate.evaluate.periods import PERIOD_S, goodput_over_periods
+from headgate.evaluate.network import PERIOD_S
+from headgate.evaluate.periods import goodput_over_periods
 from headgate.evaluate.section import Part
 from headgate.papers import measures
 from headgate.papers.measures import Measure

@@ -11,7 +11,7 @@ from headgate import style
 from headgate.evaluate import ellipses, show, words
 from headgate.evaluate.grade import Grade
 from headgate.evaluate.measures import COMMON
-from headgate.evaluate.periods import PERIOD_S
+from headgate.evaluate.network import PERIOD_S
 from headgate.plot.picture import Picture, picture
 from headgate.report.markup import NONE, Html, join, table, tag, text
 from headgate.report.markup import picture as shown

@@ -8,14 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from headgate.evaluate.network import RTT_MS
+from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import Part
 from headgate.papers.measures import Measure
 from headgate.papers.run import Array, Run
-
-#: Goodput is looked at over K = 10 round trips of 100 ms. Comparisons need the same periods (section 2.7), so those of
-#: other round-trip times have it too.
-PERIOD_S = 1.0
 
 #: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
 _SLACK = 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.evaluate.criteria import busy
 from headgate.evaluate.measures import evenness, loss_percent, of_group, ratio
-from headgate.evaluate.network import HEAD, RTT_MS, room, tcp
+from headgate.evaluate.network import HEAD, RECORD, RTT_MS, room, tcp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.papers.measures import in_unit
 
@@ -13,7 +13,7 @@ _NETWORK = f"""{HEAD}
 rate = "10Mbit/s"
 delay = "1ms"
 limit = "${{limit}}p"
-"""
+{RECORD}"""
 
 
 def _access(rtt_ms: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.evaluate.criteria import busy, share, short
 from headgate.evaluate.measures import idle, of_group, path_delay_ms
-from headgate.evaluate.network import HEAD, room, tcp
+from headgate.evaluate.network import HEAD, RECORD, room, tcp
 from headgate.evaluate.section import Case, Headline, Section, Test, Times
 from headgate.evaluate.stability import MILD
 from headgate.papers.measures import in_unit, share_of_fair
@@ -30,7 +30,7 @@ rate = "{_FIRST_MBPS}Mbit/s"
 delay = "24ms"
 limit = "$room"
 qdisc = "$first"
-"""
+{RECORD}"""
 
 
 def _senders(name: str, start: str) -> str:

@@ -15,7 +15,7 @@ from headgate.evaluate.measures import (
     p95_ms,
     used_percent,
 )
-from headgate.evaluate.network import DUMBBELL, HEAD, room, tcp, udp
+from headgate.evaluate.network import DUMBBELL, HEAD, RECORD, room, tcp, udp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.evaluate.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
@@ -86,7 +86,7 @@ rate = "10Mbit/s"
 delay = "48ms"
 limit = "{room()}p"
 reverse = {{ rate = "$rate", limit = "${{room}}p", qdisc = "$up" }}
-"""
+{RECORD}"""
 
 
 def _acks(measure: str, whose: str) -> Criterion:
