@@ -123,6 +123,11 @@ fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Resu
         [_] | ["classify" | "record", ..] => put(tree, &steps, &value),
         [kind @ ("tcp" | "udp" | "class"), key] => put_in_all(tree, kind, &[key], &value),
         ["class", name, key] => put_in_class(tree, name, key, &value),
+        [kind @ ("tcp" | "udp"), name, key, ..] if group_called(tree, kind, name) => {
+            let path = &steps[1..].join(".");
+            Err(Fault::plain(span.clone(), format!("`{name}` is a group, not a key of [[{kind}]]: write `{path}`"))
+                .help(format!("`{kind}.{key}` sets it in every [[{kind}]]")))
+        }
         [kind @ ("tcp" | "udp"), inner @ ..] => put_in_all(tree, kind, inner, &value),
         [name, inner @ ..] => put_in_group(tree, name, inner, &value),
         [] => Err(form()),
@@ -175,6 +180,11 @@ fn as_table<'t, 'c>(value: &'t mut DeValue<'c>) -> Option<&'t mut DeTable<'c>> {
         DeValue::Table(table) => Some(table),
         _ => None,
     }
+}
+
+/// Whether the file calls a group of this kind so.
+fn group_called(tree: &mut DeTable<'_>, kind: &str, wanted: &str) -> bool {
+    groups(tree, kind).into_iter().any(|group| name_of(group).as_deref() == Some(wanted) && !group.contains_key(wanted))
 }
 
 fn put_in_all<'c>(

@@ -20,6 +20,11 @@ const TCP: &[(&str, &str, &str)] = &[
     ("ecn", "true or false", "Packets can be marked (RFC 3168)."),
     ("accecn", "true or false", "The receiver counts marks for the sender (RFC 9768)."),
     ("abe", "true or false", "A mark lowers the window by less than a loss does (RFC 8511)."),
+    (
+        "abc",
+        "off, 1 or 2",
+        "Windows grow by what is acknowledged, not by ACKs; in slow start by so many packets an ACK at most (RFC 3465).",
+    ),
     ("pacing", "true or false", "Packets leave one by one, at a rate, not as ACKs come."),
     ("rack", "true or false", "Losses are found by time, and probes ask for the last packets (RFC 8985)."),
     ("prr", "true or false", "A loss recovery reduces in proportion to what arrives (RFC 9937)."),
