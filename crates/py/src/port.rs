@@ -96,12 +96,7 @@ impl Port {
     }
 
     /// Gives a packet to the discipline; what it dropped and marked.
-    fn enqueue(
-        &self,
-        py: Python<'_>,
-        now: u64,
-        packet: (u64, u64, u32, u16, String),
-    ) -> PyResult<Vec<SignalRow>> {
+    fn enqueue(&self, py: Python<'_>, now: u64, packet: (u64, u64, u32, u16, String)) -> PyResult<Vec<SignalRow>> {
         let (number, flow, bytes, class, ecn) = packet;
         let known = || ECN.map(|(word, _)| word).join(", ");
         let field = ECN.iter().find(|(word, _)| *word == ecn);
