@@ -123,7 +123,7 @@ fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Resu
         [_] | ["classify" | "record", ..] => put(tree, &steps, &value),
         [kind @ ("tcp" | "udp" | "class"), key] => put_in_all(tree, kind, &[key], &value),
         ["class", name, key] => put_in_class(tree, name, key, &value),
-        [kind @ ("tcp" | "udp"), name, key, ..] if group_called(tree, kind, name) => {
+        [kind @ ("tcp" | "udp"), name, key, ..] if is_group(tree, kind, name) => {
             let path = &steps[1..].join(".");
             Err(Fault::plain(span.clone(), format!("`{name}` is a group, not a key of [[{kind}]]: write `{path}`"))
                 .help(format!("`{kind}.{key}` sets it in every [[{kind}]]")))
@@ -182,9 +182,16 @@ fn as_table<'t, 'c>(value: &'t mut DeValue<'c>) -> Option<&'t mut DeTable<'c>> {
     }
 }
 
-/// Whether the file calls a group of this kind so.
-fn group_called(tree: &mut DeTable<'_>, kind: &str, wanted: &str) -> bool {
-    groups(tree, kind).into_iter().any(|group| name_of(group).as_deref() == Some(wanted) && !group.contains_key(wanted))
+/// Whether a group of this kind is called so, and no key of them.
+fn is_group(tree: &mut DeTable<'_>, kind: &str, wanted: &str) -> bool {
+    let Some(kind) = [Kind::Tcp, Kind::Udp].into_iter().find(|each| each.name() == kind) else { return false };
+    let mut groups = groups(tree, kind.name()).into_iter().enumerate();
+    groups.any(|(index, group)| called(group, kind, index) == wanted && !group.contains_key(wanted))
+}
+
+/// What a group goes by: its name, or what it has where the file gives none.
+fn called(group: &DeTable<'_>, kind: Kind, index: usize) -> String {
+    name_of(group).unwrap_or_else(|| default_name(kind, index))
 }
 
 fn put_in_all<'c>(
@@ -231,7 +238,7 @@ fn put_in_group<'c>(
     let mut known = ["link", "record", "tcp", "udp", "classify", "class"].map(String::from).to_vec();
     for kind in [Kind::Tcp, Kind::Udp] {
         for (index, group) in groups(tree, kind.name()).into_iter().enumerate() {
-            let name = name_of(group).unwrap_or_else(|| default_name(kind, index));
+            let name = called(group, kind, index);
             if name == wanted {
                 return put(group, inner, value);
             }

@@ -326,6 +326,7 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("tcp.cc=westwood", "`tcp[0].cc`: unknown congestion control `westwood` (known: tahoe, reno, newreno, sack, cubic, dctcp, prague, ledbat, bbr, bbr3)"),
     ("tcp.web.flows=3", "`web` is a group, not a key of [[tcp]]: write `web.flows`"),
     ("tcp.web.access.delay=1ms", "`web` is a group, not a key of [[tcp]]: write `web.access.delay`"),
+    ("udp.udp.jitter=0", "`udp` is a group, not a key of [[udp]]: write `udp.jitter`"),
     ("class.weight=2", "there is no [[class]] to set anything in"),
     ("class.voice.weight=2", "no class is called `voice`"),
     ("link.core.rate=2Mbit/s", "no link is called `core`"),

@@ -29,7 +29,7 @@ def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
     """Which points there are, how many are to be run, and how long that takes."""
     made = dataset.plan
     total = len(made.points)
-    lines = [f"{made.base.name}: {total} points"]
+    lines = [f"{made.base.name}: {_points(total)}"]
     for key in made.spec.keys:
         given = (value for point in made.points for name, value in point.settings if name == key)
         values = list(dict.fromkeys(toml(value) for value in given))
@@ -41,10 +41,14 @@ def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
         are = "finished point is damaged, and is" if number == 1 else "finished points are damaged, and are"
         lines.append(f"  {number} {are} run again: {dataset.damaged[0]}{'' if number == 1 else ' ..'}")
     if left < total:
-        lines.append(f"  {total - left} points are finished already")
+        lines.append(f"  {_points(total - left)} {'is' if total - left == 1 else 'are'} finished already")
     if left:
-        lines.append(f"{left} points to run, {where}{_about(seconds)}")
+        lines.append(f"{_points(left)} to run, {where}{_about(seconds)}")
     return "\n".join(lines)
+
+
+def _points(number: int) -> str:
+    return "1 point" if number == 1 else f"{number} points"
 
 
 def done(found: Sweep, count: int) -> str:
@@ -53,7 +57,7 @@ def done(found: Sweep, count: int) -> str:
     if found.cost is not None and found.cost.points:
         points, cpu_s, wall_s = found.cost
         busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time in the simulator" if count else ""
-        lines.append(f"{points} points in {style.duration(wall_s)}{busy}")
+        lines.append(f"{_points(points)} in {style.duration(wall_s)}{busy}")
     keys = "".join(f'"{key}", ' for key in found.keys)
     figures = "avg(utilisation), avg(delay_ms_p95)"
     question = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown
