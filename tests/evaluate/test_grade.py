@@ -103,5 +103,5 @@ def test_the_answer_names_the_sturdiest_and_the_strongest():
         "sections": [section(*rows)],
     }
     assert words.answer(document) == (
-        "FABA has the fewest failures, 0 of 1 gradings; FABA has the most strengths, 1 of 1"
+        "FABA has the fewest failures, 0 of 1 gradings, and the most strengths, 1"
     )

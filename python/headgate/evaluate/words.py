@@ -54,6 +54,8 @@ def answer(document: Mapping[str, Any]) -> str:
     said = f"{_listed(sturdy)} {_has(sturdy)} the fewest failures, {fails.failures} of {fails.whole} gradings"
     if len(found) == 1:
         return f"{sturdy[0]} has {wins.strengths} strengths and {fails.failures} failures in {fails.whole} gradings"
+    if strong == sturdy:
+        return f"{said}, and the most strengths, {wins.strengths}"
     return f"{said}; {_listed(strong)} {_has(strong)} the most strengths, {wins.strengths} of {wins.whole}"
 
 
