@@ -95,13 +95,25 @@ def test_a_section_has_a_verdict(grades: tuple[str, ...], verdict: str):
     assert words.counts(section(*rows), "sfb").verdict == verdict
 
 
-def test_the_answer_names_the_sturdiest_and_the_strongest():
-    rows = [row("sfb", "", "failure", 1), row("faba", "", "strength", 1), row("droptail", "", "strength", 1)]
+@pytest.mark.parametrize(
+    ("grades", "says"),
+    [
+        (
+            {"sfb": ["failure", "fair"], "faba": ["strength", "fair"]},
+            "FABA has the fewest failures, 0 of 2 gradings, and the most strengths, 1",
+        ),
+        (
+            {"sfb": ["failure", "strength"], "faba": ["fair", "fair"]},
+            "FABA has the fewest failures, 0 of 2 gradings; SFB has the most strengths, 1 of 2",
+        ),
+    ],
+)
+def test_the_answer_names_the_sturdiest_and_the_strongest(grades: dict[str, list[str]], says: str):
     names = {"droptail": "DropTail", "sfb": "SFB", "faba": "FABA"}
+    given = {"droptail": ["strength", "strength"], **grades}
+    rows = [row(spec, str(case), grade, 1) for spec, each in given.items() for case, grade in enumerate(each)]
     document = {
         "disciplines": [{"spec": spec, "label": label} for spec, label in names.items()],
         "sections": [section(*rows)],
     }
-    assert words.answer(document) == (
-        "FABA has the fewest failures, 0 of 1 gradings, and the most strengths, 1"
-    )
+    assert words.answer(document) == says
