@@ -1,0 +1,53 @@
+"""Ctrl-C while the command is still being loaded."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+#: Sends us SIGINT when the module `sys.argv[1]` is about to be imported, then begins as the other arguments say.
+INTERRUPTED = """\
+import os, runpy, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == wanted:
+            os.kill(os.getpid(), signal.SIGINT)
+
+_, wanted, begins, *sys.argv[1:] = sys.argv
+sys.meta_path.insert(0, Interrupt())
+if begins == "-m":
+    runpy.run_module("headgate", run_name="__main__", alter_sys=True)
+else:
+    module, function = begins.split(":")
+    __import__("importlib").import_module(module).__dict__[function]()
+"""
+
+
+def interrupted(module: str, begins: str, *before: str) -> subprocess.CompletedProcess[str]:
+    words = [*before, sys.executable, "-c", INTERRUPTED, module, begins, "--version"]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("begins", ["-m", "script"])
+@pytest.mark.parametrize("module", ["headgate.cli", "headgate._core", "typer", "headgate.live.cli"])
+def test_ctrl_c_during_imports_ends_the_command_without_a_traceback(module: str, begins: str):
+    if begins == "script":
+        begins = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]["headgate"]
+    done = interrupted(module, begins)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped\n")
+
+
+def test_a_command_that_the_shell_keeps_from_ctrl_c_is_not_stopped_by_it():
+    done = interrupted("typer", "-m", "bash", "-c", "trap '' INT; exec \"$@\"", "bash")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("headgate ")
+
+
+def test_importing_the_package_leaves_ctrl_c_to_the_program():
+    script = "from signal import *; import headgate.cli; assert getsignal(SIGINT) is default_int_handler"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
