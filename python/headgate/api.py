@@ -151,16 +151,19 @@ def _filled(folders: Sequence[Store], home: Path, threads: int | None, report: b
     try:
         batch.fill(folders, home, threads=threads, watcher=watcher)
         results = [Result.load(folder.path) for folder in folders]
-        for result, folder in zip(results, folders, strict=True):
-            if report and not (folder.path / store.REPORT).is_file():
-                write_report(result)
     except OSError as error:
         raise store.not_writable(home, error) from None
+    for result, folder in zip(results, folders, strict=True):
+        if report and not (folder.path / store.REPORT).is_file():
+            write_report(result, "the result is finished; --no-report leaves the report out")
     return results
 
 
-def write_report(result: Result) -> Path:
-    """Draws the figures of a result in a folder and writes its page, in place of those that are there."""
+def write_report(result: Result, otherwise: str = "") -> Path:
+    """Draws the figures of a result in a folder and writes its page, in place of those that are there.
+
+    Raises `ResultError` if they cannot be written, saying what to do `otherwise`.
+    """
     from headgate import plot
     from headgate import report as page
 
@@ -168,12 +171,15 @@ def write_report(result: Result) -> Path:
         raise UsageError("this result is in memory: run it with `out` to have a report")
     figures = result.path / "figures"
     unfinished = result.path / f"{store.UNFINISHED}figures"
-    shutil.rmtree(unfinished, ignore_errors=True)
     drawn = plot.pictures(result)
-    plot.save_all(result, unfinished, drawn)
-    shutil.rmtree(figures, ignore_errors=True)
-    unfinished.rename(figures)
-    store.write_whole(result.path / store.REPORT, lambda file: page.write(result, file, drawn))
+    try:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        plot.save_all(result, unfinished, drawn)
+        shutil.rmtree(figures, ignore_errors=True)
+        unfinished.rename(figures)
+        store.write_whole(result.path / store.REPORT, lambda file: page.write(result, file, drawn))
+    except OSError as error:
+        raise store.not_writable(result.path, error, "figures and report", otherwise) from None
     return result.path / store.REPORT
 
 
@@ -192,7 +198,7 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
         for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
             store.write_whole(folder / f"{name}.{kind}", lambda file, content=content: file.write_bytes(content))  # type: ignore[misc]
     except OSError as error:
-        raise store.not_writable(folder, error) from None
+        raise store.not_writable(folder, error, "the picture", "--no-picture leaves it out") from None
     return folder / f"{name}.png"
 
 

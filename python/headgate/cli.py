@@ -187,13 +187,8 @@ def rerun(
 def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
     """Draw a result's figures and write its page again."""
     from headgate.api import load, write_report
-    from headgate.store import not_writable
 
-    try:
-        page = write_report(load(result))
-    except OSError as error:
-        raise not_writable(result, error) from None
-    typer.echo(f"report  {page}")
+    typer.echo(f"report  {write_report(load(result))}")
 
 
 @app.command()

@@ -38,6 +38,9 @@ WHY = "why"
 #: Marks what is not whole yet.
 UNFINISHED = ".unfinished-"
 
+#: Why a finished result would be written.
+OTHER_BUILD = "what is there was made by another build of Headgate, and would be run again"
+
 
 def folder_name(scenario: Scenario) -> str:
     """The name of the folder that results of `scenario` go to."""
@@ -74,10 +77,11 @@ class Store:
     def open(cls, path: Path, scenario: Scenario, *, force: bool = False) -> Iterator[Store]:
         """Makes the folder ready and keeps other processes out; a folder that stayed empty is removed again.
 
-        Raises `ResultError` if it cannot be written or another run writes to it. `force` forgets what is there.
+        Raises `ResultError` if another run writes to it, or if it cannot be written and is not finished. `force`
+        forgets what is there.
         """
         store = cls(path, scenario)
-        with held(path) as made:
+        with held(path, tried=False) as made:
             try:
                 store._prepare(force)
                 yield store
@@ -85,8 +89,9 @@ class Store:
                 store._tidy(made)
 
     def _prepare(self, force: bool) -> None:
+        finished = self.complete
+        same = not force and self._same_build()
         try:
-            same = not force and self._same_build()
             self.damaged = self._damaged() if same else []
             if not same or (self.complete and self.damaged):
                 (self.path / MANIFEST).unlink(missing_ok=True)
@@ -102,7 +107,11 @@ class Store:
                     write_bytes(self.path / name, data)
                 write_text(self.path / BUILD, build())
         except OSError as error:
-            raise not_writable(self.path, error) from None
+            raise not_writable(self.path, error, why=self._why() if finished and not force else "") from None
+
+    def _why(self) -> str:
+        """Why a finished result is written all the same."""
+        return f"damaged, and would be run again: {', '.join(self.damaged)}" if self.damaged else OTHER_BUILD
 
     def _damaged(self) -> list[str]:
         """The files of the finished result that changed, or those of finished points, which are forgotten."""
@@ -188,12 +197,13 @@ class Store:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[list[Path]]:
+def held(path: Path, *, tried: bool = True) -> Iterator[list[Path]]:
     """Makes a folder ready and keeps other processes out; gives the folders that are new, innermost first.
 
-    Raises `ResultError` if it cannot be written or another run writes to it.
+    Raises `ResultError` if another run writes to it, or if it cannot be written: unless it is `tried`, one that is
+    there is taken as it is.
     """
-    made = _make(path)
+    made = _make(path, tried)
     lock = _lock(path)
     try:
         yield made
@@ -288,18 +298,19 @@ def write_whole(file: Path, write: Callable[[Path], object]) -> None:
         raise
 
 
-def not_writable(path: Path, error: OSError) -> ResultError:
-    """The error of a folder that cannot be written."""
-    return ResultError(f"cannot write results to {path}: {error.strerror or error}")
+def not_writable(path: Path, error: OSError, what: str = "results", why: str = "") -> ResultError:
+    """The error of a folder that `what` cannot be written to; `why` says more where that was not expected."""
+    return ResultError(f"cannot write {what} to {path}: {error.strerror or error}{why and f'; {why}'}")
 
 
-def _make(path: Path) -> list[Path]:
-    """Makes the folder and sees that it can be written; gives the folders that are new, innermost first."""
+def _make(path: Path, tried: bool) -> list[Path]:
+    """Makes the folder, and tries to write there; gives the folders that are new, innermost first."""
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
-        write_text(path / f"{UNFINISHED}probe", "")
-        (path / f"{UNFINISHED}probe").unlink()
+        if tried:
+            write_text(path / f"{UNFINISHED}probe", "")
+            (path / f"{UNFINISHED}probe").unlink()
     except OSError as error:
         for folder in new:
             if folder.is_dir():

@@ -58,7 +58,7 @@ def write(comparison: Comparison, folder: Path) -> Path:
             store.write_bytes(folder / f"sides.{kind}", content)
         store.write_text(folder / store.REPORT, page(comparison, drawn))
     except OSError as error:
-        raise store.not_writable(folder, error) from None
+        raise store.not_writable(folder, error, "the page", "--no-page leaves it out") from None
     return folder / store.REPORT
 
 

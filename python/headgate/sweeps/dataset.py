@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -53,11 +54,15 @@ class Dataset:
                 self._look_at(some)
 
     def begin(self) -> None:
-        """Sees that the dataset can be written, and forgets what another build of the simulator finished there."""
+        """Sees that the dataset can be written, and forgets what another build of the simulator finished there.
+
+        Of one that is finished, nothing is written: it may be where nobody can write.
+        """
         if not self._made_by_this_build():
-            self.folder.remove(self.folder.names(RECEIPTS))
-        self.folder.write({MANIFEST: _json(self._manifest())})
-        self.folder.write({store.BUILD: store.build().encode()})
+            with _explained(store.OTHER_BUILD):
+                self.folder.remove(self.folder.names(RECEIPTS))
+        self._write(MANIFEST, _json(self._manifest()))
+        self._write(store.BUILD, store.build().encode())
 
     def keep(self, point: Point, done: Finished) -> None:
         """Writes a finished point."""
@@ -78,7 +83,15 @@ class Dataset:
         """Writes the table of the points that are finished."""
         out = pa.BufferOutputStream()
         pq.write_table(self._points(), out, **tables.PARQUET)
-        self.folder.write({POINTS: out.getvalue().to_pybytes()})
+        self._write(POINTS, out.getvalue().to_pybytes())
+
+    def _write(self, name: str, data: bytes) -> None:
+        """Writes a file that tells of all points; of a dataset that is finished, only if it would change."""
+        if self.finished < len(self.plan.points):
+            self.folder.write({name: data})
+        elif self.folder.read([name]).get(name) != data:
+            with _explained(f"all {self.finished} points are finished, but {name} would change"):
+                self.folder.write({name: data})
 
     def _made_by_this_build(self) -> bool:
         """Whether what is there came from the very simulator that is running (as `Store` has it)."""
@@ -175,6 +188,15 @@ def _receipt(data: bytes) -> dict[str, Any] | None:
 def _in_parts(points: Sequence[Point]) -> Iterator[Sequence[Point]]:
     for first in range(0, len(points), _AT_ONCE):
         yield points[first : first + _AT_ONCE]
+
+
+@contextmanager
+def _explained(why: str) -> Iterator[None]:
+    """Says with an error of writing why anything is written."""
+    try:
+        yield
+    except ResultError as error:
+        raise ResultError(f"{error}; {why}") from None
 
 
 def _json(value: Any) -> bytes:

@@ -32,7 +32,10 @@ class Folder(Protocol):
         """Removes files that are there; `ResultError` if that fails."""
 
     def held(self) -> AbstractContextManager[object]:
-        """Within it, other processes are kept out where that is possible: `ResultError` if one writes there."""
+        """Within it, other processes are kept out where that is possible: `ResultError` if one writes there.
+
+        Whether it can be written shows when it is.
+        """
 
 
 class Memory:
@@ -111,7 +114,7 @@ class Local:
 
     def held(self) -> AbstractContextManager[object]:
         """See `Folder`."""
-        return store.held(self._path)
+        return store.held(self._path, tried=False)
 
 
 class Remote:
