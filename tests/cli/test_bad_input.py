@@ -65,6 +65,12 @@ def test_a_rate_of_zero(command: Command, rate: str):
     assert said == pointing(says, 6, 8, f"rate = {wrong}", wrong)
 
 
+def test_a_bare_zero_is_told_no_unit_that_would_not_help(command: Command):
+    said = message(command, LINK.replace('"2Mbit/s"', "0") + "[[tcp]]\n")
+    expected = 'a rate with its unit, such as "10Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)'
+    assert said == pointing(f"`link.rate`: expected {expected}, found 0", 6, 8, "rate = 0", "0")
+
+
 def pcap(*packets: tuple[int, int]) -> bytes:
     """A capture of Ethernet packets, each of so many bytes as its header says and so many as there are."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)

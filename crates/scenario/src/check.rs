@@ -76,7 +76,16 @@ pub(crate) fn within<T: PartialOrd + Display>(value: Spanned<T>, range: impl Ran
     if range.contains(value.get_ref()) {
         return Ok(value.into_inner());
     }
-    Err(Fault::value(value.span(), format!("must be {}, not {}", range_in_words(&range), value.get_ref())))
+    Err(Fault::value(value.span(), format!("must be {}, not {}", range_in_words(&range), short(value.get_ref()))))
+}
+
+/// The value as errors show it: 1e300 is not written out.
+fn short(value: &impl Display) -> String {
+    let whole = value.to_string();
+    match whole.parse::<f64>() {
+        Ok(number) if whole.len() > 20 => format!("{number:e}"),
+        _ => whole,
+    }
 }
 
 /// The rate if a link can have it.

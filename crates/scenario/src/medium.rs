@@ -172,10 +172,10 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
         let at = check::plain(section.need("at", step.at)?);
         let before = steps.last().map_or(Span::ZERO, |(at, _)| *at);
         if *at.get_ref() <= before {
-            return Err(Fault::plain(at.span(), format!("a step at {} does not come after {before}", at.get_ref())));
+            return Err(Fault::value(at.span(), format!("must come after {before}, not at {}", at.get_ref())));
         }
         if period.is_some_and(|period| *at.get_ref() >= period) {
-            return Err(Fault::plain(at.span(), "the step comes after `schedule_period`: it would never be taken"));
+            return Err(Fault::value(at.span(), "comes after `schedule_period`: it would never be taken"));
         }
         let rate = within(check::plain(section.need("rate", step.rate)?), ..=FASTEST)?;
         steps.push((at.into_inner(), rate));

@@ -46,10 +46,10 @@ pub(crate) fn unitless<V: Unit>(number: &str) -> String {
     if number.starts_with('-') {
         return format!("must not be negative, found {number}");
     }
-    let united = format!("{number}{}", V::UNIT);
-    match V::read(&united) {
-        Ok(_) => format!("a bare number has no unit; write {united:?}"),
-        // A unit would not help, as with a limit of 0.
+    // Most quantities must be more than zero: a unit would not help.
+    let read = if number.parse() == Ok(0.0) { String::new() } else { format!("{number}{}", V::UNIT) };
+    match V::read(&read) {
+        Ok(_) => format!("a bare number has no unit; write {read:?}"),
         Err(expected) => format!("expected {expected}, found {number}"),
     }
 }

@@ -99,10 +99,13 @@ fn what_cannot_be_is_refused_in_words() {
             "trace = 'lte.up'\nreverse.trace = 'other/lte.up'".into(),
             "`link.reverse.trace`: another file that the scenario names is called \"lte.up\" too: rename one".into(),
         ),
-        (format!("{rate}schedule = [{{ at = '0s', rate = '1Mbit/s' }}]"), "a step at 0s does not come after 0s".into()),
+        (
+            format!("{rate}schedule = [{{ at = '0s', rate = '1Mbit/s' }}]"),
+            "`link.schedule[0].at`: must come after 0s, not at 0s".into(),
+        ),
         (
             format!("{rate}schedule = [{{ at = '2s', rate = '1Mbit/s' }}]\nschedule_period = '2s'"),
-            "the step comes after `schedule_period`: it would never be taken".into(),
+            "`link.schedule[0].at`: comes after `schedule_period`: it would never be taken".into(),
         ),
         (format!("{rate}schedule = [{{ at = '2s' }}]"), "`rate` is missing: a step of `schedule` needs it".into()),
         (format!("{rate}schedule_period = '2s'"), "`schedule_period` needs a `schedule` to repeat".into()),

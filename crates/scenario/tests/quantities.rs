@@ -1,0 +1,220 @@
+//! Every number and quantity of a scenario file, given what it cannot be: each says so with its key, its place and what
+//! was expected.
+
+use headgate_scenario::{Changes, Scenario, ScenarioError};
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Time,
+    Rate,
+    Limit,
+    Size,
+    /// A number.
+    Real,
+    /// A number of packets, flows or the like.
+    Count,
+}
+use Kind::{Count, Limit, Rate, Real, Size, Time};
+
+/// Never right, whatever the key.
+#[rustfmt::skip]
+const QUANTITIES: &[&str] = &[
+    "0", "5", "0.5", "-1", "-0.5", "inf", "-inf", "nan", "true", r#""""#, r#""5""#, r#""-5""#, r#""much""#, r#""nan""#, r#""5 parsecs""#,
+];
+
+/// The same of what is made of these and a unit.
+const AMOUNTS: &[&str] = &["-1", "inf", "nan", "1e300", "9999999999999999999999"];
+
+impl Kind {
+    /// A unit, and what is beyond every key.
+    fn unit(self) -> (&'static str, &'static str) {
+        match self {
+            Time => ("ms", "99999h"),
+            Rate => ("Mbit/s", "400Gbit/s"),
+            Limit => ("p", "99GB"),
+            Size => ("B", "70KB"),
+            Real | Count => ("", ""),
+        }
+    }
+
+    /// What a key of this kind never takes.
+    fn bad(self) -> Vec<String> {
+        let numbers: &[&str] = match self {
+            Real => &["-0.5", "inf", "-inf", "nan", "1e300", "-1e300", "true", r#""0.5""#],
+            Count => &["-1", "0.5", "inf", "nan", "99999999999999", "9223372036854775808", "true", r#""many""#],
+            _ => {
+                let (unit, beyond) = self.unit();
+                let united = AMOUNTS.iter().map(|amount| format!("\"{amount}{unit}\""));
+                let bare = QUANTITIES.iter().map(|text| (*text).to_string());
+                return bare.chain(united).chain([format!("\"{beyond}\"")]).collect();
+            }
+        };
+        numbers.iter().map(|text| (*text).to_string()).collect()
+    }
+
+    fn zero(self) -> String {
+        let unit = self.unit().0;
+        if unit.is_empty() { "0".to_string() } else { format!("\"0{unit}\"") }
+    }
+}
+
+/// A key by its path, what it takes, whether that may be zero, the section it stands in, and how: `@` is the value.
+type Row = (&'static str, Kind, bool, &'static str, &'static str);
+
+const OK: bool = true;
+const MORE: bool = false;
+
+#[rustfmt::skip]
+const KEYS: &[Row] = &[
+    ("duration", Time, MORE, "", "duration = @"),
+    ("warmup", Time, OK, "", "warmup = @"),
+    ("seeds", Count, MORE, "", "seeds = @"),
+    ("link.rate", Rate, MORE, "[link]", "rate = @"),
+    ("link.delay", Time, OK, "[link]", "delay = @"),
+    ("link.limit", Limit, MORE, "[link]", "limit = @"),
+    ("link.loss", Real, OK, "[link]", "loss = @"),
+    ("link.loss_burst", Real, MORE, "[link]", "loss = 0.01\nloss_burst = @"),
+    ("link.jitter", Time, OK, "[link]", "jitter = @"),
+    ("link.reorder", Real, OK, "[link]", "reorder_by = \"1ms\"\nreorder = @"),
+    ("link.reorder_by", Time, OK, "[link]", "reorder_by = @"),
+    ("link.schedule_period", Time, MORE, "[link]", "schedule = [{ at = \"1us\", rate = \"1Mbit/s\" }]\nschedule_period = @"),
+    ("link.schedule[0].at", Time, MORE, "[link]", "schedule = [{ at = @, rate = \"1Mbit/s\" }]"),
+    ("link.schedule[0].rate", Rate, OK, "[link]", "schedule = [{ at = \"1s\", rate = @ }]"),
+    ("link.reverse.rate", Rate, MORE, "[link.reverse]", "rate = @"),
+    ("link.reverse.limit", Limit, MORE, "[link.reverse]", "limit = @"),
+    ("link.reverse.loss", Real, OK, "[link.reverse]", "loss = @"),
+    ("link.reverse.loss_burst", Real, MORE, "[link.reverse]", "loss = 0.01\nloss_burst = @"),
+    ("link.reverse.jitter", Time, OK, "[link.reverse]", "jitter = @"),
+    ("link.reverse.reorder", Real, OK, "[link.reverse]", "reorder_by = \"1ms\"\nreorder = @"),
+    ("link.reverse.reorder_by", Time, OK, "[link.reverse]", "reorder_by = @"),
+    ("tcp[0].flows", Count, MORE, "[[tcp]]", "flows = @"),
+    ("tcp[0].packet", Size, MORE, "[[tcp]]", "packet = @"),
+    ("tcp[0].header", Size, OK, "[[tcp]]", "header = @"),
+    ("tcp[0].ack", Size, MORE, "[[tcp]]", "ack = @"),
+    ("tcp[0].access.rate", Rate, MORE, "[[tcp]]", "access = { rate = @, delay = \"1ms\" }"),
+    ("tcp[0].access.delay", Time, OK, "[[tcp]]", "access = { rate = \"1Gbit/s\", delay = @ }"),
+    ("tcp[0].sender.rate", Rate, MORE, "[[tcp]]", "sender = { rate = @, delay = \"1ms\" }"),
+    ("tcp[0].receiver.delay", Time, OK, "[[tcp]]", "receiver = { rate = \"1Gbit/s\", delay = @ }"),
+    ("tcp[0].rtt", Time, MORE, "[[tcp]]", "rtt = @"),
+    ("tcp[0].start", Time, OK, "[[tcp]]", "start = @"),
+    ("tcp[0].start.every", Time, MORE, "[[tcp]]", "flows = 2\nstart = { flows = 1, every = @ }"),
+    ("tcp[0].start.within", Time, OK, "[[tcp]]", "flows = 2\nstart = { flows = 1, every = \"1s\", within = @ }"),
+    ("tcp[0].start.flows", Count, MORE, "[[tcp]]", "flows = 2\nstart = { flows = @, every = \"1s\" }"),
+    ("tcp[0].start.load", Real, MORE, "[[tcp]]", "traffic = \"http\"\nstart = { load = @ }"),
+    ("tcp[0].start.rate", Real, MORE, "[[tcp]]", "traffic = \"http\"\nstart = { rate = @ }"),
+    ("tcp[0].stop", Time, MORE, "[[tcp]]", "stop = @"),
+    ("tcp[0].window", Count, MORE, "[[tcp]]", "window = @"),
+    ("tcp[0].initial_window", Count, MORE, "[[tcp]]", "initial_window = @"),
+    ("tcp[0].initial_ssthresh", Count, MORE, "[[tcp]]", "initial_ssthresh = @"),
+    ("tcp[0].delayed_ack", Time, MORE, "[[tcp]]", "delayed_ack = @"),
+    ("tcp[0].initial_rto", Time, MORE, "[[tcp]]", "initial_rto = @"),
+    ("tcp[0].min_rto", Time, MORE, "[[tcp]]", "min_rto = @"),
+    ("tcp[0].max_rto", Time, MORE, "[[tcp]]", "max_rto = @"),
+    ("tcp[0].rto_granularity", Time, MORE, "[[tcp]]", "rto_granularity = @"),
+    ("tcp[0].abc", Count, MORE, "[[tcp]]", "abc = @"),
+    ("tcp[0].target", Time, MORE, "[[tcp]]", "cc = \"ledbat\"\ntarget = @"),
+    ("tcp[0].gain", Real, MORE, "[[tcp]]", "cc = \"ledbat\"\ngain = @"),
+    ("tcp[0].overhead", Time, OK, "[[tcp]]", "overhead = @"),
+    ("udp[0].rate", Rate, MORE, "[[udp]]", "rate = @"),
+    ("udp[0].flows", Count, MORE, "[[udp]]", "flows = @"),
+    ("udp[0].packet", Size, MORE, "[[udp]]", "packet = @"),
+    ("udp[0].header", Size, OK, "[[udp]]", "header = @"),
+    ("udp[0].feedback", Size, MORE, "[[udp]]", "cc = \"tfrc\"\nrate = \"1Mbit/s\"\nfeedback = @"),
+    ("udp[0].jitter", Real, OK, "[[udp]]", "jitter = @"),
+    ("class[0].weight", Real, MORE, "[[class]]", "weight = @"),
+    ("record.interval", Time, MORE, "[record]", "interval = @"),
+    ("record.flow_interval", Time, OK, "[record]", "flows = [\"tcp\"]\nflow_interval = @"),
+];
+
+/// What may lie beyond the end of the run, which it then has no part in.
+const LATE: [&str; 2] = ["link.schedule[0].at", "tcp[0].stop"];
+
+/// What every scenario has, section by section; a row's own keys come in place of those.
+const BASE: &[(&str, &[&str])] = &[
+    ("", &["name = \"base\"", "duration = \"30s\"", "qdiscs = [\"droptail\"]"]),
+    ("[link]", &["rate = \"10Mbit/s\"", "delay = \"10ms\"", "limit = \"100p\""]),
+    ("[link.reverse]", &[]),
+    ("[[tcp]]", &[]),
+    ("[[udp]]", &["rate = \"1Mbit/s\""]),
+    ("[[class]]", &["name = \"all\""]),
+    ("[record]", &[]),
+];
+
+/// The scenario with this line in this section, and where `value` stands in it.
+fn text(section: &str, line: &str, value: &str) -> (String, (u32, u32)) {
+    let own: Vec<&str> = line.lines().map(|line| line.split(" =").next().unwrap()).collect();
+    let mut text = String::new();
+    for (heading, lines) in BASE {
+        text += &format!("{heading}\n");
+        let here = *heading == section;
+        let given = |line: &&&str| here && own.contains(&line.split(" =").next().unwrap());
+        lines.iter().filter(|line| !given(line)).for_each(|line| text += &format!("{line}\n"));
+        text += if here { line } else { "" };
+        text += "\n";
+    }
+    let at = text.find('@').unwrap();
+    let before = &text[..at];
+    let column = before.len() - before.rfind('\n').unwrap();
+    let place = (u32::try_from(before.matches('\n').count() + 1).unwrap(), u32::try_from(column).unwrap());
+    (text.replace('@', value), place)
+}
+
+fn read(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::read(text, "base.toml", &Changes::default())
+}
+
+/// What is wrong with how `value` was received: nothing if it was refused, in words that begin with its key.
+fn misread(row: &Row, value: &str) -> Option<String> {
+    let &(path, _, _, section, line) = row;
+    let (text, place) = text(section, line, value);
+    let Err(error) = read(&text) else { return Some(format!("{path} = {value} is taken")) };
+    let right = (&*error.key, error.line.zip(error.column)) == (path, Some(place))
+        && error.message.starts_with(&format!("`{path}`: "))
+        && error.message.len() < 300;
+    (!right).then(|| format!("{path} = {value}: {error}"))
+}
+
+#[test]
+fn what_no_key_takes_is_refused_with_the_key_the_place_and_what_was_expected() {
+    let late = |row: &Row, value: &str| LATE.contains(&row.0) && value.contains(row.1.unit().1);
+    let refused = |row: &'static Row| {
+        row.1.bad().into_iter().filter(move |value| !late(row, value)).filter_map(move |value| misread(row, &value))
+    };
+    let all = KEYS.iter().flat_map(refused);
+    assert_eq!(all.collect::<Vec<String>>().join("\n"), "");
+}
+
+#[test]
+fn zero_is_taken_where_it_means_something_and_refused_elsewhere() {
+    for row in KEYS {
+        let &(path, kind, zero, section, line) = row;
+        match misread(row, &kind.zero()) {
+            None => assert_eq!(zero, MORE, "{path} = 0 is refused"),
+            Some(wrong) => assert!(zero == OK && read(&text(section, line, &kind.zero()).0).is_ok(), "{wrong}"),
+        }
+    }
+}
+
+#[test]
+fn a_bare_number_is_told_a_unit_with_which_it_is_read_and_zero_is_told_none() {
+    for (path, kind, _, section, line) in KEYS.iter().filter(|(_, kind, ..)| !matches!(kind, Real | Count)) {
+        let message = |value: &str| read(&text(section, line, value).0).unwrap_err().message;
+        let advice = format!("\"5{}\"", kind.unit().0);
+        assert_eq!(message("5"), format!("`{path}`: a bare number has no unit; write {advice}"));
+        let again = read(&text(section, line, &advice).0).err();
+        assert!(again.is_none_or(|error| !error.message.contains("unit")), "{path} = {advice}");
+        let zero = message("0");
+        assert!(zero.contains("expected") && zero.ends_with(", found 0"), "{zero}");
+    }
+}
+
+#[test]
+fn every_key_of_a_number_or_a_quantity_is_tried_here() {
+    let raw = include_str!("../src/raw.rs");
+    let keys = raw.lines().filter_map(|line| line.trim().strip_prefix("pub(crate) ")?.split_once(": At<"));
+    let counted = ["Quantity<", "f64>", "u32>", "OrOff<", "Seeds>", "start::"];
+    for (key, _) in keys.filter(|(_, kind)| counted.iter().any(|counted| kind.starts_with(counted))) {
+        assert!(KEYS.iter().any(|row| row.0 == key || row.0.ends_with(&format!(".{key}"))), "`{key}` is not tried");
+    }
+}
