@@ -9,7 +9,7 @@ use crate::forward::Forwarder;
 use crate::frame::Layer;
 use crate::guard::Guard;
 use crate::io::inspect::{Interface, names};
-use crate::io::{Io, PacketSocket, offloads, switch_offloads_off};
+use crate::io::{Io, PacketSocket, Sending, offloads, switch_offloads_off};
 use crate::running::Running;
 use crate::view::View;
 use crate::way::OneWay;
@@ -188,7 +188,7 @@ fn without_offloads(name: &str) -> io::Result<()> {
 }
 
 fn open(name: &str) -> io::Result<PacketSocket> {
-    PacketSocket::open(name, PacketSocket::RING).map_err(|error| match error.kind() {
+    PacketSocket::open(name, PacketSocket::RING, Sending::Auto).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             let what = "a gateway needs CAP_NET_RAW: be root, or give it that capability";
             io::Error::new(io::ErrorKind::PermissionDenied, what)

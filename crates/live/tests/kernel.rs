@@ -12,7 +12,7 @@ use std::time::Duration;
 use etherparse::Ipv4HeaderSlice;
 use headgate_core::{Ecn, Rate, Span};
 use headgate_live::clock::Monotonic;
-use headgate_live::io::{Io, PacketSocket, Tun, offloads};
+use headgate_live::io::{Io, PacketSocket, Sending, Tun, offloads};
 use headgate_live::pacing::{Clock, Paced};
 use headgate_live::{Forwarder, FrameId, Layer, Oddity, Pool, View, WireView};
 use support::namespace::{in_namespace, ip, veth};
@@ -59,7 +59,7 @@ struct Host {
 
 impl Host {
     fn new(interface: &str) -> Host {
-        Host { socket: PacketSocket::open(interface, 4096).unwrap(), pool: Pool::new(64, Pool::SLOT) }
+        Host { socket: PacketSocket::open(interface, 4096, Sending::Auto).unwrap(), pool: Pool::new(64, Pool::SLOT) }
     }
 
     fn send(&mut self, bytes: &[u8]) {
@@ -101,7 +101,7 @@ fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
         veth("out", "right");
         assert_eq!(offloads("in").unwrap(), Vec::<&str>::new(), "they were switched off");
         let (mut left, mut right) = (Host::new("left"), Host::new("right"));
-        let ends = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).unwrap());
+        let ends = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap());
         let [a, b] = ends;
         assert_eq!((a.layer(), a.mtu()), (Layer::Ethernet, 1500));
         let mut tagged = 7_u16.to_be_bytes().to_vec();
@@ -133,7 +133,7 @@ fn marks_reach_the_receiver_with_a_true_checksum() {
         veth("left", "in");
         veth("out", "right");
         let (mut left, mut right) = (Host::new("left"), Host::new("right"));
-        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).unwrap());
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap());
         let direction = Direction::new(10, 0, 500, "red:minth=5p,maxth=50p,ecn=on");
         let (view, received) = forward(a, b, &direction, || {
             (0..300).for_each(|n| left.send(&ethernet(0x800, &packet(5000, 1000, Ecn::Ect0, n))));
@@ -210,7 +210,7 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
         veth("left", "in");
         veth("out", "right");
         let (mut left, mut right) = (Host::new("left"), Host::new("right"));
-        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).unwrap());
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap());
         let mut direction = Direction::new(10, 10, 2000, "droptail");
         direction.simplex.rate = Rate::from_bits(10_000_000);
         // 500 frames of 1250 bytes take 500 ms.
@@ -234,7 +234,7 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
 #[test]
 fn what_cannot_be_opened_is_said_so() {
     in_namespace(|| {
-        assert!(PacketSocket::open("no-such-link", 64).is_err());
+        assert!(PacketSocket::open("no-such-link", 64, Sending::Auto).is_err());
         assert!(Tun::create("a-name-that-is-too-long").is_err());
         let first = Tun::create("mine").unwrap();
         assert!(Tun::create("mine").is_err(), "it is there already, and is left alone");
@@ -248,7 +248,7 @@ fn an_interface_that_is_down_refuses_and_comes_back() {
     in_namespace(|| {
         veth("left", "in");
         let mut host = Host::new("left");
-        let mut socket = PacketSocket::open("in", 64).unwrap();
+        let mut socket = PacketSocket::open("in", 64, Sending::Auto).unwrap();
         let mut pool = Pool::new(4, Pool::SLOT);
         let frame: FrameId = pool.take().unwrap();
         let bytes = ethernet(0x800, &packet(5000, 100, Ecn::NotEct, 0));

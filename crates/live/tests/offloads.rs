@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use headgate_core::Ecn;
 use headgate_live::clock::Monotonic;
-use headgate_live::io::{Io, PacketSocket};
+use headgate_live::io::{Io, PacketSocket, Sending};
 use headgate_live::pacing::Paced;
 use headgate_live::{Forwarder, Layer, Oddity, Pool, View};
 use rustix::thread::gettid;
@@ -69,7 +69,7 @@ fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: imp
 fn forwarding(mtu: usize, job: impl FnOnce() + Send) -> View {
     let [a, b] = ["in1", "in2"].map(|name| {
         ip(&format!("link set {name} addrgenmode none up"));
-        PacketSocket::open(name, PacketSocket::RING).unwrap()
+        PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap()
     });
     let direction = Direction { slot_bytes: Pool::slot_for(mtu), ..Direction::new(1000, 0, 400, "droptail") };
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
@@ -186,8 +186,8 @@ fn segments_that_were_never_cut_are_counted() {
 fn frames_that_find_no_room_in_the_ring_are_counted() {
     in_namespace(|| {
         veth("left", "in");
-        let mut left = PacketSocket::open("left", 1).unwrap();
-        let mut full = PacketSocket::open("in", 64).unwrap();
+        let mut left = PacketSocket::open("left", 1, Sending::Auto).unwrap();
+        let mut full = PacketSocket::open("in", 64, Sending::Auto).unwrap();
         let mut pool = Pool::new(600, Pool::SLOT);
         let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
         bytes.extend(packet(5000, 100, Ecn::NotEct, 0));

@@ -7,7 +7,7 @@ use std::thread;
 
 use headgate_core::{Ecn, Span, Time};
 use headgate_live::clock::Monotonic;
-use headgate_live::io::{Io, PacketSocket, Received};
+use headgate_live::io::{Io, PacketSocket, Received, Sending};
 use headgate_live::pacing::{Clock, Paced};
 use headgate_live::{Forwarder, FrameId, Layer, Pool};
 
@@ -32,7 +32,7 @@ fn pacing(mbit: u64, urgent: bool) {
         veth("left", "in");
         veth("out", "right");
         let [a, b, mut left] =
-            ["in", "out", "left"].map(|name| PacketSocket::open(name, PacketSocket::RING).expect("it was just made"));
+            ["in", "out", "left"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).expect("it was just made"));
         let direction = Direction::new(mbit, 1, 2000, "droptail");
         let time = direction.simplex.rate.transmit(1250);
         let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));

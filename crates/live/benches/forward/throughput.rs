@@ -18,7 +18,7 @@ use std::thread;
 
 use headgate_core::{Ecn, Span, Time};
 use headgate_live::clock::{Monotonic, thread_cpu};
-use headgate_live::io::{BATCH, Io, PacketSocket, Received, Tun};
+use headgate_live::io::{BATCH, Io, PacketSocket, Received, Sending, Tun};
 use headgate_live::pacing::Clock;
 use headgate_live::{Forwarder, FrameId, Layer, Pool};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -125,8 +125,8 @@ fn sockets(bytes: usize) {
     in_namespace(|| {
         veth("left", "in");
         veth("out", "right");
-        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING).expect("it was just made"));
-        let mut socket = PacketSocket::open("left", 64).expect("it was just made");
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).expect("it was just made"));
+        let mut socket = PacketSocket::open("left", 64, Sending::Auto).expect("it was just made");
         let mut pool = Pool::new(u32::from(FLOWS), Pool::SLOT);
         let batch: Vec<_> = (0..FLOWS).filter_map(|_| pool.take()).collect();
         for (flow, slot) in batch.iter().enumerate() {

@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use etherparse::checksum::Sum16BitWords;
 
 use super::ring::{Partial, Ring, Slot};
+use super::xdp::XdpSender;
 use super::{BATCH, Io, KernelCounts, Received, sys};
 use crate::frame::Layer;
 use crate::pool::{FrameId, Pool};
@@ -28,6 +29,18 @@ const TAG: usize = 4;
 /// An Ethernet header, and as many tags as an interface takes beyond its MTU.
 const HEADER: usize = 14 + 2 * TAG;
 
+/// By which socket frames go out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sending {
+    /// By AF_XDP where it was measured, on veth, if it can be had there; else by a packet socket.
+    #[default]
+    Auto,
+    /// By a packet socket.
+    Packet,
+    /// By AF_XDP.
+    Xdp,
+}
+
 /// A packet socket, which takes all frames that come to one interface.
 #[derive(Debug)]
 pub struct PacketSocket {
@@ -36,6 +49,8 @@ pub struct PacketSocket {
     socket: OwnedFd,
     /// What frames go out by. On the other one, each would have to begin with a header of `PACKET_VNET_HDR`.
     out: OwnedFd,
+    /// What they go out by before that, with the reason if it was to be had and could not.
+    pub(super) xdp: Result<XdpSender, Option<io::Error>>,
     mtu: usize,
     counts: KernelCounts,
     /// Calls since one found a frame.
@@ -46,12 +61,13 @@ impl PacketSocket {
     /// Frames that may wait in the kernel where nobody says otherwise: 20 ms of the smallest at 100 Mbit/s.
     pub const RING: usize = 4096;
 
-    /// A socket on `interface` in the thread's network namespace; `frames` may wait in the kernel. From now on the
-    /// interface takes frames for others too, as a bridge's does, until this is dropped.
+    /// A socket on `interface` in the thread's network namespace; `frames` may wait in the kernel, and go out by what `sending`
+    /// says. From now on the interface takes frames for others too, as a bridge's does, until this is dropped.
     ///
     /// # Errors
-    /// What the system says: that there is no such interface, or that `CAP_NET_RAW` is missing.
-    pub fn open(interface: &str, frames: usize) -> io::Result<PacketSocket> {
+    /// What the system says: that there is no such interface, or that `CAP_NET_RAW` is missing; with [`Sending::Xdp`] also why
+    /// there is no AF_XDP.
+    pub fn open(interface: &str, frames: usize, sending: Sending) -> io::Result<PacketSocket> {
         let index = sys::index(interface)?;
         let mtu = sys::mtu(interface)?;
         let (socket, out) = (sys::packet_socket()?, sys::packet_socket()?);
@@ -70,7 +86,18 @@ impl PacketSocket {
         sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
         // To send alone: nothing comes to a socket of no protocol.
         sys::bind(out.as_fd(), index, 0)?;
-        Ok(PacketSocket { ring, socket, out, mtu, counts: KernelCounts::default(), quiet: 0 })
+        let xdp = xdp(interface, index, mtu, sending)?;
+        Ok(PacketSocket { ring, socket, out, xdp, mtu, counts: KernelCounts::default(), quiet: 0 })
+    }
+
+    /// What frames go out by: [`Sending::Packet`] or [`Sending::Xdp`].
+    pub fn sending(&self) -> Sending {
+        if self.xdp.is_ok() { Sending::Xdp } else { Sending::Packet }
+    }
+
+    /// Why they do not go out by AF_XDP, where they were to.
+    pub fn why_not_xdp(&self) -> Option<&io::Error> {
+        self.xdp.as_ref().err()?.as_ref()
     }
 
     /// Now and then asks for the error that a socket keeps, such as that its interface went down: as long as it is kept,
@@ -119,17 +146,20 @@ impl Io for PacketSocket {
 
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
         let (mut rest, mut refused) = (batch, 0);
-        while !rest.is_empty() {
-            let sent = sys::send(self.out.as_fd(), rest.iter().map(|frame| pool.frame(frame)));
-            match sent {
-                Ok(sent) => rest = &rest[sent.max(1)..],
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if matches!(error.raw_os_error(), Some(libc::ENXIO | libc::ENODEV)) => return Err(error),
-                // The first of them found no room, is too long, or the interface is down.
-                Err(_) => (rest, refused) = (&rest[1..], refused + 1),
+        if let Ok(xdp) = &mut self.xdp {
+            while !rest.is_empty() {
+                let sent = xdp.send(rest.iter().map(|frame| pool.frame(frame)))?;
+                refused += sent.refused;
+                rest = &rest[sent.dealt..];
+                if sent.dealt == 0 {
+                    // Too long for it, or it has no room: in their order all the same.
+                    let (next, behind) = rest.split_at(1);
+                    refused += send_by_packet(self.out.as_fd(), pool, next)?;
+                    rest = behind;
+                }
             }
         }
-        Ok(refused)
+        Ok(refused + send_by_packet(self.out.as_fd(), pool, rest)?)
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -150,6 +180,37 @@ impl Io for PacketSocket {
             self.counts.dropped += u64::from(drops);
         }
         self.counts
+    }
+}
+
+/// Sends `batch` by a packet socket, and says how many were refused.
+fn send_by_packet(socket: BorrowedFd<'_>, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
+    let (mut rest, mut refused) = (batch, 0);
+    while !rest.is_empty() {
+        match sys::send(socket, rest.iter().map(|frame| pool.frame(frame))) {
+            Ok(sent) => rest = &rest[sent.max(1)..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENXIO | libc::ENODEV)) => return Err(error),
+            // The first of them found no room, is too long, or the interface is down.
+            Err(_) => (rest, refused) = (&rest[1..], refused + 1),
+        }
+    }
+    Ok(refused)
+}
+
+/// What frames go out by, if `sending` says that it may be AF_XDP.
+fn xdp(interface: &str, index: i32, mtu: usize, sending: Sending) -> io::Result<Result<XdpSender, Option<io::Error>>> {
+    let wanted = match sending {
+        Sending::Auto => sys::driver(interface).is_ok_and(|driver| driver == "veth"),
+        Sending::Packet => false,
+        Sending::Xdp => true,
+    };
+    if !wanted {
+        return Ok(Err(None));
+    }
+    match XdpSender::open(index as u32, mtu) {
+        Err(error) if sending == Sending::Xdp => Err(error),
+        opened => Ok(opened.map_err(Some)),
     }
 }
 

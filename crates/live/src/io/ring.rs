@@ -6,10 +6,10 @@
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::ptr::NonNull;
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::mapping::Mapping;
 use super::sys;
 
 const PACKET_RX_RING: i32 = 5;
@@ -60,7 +60,7 @@ pub(super) struct Partial {
 /// The ring, and which of its frames comes next.
 #[derive(Debug)]
 pub(super) struct Ring {
-    start: NonNull<u8>,
+    memory: Mapping,
     shape: Shape,
     next: usize,
 }
@@ -95,9 +95,6 @@ impl Shape {
     }
 }
 
-// SAFETY: the mapping is this ring's alone, and moves between threads with it.
-unsafe impl Send for Ring {}
-
 impl Ring {
     /// A ring for at least `frames` frames of up to `bytes` bytes, fewer if they are giants, on a packet socket that has none
     /// and says of frames what `PACKET_VNET_HDR` has it say.
@@ -107,17 +104,7 @@ impl Ring {
         // struct tpacket_req: block size, blocks, frame size, frames.
         let request = [shape.block, shape.blocks, shape.frame, shape.frames()].map(|n| n as u32);
         sys::set(socket, libc::SOL_PACKET, PACKET_RX_RING, &request)?;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
-        let start = unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            libc::mmap(std::ptr::null_mut(), shape.bytes(), access, libc::MAP_SHARED, socket.as_raw_fd(), 0)
-        };
-        match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast::<libc::c_void>() != libc::MAP_FAILED => {
-                Ok(Ring { start, shape, next: 0 })
-            }
-            _ => Err(io::Error::last_os_error()),
-        }
+        Ok(Ring { memory: Mapping::of(socket, shape.bytes(), 0)?, shape, next: 0 })
     }
 
     /// Whether a frame has come that was not looked at.
@@ -135,7 +122,8 @@ impl Ring {
         }
         // SAFETY: the frame lies within the mapping (see `offset`). The status says that it is ours until it is given
         // back, which `pass` does through `&mut self`, while nobody can hold this slice.
-        let frame = unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(self.offset()), self.shape.frame) };
+        let frame =
+            unsafe { std::slice::from_raw_parts(self.memory.address().as_ptr().add(self.offset()), self.shape.frame) };
         // struct tpacket2_hdr: status, length, captured length, MAC offset, network offset, two words of time, VLAN tag
         // and its protocol identifier.
         let long = |at: usize| u32::from_ne_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]) as usize;
@@ -169,9 +157,8 @@ impl Ring {
 
     #[inline]
     fn status(&self) -> &AtomicU32 {
-        // SAFETY: the frame lies within the mapping, which begins at a page; blocks and frames are multiples of 16, so
-        // this word is aligned. Both sides use it as an atomic.
-        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(self.offset()).cast()) }
+        // Blocks and frames are multiples of 16.
+        self.memory.word(self.offset())
     }
 }
 
@@ -180,13 +167,6 @@ fn partial(frame: &[u8], mac: usize) -> Option<Partial> {
     let header = frame.get(mac.checked_sub(NET_HEADER)?..mac)?;
     let short = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
     (header[0] & NEEDS_CHECKSUM != 0).then(|| Partial { start: short(6), offset: short(8) })
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: this is the whole mapping, which nobody can use any more. If it failed it would stay: no harm.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.shape.bytes()) };
-    }
 }
 
 #[cfg(test)]

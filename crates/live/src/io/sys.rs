@@ -175,13 +175,26 @@ const OFFLOADS: [(u32, u32, &str); 6] = [
     (0x2c, 0x2b, "generic-receive-offload"),
 ];
 
-fn ethtool(name: &str, command: u32, value: u32) -> io::Result<u32> {
+pub(super) fn ethtool(name: &str, command: u32, value: u32) -> io::Result<u32> {
     let mut request = request(name)?;
     // struct ethtool_value.
     let mut switch = [command, value];
     request.ifr_ifru.ifru_data = switch.as_mut_ptr().cast();
     ioctl(asking()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
     Ok(switch[1])
+}
+
+/// The name of the driver of the interface `name`, as ethtool gives it.
+pub(super) fn driver(name: &str) -> io::Result<String> {
+    const ETHTOOL_GDRVINFO: u32 = 3;
+    let mut request = request(name)?;
+    // struct ethtool_drvinfo: the command, five texts of 32 bytes, of which the driver's is the first, and 32 bytes.
+    let mut found = [0_u32; 49];
+    found[0] = ETHTOOL_GDRVINFO;
+    request.ifr_ifru.ifru_data = found.as_mut_ptr().cast();
+    ioctl(asking()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
+    let text = found[1..9].iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0);
+    Ok(text.map(char::from).collect())
 }
 
 /// Switches the offloads of the interface `name` off, so that what is seen there are packets as they cross a link: no

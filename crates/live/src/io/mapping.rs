@@ -1,0 +1,121 @@
+//! Memory that is shared with the kernel.
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Pages that are this one's alone in the process, and that the kernel reads and writes, too.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the pages are this mapping's alone, and move between threads with it.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// What `socket` has at `offset`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn of(socket: BorrowedFd<'_>, bytes: usize, offset: u64) -> io::Result<Mapping> {
+        Self::new(bytes, libc::MAP_SHARED | libc::MAP_POPULATE, socket.as_raw_fd(), offset)
+    }
+
+    /// Zeroes, in whole pages, for the kernel to be told of.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn anonymous(bytes: usize) -> io::Result<Mapping> {
+        Self::new(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
+    }
+
+    fn new(bytes: usize, flags: libc::c_int, fd: libc::c_int, offset: u64) -> io::Result<Mapping> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let start =
+            unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, fd, offset as libc::off_t) }.cast::<u8>();
+        match NonNull::new(start) {
+            Some(start) if start.as_ptr().cast::<libc::c_void>() != libc::MAP_FAILED => Ok(Mapping { start, bytes }),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Where it begins, as the kernel is told.
+    pub(super) fn address(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// How long it is.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The word of 32 bits at `at`, a multiple of 4, which both sides use as an atomic.
+    ///
+    /// # Panics
+    /// If it is none, or lies beyond the end.
+    #[inline]
+    pub(super) fn word(&self, at: usize) -> &AtomicU32 {
+        assert!(at.is_multiple_of(4) && at + 4 <= self.bytes, "{at} of {}", self.bytes);
+        // SAFETY: the word lies within the mapping, which begins at a page, so that it is aligned. Nobody has a reference to
+        // it that is none to an atomic.
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+
+    /// The word of 64 bits at `at`, a multiple of 8, which both sides use as an atomic.
+    ///
+    /// # Panics
+    /// If it is none, or lies beyond the end.
+    #[inline]
+    pub(super) fn long(&self, at: usize) -> &AtomicU64 {
+        assert!(at.is_multiple_of(8) && at + 8 <= self.bytes, "{at} of {}", self.bytes);
+        // SAFETY: as that of `word`.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+
+    /// Writes `bytes` at `at`, where the kernel does not look at this moment. If it did, it would find some of them old and
+    /// some new.
+    ///
+    /// # Panics
+    /// If there is no room for them.
+    #[inline]
+    pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
+        assert!(at.checked_add(bytes.len()).is_some_and(|end| end <= self.bytes), "{at} of {}", self.bytes);
+        // SAFETY: the place lies within the mapping, in which nothing of ours does; `&mut self` says that nobody here reads it.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) };
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: this is the whole mapping, which nobody can use any more. If it failed it would stay: no harm.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn nothing_is_written_or_read_beyond_the_end() {
+        let mut mapping = Mapping::anonymous(4096).unwrap();
+        mapping.write(4090, &[1, 2, 3, 4, 5, 6]);
+        assert_eq!(mapping.word(4092).load(Ordering::Relaxed).to_ne_bytes(), [3, 4, 5, 6]);
+        assert_eq!(mapping.long(4088).load(Ordering::Relaxed).to_ne_bytes(), [0, 0, 1, 2, 3, 4, 5, 6]);
+        for (at, bytes) in [(4090, 7), (4097, 0), (usize::MAX, 2)] {
+            let write = catch_unwind(AssertUnwindSafe(|| mapping.write(at, &vec![0; bytes])));
+            assert!(write.is_err(), "{at}, {bytes}");
+        }
+        for at in [4093, 4094, 4096, 2] {
+            assert!(catch_unwind(AssertUnwindSafe(|| mapping.word(at).load(Ordering::Relaxed))).is_err(), "{at}");
+        }
+        assert!(catch_unwind(AssertUnwindSafe(|| mapping.long(4092).load(Ordering::Relaxed))).is_err());
+    }
+}

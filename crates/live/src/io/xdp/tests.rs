@@ -1,0 +1,230 @@
+//! What is sent arrives, in order; what is not is said to be refused, and never arrives. They need root, and are skipped, with
+//! the reason printed, where they have not got it.
+
+use std::fs;
+use std::ops::Range;
+use std::process::Command;
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::*;
+use crate::io::{BATCH, Io, PacketSocket, Sending, sys};
+use crate::netns::Namespace;
+use crate::pool::{FrameId, Pool};
+
+const BOTH: [Sending; 2] = [Sending::Packet, Sending::Xdp];
+
+/// Does `job` in a network namespace of its own, if one can be made here.
+fn in_namespace(job: impl FnOnce() + Send + 'static) {
+    match Namespace::new() {
+        Ok(namespace) => namespace.run(job).unwrap(),
+        Err(error) => eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN ({error})"),
+    }
+}
+
+fn sh(line: &str) -> Result<(), String> {
+    let done = Command::new("sh").args(["-c", line]).output().map_err(|error| error.to_string())?;
+    if done.status.success() { Ok(()) } else { Err(format!("{line}: {}", String::from_utf8_lossy(&done.stderr))) }
+}
+
+/// Two ends of a pair, up, without offloads.
+fn pair(one: &str, other: &str) {
+    sh(&format!("ip link add {one} type veth peer name {other}")).unwrap();
+    for end in [one, other] {
+        sys::switch_offloads_off(end).unwrap();
+        sh(&format!("ip link set {end} addrgenmode none up")).unwrap();
+    }
+}
+
+/// Frames by their numbers, as `bytes` says how long: of a type for experiments (IEEE 802, 0x88b5), or tagged as of VLAN 7.
+struct Sender {
+    socket: PacketSocket,
+    pool: Pool,
+    batch: Vec<FrameId>,
+}
+
+impl Sender {
+    fn new(interface: &str, sending: Sending) -> Sender {
+        let socket = PacketSocket::open(interface, 64, sending).unwrap();
+        assert_eq!(socket.sending(), sending);
+        Sender { socket, pool: Pool::new(BATCH as u32, Pool::slot_for(9000)), batch: Vec::new() }
+    }
+
+    fn send(&mut self, numbers: Range<u32>, bytes: impl Fn(u32) -> usize) -> io::Result<usize> {
+        for number in numbers {
+            let (slot, bytes) = (self.pool.take().unwrap(), bytes(number));
+            let room = &mut self.pool.room(&slot)[..bytes];
+            room.fill(0);
+            room[..6].copy_from_slice(&[2, 0, 0, 0, 0, 2]);
+            room[12..14].copy_from_slice(&if bytes > 1514 { [0x81, 0] } else { [0x88, 0xb5] });
+            room[14..16].copy_from_slice(&[0, 7]);
+            room[16..20].copy_from_slice(&number.to_be_bytes());
+            self.pool.set_len(&slot, bytes);
+            self.batch.push(slot);
+        }
+        let refused = self.socket.send(&self.pool, &self.batch);
+        self.batch.drain(..).for_each(|slot| self.pool.give(slot));
+        refused
+    }
+
+    /// Batches of frames of 100 bytes; says how many were refused.
+    fn flood(&mut self, numbers: Range<u32>) -> usize {
+        let each = BATCH as u32;
+        numbers.step_by(BATCH).map(|first| self.send(first..first + each, |_| 100).unwrap()).sum()
+    }
+}
+
+/// The numbers of the frames that come until none does for a twentieth of a second.
+fn received(socket: &mut PacketSocket) -> Vec<u32> {
+    let mut pool = Pool::new(BATCH as u32, Pool::slot_for(9000));
+    let (mut batch, mut numbers) = (Vec::with_capacity(BATCH), Vec::new());
+    let mut quiet = 0;
+    while quiet < 10 {
+        socket.recv(&mut pool, &mut batch).unwrap();
+        quiet = if batch.is_empty() { quiet + 1 } else { 0 };
+        for slot in batch.drain(..) {
+            numbers.push(u32::from_be_bytes(pool.frame(&slot)[16..20].try_into().unwrap()));
+            pool.give(slot);
+        }
+        if quiet > 0 {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    numbers
+}
+
+#[test]
+fn frames_arrive_in_order_whichever_way_each_of_them_goes() {
+    in_namespace(|| {
+        pair("out", "right");
+        let mut right = PacketSocket::open("right", 4096, Sending::Packet).unwrap();
+        for sending in BOTH {
+            let mut out = Sender::new("out", sending);
+            // The longest of its MTU; one with a tag beyond that, which only the packet socket may send; one that is too long.
+            let bytes = |number| match number % 8 {
+                3 => 1514,
+                5 => 1518,
+                7 => 1519,
+                number => 60 + 100 * number as usize,
+            };
+            assert_eq!(out.send(0..64, bytes).unwrap(), 8, "{sending:?}");
+            assert_eq!(
+                received(&mut right),
+                (0..64).filter(|number| number % 8 != 7).collect::<Vec<_>>(),
+                "{sending:?}"
+            );
+            for first in (0..6400).step_by(3200) {
+                assert_eq!(out.flood(first..first + 3200), 0, "{sending:?}");
+                assert_eq!(received(&mut right), (first..first + 3200).collect::<Vec<_>>(), "{sending:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
+    in_namespace(|| {
+        pair("out", "xdproom");
+        if let Err(why) = only_we_run("xdproom") {
+            return eprintln!("skipped: {why}");
+        }
+        let mut right = PacketSocket::open("xdproom", 8192, Sending::Packet).unwrap();
+        for sending in BOTH {
+            let mut out = Sender::new("out", sending);
+            // More are refused, time and again, than there are places, so that none is lost or given out twice.
+            for first in [0, 10_000, 20_000, 30_000] {
+                let refused = out.flood(first..first + 3840);
+                let arrived = received(&mut right);
+                assert!(refused > 2 * ROOM, "{sending:?}: {refused}");
+                assert_eq!(arrived.len() + refused, 3840, "{sending:?}");
+                assert!(arrived.is_sorted() && arrived.iter().all(|number| (first..first + 3840).contains(number)));
+                // What found no room is gone: only what is sent now arrives.
+                assert_eq!(out.send(7..9, |_| 100).unwrap(), 0, "{sending:?}");
+                assert_eq!(received(&mut right), [7, 8], "{sending:?}");
+            }
+            let Ok(xdp) = &mut out.socket.xdp else { continue };
+            assert_eq!(xdp.send(std::iter::empty()).unwrap(), Sent::default());
+            xdp.free.sort_unstable();
+            xdp.free.dedup();
+            assert_eq!(xdp.free.len(), ROOM, "places are lost, or given out twice");
+        }
+    });
+}
+
+/// Nothing reads the other end of the pair, `peer`, before this thread sleeps: the kernel does so in a thread of its own, on the
+/// one processor on which this thread comes first. An end with a qdisc says that it has no room, instead of dropping.
+fn only_we_run(peer: &str) -> Result<(), String> {
+    const GRO_ON: u32 = 0x2c;
+    sh("tc qdisc add dev out root pfifo limit 100")?;
+    // It reads by NAPI only with generic-receive-offload (drivers/net/veth.c).
+    sys::ethtool(peer, GRO_ON, 1).map_err(|error| error.to_string())?;
+    sh(&format!("unshare --mount sh -c 'mount -t sysfs none /sys && echo 1 > /sys/class/net/{peer}/threaded'"))?;
+    let names = fs::read_dir("/proc").map_err(|error| error.to_string())?.flatten().filter_map(|entry| {
+        let name = fs::read_to_string(entry.path().join("comm")).ok()?;
+        name.starts_with(&format!("napi/{peer}-")).then(|| entry.file_name().to_str()?.parse().ok())?
+    });
+    let mut one = CpuSet::new();
+    let allowed = sched_getaffinity(None).map_err(|error| error.to_string())?;
+    (0..CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu)).into_iter().for_each(|cpu| one.set(cpu));
+    let threads: Vec<Option<Pid>> = names.map(Pid::from_raw).chain([None]).collect();
+    if threads.len() < 2 {
+        return Err("the kernel has no thread for an interface".to_string());
+    }
+    threads.into_iter().try_for_each(|thread| sched_setaffinity(thread, &one)).map_err(|error| error.to_string())?;
+    sys::come_first(1).map_err(|error| error.to_string())
+}
+
+#[test]
+fn what_is_sent_while_an_interface_is_down_is_refused_and_never_sent() {
+    in_namespace(|| {
+        pair("out", "right");
+        let mut right = PacketSocket::open("right", 4096, Sending::Packet).unwrap();
+        for sending in BOTH {
+            let mut out = Sender::new("out", sending);
+            // Without a carrier each is dropped on its own; an interface that is down takes none.
+            for (down, up) in [("right down", "right up"), ("out down", "out up")] {
+                sh(&format!("ip link set {down}")).unwrap();
+                for first in [0, 64, 128] {
+                    assert_eq!(out.send(first..first + 64, |_| 100).unwrap(), 64, "{sending:?}, {down}");
+                }
+                sh(&format!("ip link set {up}")).unwrap();
+                assert_eq!(out.send(500..564, |_| 100).unwrap(), 0, "{sending:?}, {up}");
+                assert_eq!(received(&mut right), (500..564).collect::<Vec<_>>(), "{sending:?}, {up}");
+            }
+            sh("ip link set out name renamed; ip link set renamed name out").unwrap();
+            assert_eq!(out.send(0..1, |_| 100).unwrap(), 0, "{sending:?}");
+            assert_eq!(received(&mut right), [0]);
+        }
+        let mut out = Sender::new("out", Sending::Xdp);
+        sh("ip link del out").unwrap();
+        let error = out.send(0..64, |_| 100).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENXIO), "{error}");
+    });
+}
+
+#[test]
+fn where_it_cannot_be_had_the_packet_socket_sends_and_says_why() {
+    in_namespace(|| {
+        pair("out", "right");
+        let open = |sending| PacketSocket::open("out", 64, sending);
+        let (first, second) = (open(Sending::Auto).unwrap(), open(Sending::Auto).unwrap());
+        assert_eq!((first.sending(), second.sending()), (Sending::Xdp, Sending::Packet));
+        assert_eq!(first.why_not_xdp().map(io::Error::raw_os_error), None);
+        assert_eq!(second.why_not_xdp().and_then(io::Error::raw_os_error), Some(libc::EBUSY));
+        assert_eq!(open(Sending::Xdp).unwrap_err().raw_os_error(), Some(libc::EBUSY));
+        assert!(open(Sending::Packet).unwrap().why_not_xdp().is_none());
+        drop(first);
+        open(Sending::Xdp).unwrap();
+        sh("ip link set out mtu 4083; ip link set right mtu 4083").unwrap();
+        assert!(open(Sending::Xdp).unwrap_err().to_string().contains("4097 bytes do not fit the 4096 of a page"));
+        let giant = open(Sending::Auto).unwrap();
+        assert_eq!(
+            (giant.sending(), giant.why_not_xdp().map(io::Error::kind)),
+            (Sending::Packet, Some(io::ErrorKind::Unsupported))
+        );
+        // The loopback is no veth: nobody measured it there.
+        let other = PacketSocket::open("lo", 64, Sending::Auto).unwrap();
+        assert!(other.sending() == Sending::Packet && other.why_not_xdp().is_none());
+    });
+}
