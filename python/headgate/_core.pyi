@@ -161,6 +161,7 @@ class Gateway:
         *,
         overheads: tuple[int, int] = ...,
         offloads_off: bool = False,
+        send: str = "auto",
         seed: int = 1,
     ) -> Self: ...
     @property

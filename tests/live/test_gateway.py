@@ -135,6 +135,17 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gatew
     running.process.wait()
     assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]
     fresh = gateway("--rate", "1Mbit/s")
+    # Nor does the queue by which AF_XDP sends.
+    assert not any("AF_XDP" in line for line in fresh.heard)
+    beside = subprocess.run(
+        roads.words(roads.middle, *GATEWAY, "--in", "in", "--out", "out", "--rate", "1Mbit/s", "--send", "xdp"),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert beside.returncode == 1
+    assert beside.stderr == "error: in: no AF_XDP: another AF_XDP socket has its first queue\n"
     assert "gateway, " in fresh.end(signal.SIGINT)
 
 
@@ -196,6 +207,7 @@ def test_a_direction_of_which_nothing_says_how_fast_it_is_passes_packets_as_they
     assert (found.up.rate_bps, found.up.qdiscs, found.overheads) == (1e6, ["sfb"], (24, 0))
     assert found.down.rate_bps == 100e9
     assert found.down.qdiscs == ["droptail"]
+    assert found.send == "auto"
 
 
 def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path):
@@ -221,6 +233,7 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
         ({**BOTH, "rate": "quick"}, "`--rate`: expected a rate"),
         ({**BOTH, "rate": True}, "`rate`: expected a text, found True"),
         ({**BOTH, "rate": "1Mbit/s", "seed": "one"}, "`seed`: expected a whole number"),
+        ({**BOTH, "rate": "1Mbit/s", "send": "xpd"}, "expected auto, packet, xdp, found 'xpd'; did you mean xdp?"),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dscp"]}, "expected NAME:KEY=VALUE,KEY=VALUE, found 'dscp'"),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dcsp=ef"]}, "dcsp"),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:label=tcp"]}, "packets on a wire have none"),

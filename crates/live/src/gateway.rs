@@ -23,6 +23,8 @@ pub struct GatewaySettings {
     pub ways: [OneWay; 2],
     /// Switch the offloads of both interfaces off. They stay off.
     pub offloads_off: bool,
+    /// By what frames go out.
+    pub sending: Sending,
     /// The seed of all chance.
     pub seed: u64,
 }
@@ -49,15 +51,17 @@ impl Gateway {
     /// `InvalidInput` if an interface will not do, or a discipline, with what to do about it; `PermissionDenied` without
     /// `CAP_NET_RAW`; else what the system says.
     pub fn open(settings: GatewaySettings) -> io::Result<Gateway> {
-        let GatewaySettings { interfaces, mut ways, offloads_off, seed } = settings;
+        let GatewaySettings { interfaces, mut ways, offloads_off, sending, seed } = settings;
         let found = [check(&interfaces[0])?, check(&interfaces[1])?];
         agree(&found)?;
         if offloads_off {
             interfaces.iter().try_for_each(|name| without_offloads(name))?;
         }
-        let notes = found.iter().flat_map(notes).collect();
         let [a, b] = &interfaces;
-        let (a, b) = (open(a)?, open(b)?);
+        let (a, b) = (open(a, sending)?, open(b, sending)?);
+        let mut notes: Vec<String> = found.iter().flat_map(notes).collect();
+        let slower = [&a, &b].into_iter().filter_map(PacketSocket::why_not_xdp);
+        notes.extend(slower.map(|why| format!("{why}; frames go out by a packet socket, which is slower")));
         ways.iter_mut().for_each(|way| way.mtu = a.mtu().max(b.mtu()));
         let running = Running::start("gateway", Monotonic::new(), move |clock| {
             let [forth, back] = &ways;
@@ -187,8 +191,8 @@ fn without_offloads(name: &str) -> io::Result<()> {
     switch_offloads_off(name).map_err(explained)
 }
 
-fn open(name: &str) -> io::Result<PacketSocket> {
-    PacketSocket::open(name, PacketSocket::RING, Sending::Auto).map_err(|error| match error.kind() {
+fn open(name: &str, sending: Sending) -> io::Result<PacketSocket> {
+    PacketSocket::open(name, PacketSocket::RING, sending).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             let what = "a gateway needs CAP_NET_RAW: be root, or give it that capability";
             io::Error::new(io::ErrorKind::PermissionDenied, what)

@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use headgate_live::io::Sending;
 use headgate_live::{Gateway as Running, GatewaySettings, OneWay};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,10 +26,11 @@ impl Gateway {
 #[pymethods]
 impl Gateway {
     /// Forwards between two interfaces. Each direction, up from the first to the second and down back, is that of its
-    /// scenario's first link, forward, with its first discipline; `overheads` are bytes a packet. Raises `ValueError` if an
-    /// interface or a discipline will not do.
+    /// scenario's first link, forward, with its first discipline; `overheads` are bytes a packet; `send` is by what frames go
+    /// out: `packet`, `xdp`, or `auto`. Raises `ValueError` if an interface or a discipline will not do.
     #[new]
-    #[pyo3(signature = (interfaces, up, down, *, overheads=(0, 0), offloads_off=false, seed=1))]
+    #[pyo3(signature = (interfaces, up, down, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
         interfaces: (String, String),
@@ -36,10 +38,12 @@ impl Gateway {
         down: &Scenario,
         overheads: (i32, i32),
         offloads_off: bool,
+        send: &str,
         seed: u64,
     ) -> PyResult<Gateway> {
+        let sending = sending(send)?;
         let ways = ways(up, down, overheads);
-        let settings = GatewaySettings { interfaces: interfaces.into(), ways, offloads_off, seed };
+        let settings = GatewaySettings { interfaces: interfaces.into(), ways, offloads_off, sending, seed };
         let opened = py.detach(|| Running::open(settings)).map_err(raised)?;
         Ok(Gateway(Mutex::new(opened)))
     }
@@ -84,6 +88,15 @@ impl Gateway {
 
 fn ways(up: &Scenario, down: &Scenario, overheads: (i32, i32)) -> [OneWay; 2] {
     [OneWay::of(&up.0, overheads.0), OneWay::of(&down.0, overheads.1)]
+}
+
+fn sending(name: &str) -> PyResult<Sending> {
+    match name {
+        "auto" => Ok(Sending::Auto),
+        "packet" => Ok(Sending::Packet),
+        "xdp" => Ok(Sending::Xdp),
+        _ => Err(PyValueError::new_err(format!("`send`: expected auto, packet or xdp, found {name:?}"))),
+    }
 }
 
 /// What a user can put right is a `ValueError`.

@@ -58,6 +58,7 @@ def open_gateway(settings: Settings) -> _core.Gateway:
             settings.down,
             overheads=settings.overheads,
             offloads_off=settings.offloads_off,
+            send=settings.send,
             seed=settings.seed,
         )
     except ValueError as error:
@@ -114,7 +115,7 @@ class Reload:
         try:
             found = self._load()
             if found.fixed != self._settings.fixed:
-                raise UsageError("in, out, metrics, offloads-off and seed hold until the gateway ends")
+                raise UsageError("in, out, metrics, offloads-off, send and seed hold until the gateway ends")
             self._gateway.refit(found.up, found.down, overheads=found.overheads)
         except (UsageError, ValueError) as error:
             self._tell(f"error: {error}\nthe settings stay as they were")

@@ -38,6 +38,12 @@ def gateway(
     offloads_off: Annotated[
         bool | None, typer.Option("--offloads-off", help="Switch the offloads of both interfaces off; they stay off.")
     ] = None,
+    send: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help="By what frames go out: packet, xdp, or auto, which is xdp on veth (default auto)."
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The seed of all chance (default 1).")] = None,
     view: Annotated[bool, typer.Option("--view", help="Show the gateway in the terminal meanwhile.")] = False,
 ) -> None:
@@ -63,6 +69,7 @@ def gateway(
         "flow": flow,
         "metrics": metrics,
         "offloads-off": offloads_off,
+        "send": send,
         "seed": seed,
     }
 

@@ -20,7 +20,10 @@ UNSHAPED = "100Gbit/s"
 OF_WHAT_IS_SLOW = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
 
 #: Keys that hold until the gateway ends, with what each takes.
-FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "seed": int}
+FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": str, "seed": int}
+
+#: By what frames go out.
+SENDS = ("auto", "packet", "xdp")
 
 #: All keys of a file, besides the tables headed [[class]]; called as the options are.
 KEYS = (*FIXED, "flow", "class", *(f"{way}{option.name}" for way in ("", "up-", "down-") for option in OPTIONS))
@@ -35,12 +38,13 @@ class Settings(NamedTuple):
     overheads: tuple[int, int]
     metrics: str | None
     offloads_off: bool
+    send: str
     seed: int
 
     @property
     def fixed(self) -> tuple[object, ...]:
         """What cannot change while the gateway runs."""
-        return (self.interfaces, self.metrics, self.offloads_off, self.seed)
+        return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed)
 
 
 def load(said: Mapping[str, Any], config: Path | None) -> Settings:
@@ -82,11 +86,15 @@ def settings(said: Mapping[str, Any]) -> Settings:
     given = {key: _text(key, value) for key, value in said.items() if key not in (*FIXED, "flow", "class")}
     if not any(paced(way, given) for way in WAYS):
         raise UsageError("how fast is it to be? Give --rate, as in --rate 100Mbit/s, or --up-rate or --down-rate")
+    if (send := said.get("send", "auto")) not in SENDS:
+        near = _core.nearest(send, SENDS)
+        guess = f"; did you mean {near}?" if near else ""
+        raise UsageError(f"`send`: expected {', '.join(SENDS)}, found {send!r}{guess}")
     text = options.TEXT + classes(said.get("flow"), said.get("class", []))
     each = {way: of_way(way, given) for way in WAYS}
     up, down = (options.scenario(way, each[way], text) for way in WAYS)
     overheads = (options.overhead("up", each["up"]), options.overhead("down", each["down"]))
-    fixed = said.get("metrics"), said.get("offloads-off", False), said.get("seed", 1)
+    fixed = said.get("metrics"), said.get("offloads-off", False), said.get("send", "auto"), said.get("seed", 1)
     return Settings((said["in"], said["out"]), up, down, overheads, *fixed)
 
 

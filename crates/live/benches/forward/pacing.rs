@@ -31,8 +31,8 @@ fn pacing(mbit: u64, urgent: bool) {
     in_namespace(|| {
         veth("left", "in");
         veth("out", "right");
-        let [a, b, mut left] =
-            ["in", "out", "left"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).expect("it was just made"));
+        let [a, b, mut left] = ["in", "out", "left"]
+            .map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).expect("it was just made"));
         let direction = Direction::new(mbit, 1, 2000, "droptail");
         let time = direction.simplex.rate.transmit(1250);
         let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));

@@ -33,11 +33,12 @@ const FLOWS: u16 = 16;
 const QDISCS: [&str; 3] = ["droptail", "sfb", "faba"];
 const SIZES: [usize; 2] = [64, 1500];
 
-/// Twelve cells and their bare loops, then what the loops cost by themselves.
+/// Eighteen cells and their bare loops, then what the loops cost by themselves. The last column is relative to the bare loop over
+/// packet sockets alone.
 pub fn table() {
     println!(
-        "{:<16} {:>6} {:>10} {:>11} {:>11} {:>8} {:>8} {:>15}",
-        "ends", "bytes", "", "ns/packet", "packets/s", "Gbit/s", "of bare", "half of rounds"
+        "{:<16} {:>6} {:>10} {:>11} {:>11} {:>8} {:>8} {:>15} {:>10}",
+        "ends", "bytes", "", "ns/packet", "packets/s", "Gbit/s", "of bare", "half of rounds", "of sockets"
     );
     SIZES.into_iter().for_each(tun);
     SIZES.into_iter().for_each(sockets);
@@ -51,7 +52,7 @@ fn alone(name: &str, bytes: usize, flows: u16) {
     let frames: Vec<_> = (0..flows).map(|flow| packet(5000 + flow, bytes, Ecn::NotEct, 0)).collect();
     let left = Arc::new(AtomicU64::new(0));
     let end = |frames: &[Vec<u8>]| Copied { frames: frames.to_vec(), next: 0, left: Arc::clone(&left) };
-    compare(name, bytes, (end(&frames), end(&[])), || left.store(SLICE, Ordering::Release));
+    compare(bytes, vec![(name, end(&frames), end(&[]))], |_| left.store(SLICE, Ordering::Release));
 }
 
 /// An end without a kernel.
@@ -112,21 +113,28 @@ fn tun(bytes: usize) {
     let ((a, senders), (b, _receiver)) = (end(1), end(2));
     senders.iter().for_each(|sender| sender.connect("10.77.0.2:9").expect("there is a way to it"));
     let data = vec![0; bytes - 28];
-    let fill = || {
+    let fill = |_| {
         for sender in senders.iter().cycle().take(SLICE as usize) {
             sender.send(&data).expect("the device has room");
         }
     };
-    compare("TUN", bytes, (a, b), fill);
+    compare(bytes, vec![("TUN", a, b)], fill);
 }
 
-/// Frames that a packet socket writes.
+/// Frames that a packet socket writes: through packet sockets, which send by themselves or by AF_XDP.
 fn sockets(bytes: usize) {
     in_namespace(|| {
-        veth("left", "in");
-        veth("out", "right");
-        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).expect("it was just made"));
-        let mut socket = PacketSocket::open("left", 64, Sending::Auto).expect("it was just made");
+        let (mut pairs, mut sources) = (Vec::new(), Vec::new());
+        for (n, (name, sending)) in
+            [("packet sockets", Sending::Packet), ("AF_XDP out", Sending::Xdp)].iter().enumerate()
+        {
+            let [left, near, far, right] = ["left", "in", "out", "right"].map(|end| format!("{end}{n}"));
+            veth(&left, &near);
+            veth(&far, &right);
+            let open = |name: &str, frames| PacketSocket::open(name, frames, *sending).expect("it was just made");
+            pairs.push((*name, open(&near, PacketSocket::RING), open(&far, PacketSocket::RING)));
+            sources.push(open(&left, 64));
+        }
         let mut pool = Pool::new(u32::from(FLOWS), Pool::SLOT);
         let batch: Vec<_> = (0..FLOWS).filter_map(|_| pool.take()).collect();
         for (flow, slot) in batch.iter().enumerate() {
@@ -135,12 +143,12 @@ fn sockets(bytes: usize) {
             pool.room(slot)[..frame.len()].copy_from_slice(&frame);
             pool.set_len(slot, frame.len());
         }
-        let fill = || {
+        let fill = |pair: usize| {
             for _ in 0..SLICE / u64::from(FLOWS) {
-                socket.send(&pool, &batch).expect("the interface is there");
+                sources[pair].send(&pool, &batch).expect("the interface is there");
             }
         };
-        compare("packet sockets", bytes, (a, b), fill);
+        compare(bytes, pairs, fill);
     })
     .expect("a namespace can be made here");
 }
@@ -262,47 +270,66 @@ impl<A: Io, B: Io> Turns for Bare<A, B> {
     }
 }
 
-/// The bare loop and the forwarder with each discipline, in turns.
-fn compare<A: Io + 'static, B: Io + 'static>(name: &str, bytes: usize, (a, b): (A, B), fill: impl FnMut() + Send) {
+/// Over each pair of ends the bare loop and the forwarder with each discipline, all of them in turns.
+fn compare<A, B>(bytes: usize, pairs: Vec<(&str, A, B)>, fill: impl FnMut(usize) + Send)
+where
+    A: Io + 'static,
+    B: Io + 'static,
+{
+    let names: Vec<_> = pairs.iter().map(|pair| pair.0.to_string()).collect();
+    let mut loops: Vec<_> = pairs
+        .into_iter()
+        .enumerate()
+        .flat_map(|(pair, (_, a, b))| each(a, b).map(move |turns| (pair, turns)))
+        .collect();
+    let costs = filled_elsewhere(fill, |fill| rounds(&mut loops, fill));
+    let rows = 1 + QDISCS.len();
+    let ratios = |n: usize, bare: usize| quartiles(costs[bare].iter().zip(&costs[n]).map(|(b, c)| b / c).collect());
+    for n in 0..costs.len() {
+        let (name, who) = (&names[n / rows], (n % rows).checked_sub(1).map_or("bare", |n| QDISCS[n]));
+        let ([_, cost, _], [low, ratio, high]) = (quartiles(costs[n].clone()), ratios(n, n / rows * rows));
+        let (rate, gbit) = (1e9 / cost, bytes as f64 * 8.0 / cost);
+        let spread = format!("{low:.2} to {high:.2}");
+        let first = if names.len() > 1 { format!("{:.3}", ratios(n, 0)[1]) } else { String::new() };
+        println!(
+            "{name:<16} {bytes:>6} {who:>10} {cost:>11.0} {rate:>11.0} {gbit:>8.2} {ratio:>8.3} {spread:>15} {first:>10}"
+        );
+    }
+}
+
+/// A loop, and the clock that stands still while it is not its turn.
+type Turn = (Box<dyn Turns>, Awake);
+
+/// The bare loop and the forwarder with each discipline between two ends.
+fn each<A: Io + 'static, B: Io + 'static>(a: A, b: B) -> impl Iterator<Item = Turn> {
     let (a, b) = (Rc::new(RefCell::new(a)), Rc::new(RefCell::new(b)));
     let layer = a.borrow().layer();
-    let bare: Box<dyn Turns> = Box::new(Bare::new(Shared::new(&a), Shared::new(&b)));
-    let mut loops = vec![(bare, Awake::new())];
-    for qdisc in QDISCS {
+    let bare: Turn = (Box::new(Bare::new(Shared::new(&a), Shared::new(&b))), Awake::new());
+    let forwarders = QDISCS.into_iter().map(move |qdisc| -> Turn {
         // A terabit a second: faster than any loop, so that none waits for its link.
         let direction = Direction::new(1_000_000, 0, 1000, qdisc);
         let lanes = ["forward", "reverse"].map(|label| direction.lane(layer, label));
         let clock = Awake::new();
-        let forwarder = Forwarder::new(Shared::new(&a), Shared::new(&b), lanes, clock.clone());
-        loops.push((Box::new(forwarder), clock));
-    }
-    let costs = filled_elsewhere(fill, |fill| rounds(&mut loops, fill));
-    let ratios = |costs: &[f64], bare: &[f64]| bare.iter().zip(costs).map(|(bare, cost)| bare / cost).collect();
-    let ratios: Vec<Vec<f64>> = costs.iter().map(|each| ratios(each, &costs[0])).collect();
-    for (n, (costs, ratios)) in costs.into_iter().zip(ratios).enumerate() {
-        let who = n.checked_sub(1).map_or("bare", |n| QDISCS[n]);
-        let ([_, cost, _], [low, ratio, high]) = (quartiles(costs), quartiles(ratios));
-        let (rate, gbit) = (1e9 / cost, bytes as f64 * 8.0 / cost);
-        let spread = format!("{low:.2} to {high:.2}");
-        println!("{name:<16} {bytes:>6} {who:>10} {cost:>11.0} {rate:>11.0} {gbit:>8.2} {ratio:>8.3} {spread:>15}");
-    }
+        (Box::new(Forwarder::new(Shared::new(&a), Shared::new(&b), lanes, clock.clone())), clock)
+    });
+    std::iter::once(bare).chain(forwarders)
 }
 
-/// Does `job` on one core; what it is given does `fill` on another, and waits for it.
-fn filled_elsewhere<T>(mut fill: impl FnMut() + Send, job: impl FnOnce(&mut dyn FnMut()) -> T) -> T {
+/// Does `job` on one core; what it is given does `fill` for one of the pairs on another, and waits for it.
+fn filled_elsewhere<T>(mut fill: impl FnMut(usize) + Send, job: impl FnOnce(&mut dyn FnMut(usize)) -> T) -> T {
     let ((ask, asked), (tell, told)) = (sync_channel(0), sync_channel(0));
     let allowed = sched_getaffinity(None).expect("a thread may ask where it runs");
     let done = thread::scope(|scope| {
         scope.spawn(move || {
             stay_on(&allowed, 0);
-            for () in asked {
-                fill();
+            for pair in asked {
+                fill(pair);
                 tell.send(()).expect("somebody waits for it");
             }
         });
         stay_on(&allowed, 1);
-        let done = job(&mut || {
-            ask.send(()).expect("the thread goes on");
+        let done = job(&mut |pair| {
+            ask.send(pair).expect("the thread goes on");
             told.recv().expect("the thread goes on");
         });
         drop(ask);
@@ -321,14 +348,14 @@ fn stay_on(allowed: &CpuSet, number: usize) {
 }
 
 /// What each of the loops costs in each round, in nanoseconds of CPU time for a packet.
-fn rounds(loops: &mut [(Box<dyn Turns>, Awake)], fill: &mut dyn FnMut()) -> Vec<Vec<f64>> {
+fn rounds(loops: &mut [(usize, Turn)], fill: &mut dyn FnMut(usize)) -> Vec<Vec<f64>> {
     let mut costs = vec![Vec::with_capacity(ROUNDS); loops.len()];
     for round in 0..ROUNDS {
         for step in 0..loops.len() {
             // Another one first each time: whoever comes behind whom is no advantage.
             let n = (round + step) % loops.len();
-            fill();
-            let (turns, clock) = &mut loops[n];
+            let (pair, (turns, clock)) = &mut loops[n];
+            fill(*pair);
             clock.go_on();
             costs[n].push(drained(&mut **turns));
             clock.stop();

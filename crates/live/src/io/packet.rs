@@ -208,10 +208,21 @@ fn xdp(interface: &str, index: i32, mtu: usize, sending: Sending) -> io::Result<
     if !wanted {
         return Ok(Err(None));
     }
-    match XdpSender::open(index as u32, mtu) {
+    match XdpSender::open(index as u32, mtu).map_err(|error| without_xdp(interface, &error)) {
         Err(error) if sending == Sending::Xdp => Err(error),
         opened => Ok(opened.map_err(Some)),
     }
+}
+
+/// What the system's word means for whoever wanted AF_XDP there.
+fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
+    let why = match error.raw_os_error() {
+        Some(libc::EBUSY) => "another AF_XDP socket has its first queue".to_string(),
+        Some(libc::EAFNOSUPPORT) => "this kernel has none (CONFIG_XDP_SOCKETS)".to_string(),
+        Some(libc::ENOBUFS) => "too little memory may be locked (ulimit -l)".to_string(),
+        _ => error.to_string(),
+    };
+    io::Error::new(error.kind(), format!("{interface}: no AF_XDP: {why}"))
 }
 
 /// Copies a frame, with its VLAN tag where the kernel had taken it out and its checksum where it had left that to a card; says

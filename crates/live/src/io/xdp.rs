@@ -7,14 +7,15 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::Duration;
 
+use headgate_core::Span;
+use rustix::event::poll;
 use rustix::io::Errno;
 use rustix::net::xdp::{SocketAddrXdp, SocketAddrXdpFlags, XdpRingOffset, XdpUmemReg, XdpUmemRegFlags};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with, sockopt};
 
 use super::mapping::Mapping;
+use crate::clock::timespec;
 
 /// Frames that one call sends. The kernel takes 32 of them at most (`TX_BATCH_SIZE` in Linux' net/xdp/xsk.c; 16 before 5.11).
 const AT_ONCE: usize = 32;
@@ -192,7 +193,7 @@ impl XdpSender {
 fn bound(socket: &OwnedFd, address: &SocketAddrXdp) -> io::Result<()> {
     for _ in 0..20 {
         match bind(socket, address) {
-            Err(Errno::BUSY) => thread::sleep(Duration::from_millis(5)),
+            Err(Errno::BUSY) => drop(poll(&mut [], Some(&timespec(Span::from_millis(5))))),
             bound => return bound.map_err(io::Error::from),
         }
     }
