@@ -86,7 +86,7 @@ fn rfc() -> TcpGroup {
         initial_window: 10,
         // RFC 5681, 3.1: arbitrarily high.
         initial_ssthresh: None,
-        // RFC 5681, 4.2: below 500 ms; 100 ms is our choice.
+        // RFC 5681, 4.2: within 500 ms; 100 ms is our choice.
         delayed_ack: Some(Span::from_millis(100)),
         // RFC 6298, 2: both 1 s; at least 60 s if there is a maximum.
         initial_rto: Span::from_secs(1),

@@ -161,7 +161,7 @@ pub type Blocks = [Block; 3];
 pub struct Options {
     /// Selective acknowledgements.
     pub blocks: Option<Blocks>,
-    /// A one-way delay (RFC 6817, section 2.4.1).
+    /// A one-way delay (RFC 6817, section 2.3).
     pub delay: Option<Span>,
 }
 

@@ -93,8 +93,7 @@ impl<T> FqCodel<T> {
         !self.config.limit.holds(held) || self.config.memory_limit.is_some_and(|most| held.bytes > most.0)
     }
 
-    /// Drops half of the fattest queue from its head, up to a batch: finding it is paid for by many drops, and the newest
-    /// packets are the last that its sender will miss (section 4.1).
+    /// Drops half of the fattest queue from its head, up to a batch: finding it is paid for by many drops (section 4.1).
     #[cold]
     fn cut(&mut self, cx: &mut Cx<'_, T>) {
         let Some(queue) = self.flows.fattest() else { return };

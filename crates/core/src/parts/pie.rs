@@ -135,7 +135,7 @@ impl Pie {
             self.departures.left(packet, bytes, now);
         } else {
             // The pseudocode keeps the last packet's delay while nothing waits: one long wait before a silence would drive
-            // the probability to 1 all through it. An empty queue has no delay, as by Little's law (section 4.2).
+            // the probability to 1 all through it. An empty queue has no delay, as by Little's law (section 4.3).
             self.delay = if bytes == 0 { 0.0 } else { waited.as_secs_f64() };
         }
     }

@@ -10,7 +10,7 @@ use headgate_core::{Span, Time};
 use headgate_scenario::Plan;
 
 /// A rate is down at its fair share if it exceeds it by no more than a tenth: what the delta-fair convergence time of
-/// RFC 5166, section 2.3, asks of two flows for a delta of 0.1.
+/// RFC 5166, section 2.3.3, asks of two flows for a delta of 0.1.
 pub const SLACK: f64 = 1.1;
 
 /// Rates are looked at over this long: shorter, and a gap between two packets would pass for a response.

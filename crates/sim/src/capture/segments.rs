@@ -1,6 +1,6 @@
 //! What simulated segments look like on the wire: bytes in place of segments, flags, options.
 //!
-//! Both ends begin at sequence number 0, so that the first byte of data is number 1 (RFC 9293, section 3.4.1).
+//! Both ends begin at sequence number 0, so that the first byte of data is number 1 (RFC 9293, section 3.1).
 
 use etherparse::{TcpHeader, TcpOptions};
 

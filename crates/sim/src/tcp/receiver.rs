@@ -19,7 +19,7 @@ pub struct Reply {
     pub ace: u8,
     /// Selective acknowledgements, if anything beyond `ack` has arrived; with RACK, first of all what arrived twice.
     pub blocks: Option<Blocks>,
-    /// The one-way delay of the segment that arrived last, for senders that go by it (RFC 6817, section 2.4.1).
+    /// The one-way delay of the segment that arrived last, for senders that go by it (RFC 6817, section 2.3).
     pub delay: Option<Span>,
 }
 

@@ -169,7 +169,7 @@ fn a_loss_in_a_window_that_was_halved_for_a_mark_does_not_halve_it_again() {
 
 #[test]
 fn a_loss_after_a_mark_halves_the_window_where_the_mark_lowered_it_by_little() {
-    // RFC 9331, section 4.3; RFC 8257, section 3.4.
+    // RFC 9331, section 4.3; RFC 8257, section 3.5.
     for cc in [Cc::Dctcp, Cc::Prague] {
         let mut host = Host::started(avoiding(cc, 16));
         assert_eq!(host.echo(1), "");

@@ -75,7 +75,7 @@ fn the_first_mark_halves_the_window_and_later_ones_lower_it_by_half_the_average(
 
 #[test]
 fn a_loss_halves_the_window_whatever_was_marked() {
-    // RFC 8257, section 3.4; RFC 9331, section 4.3.
+    // RFC 8257, section 3.5; RFC 9331, section 4.3.
     for cc in [Cc::Dctcp, Cc::Prague] {
         let mut host = Host::started(avoiding(cc, 10));
         assert_eq!(host.sack(0, &[(1, 4)]), "0r");

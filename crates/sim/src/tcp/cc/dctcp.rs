@@ -3,8 +3,8 @@
 //! S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, *Data Center TCP (DCTCP)*, RFC 8257, 2017;
 //! M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010.
 //!
-//! The receiver's part, an echo that mirrors the marks (section 3.2), is the receiver's. Windows grow as Reno's, and a
-//! loss is acted upon as Reno does (section 3.4).
+//! The receiver's part, an echo that mirrors the marks (section 3.2), is the receiver's. Windows grow as Reno's (section
+//! 3.4), and a loss is acted upon as Reno does (section 3.5).
 
 use super::marking::Marking;
 use super::reno::Reno;

@@ -2,7 +2,7 @@
 
 use super::Acked;
 
-/// RFC 8257, section 4.1: the weight g of a new window in the average.
+/// RFC 8257, section 4.2: the weight g of a new window in the average.
 pub const GAIN: f64 = 1.0 / 16.0;
 
 /// DCTCP's alpha and the window of data that is being counted.
@@ -27,14 +27,14 @@ impl Marking {
         self.alpha
     }
 
-    /// Counts what `ack` tells of (steps 1 to 3); says whether a window of data has ended.
+    /// Counts what `ack` tells of (steps 1 to 4); says whether a window of data has ended.
     pub fn count(&mut self, ack: &Acked) -> bool {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
         ack.ack > self.end && self.delivered > 0
     }
 
-    /// Takes the window into the average and begins the next one (steps 4 to 8).
+    /// Takes the window into the average and begins the next one (steps 5 to 8).
     pub fn close(&mut self, ack: &Acked) {
         let part = f64::from(self.marked) / f64::from(self.delivered);
         self.alpha += GAIN * (part.min(1.0) - self.alpha);
