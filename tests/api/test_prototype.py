@@ -6,7 +6,9 @@ import pytest
 
 import headgate
 from headgate import Port, prototype
+from headgate.port import Packet
 from headgate.prototype import Discipline, LawBrokenError
+from headgate.runner import Failures
 from tests.conftest import SMALL
 
 # ruff: noqa: ARG002
@@ -71,7 +73,7 @@ def test_where_it_cannot_go_is_said(tmp_path):
     with pytest.raises(headgate.UsageError, match=r"Tail is written in Python .* could not run from itself"):
         headgate.run(SCENARIO, qdiscs=[Tail], out=tmp_path)
     with pytest.raises(headgate.UsageError, match="int is no discipline: derive it"):
-        headgate.run(SCENARIO, qdiscs=[int])
+        headgate.run(SCENARIO, qdiscs=[int])  # type: ignore[list-item]
     with pytest.raises(headgate.UsageError, match="two disciplines written in Python are called Tail"):
         headgate.run(SCENARIO, qdiscs=[Tail, type("Tail", (Coin,), {})])
     with pytest.raises(headgate.UsageError, match="registry is called red"):
@@ -80,13 +82,15 @@ def test_where_it_cannot_go_is_said(tmp_path):
 
 class Raises(Tail):
     def dequeue(self, cx):
-        return {}["nothing"] if cx.now_s > 1 else super().dequeue(cx)
+        return dict[str, Packet]()["nothing"] if cx.now_s > 1 else super().dequeue(cx)
 
 
 def test_an_exception_ends_the_run_with_its_traceback():
     with pytest.raises(headgate.RunFailedError, match="Raises with seed 1: 'nothing'") as raised:
         headgate.run(SCENARIO, qdiscs=[Raises], seeds=1)
-    (error,) = raised.value.__cause__.errors.values()
+    cause = raised.value.__cause__
+    assert isinstance(cause, Failures)
+    (error,) = cause.errors.values()
     assert isinstance(error, KeyError)
     frames = []
     trace = error.__traceback__
@@ -157,7 +161,7 @@ class Twice(Tail):
 
 class Makes(Tail):
     def dequeue(self, cx):
-        return prototype.Packet(99, 0, 1000, 0, "not-ect", 0.0)
+        return Packet(99, 0, 1000, 0, "not-ect", 0.0)
 
 
 class Sends(Tail):

@@ -145,7 +145,7 @@ def test_a_finished_point_that_is_cut_short_is_run_again(in_folder: headgate.Res
     scenario = headgate.Scenario.parse(SMALL)
     with pytest.raises(headgate.InterruptedRunError) as raised:
         headgate.run(scenario, out=tmp_path, report=False, watcher=Begun(stop_after=2), threads=1)
-    (kept, *_) = (raised.value.folder / "points").iterdir()
+    (kept, *_) = (Path(raised.value.folder) / "points").iterdir()
     (kept / "links.parquet").write_bytes((kept / "links.parquet").read_bytes()[:-1])
     seen = Begun()
     resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=seen)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_a_point_that_fails_is_named_and_the_others_are_kept(
 ):
     right = headgate._core.run
 
-    def wrong_once(scenario: object, qdisc_index: int, seed: int, *more: object) -> object:
+    def wrong_once(scenario: Any, qdisc_index: int, seed: int, *more: Any) -> object:
         if (qdisc_index, seed) == (1, 2):
             raise RuntimeError("no luck")
         return right(scenario, qdisc_index, seed, *more)

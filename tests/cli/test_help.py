@@ -60,6 +60,10 @@ def test_list_has_a_line_for_every_discipline(command: Command):
     assert {discipline.name for discipline in headgate.disciplines()} <= set(lines)
 
 
+def everything() -> list[Any]:
+    return [*headgate.disciplines(), *headgate.controllers(), *headgate.sources()]
+
+
 @pytest.mark.parametrize(
     ("what", "known"),
     [
@@ -73,13 +77,13 @@ def test_list_of_one_kind_has_a_line_for_each_and_no_other(command: Command, wha
     lines = [line.split()[0] for line in command("list", what).stdout.splitlines() if line.split()]
     names = {each.name for each in known}
     assert names <= set(lines)
-    every = {each.name for each in (*headgate.disciplines(), *headgate.controllers(), *headgate.sources())}
+    every = {each.name for each in everything()}
     assert not (every - names) & set(lines)
     assert names <= {line.split()[0] for line in command("list").stdout.splitlines() if line.split()}
 
 
 def test_no_two_things_share_a_name():
-    names = [each.name for each in (*headgate.disciplines(), *headgate.controllers(), *headgate.sources())]
+    names = [each.name for each in everything()]
     assert len(set(names)) == len(names)
 
 

@@ -31,7 +31,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read_only(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a command in `folder`, whose `results` cannot be written."""
-    words = ["unshare", "-rm", "sh", "-c", READ_ONLY, folder / "results", sys.executable, "-m", "headgate", *arguments]
+    inside = ["unshare", "-rm", "sh", "-c", READ_ONLY, str(folder / "results")]
+    words = [*inside, sys.executable, "-m", "headgate", *arguments]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
 
 

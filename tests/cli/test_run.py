@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import headgate
@@ -128,7 +129,7 @@ def finished(folder: Path) -> list[Path]:
     return list(folder.glob("results/*/points/*"))
 
 
-def wait_for(condition: object, seconds: float = 30) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
     """Waits for something another process does."""
     end = time.monotonic() + seconds
     while not condition():

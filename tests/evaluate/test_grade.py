@@ -1,5 +1,7 @@
 """Grades follow from intervals and thresholds, and sentences from grades."""
 
+from typing import Any
+
 import pytest
 
 from headgate.evaluate import words
@@ -39,7 +41,9 @@ def test_large_is_good(values: tuple[float, ...], grade: Grade):
     assert graded(Quantity(values), criterion(80, 50)) is grade
 
 
-def row(qdisc: str, case: str, grade: str, mean: float, *, ecn: bool = False, relative: float | None = None) -> dict:
+def row(
+    qdisc: str, case: str, grade: str, mean: float, *, ecn: bool = False, relative: float | None = None
+) -> dict[str, Any]:
     value = {"mean": mean, "half": 2.0, "per_seed": [mean]}
     compared = value if relative is None else {"mean": relative, "half": 0.05, "per_seed": [relative]}
     return {
@@ -49,7 +53,7 @@ def row(qdisc: str, case: str, grade: str, mean: float, *, ecn: bool = False, re
     }  # fmt: skip
 
 
-def section(*rows: dict) -> dict:
+def section(*rows: dict[str, Any]) -> dict[str, Any]:
     test = {"name": "t", "place": "6.2", "title": "Round trips", "grades": list(rows)}
     return {"number": 6, "tests": [test], "headlines": []}
 

@@ -2,7 +2,7 @@
 
 import math
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -11,12 +11,13 @@ import pytest
 from headgate.evaluate.measures import acks_lost, path_delay_ms
 from headgate.evaluate.periods import Phase, goodput_over_periods
 from headgate.evaluate.web import OBJECTS, page_ms
+from headgate.papers.run import Run
 
 
 class Tiny:
     """A run whose series have `rows` a group, one each `step_s`: two of them are warm-up, then phases follow."""
 
-    def __init__(self, rows: int = 18, step_s: float = 0.5, phase_s: float = 2.0, **what: Any) -> None:
+    def __init__(self, rows: int, step_s: float, phase_s: float, what: dict[str, Any]) -> None:
         self.ends, self.warmup_s = np.arange(1, rows + 1) * step_s, 2 * step_s
         self.case = {"phase": phase_s}
         self.result = SimpleNamespace(
@@ -35,6 +36,10 @@ class Tiny:
         return np.array(self.given[f"{group}.{column}"], dtype=float)
 
 
+def tiny(rows: int = 18, step_s: float = 0.5, phase_s: float = 2.0, **what: Any) -> Run:
+    return cast(Run, Tiny(rows, step_s, phase_s, what))
+
+
 def over_time(warmup: float, *seconds: float) -> list[float]:
     """Two rows a second: the warm-up's, then those of each second."""
     return [value for second in (warmup, *seconds) for value in (second, second)]
@@ -42,7 +47,7 @@ def over_time(warmup: float, *seconds: float) -> list[float]:
 
 def test_phases_follow_each_other_from_the_end_of_the_warm_up_on():
     # Phases of 2 s: I, II, I, II. Half of the time in which the queue held 1000 bytes, the link sent.
-    run = Tiny(
+    run = tiny(
         queue_bytes=over_time(9e9, 1000, 1000, 3000, 3000, 2000, 2000, 5000, 5000),
         utilisation=over_time(9e9, 0.5, 0.5, 1, 1, 0.5, 0.5, 1, 1),
         goodput_bps=over_time(9e9, 1e6, 3e6, 0, 0, 4e6, 4e6, 0, 2e6) + over_time(9e9, *[1e6] * 8),
@@ -60,14 +65,14 @@ def test_phases_follow_each_other_from_the_end_of_the_warm_up_on():
 
 def test_receivers_have_a_phase_half_a_round_trip_after_the_link():
     # Phases of 100 ms and rows of half of that, which is half a round trip of 100 ms.
-    run = Tiny(8, step_s=0.05, phase_s=0.1, goodput_bps=[9e9, 9e9, 9e9, 4e6, 4e6, 1e6, 1e6, 4e6])
+    run = tiny(8, step_s=0.05, phase_s=0.1, goodput_bps=[9e9, 9e9, 9e9, 4e6, 4e6, 1e6, 1e6, 4e6])
     assert Phase(0, 2).goodput_mbps(run) == pytest.approx(4)
     assert Phase(1, 2).goodput_mbps(run) == pytest.approx(1)
 
 
 def test_goodput_is_taken_over_periods_of_a_second():
     one, other = [9e9, 9e9, *([1e6, 3e6] * 8)], over_time(9e9, *[1e6] * 4, *[5e6] * 4)
-    run = Tiny(goodput_bps=one + other)
+    run = tiny(goodput_bps=one + other)
     # Two in each second of the one, and of the other first 1, then 5.
     assert goodput_over_periods(0.0)(run) == pytest.approx(3)
     assert goodput_over_periods(1.0)(run) == pytest.approx(7)
@@ -95,26 +100,28 @@ def test_a_page_takes_as_long_as_the_slowest_of_its_connections():
         *connection(2, 2, 3), *connection(3, 2, 4),
         *connection(4, 5, 6), *connection(5, 5, 6),
     ]  # fmt: skip
-    assert page_ms()(Tiny(transfers=transfers(*rows))) == pytest.approx((2000 + 1000) / 2)
+    assert page_ms()(tiny(transfers=transfers(*rows))) == pytest.approx((2000 + 1000) / 2)
 
 
 def test_a_page_that_is_cut_off_counts_with_the_time_it_had():
     waiting = [*connection(0, 2, 3), *connection(1, 2, 3, OBJECTS - 1)]  # the last object was not asked for
-    assert page_ms()(Tiny(transfers=transfers(*waiting))) == pytest.approx(7000)
+    assert page_ms()(tiny(transfers=transfers(*waiting))) == pytest.approx(7000)
     cut = [*connection(0, 2, 3), *connection(1, 2, 3, OBJECTS - 1), (1, 3, math.nan)]
-    assert page_ms()(Tiny(transfers=transfers(*cut))) == pytest.approx(7000)
+    assert page_ms()(tiny(transfers=transfers(*cut))) == pytest.approx(7000)
 
 
 def test_no_page_has_no_time():
-    assert math.isnan(page_ms()(Tiny(transfers=transfers(*connection(0, 0, 1)))))
+    assert math.isnan(page_ms()(tiny(transfers=transfers(*connection(0, 0, 1)))))
 
 
 def test_what_passes_and_is_no_data_are_acks():
     links = pa.table({"link": ["bottleneck"], "direction": ["reverse"], "arrived": [150], "dropped": [8]})
-    run = Tiny(links=links, **{"up.arrived": [60, 40], "up.dropped": [2, 1]})
+    flows: dict[str, Any] = {"up.arrived": [60, 40], "up.dropped": [2, 1]}
+    run = tiny(links=links, **flows)
     assert acks_lost("reverse", "up")(run) == pytest.approx(100 * 5 / 50)
 
 
 def test_the_delay_of_a_group_is_that_of_its_packets():
-    run = Tiny(**{"web.sent": [30, 10, 0], "web.delay_ms_mean": [10, 50, math.nan]})
+    flows: dict[str, Any] = {"web.sent": [30, 10, 0], "web.delay_ms_mean": [10, 50, math.nan]}
+    run = tiny(**flows)
     assert path_delay_ms("web")(run) == pytest.approx(20)

@@ -1,6 +1,7 @@
 """The tests of RFC 7928 are what the guidelines say, as far as arithmetic can tell."""
 
 import tomllib
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from headgate.evaluate.catalogue import SECTIONS
 TESTS = [test for each in SECTIONS for test in each.tests]
 
 
-def scenario(test: section.Test, case: section.Case, *, ecn: bool = False, quick: bool = False) -> dict:
+def scenario(test: section.Test, case: section.Case, *, ecn: bool = False, quick: bool = False) -> dict[str, Any]:
     return tomllib.loads(test.scenario_of(case, "faba", ecn=ecn, quick=quick, seeds=1).to_toml())
 
 
@@ -26,7 +27,7 @@ def ms(written: str) -> float:
     raise ValueError(written)
 
 
-def round_trip_ms(parsed: dict, group: dict) -> float:
+def round_trip_ms(parsed: dict[str, Any], group: dict[str, Any]) -> float:
     sides = ms(group["sender"]["delay"]) + ms(group["receiver"]["delay"])
     return 2 * (ms(parsed["link"]["delay"]) + sides)
 
@@ -56,11 +57,11 @@ def the_case(test: section.Test, title: str = "") -> section.Case:
     return next(case for case in test.cases if case.title == title)
 
 
-def of(name: str, title: str = "") -> dict:
+def of(name: str, title: str = "") -> dict[str, Any]:
     return scenario(named(name), the_case(named(name), title))
 
 
-def groups(parsed: dict) -> dict[str, dict]:
+def groups(parsed: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {group["name"]: group for kind in ("tcp", "udp") for group in parsed.get(kind, [])}
 
 
@@ -129,7 +130,7 @@ def test_the_cases_of_figure_2_have_its_traffic(name: str, title: str, has: set[
     assert "size=14KB" in pages["traffic"]
 
 
-def flows_at(parsed: dict, seconds: float) -> int:
+def flows_at(parsed: dict[str, Any], seconds: float) -> int:
     """How many flows are there then: they start in the stretch's first second at the latest."""
     found = 0
     for group in parsed["tcp"]:

@@ -63,7 +63,7 @@ def packets(path: Path) -> list[Packet]:
 def checksum(data: bytes) -> int:
     """The Internet checksum (RFC 1071) of what contains its own: 0 if it is right."""
     data += b"\0" * (len(data) % 2)
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f">{len(data) // 2}H", data))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
     return total ^ 0xFFFF

@@ -8,10 +8,12 @@ import pytest
 
 import headgate
 from headgate import store
+from headgate.damage import sha256
+from headgate.scenario import Point
 from tests.evidence.pcapng import check, packets
 
 
-def by_point(recorded: headgate.Result) -> list[tuple[store.Point, Path]]:
+def by_point(recorded: headgate.Result) -> list[tuple[Point, Path]]:
     return list(zip(recorded.scenario.points, recorded.captures, strict=True))
 
 
@@ -19,7 +21,7 @@ def test_every_point_has_its_file_and_the_manifest_vouches_for_it(recorded: head
     assert len(recorded.captures) == 4
     for point, file in by_point(recorded):
         assert file.name == f"{store.slug(point)}-bottleneck.pcapng"
-        assert recorded.manifest["tables"][f"captures/{file.name}"] == store.sha256(file)
+        assert recorded.manifest["tables"][f"captures/{file.name}"] == sha256(file)
 
 
 def test_packets_are_those_of_the_run(recorded: headgate.Result):

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,7 +34,9 @@ FLOWS = [
 ]
 
 
-def flow_row(flow: int, group: str, kind: str, arrived: int, drops: dict[str, int], marks: int, *rest: float) -> dict:
+def flow_row(
+    flow: int, group: str, kind: str, arrived: int, drops: dict[str, int], marks: int, *rest: float
+) -> dict[str, Any]:
     goodput, timeouts, retransmits, delay, lost = rest
     dropped = sum(drops.values())
     row = {"qdisc": "red", "seed": 1, "flow": flow, "group": group, "kind": kind, "arrived": arrived}
@@ -46,7 +49,7 @@ def flow_row(flow: int, group: str, kind: str, arrived: int, drops: dict[str, in
     }  # fmt: skip
 
 
-def event_row(seconds: float, flow: int, event: str, reason: str, average: float) -> dict:
+def event_row(seconds: float, flow: int, event: str, reason: str, average: float) -> dict[str, Any]:
     row = {"qdisc": "red", "seed": 1, "link": "bottleneck", "direction": "forward", "time_ns": round(seconds * 1e9)}
     return row | {"event": event, "reason": reason, "flow": flow, "bytes": 1000, "gauge:average": average}
 
@@ -243,7 +246,7 @@ def test_a_rate_that_is_governed_is_drawn(tmp_path: Path):
         (0, {"seed": 9}, "this result has no seed 9, but 1"),
     ],
 )
-def test_what_is_not_there_is_refused(flow: int, chosen: dict, says: str):
+def test_what_is_not_there_is_refused(flow: int, chosen: dict[str, Any], says: str):
     with pytest.raises(UsageError, match=f"^{says}$"):
         why.explain(told(events=True, traces=True), flow, **chosen)
 

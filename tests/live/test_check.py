@@ -78,6 +78,7 @@ def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():
 
 
 def test_a_frame_that_was_too_long_is_explained():
-    nothing = dict.fromkeys(("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused"), 0) | {"discarded": []}
+    nothing: dict[str, Any] = dict.fromkeys(("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused"), 0)
+    nothing["discarded"] = []
     found = summary.warnings({"up": nothing | {"discarded": [("oversize", 3), ("bad_length", 1)]}, "down": nothing})
     assert found == [f"up: 3 frames were dropped: oversize{summary.MERGED}", "up: 1 frames were dropped: bad_length"]

@@ -6,6 +6,7 @@ import subprocess
 import time
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pyarrow.dataset as ds
@@ -31,8 +32,9 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def document(folder: Path) -> dict:
-    return json.loads((folder / "link.json").read_text())
+def document(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "link.json").read_text())
+    return found
 
 
 def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
@@ -111,8 +113,8 @@ def test_a_log_overwrites_nothing(command: Command, logged: Path):
 def test_a_folder_that_cannot_be_is_told_before_anything_starts(command: Command, tmp_path: Path):
     done = command("link", "--rate", "1Mbit/s", "--log", "/proc/none", "true")
     assert (done.returncode, done.stderr) == (2, "error: --log /proc/none: No such file or directory\n")
-    done = link("--rate", "1Mbit/s", "--cc", "nonesuch", "--log", tmp_path / "none", "true")
-    assert done.returncode == 2
+    ended = link("--rate", "1Mbit/s", "--cc", "nonesuch", "--log", tmp_path / "none", "true")
+    assert ended.returncode == 2
     assert not (tmp_path / "none").exists(), "of a link that never was, nothing stays"
 
 

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pyarrow.compute as pc
@@ -35,7 +36,7 @@ THREE = (
 
 
 #: What the one run that most tests look at records besides.
-RECORDED = {"qdiscs": ["faba"], "set": ["record.flows=['tcp']", "record.capture=['bottleneck']"]}
+RECORDED: dict[str, Any] = {"qdiscs": ["faba"], "set": ["record.flows=['tcp']", "record.capture=['bottleneck']"]}
 
 
 #: The interfaces of a capture.
@@ -202,7 +203,7 @@ def test_without_linux_there_are_no_real_packets(monkeypatch: pytest.MonkeyPatch
         Scenario.parse(THREE).on_real_packets()
 
 
-GOOD = {
+GOOD: dict[str, Any] = {
     "qdisc": "faba",
     "seed": 1,
     "late_ms_p50": 0.01,

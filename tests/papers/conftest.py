@@ -34,7 +34,7 @@ def _plot(found) -> Figure:
     drawn = axes.one()
     axes.curves(drawn, found, "tcp", "buffer")
     axes.published(drawn, found, "tcp")
-    return axes.finish(drawn.figure, "Tiny", "a note", drawn)
+    return axes.finish(drawn.figure, "Tiny", "a note", drawn)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -288,4 +288,4 @@ def ordinary(make: Callable[..., Result]) -> Result:
 @pytest.fixture(scope="session")
 def drawn(ordinary: Result) -> dict[str, plot.Picture]:
     """The ordinary result's pictures, drawn once for all tests."""
-    return plot.pictures(ordinary)
+    return plot.pictures(ordinary)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -68,7 +68,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 class At(Watcher):
     """Does something once, when so many points are done."""
 
-    def __init__(self, number: int, job: object) -> None:
+    def __init__(self, number: int, job: Callable[[], object]) -> None:
         self.number = number
         self.job = job
         self.seen: list[int] = []

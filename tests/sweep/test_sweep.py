@@ -79,7 +79,7 @@ def test_a_bucket_is_not_made_by_a_slip(swept: Path, dataset: headgate.Sweep):
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 
-    class Buckets(MemoryFileSystem):
+    class Buckets(MemoryFileSystem):  # type: ignore[misc]
         """An object store: names below buckets that somebody made, and no folders."""
 
         protocol = "bucket"
