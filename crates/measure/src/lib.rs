@@ -23,7 +23,7 @@ mod traces;
 pub use balance::Balance;
 pub use due::{Due, dues};
 pub use events::EventLog;
-pub use meter::{Counted, FlowLedger};
+pub use meter::{Counted, FlowLedger, along};
 pub use metrics::{Ends, FairnessRow, Fate, LossPattern, OneWay, PortMetrics, Synchronisation, Treated, one_ways};
 pub use occupancy::Occupancy;
 pub use outcome::{EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, TransferRow, Watch};

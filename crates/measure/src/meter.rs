@@ -156,6 +156,22 @@ impl FlowLedger {
     }
 }
 
+/// What became of a flow's data in the queues along its route, whose ledgers these are; how much links lost; and the mean of its
+/// queueing delays in milliseconds, the sum of those at each queue.
+pub fn along<'a>(route: impl Iterator<Item = &'a FlowLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
+    let mut all = Counts::default();
+    let mut arrived = None;
+    for counts in route.clone().map(|ledger| ledger.of_flow(flow)) {
+        arrived.get_or_insert(counts.arrived);
+        // The last queue's stand.
+        (all.sent, all.sent_bytes) = (0, 0);
+        all.add(&counts);
+    }
+    all.arrived = arrived.unwrap_or(0);
+    let lost = route.clone().map(|ledger| ledger.lost_of_flow(flow)).sum();
+    (all, lost, route.map(|ledger| ledger.delay_ms(flow)).sum())
+}
+
 impl Passed {
     fn of(group: u16, responsive: bool) -> Passed {
         Passed { arrived: 0, sent: 0, sent_bytes: 0, delay_nanos: 0, group, responsive }

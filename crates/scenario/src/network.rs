@@ -133,6 +133,15 @@ impl Scenario {
         self.hops().find(compared).expect("a scenario that was read compares its disciplines somewhere")
     }
 
+    /// What the random streams of a direction go by, simulated and live. Those of the dumbbell's link had their names before
+    /// there were others.
+    pub fn label(&self, Hop { link, direction }: Hop) -> String {
+        match self.links[usize::from(link)].name.as_str() {
+            DUMBBELL => direction.to_string(),
+            name => format!("{name} {direction}"),
+        }
+    }
+
     /// The nodes on a route, both ends included.
     pub fn nodes<'a>(&'a self, route: &[Hop]) -> Vec<&'a str> {
         let ends = |hop: &Hop| {

@@ -4,10 +4,9 @@ mod account;
 
 use headgate_core::{Ecn, Sink, Time, Why};
 use headgate_measure::{Ends, FairnessRow, SenderState, TraceRow, Traces, TransferRow};
-use headgate_scenario::{Scenario, TcpGroup, UdpCc, UdpGroup};
+use headgate_scenario::{Paths, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
-use crate::paths::Paths;
 use crate::queue::Queue;
 use crate::segment::{Carried, Options, Segment, SimPacket};
 use crate::tcp::Ack;

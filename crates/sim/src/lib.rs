@@ -6,7 +6,6 @@ mod classified;
 mod hosts;
 mod link;
 mod medium;
-mod paths;
 mod queue;
 mod queueing;
 mod run;
@@ -15,7 +14,6 @@ mod segment;
 pub mod tcp;
 pub mod tfrc;
 mod traffic;
-mod wakes;
 mod world;
 
 pub use queueing::Foreign;

@@ -4,7 +4,7 @@ use core::fmt;
 
 use headgate_core::{BuildError, Port, Rate, Rng};
 use headgate_measure::{EventLog, FlowLedger, Outcome, Watch};
-use headgate_scenario::{DUMBBELL, Hop, Qdisc, Scenario, Transmitter, UdpCc};
+use headgate_scenario::{Hop, Qdisc, Scenario, Transmitter, UdpCc};
 
 use crate::hosts::Hosts;
 use crate::link::Link;
@@ -45,7 +45,7 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) 
     let classes = scenario.shares();
     let link = |hop: Hop| {
         let simplex = scenario.simplex(hop);
-        let label = label(scenario, hop);
+        let label = scenario.label(hop);
         let named = simplex.qdisc.as_ref().unwrap_or(qdisc);
         let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed, foreign)?;
         let log = if simplex.qdisc.is_none() {
@@ -62,14 +62,6 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) 
         Ok(Link::new(hop.number(), port, transmitter, scenario.links[usize::from(hop.link)].delay, medium))
     };
     scenario.hops().map(link).collect()
-}
-
-/// What the random streams of a direction go by. Those of the dumbbell's link had their names before there were others.
-fn label(scenario: &Scenario, Hop { link, direction }: Hop) -> String {
-    match scenario.links[usize::from(link)].name.as_str() {
-        DUMBBELL => direction.to_string(),
-        name => format!("{name} {direction}"),
-    }
 }
 
 /// Nanoseconds between two events while all links are busy: a packet on one causes about five, and what UDP

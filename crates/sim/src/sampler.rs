@@ -1,7 +1,7 @@
 //! The tables: one row an interval while the run goes, one row a flow when it ends.
 
-use headgate_core::{Counts, Span, Time};
-use headgate_measure::{Balance, FlowRow, IntervalRow, LinkMeter, Outcome, Told, dues, group_rows};
+use headgate_core::{Span, Time};
+use headgate_measure::{Balance, FlowRow, IntervalRow, LinkMeter, Outcome, Told, along, dues, group_rows};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::world::Net;
@@ -113,7 +113,8 @@ fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowR
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let rows = net.hosts.deeds(end).enumerate();
     rows.map(|(flow, deeds)| {
-        let (counts, lost, delay_ms_mean) = along(routes[deeds.group as usize], net, flow);
+        let route = routes[deeds.group as usize].iter();
+        let (counts, lost, delay_ms_mean) = along(route.map(|hop| net.links[usize::from(hop.number())].ledger()), flow);
         FlowRow {
             flow: flow as u32,
             group: deeds.group,
@@ -130,23 +131,6 @@ fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowR
         }
     })
     .collect()
-}
-
-/// What became of a flow's data in the queues along its route, how much links lost, and the mean of its queueing delays: the
-/// sum of those at each queue.
-fn along(route: &[Hop], net: &Net, flow: usize) -> (Counts, u64, Option<f64>) {
-    let ledgers = || route.iter().map(|hop| net.links[usize::from(hop.number())].ledger());
-    let mut all = Counts::default();
-    let mut arrived = None;
-    for counts in ledgers().map(|ledger| ledger.of_flow(flow)) {
-        arrived.get_or_insert(counts.arrived);
-        // The last queue's stand.
-        (all.sent, all.sent_bytes) = (0, 0);
-        all.add(&counts);
-    }
-    all.arrived = arrived.unwrap_or(0);
-    let lost = ledgers().map(|ledger| ledger.lost_of_flow(flow)).sum();
-    (all, lost, ledgers().map(|ledger| ledger.delay_ms(flow)).sum())
 }
 
 /// Drops and marks of data so far, by group.

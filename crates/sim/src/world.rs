@@ -2,7 +2,7 @@
 
 use headgate_core::{FlowId, Packet, Time};
 use headgate_measure::{Balance, EventBatch, Outcome, Watch};
-use headgate_scenario::Scenario;
+use headgate_scenario::{Scenario, Wakes};
 
 use crate::hosts::Hosts;
 use crate::link::Link;
@@ -10,7 +10,6 @@ use crate::queue::Queue;
 use crate::run::RunError;
 use crate::sampler::Sampler;
 use crate::segment::{Segment, SimPacket};
-use crate::wakes::Wakes;
 
 /// What can happen, and to which packet or flow.
 ///

@@ -6,6 +6,7 @@
 use headgate_core::Time;
 
 /// One moment for each of a fixed number of links.
+#[derive(Debug)]
 pub struct Wakes {
     /// The root at 1, the children of `i` at `2 i` and `2 i + 1`, the leaves at the end.
     times: Box<[Time]>,

@@ -3,12 +3,13 @@
 //! Data goes over a group's route, and what answers it goes back over the same links. A route visits no node twice, so
 //! no direction of a link carries both, and one table serves both.
 
-use headgate_scenario::Scenario;
+use crate::model::Scenario;
 
 /// In the table: the packet goes to its host.
 const HOST: u16 = u16::MAX;
 
 /// The links after each link, by group.
+#[derive(Debug)]
 pub struct Paths {
     /// Each flow's group. Empty where every route is a single link, as in a dumbbell: there nothing need be looked up.
     groups: Vec<u16>,
