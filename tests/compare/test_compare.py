@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import headgate
-from headgate.compare import page, words
+from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
 from headgate.compare.gaps import GOODPUT, LINK, LOSS, USE, compare, gap
 from headgate.errors import UsageError
@@ -42,6 +42,29 @@ def test_values_are_those_of_the_results(in_memory):
     row = compare(in_memory, in_memory).row("faba", "tcp", GOODPUT)
     (group,) = [each for each in in_memory.summary()[1]["groups"] if each["name"] == "tcp"]
     assert row.values[0].per_seed == pytest.approx([whole / 3 for whole in group["goodput_bps"]["per_seed"]])
+
+
+def test_of_several_links_each_has_its_rows_and_its_table():
+    """Two links, of which the second drops what the first lets through: it is the narrower."""
+    text = """
+        name = "two"
+        duration = "3s"
+        qdiscs = ["droptail"]
+        udp = [{ from = "A", to = "C", rate = "3Mbit/s" }]
+        link = [
+            { from = "A", to = "B", rate = "4Mbit/s", delay = "5ms", limit = "40p" },
+            { from = "B", to = "C", rate = "2Mbit/s", delay = "5ms", limit = "40p" },
+        ]
+    """
+    result = headgate.run(headgate.Scenario.parse(text))
+    found = compare(result, result)
+    assert (found.groups, found.links) == (["udp"], [LINK, "link B-C"])
+    losses = [found.row("droptail", of, LOSS).values[0].mean for of in found.links]
+    # A third of what comes does not fit, but for what waits in the queue at the end: 40 of 1125 packets.
+    assert losses == [0, pytest.approx(1 / 3, abs=0.04)]
+    assert found.row("droptail", "link B-C", USE).values[0].mean > 0.95
+    assert [terminal.title(found, of) for of in found.links] == ["the link A-B, 4 Mbit/s", "the link B-C"]
+    assert "the link B-C" in page.page(found, picture(sides(found)))
 
 
 def test_a_scenario_that_differs_is_refused_with_the_key_and_both_values(in_memory, slower):

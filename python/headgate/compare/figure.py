@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import Patch
 
-from headgate import style
+from headgate import links, style
 from headgate.compare import words
 from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, Measure
 from headgate.plot.panels import heading, new_figure
@@ -25,13 +25,15 @@ _HEIGHT = 0.38
 def sides(comparison: Comparison) -> Figure:
     """A panel for each group's share of its fair share, and for what 95 % of packets waited at most and the loss.
 
-    A row is a discipline; the first result's bar is above, full, and the second's below, lighter. Lines at their ends
-    are 95 % intervals of the means.
+    Of several links, these are of the first. A row is a discipline; the first result's bar is above, full, and the
+    second's below, lighter. Lines at their ends are 95 % intervals of the means.
     """
+    where = links.first(comparison.results[0])
+    at = f" at {where}" if where else ""
     panels: list[tuple[str, Measure, str, float]] = [
         *((of, SHARE, f"{of}: % of its fair share", 100.0) for of in comparison.groups),
-        (LINK, DELAYS[1], "95 % of packets wait at most, ms", 1.0),
-        (LINK, LOSS, "packets dropped, %", 100.0),
+        (LINK, DELAYS[1], f"95 % of packets wait at most{at}, ms", 1.0),
+        (LINK, LOSS, f"packets dropped{at}, %", 100.0),
     ]
     with style.applied():
         figure = new_figure(0.55 * len(comparison.qdiscs) + 2.0)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate.compare.agree import Difference, agree, common
+from headgate.links import Place, compared
 from headgate.papers.judge import Quantity
 from headgate.spread import student_t
 from headgate.summary import summarise
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from headgate.results import Result
 
 LINK = "link"
-"""What stands for the link where a group would stand."""
+"""What stands for the link where a group would stand: of several, the first at which disciplines are compared."""
 
 PARTS = ("mean", "p95", "p99")
 
@@ -40,6 +41,8 @@ DELAYS = tuple(Measure(f"queue_delay_ms_{part}", f"wait {part} ms", Units.TIME) 
 
 OF_GROUP = (GOODPUT, SHARE, *DELAYS, LOSS, MARKS)
 OF_LINK = (JAIN, USE, *DELAYS, LOSS, MARKS, QUEUE)
+OF_FURTHER = OF_LINK[1:]
+"""Of the links behind the first: the index is of all flows."""
 
 
 class Gap(NamedTuple):
@@ -60,7 +63,7 @@ class Gap(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A measure under a discipline in both results: of a group, or of the `LINK`."""
+    """A measure under a discipline in both results: of a group, of the `LINK`, or of a further one (see `further`)."""
 
     qdisc: str
     of: str
@@ -89,7 +92,13 @@ class Comparison(NamedTuple):
     @property
     def groups(self) -> list[str]:
         """The groups of flows, in the scenario's order."""
-        return list(dict.fromkeys(row.of for row in self.rows if row.of != LINK))
+        named = {group.name for group in self.results[0].scenario.groups}
+        return list(dict.fromkeys(row.of for row in self.rows if row.of in named))
+
+    @property
+    def links(self) -> list[str]:
+        """What stands for the links at which disciplines are compared, in the scenario's order."""
+        return [LINK, *(further(place) for place in compared(self.results[0])[1:])]
 
     @property
     def marks(self) -> bool:
@@ -123,6 +132,11 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     entries = [{entry["qdisc"]: entry for entry in summarise(result)} for result in (one, other)]
     rows = [row for qdisc in qdiscs for row in _rows(qdisc, (entries[0][qdisc], entries[1][qdisc]))]
     return Comparison((one, other), names(one, other), found, qdiscs, rows)
+
+
+def further(place: Place) -> str:
+    """What stands for a link behind the first: no group's name has a blank."""
+    return f"{LINK} {place.label}"
 
 
 def names(one: Result, other: Result) -> tuple[str, str]:
@@ -163,8 +177,13 @@ def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterato
             one, other = (_of_group(group, measure) for group in groups)
             yield Measured(qdisc, groups[0]["name"], measure, (one, other))
     for measure in OF_LINK:
-        one, other = (_of_link(entry, measure) for entry in entries)
+        one, other = (_of_link(entry, entry["bottleneck"], measure) for entry in entries)
         yield Measured(qdisc, LINK, measure, (one, other))
+    for links in zip(*(entry["links"][1:] for entry in entries), strict=True):
+        of = further(Place(links[0]["link"], links[0]["direction"]))
+        for measure in OF_FURTHER:
+            one, other = (_of_link(entry, link["figures"], measure) for entry, link in zip(entries, links, strict=True))
+            yield Measured(qdisc, of, measure, (one, other))
 
 
 def _of_group(group: dict[str, Any], measure: Measure) -> Quantity:
@@ -174,8 +193,7 @@ def _of_group(group: dict[str, Any], measure: Measure) -> Quantity:
     return found * (1 / group["flows"]) if measure == GOODPUT else found
 
 
-def _of_link(entry: dict[str, Any], measure: Measure) -> Quantity:
-    link = entry["bottleneck"]
+def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: Measure) -> Quantity:
     if measure in DELAYS:
         return _quantity(link["queue_delay_ms"][PARTS[DELAYS.index(measure)]])
     if measure in (LOSS, MARKS):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from headgate import report, store, style
 from headgate.compare import terminal, words
 from headgate.compare.figure import sides
-from headgate.compare.gaps import LINK
 from headgate.plot.picture import Picture
 from headgate.plot.picture import picture as picture_of
 from headgate.report.markup import Html, join, picture, table, tag, text
@@ -30,7 +29,7 @@ def page(comparison: Comparison, drawn: Picture) -> str:
         about=text(scenario.about),
         figure=picture(drawn.untitled, "Bars of both results for each discipline; the tables have the same numbers."),
         notes=tag("ul", shown),
-        tables=join(_table(comparison, of) for of in [*comparison.groups, LINK]),
+        tables=join(_table(comparison, of) for of in [*comparison.groups, *comparison.links]),
         hashes=join(
             join([tag("dt", text(name)), tag("dd", tag("code", text(result.manifest["config_hash"])))])
             for name, result in zip(comparison.names, comparison.results, strict=True)

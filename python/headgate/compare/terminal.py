@@ -1,4 +1,4 @@
-"""The comparison in the terminal: a table for each group of flows and one for the link."""
+"""The comparison in the terminal: a table for each group of flows and one for each link."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from rich.text import Text
 from headgate import style
 from headgate.compare import words
 from headgate.compare.gaps import LINK
+from headgate.links import compared
 
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
 
 
 def tables(comparison: Comparison) -> Group:
-    """A table for each group, one for the link, what must be known of both, and what came of it."""
-    drawn = [_table(comparison, of) for of in [*comparison.groups, LINK]]
+    """A table for each group, one for each link, what must be known of both, and what came of it."""
+    drawn = [_table(comparison, of) for of in [*comparison.groups, *comparison.links]]
     notes = (Text(note, style="dim") for note in words.notes(comparison))
     said = (Text(sentence) for sentence in words.held(comparison))
     return Group(*drawn, *notes, Text(), *said, Text(f"{words.sentence(comparison)}.", style="bold"), Text())
@@ -42,7 +43,9 @@ def _table(comparison: Comparison, of: str) -> Table:
 
 def title(comparison: Comparison, of: str) -> str:
     """What a table is of."""
-    if of == LINK:
-        return f"the link, {style.rate(comparison.results[0].scenario.rate_bps)}"
+    if of in comparison.links:
+        place = compared(comparison.results[0])[comparison.links.index(of)]
+        said = f"the link {place.label}" if len(comparison.links) > 1 else "the link"
+        return f"{said}, {style.rate(comparison.results[0].scenario.rate_bps)}" if of == LINK else said
     group = next(group for group in comparison.results[0].scenario.groups if group.name == of)
     return f"{of}: {group.flows} {group.kind.upper()} flow{'' if group.flows == 1 else 's'}"

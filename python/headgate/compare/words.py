@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from headgate import _core, style
-from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LINK, LOSS, MARKS, QUEUE, SHARE, USE, Measure, Measured
+from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LOSS, MARKS, QUEUE, SHARE, USE, Measure, Measured
 from headgate.scenario import Role
 from headgate.units import Units
 
@@ -54,7 +54,7 @@ class Column(NamedTuple):
 
 
 def columns(comparison: Comparison, of: str) -> list[Column]:
-    """The columns of a group's table, or of the link's; none for marks where nobody marks."""
+    """The columns of a group's table, or of a link's; none for marks where nobody marks."""
     rate = comparison.results[0].scenario.rate_bps / max(1, _flows(comparison, of))
     unit, scale = style.unit_of(rate)
     listed = {
@@ -67,7 +67,7 @@ def columns(comparison: Comparison, of: str) -> list[Column]:
         **({MARKS: Column(MARKS, "mark\n%", 100, 2)} if comparison.marks else {}),
         QUEUE: Column(QUEUE, "queue\npackets", 1, 1),
     }
-    measures = {row.measure for row in comparison.rows if (row.of == LINK) == (of == LINK)}
+    measures = {row.measure for row in comparison.rows if row.of == of}
     return [column for measure, column in listed.items() if measure in measures]
 
 
