@@ -19,6 +19,7 @@ import pytest
 
 import headgate
 from headgate import _core, why
+from headgate.compare.gaps import GOODPUT, compare
 from headgate.errors import RunFailedError, UsageError
 from headgate.live import proof
 from headgate.scenario import Scenario
@@ -33,6 +34,36 @@ THREE = (
     .replace("seeds = 2", "seeds = 1")
     .replace('rate = "2Mbit/s"\npacket', 'rate = "500kbit/s"\npacket')
 )
+
+
+#: A parking lot: flows that cross both links, and others that meet them on one.
+LOT = """
+name = "lot"
+duration = "2s"
+warmup = "500ms"
+qdiscs = ["sfb"]
+tcp = [
+    { name = "long", from = "A", to = "C", flows = 2 },
+    { name = "cross", from = "B", to = "C", flows = 2 },
+]
+udp = [{ name = "stream", from = "A", to = "B", rate = "1Mbit/s", packet = "500B" }]
+
+[[link]]
+name = "first"
+from = "A"
+to = "B"
+rate = "4Mbit/s"
+delay = "5ms"
+limit = "40p"
+
+[[link]]
+name = "second"
+from = "B"
+to = "C"
+rate = "4Mbit/s"
+delay = "5ms"
+limit = "40p"
+"""
 
 
 #: What the one run that most tests look at records besides.
@@ -95,6 +126,38 @@ def test_no_packet_vanishes_and_rates_add_up_to_the_link(three: headgate.Result)
     # The rest of a packet of 500 bytes is headers: 28 bytes of UDP's, 40 of TCP's.
     goodput = pc.sum(three.flows["goodput_bps"]).as_py()
     assert goodput == pytest.approx(2e6 * (forward["utilisation"] - stalled) * 0.92, rel=0.05)
+
+
+def test_a_network_runs_on_real_packets_and_stands_beside_its_simulation(tmp_path: Path, command: Command):
+    need_real_packets()
+    file = tmp_path / "lot.toml"
+    file.write_text(LOT)
+    done = command("run", "--live", file)
+    assert done.returncode == 0, done.stderr
+    (folder,) = tmp_path.glob("results/lot-live-*")
+    live, simulated = headgate.load(folder), headgate.run(Scenario.parse(LOT))
+    (point,) = live.live["points"]
+    assert point["conserves"], point
+    assert not any(point["elsewhere"].values()), point
+    for name in ("flows", "intervals", "links", "delays", "losses", "fairness", "transfers"):
+        assert getattr(live, name).schema.names == getattr(simulated, name).schema.names, name
+    for name in ("link", "direction", "compared"):
+        assert live.links[name].to_pylist() == simulated.links[name].to_pylist(), name
+    assert set(live.intervals["link"].to_pylist()) == set(simulated.intervals["link"].to_pylist())
+    # TCP has more to send than the second link takes, of which Reno without any queue keeps three quarters.
+    stalled = point["stalled_ms"] / 1500
+    (second,) = [row for row in live.links.to_pylist() if row["link"] == "second" and row["compared"]]
+    assert second["utilisation"] > 0.75 - stalled, point
+    assert "link by link" in (done.stdout + done.stderr)
+    assert "second" in (folder / "report.html").read_text(encoding="utf-8")
+    found = compare(simulated, live)
+    assert found.groups == ["long", "cross", "stream"]
+    for group in found.groups:
+        assert found.row("sfb", group, GOODPUT).gap is not None
+    # It is offered a quarter of a link that takes it.
+    stream = found.row("sfb", "stream", GOODPUT).gap
+    assert stream is not None
+    assert stream.relative == pytest.approx(0, abs=0.1 + stalled)
 
 
 def test_a_sender_tells_what_it_did(three: headgate.Result):
@@ -179,6 +242,15 @@ def test_a_process_is_made_ready_before_it_has_threads(small: Path):
         f"sys.argv = ['headgate', 'run', '--live', {str(small)!r}]\napp()\n"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 1
+
+
+@pytest.mark.skipif(not hasattr(_core, "check_live"), reason="real packets need Linux")
+def test_a_capture_of_several_links_is_refused_with_its_key(command: Command, tmp_path: Path):
+    file = tmp_path / "lot.toml"
+    file.write_text(LOT)
+    done = command("run", "--live", file, "--set", "record.capture=['first']")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "`record.capture`: real packets are captured at both hosts" in done.stderr
 
 
 def test_points_on_real_packets_share_no_time(command: Command, small: Path):

@@ -4,11 +4,16 @@ use headgate_core::registry::{self, Job};
 use headgate_core::{BuildError, Class, Discipline, Place, Qdisc, Rate, Rng, Span, Time};
 use headgate_scenario::{Classifier, FlowKey, Impairments, Passage, Simplex, Transmitter};
 
+use crate::egress::{Egress, Parts};
+use crate::ends::Entry;
 use crate::frame::{Layer, Parser};
 use crate::ledger::WireLedger;
 use crate::meter::Meter;
 use crate::pool::{FrameId, Pool};
-use crate::wire::{Estate, Lane, Parts, Wire};
+use crate::wire::{Estate, Lane, Wire};
+
+/// A discipline that nothing was compiled for.
+pub(crate) type Anything = Box<dyn Discipline<FrameId>>;
 
 /// One direction of a link as it is asked for.
 #[derive(Clone, Debug)]
@@ -97,10 +102,13 @@ impl WireSettings<'_> {
     fn fresh(&self, layer: Layer, classifier: Option<&dyn Fn(u64) -> Classifier>, port: Rng) -> Fresh {
         let names = self.stream("flows").bits();
         let of = |key| classifier.map_or_else(|| Classifier::new(&[], FlowKey::FiveTuple, key), |make| make(key));
+        Fresh { parser: Parser::with_classifier(layer, of(names), names), parts: self.parts(port) }
+    }
+
+    fn parts(&self, rng: Rng) -> Parts {
         let impaired = self.simplex.impairments != Impairments::default();
-        Fresh {
-            rng: port,
-            parser: Parser::with_classifier(layer, of(names), names),
+        Parts {
+            rng,
             transmitter: Transmitter::new(self.simplex.rate, &self.simplex.pace),
             overhead: self.overhead,
             delay: self.delay,
@@ -108,29 +116,22 @@ impl WireSettings<'_> {
         }
     }
 
-    /// The wire with a meter of its own, for which it is not compiled for its discipline. `meter` is handed the discipline and
-    /// the counts that every wire has.
+    /// The queue and the transmitter alone, of any discipline. `meter` is handed the discipline and the counts that every wire
+    /// has.
     ///
     /// # Errors
     /// What is wrong with the discipline or its settings.
-    pub(crate) fn metered<M: Meter + 'static>(
+    pub(crate) fn egress<M: Meter>(
         &self,
-        layer: Layer,
-        meter: impl FnOnce(&Box<dyn Discipline<FrameId>>, WireLedger) -> M,
-    ) -> Result<Box<dyn Lane>, BuildError> {
-        let pool = Pool::new(self.slots, self.slot_bytes);
-        let fresh = self.fresh(layer, None, self.stream("port"));
-        let discipline = self.discipline()?;
+        meter: impl FnOnce(&Anything, WireLedger) -> M,
+    ) -> Result<Egress<Anything, M>, BuildError> {
+        let discipline = self.placed(|settings, place| registry::boxed(&self.qdisc.name, settings, place))?;
         let meter = meter(&discipline, WireLedger::new(self.stream("ledger").bits()));
-        Ok(Box::new(fresh.wire(discipline, meter, pool)))
+        Ok(Egress::new(discipline, meter, self.parts(self.stream("port"))))
     }
 
     fn with_discipline(&self, job: impl Job<FrameId, Output = Box<dyn Lane>>) -> Result<Box<dyn Lane>, BuildError> {
         self.placed(|settings, place| registry::with(&self.qdisc.name, settings, place, job))
-    }
-
-    fn discipline(&self) -> Result<Box<dyn Discipline<FrameId>>, BuildError> {
-        self.placed(|settings, place| registry::boxed(&self.qdisc.name, settings, place))
     }
 
     /// Calls `make` with what the registry wants to know.
@@ -145,18 +146,13 @@ impl WireSettings<'_> {
 
 /// What every wire has anew: all but its discipline, its slots and its counts.
 struct Fresh {
-    rng: Rng,
     parser: Parser,
-    transmitter: Transmitter,
-    overhead: i32,
-    delay: Span,
-    passage: Option<Passage>,
+    parts: Parts,
 }
 
 impl Fresh {
-    fn wire<D: Discipline<FrameId>, L: Meter>(self, discipline: D, ledger: L, pool: Pool) -> Wire<D, L> {
-        let Fresh { rng, parser, transmitter, overhead, delay, passage } = self;
-        Wire::new(Parts { discipline, rng, ledger, pool, parser, transmitter, overhead, delay, passage })
+    fn wire<D: Discipline<FrameId>>(self, discipline: D, ledger: WireLedger, pool: Pool) -> Wire<D> {
+        Wire::new(Entry::new(self.parser), Egress::new(discipline, ledger, self.parts), pool)
     }
 }
 

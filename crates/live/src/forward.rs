@@ -1,4 +1,4 @@
-//! The loop: one thread for both directions of a link.
+//! The loop: one thread for both directions of a link, or for a whole network.
 
 use std::io;
 use std::sync::Arc;
@@ -6,31 +6,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use headgate_core::{Span, Time};
+use headgate_scenario::Direction::{Forward, Reverse};
 
+use crate::fabric::{Fabric, Lanes};
 use crate::io::Io;
 use crate::pacing::Clock;
 use crate::view::{View, Window};
-use crate::wire::Lane;
 
-/// Something to be done on the lanes, from the first end to the second and back, at a moment.
-pub type Job = Box<dyn FnOnce(&mut [Box<dyn Lane>; 2], Time) + Send>;
+/// Something to be done at a moment on what lies between the ends.
+pub type Job<F = Lanes> = Box<dyn FnOnce(&mut F, Time) + Send>;
 
 /// Where another thread leaves jobs for a forwarder.
-pub type Inbox = Sender<Job>;
+pub type Inbox<F = Lanes> = Sender<Job<F>>;
 
-/// Moves frames between two ends, each direction over a wire of its own.
-pub struct Forwarder<A, B, C> {
+/// Moves frames between two ends, over a link or a network.
+pub struct Forwarder<A, B, C, F = Lanes> {
     /// The first end.
     pub a: A,
     /// The second.
     pub b: B,
-    /// From the first to the second, and back.
-    lanes: [Box<dyn Lane>; 2],
+    /// What lies between them.
+    fabric: F,
     clock: C,
     window: Window,
     stop: Arc<AtomicBool>,
-    inbox: Inbox,
-    jobs: Receiver<Job>,
+    inbox: Inbox<F>,
+    jobs: Receiver<Job<F>>,
     /// When the next view is due.
     show_at: Time,
     /// Until when it waited last.
@@ -46,12 +47,13 @@ pub const SHOW_EVERY: Span = Span::from_millis(50);
 /// which the link stood still.
 pub const CATCH_UP: Span = Span::from_millis(10);
 
-impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
-    /// A forwarder between `a` and `b`; `lanes` go from the first to the second, and back.
-    pub fn new(a: A, b: B, lanes: [Box<dyn Lane>; 2], clock: C) -> Self {
+impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
+    /// A forwarder between `a` and `b`, over `fabric`.
+    pub fn new(a: A, b: B, mut fabric: F, clock: C) -> Self {
         let (window, stop, (inbox, jobs)) = (Window::default(), Arc::default(), channel());
         let (show_at, until, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
-        Forwarder { a, b, lanes, clock, window, stop, inbox, jobs, show_at, until, ready }
+        window.leave(View { wires: fabric.view(Time::ZERO), ..View::default() });
+        Forwarder { a, b, fabric, clock, window, stop, inbox, jobs, show_at, until, ready }
     }
 
     /// The same, stopped by `stop` instead of a flag of its own: several can be stopped by one.
@@ -71,7 +73,7 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     }
 
     /// Where to leave jobs: each is done within [`SHOW_EVERY`], between two frames.
-    pub fn inbox(&self) -> Inbox {
+    pub fn inbox(&self) -> Inbox<F> {
         self.inbox.clone()
     }
 
@@ -102,28 +104,28 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();
         let now = self.clock.rest(now)?;
-        let [forth, back] = &mut self.lanes;
         let late = now - self.until;
         if late > CATCH_UP {
-            forth.stall(late - CATCH_UP);
-            back.stall(late - CATCH_UP);
+            self.fabric.stall(late - CATCH_UP);
         }
-        let taken = [self.ready[0] && forth.take(now, &mut self.a)?, self.ready[1] && back.take(now, &mut self.b)?];
+        let taken = [
+            self.ready[0] && self.fabric.take(now, Forward, &mut self.a)?,
+            self.ready[1] && self.fabric.take(now, Reverse, &mut self.b)?,
+        ];
         // What fell due while frames were taken goes out in this turn, from slots that are still in a cache; if that took too
         // long to be caught up, the next turn sees to it.
         let then = self.clock.now();
         let now = if then - now > CATCH_UP { now } else { then };
-        let given = [forth.give(now, &mut self.b)?, back.give(now, &mut self.a)?];
+        let given = [self.fabric.give(now, Forward, &mut self.b)?, self.fabric.give(now, Reverse, &mut self.a)?];
         if now >= self.show_at {
             self.show_at = now + SHOW_EVERY;
             while let Ok(job) = self.jobs.try_recv() {
-                job(&mut self.lanes, now);
+                job(&mut self.fabric, now);
             }
             let view = self.view();
             self.window.leave(view);
         }
-        let [forth, back] = &self.lanes;
-        self.until = forth.due().min(back.due()).min(self.show_at).min(end);
+        self.until = self.fabric.due().min(self.show_at).min(end);
         self.ready = match (taken, given) {
             ([false, false], [false, false]) => self.clock.wait(self.until, [self.a.fd(), self.b.fd()])?,
             // Nobody looked.
@@ -135,12 +137,6 @@ impl<A: Io, B: Io, C: Clock> Forwarder<A, B, C> {
     /// What there is to see now.
     pub fn view(&mut self) -> View {
         let at = self.clock.now();
-        let [forth, back] = &mut self.lanes;
-        View {
-            at,
-            wires: [forth.view(at), back.view(at)],
-            kernel: [self.a.kernel(), self.b.kernel()],
-            cpu: self.clock.cpu(),
-        }
+        View { at, wires: self.fabric.view(at), kernel: [self.a.kernel(), self.b.kernel()], cpu: self.clock.cpu() }
     }
 }

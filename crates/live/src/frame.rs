@@ -125,6 +125,14 @@ impl Parser {
         parsed
     }
 
+    /// What the header of `frame` says, if it has one. Nothing is counted.
+    pub(crate) fn look(&mut self, frame: &[u8]) -> Option<Header<'static>> {
+        let before = self.oddities;
+        let parsed = self.parse(frame);
+        self.oddities = before;
+        parsed.ok()?.header
+    }
+
     #[inline(always)]
     fn ethernet(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
         let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| Oddity::ShortLink)?;

@@ -93,7 +93,7 @@ impl Gateway {
         let seed = self.seed;
         // Built once for nothing, so that neither direction changes where one cannot, and not while packets wait.
         ways.iter().zip(LABELS).try_for_each(|(way, label)| way.lane(Layer::Ethernet, seed, label).map(drop))?;
-        self.running.with_lanes(move |lanes, now| {
+        self.running.with(move |lanes, now| {
             let each = ways.iter().zip(lanes).zip(LABELS);
             each.into_iter().try_for_each(|((way, lane), label)| way.refit(lane, now, Layer::Ethernet, seed, label))
         })?

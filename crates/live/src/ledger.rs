@@ -5,9 +5,7 @@ use headgate_core::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
 use headgate_measure::Occupancy;
 use headgate_scenario::Header;
 
-use crate::frame::Parsed;
 use crate::meter::Meter;
-use crate::pool::FrameId;
 use crate::verdict::{Judgement, judge};
 use crate::watch::Watch;
 
@@ -114,16 +112,17 @@ impl WireLedger {
         }
     }
 
-    /// A packet of `bytes` bytes came that says this: its flow has a row from now on.
+    /// A packet of `flow` came, of `bytes` bytes: the flow has a row from now on. `header` says what is in the packet's, of a
+    /// flow that has none yet.
     #[inline]
-    pub fn meet(&mut self, parsed: &Parsed, bytes: u32, now: Time) {
-        let at = self.place(parsed.flow).or_else(|| {
+    pub fn meet(&mut self, flow: FlowId, bytes: u32, now: Time, header: impl FnOnce() -> Option<Header<'static>>) {
+        let at = self.place(flow).or_else(|| {
             if self.flows.is_full() {
                 self.evict();
             }
             let nothing = FlowCounts::default();
-            let row = Row { header: parsed.header, counts: nothing, viewed: 0, seen: now, stretches: [nothing; 2] };
-            self.flows.insert(parsed.flow, row)
+            let row = Row { header: header(), counts: nothing, viewed: 0, seen: now, stretches: [nothing; 2] };
+            self.flows.insert(flow, row)
         });
         if let Some(at) = at {
             let (_, row) = self.flows.at(at);
@@ -237,12 +236,6 @@ impl WireLedger {
 
 impl Meter for WireLedger {
     #[inline]
-    fn meet(&mut self, _: &mut FrameId, parsed: &mut Parsed, bytes: u32, now: Time) -> Time {
-        WireLedger::meet(self, parsed, bytes, now);
-        now
-    }
-
-    #[inline]
     fn sending(&mut self, at: Time, until: Time) {
         self.busy(until - at);
     }
@@ -285,11 +278,10 @@ impl<T> Ledger<T> for WireLedger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headgate_core::{ClassId, Ecn};
 
     fn pass(ledger: &mut WireLedger, flow: u64, bytes: u32, now: Time) {
         let flow = FlowId(flow);
-        ledger.meet(&Parsed { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None }, bytes, now);
+        ledger.meet(flow, bytes, now, || None);
         let packet = Packet::new(flow, bytes, ());
         Ledger::<()>::arrived(ledger, &packet, now);
         Ledger::<()>::sent(ledger, &packet, now);

@@ -55,6 +55,9 @@ pub mod check;
 pub mod clock;
 mod controllers;
 pub mod ecn;
+mod egress;
+mod ends;
+mod fabric;
 mod forward;
 mod frame;
 mod gateway;
@@ -82,6 +85,7 @@ mod way;
 mod wire;
 
 pub use build::WireSettings;
+pub use fabric::{Fabric, Lanes};
 pub use forward::{CATCH_UP, Forwarder, Inbox, Job, SHOW_EVERY};
 pub use frame::{IpAt, Layer, Parsed, Parser};
 pub use gateway::{Gateway, GatewaySettings};

@@ -1,9 +1,6 @@
 //! A fixed number of slots for frames: nothing is allocated while packets pass.
 
-use headgate_core::Time;
-
 use crate::frame::IpAt;
-use crate::io::tap::{Passed, Pen};
 
 /// A slot that holds a frame: what a [`Packet`](headgate_core::Packet)'s handle is here.
 ///
@@ -59,8 +56,6 @@ pub struct Pool {
     held: Box<[Held]>,
     /// The one that was given back last is taken first: it may still be in a cache.
     free: Vec<u32>,
-    /// Notes frames that go no further, if somebody wants to know.
-    pen: Option<Pen>,
 }
 
 impl Pool {
@@ -83,22 +78,7 @@ impl Pool {
             stride,
             held: vec![Held::default(); slots as usize].into(),
             free: (0..slots).rev().collect(),
-            pen: None,
         }
-    }
-
-    /// From now on `pen` notes frames that are [discarded](Pool::discard).
-    pub fn note(&mut self, pen: Pen) {
-        self.pen = Some(pen);
-    }
-
-    /// The slot is free again, since this became of its frame at `at`.
-    #[inline]
-    pub fn discard(&mut self, frame: FrameId, passed: Passed, at: Time) {
-        if let Some(pen) = &self.pen {
-            pen.note(at, passed, self.frame(&frame));
-        }
-        self.give(frame);
     }
 
     /// Adds slots until there are `slots`. Those that are taken stay as they are.
@@ -113,7 +93,6 @@ impl Pool {
         larger.held[..before].copy_from_slice(&self.held);
         larger.free.truncate(after - before);
         larger.free.append(&mut self.free);
-        larger.pen = self.pen.take();
         *self = larger;
     }
 

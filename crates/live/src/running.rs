@@ -9,26 +9,25 @@ use std::thread::{self, JoinHandle};
 use headgate_core::Time;
 
 use crate::clock::Monotonic;
+use crate::fabric::{Fabric, Lanes};
 use crate::forward::{Forwarder, Inbox};
 use crate::io::Io;
 use crate::pacing::{Clock, Paced};
 use crate::view::{View, Window};
-use crate::wire::Lane;
 
 /// A forwarder that runs. Dropped, it is stopped.
-#[derive(Debug)]
-pub struct Running {
+pub struct Running<F = Lanes> {
     window: Window,
     stop: Arc<AtomicBool>,
-    inbox: Inbox,
+    inbox: Inbox<F>,
     urgent: bool,
     thread: Option<JoinHandle<io::Result<View>>>,
 }
 
 /// What the thread says when it begins.
-type Began = io::Result<(Window, Arc<AtomicBool>, Inbox, bool)>;
+type Began<F> = io::Result<(Window, Arc<AtomicBool>, Inbox<F>, bool)>;
 
-impl Running {
+impl<F: Fabric + 'static> Running<F> {
     /// Runs what `make` makes by `clock`, in a thread called `name`, which comes before ordinary ones where that is allowed.
     ///
     /// # Errors
@@ -36,8 +35,8 @@ impl Running {
     pub(crate) fn start<A: Io, B: Io>(
         name: &str,
         clock: Monotonic,
-        make: impl FnOnce(Paced) -> io::Result<Forwarder<A, B, Paced>> + Send + 'static,
-    ) -> io::Result<Running> {
+        make: impl FnOnce(Paced) -> io::Result<Forwarder<A, B, Paced, F>> + Send + 'static,
+    ) -> io::Result<Running<F>> {
         let (say, began) = sync_channel(1);
         let thread = thread::Builder::new().name(name.to_string()).spawn(move || {
             let made = paced(clock).and_then(|(clock, urgent)| Ok((make(clock)?, urgent)));
@@ -77,19 +76,21 @@ impl Running {
         Arc::clone(&self.stop)
     }
 
-    /// Does `job` on the lanes, in the forwarder's thread, and waits for it.
+    /// Does `job` on what lies between the ends, in the forwarder's thread, and waits for it.
     ///
     /// # Errors
     /// `BrokenPipe` if the forwarder has ended.
-    pub(crate) fn with_lanes<T: Send + 'static>(
+    pub(crate) fn with<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut [Box<dyn Lane>; 2], Time) -> T + Send + 'static,
+        job: impl FnOnce(&mut F, Time) -> T + Send + 'static,
     ) -> io::Result<T> {
         let (say, done) = sync_channel(1);
-        self.inbox.send(Box::new(move |lanes, now| drop(say.send(job(lanes, now))))).map_err(|_| ended())?;
+        self.inbox.send(Box::new(move |fabric, now| drop(say.send(job(fabric, now))))).map_err(|_| ended())?;
         done.recv().map_err(|_| ended())
     }
+}
 
+impl<F> Running<F> {
     /// Stops it, and says what was done in all.
     ///
     /// # Errors
@@ -99,12 +100,12 @@ impl Running {
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(ended)) => ended,
             Some(Err(_)) => Err(io::Error::other("the loop's thread panicked")),
-            None => Ok(self.view()),
+            None => Ok(self.window.look()),
         }
     }
 }
 
-impl Drop for Running {
+impl<F> Drop for Running<F> {
     fn drop(&mut self) {
         let _ = self.stop();
     }
@@ -114,7 +115,7 @@ fn ended() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the loop's thread has ended")
 }
 
-fn tell(say: &SyncSender<Began>, result: Began) -> io::Result<View> {
+fn tell<F>(say: &SyncSender<Began<F>>, result: Began<F>) -> io::Result<View> {
     let _ = say.send(result);
     Ok(View::default())
 }

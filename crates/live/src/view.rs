@@ -55,16 +55,24 @@ impl WireView {
 }
 
 /// A link at a moment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct View {
     /// The moment.
     pub at: Time,
-    /// From the first end to the second, and back.
-    pub wires: [WireView; 2],
+    /// Of a link from the first end to the second, and back; of a network each direction of each link, by number.
+    pub wires: Vec<WireView>,
     /// What the kernel says of the first end and the second.
     pub kernel: [KernelCounts; 2],
     /// CPU time of the thread that forwards.
     pub cpu: Span,
+}
+
+/// Nothing has happened yet on a link.
+impl Default for View {
+    fn default() -> View {
+        let wires = vec![WireView::default(); 2];
+        View { at: Time::ZERO, wires, kernel: [KernelCounts::default(); 2], cpu: Span::ZERO }
+    }
 }
 
 /// Where a forwarder leaves its latest [`View`], for another thread to look at.

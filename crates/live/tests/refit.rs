@@ -46,7 +46,7 @@ impl Link {
     }
 
     fn view(&mut self) -> WireView {
-        let [wire, _] = self.forwarder.view().wires;
+        let wire = self.forwarder.view().wires.swap_remove(0);
         assert!(wire.adds_up(), "{wire:#?}");
         wire
     }

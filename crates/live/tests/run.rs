@@ -97,6 +97,60 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     assert_eq!(seen.latest, Time::ZERO + scenario.duration);
 }
 
+/// A parking lot: flows that cross two links, and others that meet them on one. The way of the last is against that of the others.
+const LOT: &str = "duration = '2s'\nrecord = { interval = '100ms', events = 'drops' }\n\
+    [[link]]\nname = 'first'\nfrom = 'A'\nto = 'B'\nrate = '10Mbit/s'\ndelay = '4ms'\nlimit = '60p'\n\
+    [[link]]\nname = 'second'\nfrom = 'B'\nto = 'C'\nrate = '4Mbit/s'\ndelay = '3ms'\nlimit = '30p'\n\
+    [[tcp]]\nname = 'long'\nfrom = 'A'\nto = 'C'\nflows = 2\ncc = 'newreno'\n\
+    [[tcp]]\nname = 'cross'\nfrom = 'A'\nto = 'B'\nflows = 2\ncc = 'newreno'\n\
+    [[udp]]\nname = 'stream'\nfrom = 'A'\nto = 'C'\nrate = '1Mbit/s'\npacket = '1000B'\n\
+    [[udp]]\nname = 'back'\nfrom = 'C'\nto = 'B'\nrate = '1Mbit/s'\npacket = '1000B'\n\
+    [[udp]]\nname = 'flood'\nfrom = 'B'\nto = 'C'\nrate = '3.5Mbit/s'\npacket = '1000B'\n";
+
+#[test]
+fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes() {
+    if !possible() {
+        return;
+    }
+    let (scenario, mut seen) = (scenario(LOT), Seen::default());
+    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap_or_else(|error| panic!("{error}"));
+    let Ran { outcome, proof, .. } = ran;
+    assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
+    assert!(outcome.links.iter().all(|link| link.conserves()));
+    assert_eq!((proof.elsewhere.all(), proof.oversize), (0, 0), "{proof:?}");
+
+    // Flows have more to send than the first link takes, of which Reno without any queue keeps three quarters, and the second is
+    // offered 4.5 Mbit/s by two of them alone.
+    let stalled = proof.stalls.1.as_secs_f64() / 2.0;
+    let [first, _, second, back] = &outcome.links[..] else { panic!("{} directions", outcome.links.len()) };
+    for (link, rate) in [(first, 10e6), (second, 4e6)] {
+        assert!(link.utilisation > 0.75 - stalled, "{}: {} with {stalled} stalled", link.link, link.utilisation);
+        let bits = link.counts.sent_bytes as f64 * 8.0 / 2.0;
+        assert!((bits / (rate * link.utilisation) - 1.0).abs() < 0.01, "{}: {bits}", link.link);
+        assert!(link.counts.dropped() > 0, "{}: what is more is dropped there", link.link);
+    }
+    // What comes to the second link from the first is what that sent of the flows that go on, but for what is on its way between them: 4 ms of
+    // 10 Mbit/s, in packets of 1000 bytes at the least.
+    let sent = |group: u32| -> u64 {
+        outcome.flows.iter().filter(|flow| flow.group == group).map(|flow| flow.counts.sent).sum()
+    };
+    let gone: u64 = first.counts.sent - sent(1);
+    let came = second.counts.arrived - outcome.flows[6].counts.arrived;
+    assert!(came.abs_diff(gone) <= 5 + 10, "{came} of {gone}");
+    assert!(second.counts.sent.abs_diff(sent(0) + sent(2) + sent(4)) <= 10);
+    // Datagrams the other way meet ACKs alone: 1000 bytes every 8 ms.
+    assert!(sent(3).abs_diff(250) <= 1 + proof.stalls.1.as_nanos() / 8_000_000, "{}", sent(3));
+    assert!(back.counts.sent > sent(3));
+
+    // A datagram crosses both links and two of its own, of 100 Mbit/s and 1 ms each.
+    let base = |group: usize| outcome.one_way[group].base;
+    assert_eq!(base(2), Span::from_micros(4_000 + 3_000 + 800 + 2_000 + 2 * (1_000 + 80)));
+    assert!(outcome.one_way.iter().all(|way| way.excess.count() > 10));
+    let events = &seen.events.rows;
+    assert!(events.is_sorted_by_key(|row| row.time));
+    assert!([0, 2].iter().all(|link| events.iter().any(|row| row.link == *link)), "both compare");
+}
+
 #[test]
 fn events_are_those_that_were_counted() {
     let Some((scenario, Ran { outcome, .. }, seen)) = three() else { return };
@@ -150,16 +204,12 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
 
 #[test]
 fn what_cannot_be_run_is_refused_before_anything_starts() {
-    let two = "duration = '1s'\n[[link]]\nname = 'a'\nfrom = 'x'\nto = 'y'\nrate = '1Mbit/s'\ndelay = '1ms'\nlimit = '60p'\n\
-               [[link]]\nname = 'b'\nfrom = 'y'\nto = 'z'\nrate = '1Mbit/s'\ndelay = '1ms'\nlimit = '60p'\n\
-               [[tcp]]\nfrom = 'x'\nto = 'z'\n";
     let said = |keys: &str| match run(&scenario(keys), &scenario(keys).qdiscs[0], 1, &mut ()) {
         Err(RunError::Refused(why)) => why,
         other => panic!("{other:?}"),
     };
-    let refused = "`link`: 2 of them; real packets cross one, `[link]` or one `[[link]]` between any two nodes. Without --live \
-                   the whole network is simulated";
-    assert_eq!(said(two), refused);
+    let captured = said(&LOT.replace("record = {", "record = { capture = ['first'],"));
+    assert!(captured.starts_with("`record.capture`: real packets are captured at both hosts"), "{captured}");
     let one = "duration = '1s'\nlink = { rate = '1Mbit/s', delay = '1ms', limit = '60p' }\n";
     assert!(said(&format!("{one}[[tcp]]\ncc = 'prague'\n")).contains("prague"));
     assert!(said(&format!("{one}[[udp]]\ncc = 'tfrc'\n")).contains("tfrc"));

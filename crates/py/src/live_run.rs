@@ -26,7 +26,8 @@ pub fn check_live(scenario: &Scenario) -> PyResult<()> {
 /// Runs `scenario` on real packets, in real time, with its discipline number `qdisc_index` and `seed`: what a simulation gives,
 /// what shows how true the run was, and what was otherwise than the scenario says. Other Python threads go on meanwhile.
 ///
-/// `on_batch` and `on_capture` are called as by `run`; `on_link` once, with a function that gives what the link does.
+/// `on_batch` and `on_capture` are called as by `run`; `on_link` once, with a function that gives what the first link does at
+/// which disciplines are compared.
 #[pyfunction]
 #[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_capture=None, on_link=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -42,8 +43,9 @@ pub fn run_live<'py>(
 ) -> PyResult<(Outcome, Bound<'py, PyDict>, Vec<String>)> {
     let scenario = &scenario.0;
     let told = Told { on_batch, on_capture, failure: Failure::default() };
+    let first = 2 * usize::from(scenario.bottleneck().link);
     let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
-        let mut show = |window| on_link.iter().for_each(|told| tell(told, &window));
+        let mut show = |window| on_link.iter().for_each(|told| tell(told, &window, first));
         run::run_shown(scenario, qdisc, seed, watch, &mut show)
     };
     let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, told, live)?;
@@ -54,12 +56,14 @@ pub fn run_live<'py>(
     Ok((Outcome::new(run, ran.outcome), proof, ran.notes))
 }
 
-/// Hands over a function that looks through `window`. What is wrong with who is told does not stop the run.
-fn tell(on_link: &Py<PyAny>, window: &Window) {
+/// Hands over a function that looks through `window` at direction number `first` and the one back. What is wrong with who is told does not stop the run.
+fn tell(on_link: &Py<PyAny>, window: &Window, first: usize) {
     Python::attach(|py| {
         let window = window.clone();
         let look = PyCFunction::new_closure(py, None, None, move |args, _| {
-            view::shown(args.py(), &window.look()).map(Bound::unbind)
+            let mut view = window.look();
+            view.wires.drain(..first);
+            view::shown(args.py(), &view).map(Bound::unbind)
         });
         if let Err(error) = look.and_then(|look| on_link.call1(py, (look,))) {
             error.write_unraisable(py, None);

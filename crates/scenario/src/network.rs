@@ -69,6 +69,14 @@ impl Direction {
     /// Both.
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 
+    /// The other one.
+    pub const fn back(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Reverse,
+            Direction::Reverse => Direction::Forward,
+        }
+    }
+
     /// The word for it in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,11 +109,7 @@ impl Hop {
 
     /// The same link the other way.
     pub const fn back(self) -> Hop {
-        let direction = match self.direction {
-            Direction::Forward => Direction::Reverse,
-            Direction::Reverse => Direction::Forward,
-        };
-        Hop { link: self.link, direction }
+        Hop { link: self.link, direction: self.direction.back() }
     }
 }
 

@@ -12,7 +12,7 @@ pub struct Flow {
     pub number: u32,
     /// Its group: an index into the scenario's groups, TCP before UDP.
     pub group: u32,
-    /// Which way over the link.
+    /// Which way over the network.
     pub direction: Direction,
     /// When it starts and when it stops.
     pub lasts: [Time; 2],
@@ -77,6 +77,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
     numbered.map(flow).collect()
 }
 
-fn way(route: &[Hop]) -> Direction {
+/// From which host to which the data of a group goes over the network: that in which its first link is crossed.
+pub fn way(route: &[Hop]) -> Direction {
     route.first().map_or(Direction::Forward, |hop| hop.direction)
 }

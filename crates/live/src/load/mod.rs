@@ -5,7 +5,7 @@
 //! sleep until a socket or the time asks for something.
 
 mod deliveries;
-mod flows;
+pub(crate) mod flows;
 mod group;
 mod poll;
 pub mod ports;

@@ -1,48 +1,30 @@
-//! What is measured at one direction of the bottleneck, by the code that the simulator measures with.
+//! What is measured at one direction of a link, by the code that the simulator measures with.
 //!
 //! The loop counts its time from when it began, a run from where its flows may send. What the meter writes down is in the
 //! run's time; what it hands to others to compare stays in the loop's.
 
-mod meter;
-
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
 use headgate_core::parts::Histogram;
-use headgate_core::{Backlog, Discipline, Span, Time, Why};
-use headgate_measure::{EventBatch, EventLog, FlowLedger, IntervalRow, LinkMeter, LinkRow, Occupancy};
-use headgate_scenario::{Hop, Identity, Scenario};
+use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Time, Why};
+use headgate_measure::{Counted, EventBatch, EventLog, FlowLedger, IntervalRow, LinkMeter, LinkRow, Occupancy};
+use headgate_scenario::{Header, Hop, Identity, Scenario};
 
-use super::access::Access;
+use super::moments::Due;
 use crate::ledger::WireLedger;
+use crate::meter::Meter;
 use crate::pool::FrameId;
 
-/// When a run begins, on the loop's clock; [`Time::NEVER`] until that is known.
-#[derive(Clone, Debug)]
-pub(super) struct Begin(Arc<AtomicU64>);
-
-impl Begin {
-    pub(super) fn unknown() -> Begin {
-        Begin(Arc::new(AtomicU64::new(Time::NEVER.as_nanos())))
-    }
-
-    pub(super) fn at(&self, time: Time) {
-        self.0.store(time.as_nanos(), Ordering::Release);
-    }
-
-    #[inline]
-    fn get(&self) -> Time {
-        Time::from_nanos(self.0.load(Ordering::Acquire))
-    }
-}
-
-/// What a meter hands out while the run goes, and at its end.
+/// What is handed out while the run goes, and at its end.
 pub(super) enum Post {
-    /// What happened since the last one, up to the end of an interval or of the run.
+    /// What happened at a direction since the last one, up to the end of an interval or of the run.
     Sample(Sample),
-    /// The direction's totals at the end of the run.
+    /// A direction's totals at the end of the run.
     Total(Box<Total>),
+    /// There is no more. By group, how long data took from its sender's device to its receiver's, less what a full packet takes
+    /// without queues.
+    End(Vec<Histogram>),
 }
 
 /// An interval.
@@ -59,28 +41,13 @@ pub(super) struct Sample {
 
 /// A whole run.
 pub(super) struct Total {
+    pub(super) link: u16,
     pub(super) row: LinkRow,
     pub(super) ledger: FlowLedger,
-    /// By group, how long data took from its sender's device to its receiver's, less what a full packet takes without queues.
-    pub(super) excess: Vec<Histogram>,
     /// Packets sent in the whole run, warm-up included.
     pub(super) sent: u64,
     /// Drops and marks of data by group at the end of the warm-up, before the ledger began anew.
     pub(super) before_warm: Vec<(u64, u64)>,
-}
-
-/// When there is something to do, on the loop's clock.
-struct Moments {
-    /// None before the run begins.
-    begin: Option<Time>,
-    sample: Time,
-    warm: Time,
-    end: Time,
-}
-
-impl Moments {
-    /// The run has not begun.
-    const NONE: Moments = Moments { begin: None, sample: Time::NEVER, warm: Time::NEVER, end: Time::NEVER };
 }
 
 /// The meter of one direction.
@@ -91,17 +58,11 @@ pub(super) struct Account {
     ledger: FlowLedger,
     /// What the discipline is told of each flow.
     names: Vec<Identity>,
-    access: Access,
-    begin: Begin,
-    moments: Moments,
+    /// When the run began; [`Time::NEVER`] before.
+    begin: Time,
     link: LinkMeter,
     occupancy: Occupancy,
     free_at: Time,
-    /// By slot: when the frame in it came from its host.
-    taken: Vec<Time>,
-    /// By group: what a full packet takes without queues, and what came to it.
-    bases: Vec<Span>,
-    excess: Vec<Histogram>,
     singled: Vec<(Time, u32, Why)>,
     lost: u64,
     queued_before: u64,
@@ -111,32 +72,25 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Of `hop` in `scenario`, whose wire has so many `slots`; `discipline` is what is there, and what is found is posted.
+    /// Of `hop` in `scenario`; `discipline` is what is there, and what is found is posted.
     pub(super) fn new(
         (scenario, hop): (&Arc<Scenario>, Hop),
         discipline: &impl Discipline<FrameId>,
-        (wire, slots): (WireLedger, u32),
-        begin: Begin,
+        wire: WireLedger,
         posts: Sender<Post>,
     ) -> Account {
         let data = scenario.routes().any(|route| route.contains(&hop));
         let wanted = scenario.simplex(hop).qdisc.is_none();
         let log = wanted.then(|| EventLog::new(hop.number(), scenario.record.events, discipline)).flatten();
-        let bases: Vec<Span> = headgate_measure::one_ways(scenario).iter().map(|way| way.base).collect();
         Account {
             hop,
             wire,
             ledger: FlowLedger::new(scenario, data, log),
             names: scenario.identities(hop),
-            access: Access::new(scenario, hop),
-            begin,
-            moments: Moments::NONE,
+            begin: Time::NEVER,
             link: LinkMeter::new(scenario, hop),
             occupancy: Occupancy::default(),
             free_at: Time::ZERO,
-            taken: vec![Time::ZERO; slots as usize],
-            excess: vec![Histogram::default(); bases.len()],
-            bases,
             singled: Vec::new(),
             lost: 0,
             queued_before: 0,
@@ -147,10 +101,43 @@ impl Account {
         }
     }
 
+    /// What the discipline is told of a flow of the scenario.
+    #[inline]
+    pub(super) fn name(&self, flow: u32) -> Option<&Identity> {
+        self.names.get(flow as usize)
+    }
+
+    /// A packet comes to the queue; `header` says what is in its own, where its flow is not known yet.
+    pub(super) fn meet(
+        &mut self,
+        packet: &Packet<FrameId>,
+        at: Time,
+        header: impl FnOnce() -> Option<Header<'static>>,
+    ) {
+        self.wire.meet(packet.flow, packet.bytes, at, header);
+    }
+
     /// The run's time; it stands at zero before the run.
     #[inline]
     fn run_time(&self, at: Time) -> Time {
-        Time::ZERO + (at - self.moments.begin.unwrap_or(Time::NEVER))
+        Time::ZERO + (at - self.begin)
+    }
+
+    /// Looks at a moment of the run: everything before has happened, and nothing after. The discipline holds `held`.
+    pub(super) fn look<D: Discipline<FrameId>>(&mut self, due: Due, discipline: &D, held: Backlog, at: Time) {
+        if due.begin {
+            return self.start(held, at);
+        }
+        self.settle(held, at);
+        if due.warm {
+            self.restart(held, at);
+        }
+        if due.sample {
+            self.sample(discipline, held, at);
+        }
+        if due.end {
+            self.finish(held);
+        }
     }
 
     /// What was seen of queue and link since the last call.
@@ -166,9 +153,7 @@ impl Account {
 
     /// The run begins: what came before, such as handshakes, is not of it.
     fn start(&mut self, held: Backlog, at: Time) {
-        let Scenario { record, warmup, duration, .. } = &*self.scenario;
-        let (sample, warm, end) = (at + record.interval, at + *warmup, at + *duration);
-        self.moments = Moments { begin: Some(at), sample: sample.min(end), warm, end };
+        self.begin = at;
         self.occupancy = Occupancy::starting(Time::ZERO, held, self.free_at - at);
         self.restart(held, at);
         self.link = LinkMeter::new(&self.scenario, self.hop);
@@ -186,7 +171,6 @@ impl Account {
         self.link.restart(self.run_time(at), held, self.ledger.counts());
         self.ledger.restart();
         (self.lost, self.queued_before) = (0, held.packets.into());
-        self.excess.fill(Histogram::default());
     }
 
     fn sample<D: Discipline<FrameId>>(&mut self, discipline: &D, held: Backlog, at: Time) {
@@ -207,13 +191,68 @@ impl Account {
     fn finish(&mut self, held: Backlog) {
         let queued = [self.queued_before, held.packets.into()];
         let total = Total {
+            link: self.hop.number(),
             row: self.link.row(&self.scenario, &self.ledger, self.lost, queued),
             sent: self.sent_before + self.ledger.counts().sent,
             ledger: self.ledger.clone(),
-            excess: std::mem::take(&mut self.excess),
             before_warm: std::mem::take(&mut self.before_warm),
         };
-        self.excess = vec![Histogram::default(); self.bases.len()];
         let _ = self.posts.send(Post::Total(Box::new(total)));
+    }
+}
+
+impl Ledger<FrameId> for Account {
+    #[inline]
+    fn arrived(&mut self, packet: &Packet<FrameId>, now: Time) {
+        self.wire.arrived(packet, now);
+        self.ledger.arrived(packet, now);
+    }
+
+    #[inline]
+    fn sent(&mut self, packet: &Packet<FrameId>, now: Time) {
+        self.wire.sent(packet, now);
+        self.ledger.sent(packet, now);
+    }
+
+    fn dropped(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
+        self.wire.dropped(packet, why, now);
+        self.ledger.dropped(packet, why, now);
+        if why.singles_out() && FrameId::is_data(packet) {
+            self.singled.push((self.run_time(now), FrameId::flow(packet), why));
+        }
+    }
+
+    fn marked(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
+        self.wire.marked(packet, why, now);
+        self.ledger.marked(packet, why, now);
+    }
+}
+
+impl Meter for Account {
+    #[inline]
+    fn called<D: Discipline<FrameId>>(&mut self, discipline: &D, held: Backlog, at: Time) {
+        let now = self.run_time(at);
+        self.occupancy.set(held, now);
+        if let Some(log) = self.ledger.events()
+            && log.waits()
+        {
+            let of_nobody = |flow: u32| FlowId(flow.into());
+            log.explain(discipline, |flow| self.names.get(flow as usize).map_or(of_nobody(flow), |name| name.flow));
+        }
+    }
+
+    #[inline]
+    fn sending(&mut self, at: Time, until: Time) {
+        self.occupancy.busy(until - at);
+        self.free_at = until;
+    }
+
+    fn lost(&mut self, packet: &Packet<FrameId>, at: Time) {
+        self.lost += 1;
+        self.ledger.lost_on_the_way(packet, at);
+    }
+
+    fn wire(&mut self) -> &mut WireLedger {
+        &mut self.wire
     }
 }

@@ -1,13 +1,12 @@
-//! The tables of a run: what the loop found at the bottleneck, with what the flows' ends tell.
+//! The tables of a run: what the loop found at the links, with what the flows' ends tell.
 
 use headgate_core::{Time, Why};
 use headgate_measure::{
-    Balance, Ends, FlowRow, IntervalRow, OneWay, Outcome, Told, TransferRow, dues, group_rows, one_ways,
+    Balance, Ends, FlowRow, IntervalRow, OneWay, Outcome, Told, TransferRow, along, dues, group_rows, one_ways,
 };
-use headgate_scenario::{Direction, Hop, Scenario};
+use headgate_scenario::{Hop, Scenario};
 
 use super::Found;
-use super::account::Total;
 use crate::load::{Completed, LoadReport};
 
 /// What the simulator would give too.
@@ -65,32 +64,27 @@ fn replayed(scenario: &Scenario, found: &Found, report: &LoadReport) -> Ends {
     ends
 }
 
-/// The direction that a group's data goes.
-fn total<'a>(scenario: &Scenario, found: &'a Found, group: usize) -> &'a Total {
-    let direction =
-        scenario.routes().nth(group).and_then(<[Hop]>::first).map_or(Direction::Forward, |hop| hop.direction);
-    &found.totals[direction as usize]
-}
-
 fn flow_rows(scenario: &Scenario, found: &Found, report: &LoadReport, ends: &Ends) -> Vec<FlowRow> {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let (span, dues) = (end - warm, dues(scenario));
+    let routes: Vec<&[Hop]> = scenario.routes().collect();
     let mut bytes = vec![0; report.flows.len()];
     let counted = report.deliveries.iter().filter(|row| row.at >= warm && row.at < end);
     counted.for_each(|row| bytes[row.flow as usize] += row.bytes);
     let row = |(flow, told): (usize, &crate::load::FlowReport)| {
-        let ledger = &total(scenario, found, told.group as usize).ledger;
+        let route = routes[told.group as usize].iter().map(|hop| &found.totals[usize::from(hop.number())].ledger);
+        let (counts, lost, delay_ms_mean) = along(route, flow);
         FlowRow {
             flow: flow as u32,
             group: told.group,
-            counts: ledger.of_flow(flow),
-            lost: ledger.lost_of_flow(flow),
+            counts,
+            lost,
             goodput_bps: bytes[flow] as f64 * 8.0 / span.as_secs_f64(),
             fair_share_bps: dues[told.group as usize].fair_bps,
             retransmits: told.retransmits,
             timeouts: told.timeouts,
             cwnd_mean: told.cwnd_area.map(|area| area / span.as_nanos() as f64),
-            delay_ms_mean: ledger.delay_ms(flow),
+            delay_ms_mean,
             startup: ends.startup(flow),
             treated: ends.treated(flow, end),
         }
@@ -99,11 +93,11 @@ fn flow_rows(scenario: &Scenario, found: &Found, report: &LoadReport, ends: &End
 }
 
 fn one_way_rows(scenario: &Scenario, found: &Found) -> Vec<OneWay> {
-    let rows = one_ways(scenario).into_iter().enumerate();
-    rows.map(|(group, way)| OneWay { excess: total(scenario, found, group).excess[group].clone(), ..way }).collect()
+    let rows = one_ways(scenario).into_iter().zip(&found.excess);
+    rows.map(|(way, excess)| OneWay { excess: excess.clone(), ..way }).collect()
 }
 
-/// The intervals of both directions and of all groups.
+/// The intervals of all directions and of all groups.
 fn interval_rows(scenario: &Scenario, found: &Found, report: &LoadReport) -> Vec<IntervalRow> {
     let groups = scenario.groups().count();
     let (mut rows, mut told) = (Vec::new(), vec![Told::default(); groups]);
@@ -128,7 +122,7 @@ fn interval_rows(scenario: &Scenario, found: &Found, report: &LoadReport) -> Vec
     rows
 }
 
-/// Drops and marks by group, of both directions together.
+/// Drops and marks by group, of all directions together.
 fn summed<'a>(groups: usize, directions: impl Iterator<Item = &'a Vec<(u64, u64)>>) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for counts in directions {

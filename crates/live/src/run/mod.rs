@@ -1,14 +1,18 @@
-//! A scenario on real packets: its link in the loop, its flows from the kernel's TCP and our sources, in real time.
+//! A scenario on real packets: its links in the loop, its flows from the kernel's TCP and our sources, in real time.
 //!
-//! The bottleneck is measured where it is, by the code that the simulator measures with; what reaches receivers, they tell. A
-//! run gives the simulator's [`Outcome`], and beside it what shows that the link was what the scenario says: the [`Proof`].
+//! Queues are measured where they are, by the code that the simulator measures with; what reaches receivers, they tell. A
+//! run gives the simulator's [`Outcome`], and beside it what shows that the links were what the scenario says: the [`Proof`].
 
 mod access;
 mod account;
 mod assemble;
-mod bottleneck;
 mod capture;
+mod doors;
+mod moments;
+mod network;
 mod proof;
+mod slots;
+mod testbed;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,14 +21,16 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use headgate_core::parts::Histogram;
 use headgate_core::{Qdisc, Span, Time};
 use headgate_measure::{EventBatch, Outcome, TraceRow, Watch};
 use headgate_scenario::Scenario;
 
-use self::account::{Begin, Post, Sample, Total};
-use self::bottleneck::Bottleneck;
+use self::account::{Post, Sample, Total};
 use self::capture::Capture;
+use self::moments::Begin;
 pub use self::proof::{Elsewhere, Proof};
+use self::testbed::Testbed;
 use crate::load::{self, Load};
 use crate::view::Window;
 
@@ -33,7 +39,7 @@ use crate::view::Window;
 pub struct Ran {
     /// What the simulator would give too.
     pub outcome: Outcome,
-    /// Whether the link was what the scenario says, and nothing else in the way.
+    /// Whether the links were what the scenario says, and nothing else in the way.
     pub proof: Proof,
     /// What was otherwise than the scenario says, a sentence each.
     pub notes: Vec<String>,
@@ -82,13 +88,10 @@ const GRACE: Span = Span::from_secs(5);
 /// # Errors
 /// [`RunError::Refused`] with the key and what is possible; what the system says.
 pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
-    if scenario.links.len() != 1 {
-        let what = format!(
-            "`link`: {} of them; real packets cross one, `[link]` or one `[[link]]` between any two nodes. Without --live the \
-             whole network is simulated",
-            scenario.links.len()
-        );
-        return Err(RunError::Refused(what));
+    if scenario.links.len() > 1 && !scenario.record.capture.is_empty() {
+        let what = "`record.capture`: real packets are captured at both hosts, which says what passed a link only where there is \
+                    one; leave it out, or run without --live";
+        return Err(RunError::Refused(what.to_string()));
     }
     load::refuse(scenario).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => RunError::Refused(error.to_string()),
@@ -106,7 +109,7 @@ pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch)
     run_shown(scenario, qdisc, seed, watch, &mut |_| {})
 }
 
-/// The same; `show` is handed the [`Window`] in which the link shows what it does, as soon as there is one.
+/// The same; `show` is handed the [`Window`] in which the links show what they do, as soon as there is one.
 ///
 /// # Errors
 /// See [`RunError`].
@@ -121,12 +124,12 @@ pub fn run_shown(
     let scenario = Arc::new(scenario.clone());
     let (begin, (posts, inbox)) = (Begin::unknown(), channel());
     let (mut capture, pens) = Capture::of(&scenario);
-    let bottleneck = Bottleneck::open(&scenario, qdisc, seed, (&begin, &posts), pens)?;
+    let testbed = Testbed::open(&scenario, qdisc, seed, (&begin, &posts), pens)?;
     drop(posts);
-    show(bottleneck.window());
-    let (near, far) = bottleneck.hosts();
-    let load = Load::prepare(&scenario, seed, near, far, bottleneck.clock())?;
-    let clock = bottleneck.clock();
+    show(testbed.window());
+    let (near, far) = testbed.hosts();
+    let load = Load::prepare(&scenario, seed, near, far, testbed.clock())?;
+    let clock = testbed.clock();
     let at = clock.now() + AHEAD;
     begin.at(at);
     load.begin(at);
@@ -138,7 +141,7 @@ pub fn run_shown(
     };
     let found = Found::watched(&inbox, &scenario, &mut tell, watch)?;
     let report = load.stop()?;
-    let (view, counters, urgent) = bottleneck.stop()?;
+    let (view, counters, urgent) = testbed.stop()?;
     tell_traces(watch, &report.traces);
     capture.iter_mut().for_each(|capture| capture.take((at, Time::NEVER), watch));
     let proof = Proof::new(&view, counters, urgent, &report);
@@ -157,10 +160,12 @@ fn tell_traces(watch: &mut dyn Watch, rows: &[TraceRow]) {
 
 /// What the loop found.
 struct Found {
-    /// By time, one of each direction.
+    /// By time, one of each direction of each link.
     samples: BTreeMap<Time, Vec<Sample>>,
-    /// By direction.
-    totals: [Box<Total>; 2],
+    /// By number.
+    totals: Vec<Total>,
+    /// By group, how long data took from sender to receiver, less what a full packet takes without queues.
+    excess: Vec<Histogram>,
 }
 
 impl Found {
@@ -173,46 +178,47 @@ impl Found {
         watch: &mut dyn Watch,
     ) -> Result<Found, RunError> {
         let end = Time::ZERO + scenario.duration;
-        let (mut samples, mut totals) = (BTreeMap::new(), Vec::new());
+        let mut found = Found { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
+        let mut ended = false;
         loop {
             let post = inbox.recv_timeout(LOOK);
             let now = tell(watch);
             match post {
-                Ok(Post::Sample(sample)) => keep(&mut samples, sample, watch),
-                Ok(Post::Total(total)) => totals.push(total),
+                Ok(Post::Sample(sample)) => found.keep(sample, 2 * scenario.links.len(), watch),
+                Ok(Post::Total(total)) => found.totals.push(*total),
+                Ok(Post::End(excess)) => (found.excess, ended) = (excess, true),
                 Err(RecvTimeoutError::Timeout) if now < end + GRACE => {}
                 Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
             }
             if !watch.goes_on(now.min(end)) {
                 return Err(RunError::Stopped);
             }
-            match <[Box<Total>; 2]>::try_from(std::mem::take(&mut totals)) {
-                Ok(mut totals) => {
-                    totals.sort_by_key(|total| total.row.direction);
-                    return Ok(Found { samples, totals });
-                }
-                Err(fewer) => totals = fewer,
+            if ended {
+                found.totals.sort_by_key(|total| total.link);
+                return Ok(found);
             }
         }
     }
-}
 
-/// Keeps a sample; when both directions have told of its interval, the watcher has their events.
-fn keep(samples: &mut BTreeMap<Time, Vec<Sample>>, sample: Sample, watch: &mut dyn Watch) {
-    let there = samples.entry(sample.at).or_default();
-    there.push(sample);
-    if there.len() < 2 {
-        return;
-    }
-    there.sort_by_key(|sample| sample.link);
-    let mut events = EventBatch::default();
-    for sample in there.iter_mut().filter(|sample| !sample.events.gauges.is_empty() || !sample.events.rows.is_empty()) {
-        events.gauges.clone_from(&sample.events.gauges);
-        events.rows.append(&mut sample.events.rows);
-        events.values.append(&mut sample.events.values);
-    }
-    events.sort();
-    if !events.rows.is_empty() {
-        watch.events(&events);
+    /// Keeps a sample; when all `directions` have told of its interval, the watcher has their events.
+    fn keep(&mut self, sample: Sample, directions: usize, watch: &mut dyn Watch) {
+        let there = self.samples.entry(sample.at).or_default();
+        there.push(sample);
+        if there.len() < directions {
+            return;
+        }
+        there.sort_by_key(|sample| sample.link);
+        let mut events = EventBatch::default();
+        for sample in
+            there.iter_mut().filter(|sample| !sample.events.gauges.is_empty() || !sample.events.rows.is_empty())
+        {
+            events.gauges.clone_from(&sample.events.gauges);
+            events.rows.append(&mut sample.events.rows);
+            events.values.append(&mut sample.events.values);
+        }
+        events.sort();
+        if !events.rows.is_empty() {
+            watch.events(&events);
+        }
     }
 }

@@ -1,0 +1,64 @@
+//! What lies between the two ends of a forwarder.
+
+use std::io;
+
+use headgate_core::{Span, Time};
+use headgate_scenario::Direction;
+
+use crate::io::Io;
+use crate::view::WireView;
+use crate::wire::Lane;
+
+/// What lies between two ends: both directions of a link, or a network of links. Frames go forward from the first end to the second,
+/// and in reverse.
+pub trait Fabric {
+    /// Takes what has come to `from` to go `way`; says whether there may be more.
+    ///
+    /// # Errors
+    /// Those of `from`.
+    fn take(&mut self, now: Time, way: Direction, from: &mut dyn Io) -> io::Result<bool>;
+
+    /// Gives `to` what went `way` and has come out; says whether there is more.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    fn give(&mut self, now: Time, way: Direction, to: &mut dyn Io) -> io::Result<bool>;
+
+    /// When something may come out; [`Time::NEVER`] while there is nothing.
+    fn due(&self) -> Time;
+
+    /// Nobody looked for so long that it is not caught up: everything stood still for `by`.
+    fn stall(&mut self, by: Span);
+
+    /// What there is to see at `now`, of each direction of a link by its number.
+    fn view(&mut self, now: Time) -> Vec<WireView>;
+}
+
+/// Both directions of a link.
+pub type Lanes = [Box<dyn Lane>; 2];
+
+impl Fabric for Lanes {
+    #[inline]
+    fn take(&mut self, now: Time, way: Direction, from: &mut dyn Io) -> io::Result<bool> {
+        self[way as usize].take(now, from)
+    }
+
+    #[inline]
+    fn give(&mut self, now: Time, way: Direction, to: &mut dyn Io) -> io::Result<bool> {
+        self[way as usize].give(now, to)
+    }
+
+    #[inline]
+    fn due(&self) -> Time {
+        let [forth, back] = self;
+        forth.due().min(back.due())
+    }
+
+    fn stall(&mut self, by: Span) {
+        self.iter_mut().for_each(|lane| lane.stall(by));
+    }
+
+    fn view(&mut self, now: Time) -> Vec<WireView> {
+        self.iter_mut().map(|lane| lane.view(now)).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! When a run begins, and when there is something to be written down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use headgate_core::{Span, Time};
+use headgate_scenario::Scenario;
+
+/// When a run begins, on the loop's clock; [`Time::NEVER`] until that is known.
+#[derive(Clone, Debug)]
+pub(super) struct Begin(Arc<AtomicU64>);
+
+impl Begin {
+    pub(super) fn unknown() -> Begin {
+        Begin(Arc::new(AtomicU64::new(Time::NEVER.as_nanos())))
+    }
+
+    pub(super) fn at(&self, time: Time) {
+        self.0.store(time.as_nanos(), Ordering::Release);
+    }
+
+    #[inline]
+    fn get(&self) -> Time {
+        Time::from_nanos(self.0.load(Ordering::Acquire))
+    }
+}
+
+/// The moments of a run at which everybody looks, on the loop's clock.
+pub(super) struct Moments {
+    begin: Begin,
+    begun: bool,
+    interval: Span,
+    warmup: Span,
+    duration: Span,
+    sample: Time,
+    warm: Time,
+    end: Time,
+}
+
+/// What is due at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    /// The run begins.
+    pub(super) begin: bool,
+    /// The warm-up ends.
+    pub(super) warm: bool,
+    /// An interval ends.
+    pub(super) sample: bool,
+    /// The run ends.
+    pub(super) end: bool,
+}
+
+impl Moments {
+    /// Those of `scenario`, which begins at `begin`.
+    pub(super) fn new(scenario: &Scenario, begin: Begin) -> Moments {
+        let (interval, warmup, duration) = (scenario.record.interval, scenario.warmup, scenario.duration);
+        let (sample, warm, end) = (Time::NEVER, Time::NEVER, Time::NEVER);
+        Moments { begin, begun: false, interval, warmup, duration, sample, warm, end }
+    }
+
+    /// The next.
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        if self.begun { self.sample.min(self.warm).min(self.end) } else { self.begin.get() }
+    }
+
+    /// What is due at `at`, which is [`next`](Moments::next), and is not any more.
+    pub(super) fn take(&mut self, at: Time) -> Due {
+        if !self.begun {
+            self.begun = true;
+            (self.warm, self.end) = (at + self.warmup, at + self.duration);
+            self.sample = (at + self.interval).min(self.end);
+            return Due { begin: true, warm: false, sample: false, end: false };
+        }
+        let due = Due { begin: false, warm: at >= self.warm, sample: at >= self.sample, end: at >= self.end };
+        if due.warm {
+            self.warm = Time::NEVER;
+        }
+        if due.sample {
+            self.sample = (at + self.interval).min(self.end);
+        }
+        if due.end {
+            (self.sample, self.end) = (Time::NEVER, Time::NEVER);
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headgate_scenario::Changes;
+
+    use super::*;
+
+    #[test]
+    fn intervals_end_on_time_the_last_one_with_the_run() {
+        let text = "name = 'a'\nduration = '250ms'\nwarmup = '100ms'\nrecord.interval = '100ms'\nqdiscs = ['droptail']\n\
+                    link = { rate = '10Mbit/s', delay = '10ms', limit = '9p' }\n[[tcp]]\n";
+        let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+        let begin = Begin::unknown();
+        let mut moments = Moments::new(&scenario, begin.clone());
+        assert_eq!(moments.next(), Time::NEVER);
+        begin.at(Time::ZERO + Span::from_millis(7));
+        let mut seen = Vec::new();
+        while moments.next() < Time::NEVER {
+            let (at, due) = (moments.next(), moments.take(moments.next()));
+            seen.push((at.as_nanos() / 1_000_000, [due.begin, due.warm, due.sample, due.end]));
+        }
+        let [yes, no] = [true, false];
+        let expected =
+            [(7, [yes, no, no, no]), (107, [no, yes, yes, no]), (207, [no, no, yes, no]), (257, [no, no, yes, yes])];
+        assert_eq!(seen, expected);
+    }
+}

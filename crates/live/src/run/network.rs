@@ -1,0 +1,265 @@
+//! The links of a scenario between its two hosts, in the one loop.
+//!
+//! Frames come in at either host and go over the links of their flow's route, one after the other, to the other host. There is
+//! one order of time for all links: what happens at any of them happens before what is later at another, at its nominal
+//! time, so that lateness shows once, where a frame goes out to its host.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use headgate_core::{Packet, Qdisc, Rng, Span, Time};
+use headgate_scenario::{Classifier, Direction, FlowKey, Paths, Scenario, Wakes};
+
+use self::agenda::{Agenda, Coming};
+use self::node::{Node, nodes};
+use super::account::Post;
+use super::doors::{self, Doors};
+use super::moments::{Begin, Moments};
+use super::slots::Slots;
+use crate::ends::{Arrived, Entry, Exit};
+use crate::fabric::Fabric;
+use crate::frame::{Layer, Parser};
+use crate::io::Io;
+use crate::io::tap::Pen;
+use crate::pool::Pool;
+use crate::view::WireView;
+use crate::wire::WireCounts;
+
+mod agenda;
+mod node;
+
+/// All links, with an account at each direction.
+pub(super) struct Network {
+    pool: Pool,
+    /// From and to the near host, and the far one, by the direction between them.
+    entries: [Entry; 2],
+    exits: [Exit; 2],
+    doors: Doors,
+    paths: Paths,
+    /// By number.
+    nodes: Vec<Node>,
+    wakes: Wakes,
+    coming: Agenda,
+    /// The least delay of a link: nothing comes out sooner.
+    least: Span,
+    moments: Moments,
+    /// How often everything stood still, and for how long in all.
+    stalls: (u64, Span),
+    posts: Sender<Post>,
+}
+
+impl Network {
+    /// The links of `scenario`, with `qdisc` where disciplines are compared. What is found is posted, from the moment on that
+    /// `begin` tells.
+    ///
+    /// # Errors
+    /// What is wrong with a discipline.
+    pub(super) fn new(
+        scenario: &Arc<Scenario>,
+        qdisc: &Qdisc,
+        seed: u64,
+        begin: Begin,
+        posts: Sender<Post>,
+    ) -> io::Result<Network> {
+        let slots = Slots::of(scenario);
+        let nodes = nodes(scenario, qdisc, seed, &posts)?;
+        let entry = |way: Direction| {
+            let key = Rng::named(seed, &format!("flows {way}")).bits();
+            let classifier = Classifier::new(&[], FlowKey::FiveTuple, key);
+            Entry::new(Parser::with_classifier(Layer::Ip, classifier, key))
+        };
+        Ok(Network {
+            pool: Pool::new(slots.all, Pool::SLOT),
+            entries: Direction::BOTH.map(entry),
+            exits: [(); 2].map(|()| Exit::new(slots.all as usize)),
+            doors: Doors::new(scenario, &slots),
+            paths: Paths::new(scenario),
+            wakes: Wakes::new(nodes.len()),
+            coming: Agenda::new(slots.all),
+            least: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
+            nodes,
+            moments: Moments::new(scenario, begin),
+            stalls: (0, Span::ZERO),
+            posts,
+        })
+    }
+
+    /// From now on `pens` note packets that are dropped or lost: each direction's of the first link.
+    pub(super) fn note(&mut self, pens: &[Option<Pen>; 2]) {
+        for (node, pen) in self.nodes.iter_mut().zip(pens) {
+            pen.iter().cloned().for_each(|pen| node.egress.note(pen));
+        }
+    }
+
+    /// Does what was to be done up to `now`, at the times at which it was to be done. Of what is due at one moment, looks come
+    /// first, and links that fall free last, in the order of their numbers.
+    fn advance(&mut self, now: Time) {
+        let mut looks = self.moments.next();
+        loop {
+            let comes = self.coming.next();
+            let next = looks.min(comes).min(self.wakes.first());
+            if next > now || next == Time::NEVER {
+                return;
+            }
+            if next == looks {
+                self.look(next);
+                looks = self.moments.next();
+            } else if next == comes {
+                let Some(coming) = self.coming.pop() else { return };
+                self.arrive(coming);
+            } else {
+                self.pull(self.wakes.winner(), next);
+            }
+        }
+    }
+
+    /// A packet reaches a queue.
+    fn arrive(&mut self, Coming { at, to, from, mut packet }: Coming) {
+        let Network { nodes, pool, doors, entries, .. } = self;
+        match from {
+            Some(from) => nodes[usize::from(from)].out += 1,
+            None => doors.entered(&packet.handle),
+        }
+        let node = &mut nodes[usize::from(to)];
+        node.came += u64::from(from.is_some());
+        node.egress.settle(at, pool);
+        let account = node.egress.ledger_mut();
+        if let Some(name) = account.name(doors::flow(&packet.handle)) {
+            (packet.flow, packet.class) = (name.flow, name.class);
+        }
+        let parser = entries[0].parser();
+        account.meet(&packet, at, || parser.look(pool.frame(&packet.handle)));
+        node.egress.offer(packet, at, pool);
+        self.wakes.set(to.into(), node.egress.wake());
+    }
+
+    /// The transmitter of direction `number` is free, or its discipline ready.
+    fn pull(&mut self, number: usize, at: Time) {
+        let egress = &mut self.nodes[number].egress;
+        let sent = egress.pull(at, &mut self.pool);
+        self.wakes.set(number, egress.wake());
+        let Some((packet, out)) = sent else { return };
+        let from = number as u16;
+        if let Some(to) = self.paths.next(from, doors::flow(&packet.handle) as usize) {
+            return self.coming.push(Coming { at: out, to, from: Some(from), packet });
+        }
+        let due = self.doors.behind(&packet.handle, packet.bytes, out);
+        self.exits[self.doors.course(&packet.handle).way as usize].fly(due, packet.handle);
+    }
+
+    /// Everybody looks, at the time that was named: everything before has happened, and nothing after.
+    fn look(&mut self, at: Time) {
+        let due = self.moments.take(at);
+        for Node { egress, .. } in &mut self.nodes {
+            egress.settle(at, &mut self.pool);
+            if due.begin {
+                egress.begin(at);
+            }
+            let held = egress.backlog();
+            let (discipline, account) = egress.parts();
+            account.look(due, discipline, held, at);
+        }
+        if due.begin || due.warm {
+            self.doors.restart();
+        }
+        if due.end {
+            // Nobody listens any more if the run was stopped.
+            let _ = self.posts.send(Post::End(self.doors.excess().to_vec()));
+        }
+    }
+
+    /// By number, packets on links of their own before a queue, and on their way behind its link.
+    fn under_way(&self) -> Vec<[usize; 2]> {
+        let mut under_way = vec![[0; 2]; self.nodes.len()];
+        for coming in self.coming.iter() {
+            match coming.from {
+                Some(from) => under_way[usize::from(from)][1] += 1,
+                None => under_way[usize::from(coming.to)][0] += 1,
+            }
+        }
+        for frame in self.exits.iter().flat_map(Exit::flying) {
+            under_way[usize::from(self.doors.course(frame).last)][1] += 1;
+        }
+        under_way
+    }
+
+    /// Adds to `view` what was counted at the doors of `way`, where it is not known over which links it would have gone.
+    fn add_doors(&self, view: &mut WireView, way: Direction) {
+        let (entry, exit) = (&self.entries[way as usize], &self.exits[way as usize]);
+        let [_, no_slot] = entry.counts();
+        view.oddities = *entry.oddities();
+        view.counts.came += no_slot + view.oddities.dropped();
+        view.counts.no_slot = no_slot;
+        [_, view.counts.refused] = exit.counts();
+        view.lateness = exit.lateness().clone();
+    }
+}
+
+impl Fabric for Network {
+    fn take(&mut self, now: Time, way: Direction, from: &mut dyn Io) -> io::Result<bool> {
+        self.advance(now);
+        let Network { entries, pool, doors, nodes, coming, .. } = self;
+        let more = entries[way as usize].take(from, pool, |mut frame, parser, pool| {
+            let bytes = pool.frame(&frame);
+            let Ok(parsed) = parser.parse(bytes) else {
+                pool.give(frame);
+                return Arrived::Seen;
+            };
+            let size = bytes.len() as u32;
+            pool.set_ip(&frame, parsed.ip);
+            let Some(at) = doors.enter(&mut frame, &parsed, size, (now, way)) else {
+                pool.give(frame);
+                return Arrived::NoRoom;
+            };
+            let to = doors.course(&frame).first;
+            nodes[usize::from(to)].came += 1;
+            let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
+            coming.push(Coming { at, to, from: None, packet });
+            Arrived::Seen
+        });
+        self.advance(now);
+        more
+    }
+
+    fn give(&mut self, now: Time, way: Direction, to: &mut dyn Io) -> io::Result<bool> {
+        self.advance(now);
+        let Network { exits, pool, doors, nodes, .. } = self;
+        exits[way as usize].give(now, to, pool, |frame| {
+            doors.left(frame, now);
+            nodes[usize::from(doors.course(frame).last)].out += 1;
+        })
+    }
+
+    fn due(&self) -> Time {
+        let next = self.coming.next().min(self.wakes.first()) + self.least;
+        self.exits.iter().map(Exit::due).fold(next, Time::min)
+    }
+
+    fn stall(&mut self, by: Span) {
+        self.stalls = (self.stalls.0 + 1, self.stalls.1 + by);
+        self.coming.stall(by);
+        for (number, node) in self.nodes.iter_mut().enumerate() {
+            node.egress.stall(by);
+            self.wakes.set(number, node.egress.wake());
+        }
+        self.exits.iter_mut().for_each(|exit| exit.stall(by));
+    }
+
+    fn view(&mut self, now: Time) -> Vec<WireView> {
+        self.advance(now);
+        let (under_way, free_slots) = (self.under_way(), self.pool.free());
+        let (stalls, stalled) = self.stalls;
+        let of = |(Node { egress, came, out }, [coming, flying]): (&mut Node, [usize; 2])| {
+            egress.settle(now, &mut self.pool);
+            let counts = WireCounts { came: *came, out: *out, stalls, stalled, ..WireCounts::default() };
+            WireView { coming, flying, free_slots, ..egress.view(now, counts) }
+        };
+        let mut views: Vec<WireView> = self.nodes.iter_mut().zip(under_way).map(of).collect();
+        views.iter_mut().zip(Direction::BOTH).for_each(|(view, way)| self.add_doors(view, way));
+        views
+    }
+}
+
+#[cfg(test)]
+mod tests;
