@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import headgate
+
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 #: Sends us SIGINT when the module `sys.argv[1]` is about to be imported, then begins as the other arguments say.
@@ -28,6 +30,20 @@ else:
 """
 
 
+#: The same when DuckDB, while it is being loaded, makes its first enum.
+INTERRUPTED_IN_DUCKDB = """\
+import enum, os, runpy, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "_duckdb":
+            enum.EnumType._create_ = lambda *_words, **_keys: os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+runpy.run_module("headgate", run_name="__main__", alter_sys=True)
+"""
+
+
 def interrupted(module: str, begins: str, *before: str) -> subprocess.CompletedProcess[str]:
     words = [*before, sys.executable, "-c", INTERRUPTED, module, begins, "--version"]
     return subprocess.run(words, capture_output=True, text=True, check=False)
@@ -39,6 +55,13 @@ def test_ctrl_c_during_imports_ends_the_command_without_a_traceback(module: str,
     if begins == "script":
         begins = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]["headgate"]
     done = interrupted(module, begins)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped\n")
+
+
+def test_ctrl_c_while_duckdb_is_loaded_does_not_abort_it(in_folder: headgate.Result):
+    pytest.importorskip("duckdb")
+    words = [sys.executable, "-c", INTERRUPTED_IN_DUCKDB, "query", str(in_folder.path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped\n")
 
 

@@ -9,6 +9,7 @@ import typer
 
 from headgate.console import console, explained
 from headgate.errors import UsageError
+from headgate.loading import Loading
 
 #: So many rows of an answer fit a terminal; the other forms have all of them.
 MOST_ROWS = 200
@@ -75,7 +76,8 @@ def query(
 
     if as_csv + as_json + (parquet is not None) > 1:
         raise UsageError("--csv, --json and --parquet exclude each other")
-    database = query.views(result)
+    with Loading():  # DuckDB does not survive an exception meanwhile
+        database = query.views(result)
     if sql is None:
         console().print(show.columns(query.names(database)))
         return
