@@ -1,5 +1,6 @@
 """Ctrl-C while the command is still being loaded."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -11,7 +12,7 @@ import headgate
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
-#: Sends us SIGINT when the module `sys.argv[1]` is about to be imported, then begins as the other arguments say.
+#: Interrupts us when the module `sys.argv[1]` is about to be imported, then begins as the other arguments say.
 INTERRUPTED = """\
 import os, runpy, signal, sys
 
@@ -30,7 +31,19 @@ else:
 """
 
 
-#: The same when DuckDB, while it is being loaded, makes its first enum.
+#: Interrupts us in text that is executed when the command has begun.
+SITE = """\
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "headgate.listing":
+            exec("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
+
+sys.meta_path.insert(0, Interrupt())
+"""
+
+#: As the first, when DuckDB, while it is being loaded, makes its first enum.
 INTERRUPTED_IN_DUCKDB = """\
 import enum, os, runpy, signal, sys
 
@@ -62,6 +75,14 @@ def test_ctrl_c_while_duckdb_is_loaded_does_not_abort_it(in_folder: headgate.Res
     pytest.importorskip("duckdb")
     words = [sys.executable, "-c", INTERRUPTED_IN_DUCKDB, "query", str(in_folder.path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped\n")
+
+
+def test_ctrl_c_in_text_that_a_module_executes_ends_with_the_code_too(tmp_path: Path):
+    (tmp_path / "sitecustomize.py").write_text(SITE)
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    words = [sys.executable, "-m", "headgate", "list"]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped\n")
 
 
