@@ -11,7 +11,7 @@ use crate::ecn;
 use crate::io::tap::{Passed, Pen};
 use crate::meter::Meter;
 use crate::pool::{FrameId, Pool};
-use crate::view::{MOST_SHOWN, WireView};
+use crate::view::WireView;
 use crate::wire::WireCounts;
 
 /// What an egress has beside its discipline and its ledger.
@@ -53,7 +53,7 @@ pub(crate) struct Left {
 }
 
 /// Gives the slots of dropped packets back.
-struct Recycle<'a>(&'a mut Pool, Option<&'a Pen>);
+struct Recycle<'a>(&'a mut Pool, &'a Option<Pen>);
 
 impl Sink<FrameId> for Recycle<'_> {
     fn dropped(&mut self, packet: Packet<FrameId>, why: Why, now: Time) {
@@ -62,7 +62,7 @@ impl Sink<FrameId> for Recycle<'_> {
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
 }
 
-fn discard(frame: FrameId, passed: Passed, at: Time, (pool, pen): (&mut Pool, Option<&Pen>)) {
+fn discard(frame: FrameId, passed: Passed, at: Time, (pool, pen): (&mut Pool, &Option<Pen>)) {
     if let Some(pen) = pen {
         pen.note(at, passed, pool.frame(&frame));
     }
@@ -131,7 +131,7 @@ impl<D: Discipline<FrameId>, L: Meter> Egress<D, L> {
     /// A packet reaches the queue.
     #[inline]
     pub(crate) fn offer(&mut self, packet: Packet<FrameId>, at: Time, pool: &mut Pool) {
-        self.port.enqueue(packet, at, &mut Recycle(pool, self.pen.as_ref()));
+        self.port.enqueue(packet, at, &mut Recycle(pool, &self.pen));
         self.account(at);
         if self.wake == Time::NEVER {
             self.wake = at.max(self.free_at);
@@ -151,7 +151,7 @@ impl<D: Discipline<FrameId>, L: Meter> Egress<D, L> {
     pub(crate) fn settle(&mut self, now: Time, pool: &mut Pool) {
         if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
             self.idle = true;
-            let none = self.port.dequeue(self.free_at, &mut Recycle(pool, self.pen.as_ref()));
+            let none = self.port.dequeue(self.free_at, &mut Recycle(pool, &self.pen));
             debug_assert!(none.is_none(), "a packet waited beside an idle link");
         }
     }
@@ -160,7 +160,7 @@ impl<D: Discipline<FrameId>, L: Meter> Egress<D, L> {
     /// or it is lost on the way.
     #[inline]
     pub(crate) fn pull(&mut self, at: Time, pool: &mut Pool) -> Option<(Packet<FrameId>, Time)> {
-        let packet = self.port.dequeue(at, &mut Recycle(pool, self.pen.as_ref()));
+        let packet = self.port.dequeue(at, &mut Recycle(pool, &self.pen));
         self.account(at);
         let waiting = self.port.backlog().packets > 0;
         self.idle = packet.is_none();
@@ -194,7 +194,7 @@ impl<D: Discipline<FrameId>, L: Meter> Egress<D, L> {
         }
         self.lost += 1;
         ledger.lost(&packet, at);
-        discard(packet.handle, Passed::Lost, at, (pool, self.pen.as_ref()));
+        discard(packet.handle, Passed::Lost, at, (pool, &self.pen));
         None
     }
 
@@ -219,8 +219,8 @@ impl<D: Discipline<FrameId>, L: Meter> Egress<D, L> {
     }
 
     /// What there is to see at `now`, up to which everything has happened: of the queue and the transmitter, and `counts` of
-    /// what is before and behind them.
-    pub(crate) fn view(&mut self, now: Time, counts: WireCounts) -> WireView {
+    /// what is before and behind them, with the `most` flows that sent most.
+    pub(crate) fn view(&mut self, now: Time, counts: WireCounts, most: usize) -> WireView {
         let (discipline, meter) = self.port.parts();
         let ledger = meter.wire();
         let monitors = |flow| {
@@ -228,7 +228,8 @@ impl<D: Discipline<FrameId>, L: Meter> Egress<D, L> {
             discipline.observe_flow(flow, &mut |gauge, value| monitored |= gauge == "monitored" && value > 0.0);
             monitored
         };
-        let (top, others) = (ledger.top(MOST_SHOWN, now, monitors), ledger.others());
+        let top = if most > 0 { ledger.top(most, now, monitors) } else { Vec::new() };
+        let others = ledger.others();
         let (totals, occupancy) = (ledger.totals().clone(), ledger.occupancy(now, self.free_at - now));
         WireView {
             totals,
@@ -266,7 +267,7 @@ impl<D: Discipline<FrameId>, L: Meter> Egress<D, L> {
         self.idle = left.free_at <= now;
         for mut packet in left.queued {
             read(&mut packet, pool);
-            self.port.readmit(packet, now, &mut Recycle(pool, self.pen.as_ref()));
+            self.port.readmit(packet, now, &mut Recycle(pool, &self.pen));
         }
         if self.port.backlog().packets > 0 {
             self.wake = now.max(self.free_at);

@@ -37,7 +37,7 @@ pub struct WireView {
     pub lateness: Histogram,
     /// What the discipline says of itself.
     pub gauges: Vec<(&'static str, f64)>,
-    /// The flows that sent most since the view before.
+    /// The flows that sent most since the view before; in a run of several links, at the first one that compares disciplines.
     pub top: Vec<FlowView>,
     /// Those that have no row of their own any more.
     pub others: FlowCounts,

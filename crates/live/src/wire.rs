@@ -13,7 +13,7 @@ use crate::io::Io;
 use crate::io::tap::Pen;
 use crate::ledger::WireLedger;
 use crate::pool::{FrameId, Pool};
-use crate::view::WireView;
+use crate::view::{MOST_SHOWN, WireView};
 
 mod succession;
 
@@ -147,7 +147,7 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
             flying: self.exit.flying().len(),
             free_slots: self.pool.free(),
             lateness: self.exit.lateness().clone(),
-            ..self.egress.view(now, counts)
+            ..self.egress.view(now, counts, MOST_SHOWN)
         }
     }
 

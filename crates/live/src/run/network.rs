@@ -23,7 +23,7 @@ use crate::frame::{Layer, Parser};
 use crate::io::Io;
 use crate::io::tap::Pen;
 use crate::pool::Pool;
-use crate::view::WireView;
+use crate::view::{MOST_SHOWN, WireView};
 use crate::wire::WireCounts;
 
 mod agenda;
@@ -44,6 +44,8 @@ pub(super) struct Network {
     /// The least delay of a link: nothing comes out sooner.
     least: Span,
     moments: Moments,
+    /// The first link at which disciplines are compared: of it alone a view names flows, which takes its time.
+    shown: u16,
     /// How often everything stood still, and for how long in all.
     stalls: (u64, Span),
     posts: Sender<Post>,
@@ -80,6 +82,7 @@ impl Network {
             least: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
             nodes,
             moments: Moments::new(scenario, begin),
+            shown: scenario.bottleneck().link,
             stalls: (0, Span::ZERO),
             posts,
         })
@@ -250,12 +253,13 @@ impl Fabric for Network {
         self.advance(now);
         let (under_way, free_slots) = (self.under_way(), self.pool.free());
         let (stalls, stalled) = self.stalls;
-        let of = |(Node { egress, came, out }, [coming, flying]): (&mut Node, [usize; 2])| {
+        let named = |number: usize| if number / 2 == usize::from(self.shown) { MOST_SHOWN } else { 0 };
+        let of = |(number, (Node { egress, came, out }, [coming, flying])): (usize, (&mut Node, [usize; 2]))| {
             egress.settle(now, &mut self.pool);
             let counts = WireCounts { came: *came, out: *out, stalls, stalled, ..WireCounts::default() };
-            WireView { coming, flying, free_slots, ..egress.view(now, counts) }
+            WireView { coming, flying, free_slots, ..egress.view(now, counts, named(number)) }
         };
-        let mut views: Vec<WireView> = self.nodes.iter_mut().zip(under_way).map(of).collect();
+        let mut views: Vec<WireView> = self.nodes.iter_mut().zip(under_way).enumerate().map(of).collect();
         views.iter_mut().zip(Direction::BOTH).for_each(|(view, way)| self.add_doors(view, way));
         views
     }
