@@ -115,7 +115,7 @@ fn every_link_of_a_network_does_to_the_packet_what_the_simulators_does() {
     flows(&scenario, 1).into_iter().for_each(|flow| ends[flow.direction as usize].extend(written(flow)));
     ends.iter_mut().for_each(|frames| frames.sort_by_key(|(at, _)| *at));
     let mut run = Run::new(&scenario, ends, FakeClock::new());
-    run.until(Time::ZERO + scenario.duration);
+    let view = run.until(Time::ZERO + scenario.duration);
     let (rows, expected) = (run.rows(), headgate_sim::run(&scenario, &scenario.qdiscs[0], 1, &mut ()).unwrap());
     let Outcome { links, .. } = expected;
     assert_eq!(rows.len(), links.len());
@@ -126,6 +126,9 @@ fn every_link_of_a_network_does_to_the_packet_what_the_simulators_does() {
     let dropped: Vec<u64> = rows.iter().map(|row| row.counts.dropped()).collect();
     assert!([0, 2, 4, 5].iter().all(|link| dropped[*link] > 10), "{dropped:?}");
     assert!(rows[0].counts.marked() > 0 && rows[2].counts.marked() > 0 && rows[0].lost > 0);
+    // Flows are named at the first link that compares disciplines, by what their packets say.
+    let named = |wire: &WireView| wire.top.iter().filter(|flow| flow.header.is_some()).count();
+    assert_eq!(view.wires.iter().map(named).collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0]);
 }
 
 /// Three links, of which the second is the slowest: 1 ms, 2 ms and 1 ms for 1000 bytes.
