@@ -88,7 +88,10 @@ def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logg
     assert len(counts["far", "in"]) == view["down"]["came"]
     assert len(counts["far", "out"]) == view["up"]["out"]
     assert len(counts["near", "out"]) == view["down"]["out"]
-    assert sum(int(packet[0]) for packet in counts["near", "out"]) == view["down"]["sent_bytes"]
+    # The last packets may still fly when the command ends: each has an IP and a TCP header, and is no longer than the MTU.
+    flying = view["down"]["sent"] - view["down"]["out"]
+    missing = view["down"]["sent_bytes"] - sum(int(packet[0]) for packet in counts["near", "out"])
+    assert 40 * flying <= missing <= 1500 * flying
     assert [packet[2] for packet in counts["far", "drops"]] == ["dropped: overflow"] * view["down"]["dropped"]
     # What came out is what went in, in the same order, but for what was dropped, of which each did go in.
     sent, dropped = iter(counts["far", "in"]), [packet[:2] for packet in counts["far", "drops"]]
