@@ -88,7 +88,7 @@ def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logg
     assert len(counts["far", "in"]) == view["down"]["came"]
     assert len(counts["far", "out"]) == view["up"]["out"]
     assert len(counts["near", "out"]) == view["down"]["out"]
-    # The last packets may still fly when the command ends: each has an IP and a TCP header, and is no longer than the MTU.
+    # The last packets may still fly when the command ends: each has headers of IP and TCP, and fits into the MTU.
     flying = view["down"]["sent"] - view["down"]["out"]
     missing = view["down"]["sent_bytes"] - sum(int(packet[0]) for packet in counts["near", "out"])
     assert 40 * flying <= missing <= 1500 * flying
