@@ -138,8 +138,9 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     let came = second.counts.arrived - outcome.flows[6].counts.arrived;
     assert!(came.abs_diff(gone) <= 5 + 10, "{came} of {gone}");
     assert!(second.counts.sent.abs_diff(sent(0) + sent(2) + sent(4)) <= 10);
-    // Datagrams the other way meet ACKs alone: 1000 bytes every 8 ms.
-    assert!(sent(3).abs_diff(250) <= 1 + proof.stalls.1.as_nanos() / 8_000_000, "{}", sent(3));
+    // Datagrams the other way meet ACKs alone: 1000 bytes every 8 ms, but for what is late or stands still at the end.
+    let late = Span::from_nanos(proof.send_lateness.quantile(1.0).unwrap_or(0.0) as u64) + proof.stalls.1;
+    assert!(sent(3).abs_diff(250) <= 1 + late.as_nanos() / 8_000_000, "{} with {late} late", sent(3));
     assert!(back.counts.sent > sent(3));
 
     // A datagram crosses both links and two of its own, of 100 Mbit/s and 1 ms each.
