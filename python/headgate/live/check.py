@@ -18,7 +18,7 @@ PACKET = 1250
 MUST = {1: 2.0, 10: 1.0, 100: 1.0}
 
 #: Rates in Mbit/s that are tried until one is not kept.
-MAY = (200, 400, 600, 800, 1000)
+MAY = (200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 
 #: The bounds: relative error of a rate, and added delay in ms at 10 Mbit/s.
 RATE_ERROR = 0.005
