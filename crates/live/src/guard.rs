@@ -6,15 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
+use headgate_core::Span;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, write};
 
-use crate::io::links::Links;
+use crate::clock::timespec;
+use crate::io::links::{Links, Loss};
 
 /// A thread that waits for changes of interfaces. Dropped, it ends.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    found: Arc<OnceLock<String>>,
+    found: Arc<OnceLock<Loss>>,
     over: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -26,12 +28,12 @@ impl Guard {
     /// What the system says.
     pub(crate) fn over(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
         let links = Links::new(names)?;
-        let (found, over) = (Arc::<OnceLock<String>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
+        let (found, over) = (Arc::<OnceLock<Loss>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
         let (finds, ends) = (Arc::clone(&found), Arc::clone(&over));
         let watching = move || {
-            if let Some(what) = first_gone(&links, &ends) {
-                let _ = finds.set(what);
+            if let Some(loss) = first_gone(&links, &ends) {
                 stop.store(true, Ordering::Relaxed);
+                let _ = finds.set(in_the_end(&links, loss));
             }
         };
         let thread = thread::Builder::new().name("guard".to_string()).spawn(watching)?;
@@ -43,7 +45,7 @@ impl Guard {
         // It fails only if it was called 2^64 times.
         let _ = write(&*self.over, &1_u64.to_ne_bytes());
         let _ = self.thread.take().map(JoinHandle::join);
-        self.found.get().cloned()
+        self.found.get().map(Loss::to_string)
     }
 }
 
@@ -54,7 +56,7 @@ impl Drop for Guard {
 }
 
 /// Waits until one of `links` will not do any more, and says why; `None` if `over` comes first.
-fn first_gone(links: &Links, over: &OwnedFd) -> Option<String> {
+fn first_gone(links: &Links, over: &OwnedFd) -> Option<Loss> {
     let mut last = false;
     loop {
         let gone = links.look();
@@ -68,4 +70,18 @@ fn first_gone(links: &Links, over: &OwnedFd) -> Option<String> {
             Err(_) => return None,
         }
     }
+}
+
+/// How long an interface may take to be removed once it is down: a socket of AF_XDP is taken from it meanwhile.
+const REMOVED_WITHIN: Span = Span::from_millis(300);
+
+/// What became of the interface: one that is removed is switched off first, and the kernel tells of both.
+fn in_the_end(links: &Links, mut loss: Loss) -> Loss {
+    let mut fds = [PollFd::from_borrowed_fd(links.changed(), PollFlags::IN)];
+    while matches!(loss, Loss::Down(_))
+        && poll(&mut fds, Some(&timespec(REMOVED_WITHIN))).is_ok_and(|changed| changed > 0)
+    {
+        loss = links.look().unwrap_or(loss);
+    }
+    loss
 }

@@ -1,5 +1,6 @@
 //! Whether interfaces are still there, and switched on: the kernel tells of every change of any (rtnetlink(7), `RTMGRP_LINK`).
 
+use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -8,6 +9,24 @@ use super::sys;
 
 /// `RTMGRP_LINK`.
 const CHANGES: u32 = 1;
+
+/// Why an interface will not do any more, with its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// It is switched off.
+    Down(String),
+    /// There is none of that name, or it is another one.
+    Gone(String),
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loss::Down(name) => write!(f, "{name} is down"),
+            Loss::Gone(name) => write!(f, "{name} is gone"),
+        }
+    }
+}
 
 /// Some interfaces of the namespace of the thread that looks.
 #[derive(Debug)]
@@ -34,13 +53,13 @@ impl Links {
     }
 
     /// What is wrong with the first that will not do any more.
-    pub(crate) fn look(&self) -> Option<String> {
+    pub(crate) fn look(&self) -> Option<Loss> {
         self.events.forget();
         self.links.iter().find_map(|(name, index)| match (sys::index(name), sys::flags(name)) {
             (Ok(found), Ok(flags)) if found == *index => {
-                (i32::from(flags) & libc::IFF_UP == 0).then(|| format!("{name} is down"))
+                (i32::from(flags) & libc::IFF_UP == 0).then(|| Loss::Down(name.clone()))
             }
-            _ => Some(format!("{name} is gone")),
+            _ => Some(Loss::Gone(name.clone())),
         })
     }
 }
