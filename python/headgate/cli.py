@@ -320,7 +320,3 @@ def main() -> None:
         # `python -m` dies of SIGINT, whatever the exit code, if Ctrl-C came up in text that a module executes, as for a
         # dataclass, unless text is executed again (`unhandled_keyboard_interrupt` in CPython's pythonrun.c and main.c).
         exec("")  # noqa: S102
-
-
-if __name__ == "__main__":
-    main()

@@ -56,7 +56,8 @@ pub fn run_live<'py>(
     Ok((Outcome::new(run, ran.outcome), proof, ran.notes))
 }
 
-/// Hands over a function that looks through `window` at direction number `first` and the one back. What is wrong with who is told does not stop the run.
+/// Hands over a function that looks through `window` at direction number `first` and the one back. What is wrong with who is
+/// told does not stop the run.
 fn tell(on_link: &Py<PyAny>, window: &Window, first: usize) {
     Python::attach(|py| {
         let window = window.clone();

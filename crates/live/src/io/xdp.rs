@@ -2,7 +2,8 @@
 //! copy mode, which any interface has.
 //!
 //! Frames are copied to memory that the kernel knows, a descriptor of each goes to a ring, and one call sends what the
-//! ring has. What the kernel did not take then is taken back: it would go out with the next call, and be a second queue that nobody sees.
+//! ring has. What the kernel did not take then is taken back: it would go out with the next call, and be a second queue that
+//! nobody sees.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
