@@ -19,10 +19,10 @@ from pages import filled, table
 
 import headgate
 from headgate import style
+from headgate.experiment.running import How
+from headgate.judge import Verdict
 from headgate.papers import catalogue, record, show
 from headgate.papers.further import checked
-from headgate.papers.judge import Verdict
-from headgate.papers.running import How
 
 HERE = Path(__file__).parent / "papers"
 PICTURE = re.compile(r"\(figures/([a-z-]+)-([a-z]+\d+)\.svg\)")

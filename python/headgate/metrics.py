@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError, meant
-from headgate.papers.judge import Judgement, Quantity, Verdict
+from headgate.judge import Judgement, Quantity, Verdict
 from headgate.units import Units
 
 if TYPE_CHECKING:

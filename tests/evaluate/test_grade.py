@@ -7,7 +7,7 @@ import pytest
 from headgate.evaluate import words
 from headgate.evaluate.grade import Grade, graded
 from headgate.evaluate.section import Criterion
-from headgate.papers.judge import Quantity
+from headgate.judge import Quantity
 
 
 def criterion(strong: float, weak: float, *, relative: bool = False) -> Criterion:

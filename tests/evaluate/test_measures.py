@@ -11,7 +11,7 @@ import pytest
 from headgate.evaluate.measures import acks_lost, path_delay_ms
 from headgate.evaluate.periods import Phase, goodput_over_periods
 from headgate.evaluate.web import OBJECTS, page_ms
-from headgate.papers.run import Run
+from headgate.runs import Run
 
 
 class Tiny:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from headgate.papers.judge import (
+from headgate.judge import (
     Judgement,
     Quantity,
     Verdict,

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from headgate.errors import UsageError
+from headgate.experiment.found import Found
+from headgate.experiment.running import How, run
+from headgate.judge import Verdict
 from headgate.papers import catalogue
 from headgate.papers.experiment import Case, Quick
-from headgate.papers.found import Found
-from headgate.papers.judge import Verdict
 from headgate.papers.red_pd import _trace as trace
-from headgate.papers.running import How, run
 from headgate.runner import Watcher
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import headgate
 from headgate.errors import UsageError
+from headgate.judge import Quantity, Verdict
 from headgate.metrics import MEASURES, Metric, bound, metric
-from headgate.papers.judge import Quantity, Verdict
 from headgate.summary import summarise, together
 from headgate.units import Units
 

@@ -9,7 +9,7 @@ import pytest
 
 import headgate
 from headgate.errors import InterruptedRunError, ResultError
-from headgate.papers.judge import Quantity
+from headgate.judge import Quantity
 from headgate.runner import Watcher
 from headgate.tuning import outcome, search, show
 from headgate.tuning.outcome import Compared

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from headgate.budget.lines import Expectation
-from headgate.papers.judge import Quantity, Verdict
+from headgate.judge import Quantity, Verdict
 from headgate.results import Result
 
 SCHEMA = 1

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate.compare.agree import Difference, agree, common
+from headgate.judge import Quantity
 from headgate.links import Place, compared
-from headgate.papers.judge import Quantity
 from headgate.spread import student_t
 from headgate.summary import summarise
 from headgate.units import Units

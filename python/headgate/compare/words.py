@@ -12,7 +12,7 @@ from headgate.units import Units
 
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
-    from headgate.papers.judge import Quantity
+    from headgate.judge import Quantity
     from headgate.results import Result
 
 CLOSE = 0.15

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from headgate.evaluate.section import Criterion
-from headgate.papers.judge import Quantity, Verdict, above, below
+from headgate.judge import Quantity, Verdict, above, below
 
 
 class Grade(Enum):

@@ -14,8 +14,8 @@ from headgate.evaluate.periods import goodput_over_periods
 from headgate.evaluate.section import Part
 from headgate.papers import measures
 from headgate.papers.measures import Measure
-from headgate.papers.run import Run
 from headgate.plot import data
+from headgate.runs import Run
 
 
 def idle(direction: str = "forward", link: str | None = None) -> Measure:

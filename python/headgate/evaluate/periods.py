@@ -11,7 +11,7 @@ import numpy.typing as npt
 from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import Part
 from headgate.papers.measures import Measure
-from headgate.papers.run import Array, Run
+from headgate.runs import Array, Run
 
 #: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
 _SLACK = 1e-6

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.measures import COMMON
 from headgate.evaluate.section import Case, Section, Test
-from headgate.papers.found import measured
-from headgate.papers.judge import Quantity
-from headgate.papers.running import RUNS, Part, carried_out
+from headgate.experiment.found import measured
+from headgate.experiment.running import RUNS, Part, carried_out
+from headgate.judge import Quantity
 from headgate.runner import Watcher
 
 SEEDS, QUICK_SEEDS = 10, 3

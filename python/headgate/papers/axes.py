@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headgate import style
-from headgate.papers import queues
+from headgate.experiment import queues
 from headgate.plot.panels import columns, grid, heading, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 
 #: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.

@@ -74,9 +74,9 @@ def run(
     Points (a case, a discipline and a seed) that are finished already are not run again. Ctrl-C keeps what is finished;
     the same command resumes.
     """
+    from headgate.experiment.running import How
     from headgate.papers import catalogue, record
     from headgate.papers import show as shown
-    from headgate.papers.running import How
     from headgate.progress import Bar
     from headgate.runner import Watcher
 
@@ -110,9 +110,9 @@ def report(
     out: Out = Path("results/papers"),
 ) -> None:
     """Write one HTML page of all experiments that were run so, with a scorecard of the claims."""
+    from headgate.experiment.running import How
     from headgate.papers import catalogue, page, record
     from headgate.papers import show as shown
-    from headgate.papers.running import How
 
     how = How(quick, seeds, _specs(further))
     chosen = catalogue.chosen(names or ["all"])
@@ -137,8 +137,8 @@ def sensitivity(
     threads: Threads = None,
 ) -> None:
     """Show over which values of the parameters that a paper leaves open its claims hold."""
+    from headgate.experiment.running import How
     from headgate.papers import sensitivity as margins
-    from headgate.papers.running import How
     from headgate.progress import Bar
 
     rows = margins.rows(name, out, How(quick, seeds, threads=threads), Bar)

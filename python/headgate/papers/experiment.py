@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from headgate.papers.judge import Judgement
+from headgate.judge import Judgement
 from headgate.papers.measures import Measure
 from headgate.scenario import Scenario
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: What varies has one value each in a case.
 Case = Mapping[str, Any]

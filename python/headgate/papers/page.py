@@ -9,8 +9,8 @@ from string import Template
 from typing import Any
 
 from headgate import _core, store, style
+from headgate.judge import Verdict
 from headgate.papers import catalogue, show
-from headgate.papers.judge import Verdict
 from headgate.papers.record import Record
 from headgate.report.markup import NONE, Html, join, picture, table, tag, text
 

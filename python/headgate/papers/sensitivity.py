@@ -11,10 +11,10 @@ from rich.text import Text
 
 from headgate import variations
 from headgate.errors import UsageError
+from headgate.experiment.running import How, run
+from headgate.judge import Verdict
 from headgate.papers import catalogue, show
-from headgate.papers.judge import Verdict
 from headgate.papers.record import judged
-from headgate.papers.running import How, run
 from headgate.runner import Watcher
 
 #: With more claims than this, verdicts are marks: a terminal has no room for so many words.

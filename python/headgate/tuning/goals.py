@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from headgate.errors import UsageError
+from headgate.judge import Judgement, Quantity, above, below
 from headgate.metrics import Bound, Metric, bound, metric
-from headgate.papers.judge import Judgement, Quantity, above, below
 from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.units import Units

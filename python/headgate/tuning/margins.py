@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from headgate import _core, api, store
 from headgate._core import ScenarioError
 from headgate.errors import UsageError
-from headgate.papers.judge import Quantity
+from headgate.judge import Quantity
 from headgate.runner import Watcher
 from headgate.scenario import Scenario
 from headgate.spread import figure

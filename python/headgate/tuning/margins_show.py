@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style, variations
-from headgate.papers.judge import Verdict
+from headgate.judge import Verdict
 from headgate.plot.panels import heading, new_figure
 from headgate.tuning.goals import Goal
 from headgate.tuning.margins import Margins, Value

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headgate import api, store
 from headgate._core import ScenarioError
-from headgate.papers.judge import Quantity
+from headgate.judge import Quantity
 from headgate.results import Result
 from headgate.runner import Watcher
 from headgate.scenario import Scenario

@@ -14,7 +14,7 @@ from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.exc import SQLAlchemyError
 
 from headgate.errors import ResultError
-from headgate.papers.judge import Quantity
+from headgate.judge import Quantity
 from headgate.scenario import Scenario
 from headgate.store import build
 from headgate.tuning.goals import Goals

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 REDS = ("R1", "R2", "R3", "R4")
 BLUES = ("B1", "B2", "B3", "B4")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
     from headgate.papers.measures import Measure
 
 #: The parts of the TCP flows that get next to nothing, near the fair share, and far more.

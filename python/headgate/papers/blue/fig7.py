@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.judge import above, every
 from headgate.papers import axes
 from headgate.papers.blue._steps import CASES, LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, over_time
 from headgate.papers.experiment import Choice, Claim, Experiment
-from headgate.papers.judge import above, every
 from headgate.papers.measures import over_intervals
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
-    from headgate.papers.judge import Judgement
-    from headgate.papers.run import Array
+    from headgate.experiment.found import Found
+    from headgate.judge import Judgement
+    from headgate.runs import Array
 
 
 def _variation(values: Array) -> float:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.judge import above, below, every
 from headgate.papers import axes
 from headgate.papers.blue._steps import CASES, LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, over_time
 from headgate.papers.experiment import Claim, Experiment
-from headgate.papers.judge import above, below, every
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
-    from headgate.papers.judge import Judgement
+    from headgate.experiment.found import Found
+    from headgate.judge import Judgement
 
 #: A probability that varies by less, as a standard deviation, is steady.
 STEADY = 0.05

@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.judge import above, below, near
 from headgate.papers import axes
 from headgate.papers.blue._unresponsive import LEAK, MBIT, MEASURES, OPEN_REDS, OVERFULL, QDISCS, QUICK, SCENARIO
 from headgate.papers.experiment import Claim, Experiment, Headline, Published, grid
-from headgate.papers.judge import above, below, near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
-    from headgate.papers.judge import Judgement
+    from headgate.experiment.found import Found
+    from headgate.judge import Judgement
 
 #: Rates of the unresponsive flow in Mbit/s.
 RATES = (2, 45)

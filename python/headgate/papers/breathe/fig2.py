@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.judge import above, below, near
 from headgate.papers import axes
 from headgate.papers.breathe import _common as common
 from headgate.papers.experiment import Claim, Experiment, Headline, Published, Quick
-from headgate.papers.judge import above, below, near
 from headgate.papers.measures import Measure, goodput, in_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 PLACE = "section 4, figure 2"
 #: Of the axis of rates, in kbit/s.

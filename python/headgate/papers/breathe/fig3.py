@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.judge import above, at_most, near
 from headgate.papers import axes
 from headgate.papers.breathe import _common as common
 from headgate.papers.experiment import Claim, Experiment, Headline, Published, Quick
-from headgate.papers.judge import above, at_most, near
 from headgate.papers.measures import part_between
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 PLACE = "section 4, figure 3"
 #: The ends of the ranges that are drawn, in kbit/s; the last is open.

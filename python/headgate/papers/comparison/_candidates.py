@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from headgate.judge import above, every, falls
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
     BEYOND,
@@ -18,7 +19,6 @@ from headgate.papers.comparison._setting import (
     scenario,
 )
 from headgate.papers.experiment import Case, Choice, Claim, Experiment, Quick, grid
-from headgate.papers.judge import above, every, falls
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
-    from headgate.papers.judge import Judgement, Quantity
+    from headgate.experiment.found import Found
+    from headgate.judge import Judgement, Quantity
 
 
 def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], finding: str = "") -> Experiment:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: Section 4.2: a TCP window of 300 KB, in packets of 1000 bytes.
 WINDOW = "300"

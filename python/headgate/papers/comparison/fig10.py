@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headgate.papers import queues
+from headgate.experiment import queues
+from headgate.judge import above, at_most, below, between
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick
-from headgate.papers.judge import above, at_most, below, between
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 
 def _plot(found: Found) -> Figure:

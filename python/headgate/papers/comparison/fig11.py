@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
-from headgate.papers import axes, queues
+from headgate.experiment import queues
+from headgate.judge import above, below
+from headgate.papers import axes
 from headgate.papers.comparison._many import many
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
 from headgate.papers.experiment import Claim, Experiment, Published, Quick, grid
-from headgate.papers.judge import above, below
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 LARGE, SMALL = "500ms", "20ms"
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.judge import above
 from headgate.papers import axes
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, MEASURES, OVERHEAD, scenario
 from headgate.papers.experiment import Choice, Claim, Experiment, Quick
-from headgate.papers.judge import above
 from headgate.papers.measures import jain
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
-    from headgate.papers.run import Run
+    from headgate.experiment.found import Found
+    from headgate.runs import Run
 
 #: Why it does not matter here whether Boxtime is fixed.
 CHANCE = (

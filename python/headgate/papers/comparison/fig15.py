@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
-from headgate.papers import axes, queues
+from headgate.experiment import queues
+from headgate.judge import above, below, every, near
+from headgate.papers import axes
 from headgate.papers.comparison._setting import (
     A_CHOKE,
     BEYOND,
@@ -20,15 +22,14 @@ from headgate.papers.comparison._setting import (
     scenario,
 )
 from headgate.papers.experiment import Claim, Experiment, Quick, grid
-from headgate.papers.judge import above, below, every, near
 from headgate.papers.measures import jain
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
-    from headgate.papers.judge import Judgement
+    from headgate.experiment.found import Found
+    from headgate.judge import Judgement
 
 MINTH, MAXTH = 50, 100
 #: Why the two differ below the link's rate.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headgate.papers import axes, queues
+from headgate.experiment import queues
+from headgate.judge import above, below, between, every, falls
+from headgate.papers import axes
 from headgate.papers.comparison._setting import (
     BEYOND,
     FAIR_ENOUGH,
@@ -19,15 +21,14 @@ from headgate.papers.comparison._setting import (
     scenario,
 )
 from headgate.papers.experiment import Claim, Experiment, Headline, Quick, grid
-from headgate.papers.judge import above, below, between, every, falls
 from headgate.papers.measures import share_of_fair
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
-    from headgate.papers.judge import Judgement
+    from headgate.experiment.found import Found
+    from headgate.judge import Judgement
 
 
 def _busy(label: str) -> Judge:

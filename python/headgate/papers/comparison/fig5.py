@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
-from headgate.papers import axes, queues
+from headgate.experiment import queues
+from headgate.judge import above, at_most, every, near
+from headgate.papers import axes
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED, Judge, scenario
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
-from headgate.papers.judge import above, at_most, every, near
 from headgate.plot.panels import columns, figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: Those that do not hold the flow that does not slow down, and those that do.
 YIELD, HOLD = ("DropTail", "RED", "BLUE"), ("FRED", "SFB", "CHOKe")

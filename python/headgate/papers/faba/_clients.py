@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.judge import Judgement, above, every
 from headgate.papers import axes
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick, grid
 from headgate.papers.faba import _common as common
-from headgate.papers.judge import Judgement, above, every
 from headgate.papers.measures import jain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: Figure 11: sources with links of 100 Mbit/s and 1 ms, a bottleneck of 10 Mbit/s and 1 ms, sinks behind it.
 SCENARIO = """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from headgate.judge import above
 from headgate.papers.experiment import Choice, Claim
 from headgate.papers.faba import _clients as clients
-from headgate.papers.judge import above
 
 #: Why FABA is not close to 1 with a thousand clients.
 OPEN = (

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.judge import Judgement, Quantity, above, at_most, below, every, near
 from headgate.papers import axes
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick, grid
 from headgate.papers.faba import _common as common
-from headgate.papers.judge import Judgement, Quantity, above, at_most, below, every, near
 from headgate.papers.measures import in_unit, throughput, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: Packets; 110 of them a round trip of 40 ms are the fair share of 11.25 Mbit/s.
 WINDOWS = (10, 20, 30, 40, 60, 80, 110, 140, 170, 200)

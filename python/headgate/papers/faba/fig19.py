@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.judge import near
 from headgate.papers import axes
 from headgate.papers.experiment import Choice, Claim, Experiment, Published, Quick
 from headgate.papers.faba import _common as common
-from headgate.papers.judge import near
 from headgate.papers.measures import goodput, in_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: Fair shares in Mbit/s, and what a kind is called.
 KINDS = {"cbr": (5.0, "CBR"), "telnet": (5.0, "Telnet"), "ftp": (10.0, "FTP")}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.judge import above, at_most, below, rises
 from headgate.papers import axes
 from headgate.papers.experiment import Claim, Experiment, Quick, grid
 from headgate.papers.faba import _common as common
-from headgate.papers.judge import above, at_most, below, rises
 from headgate.papers.measures import goodput, in_unit, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: Why alpha does not do here what the paper says.
 NEVER_FULL = (

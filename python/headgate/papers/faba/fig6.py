@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.judge import at_most, near
 from headgate.papers import axes
 from headgate.papers.experiment import Choice, Claim, Experiment, Quick
 from headgate.papers.faba import _common as common
 from headgate.papers.faba import _tokens as tokens
-from headgate.papers.judge import at_most, near
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 
 def _plot(found: Found) -> Figure:

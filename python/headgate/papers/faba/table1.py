@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.judge import Judgement, above, every, near, rises
 from headgate.papers import axes
 from headgate.papers.experiment import Claim, Experiment, Headline, Published, Quick, grid
 from headgate.papers.faba import _common as common
-from headgate.papers.judge import Judgement, above, every, near, rises
 from headgate.papers.measures import throughput_of_fair
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 #: The buffers in packets: 1/10, 1/5, 1/2, 1 and 2 times 780, the bandwidth-delay products of ten flows together.
 BUFFERS = (78, 156, 390, 780, 1560)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.judge import above, below
 from headgate.papers import axes
 from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick
 from headgate.papers.faba import _common as common
-from headgate.papers.judge import above, below
 from headgate.papers.measures import Measure, goodput, in_unit, jain, loss_rate, loss_run, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 ROUND_TRIPS = (10, 20, 50, 200)
 #: Why FABA's flows do not all get more.

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.judge import near
 from headgate.papers import axes
 from headgate.papers.experiment import Claim, Experiment, Published, Quick, grid
-from headgate.papers.judge import near
 from headgate.papers.red_pd import _skew as skew
 from headgate.papers.red_pd._trace import FRACTIONS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from headgate.papers.found import Found
+    from headgate.experiment.found import Found
 
 
 def _plot(found: Found) -> Figure:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headgate.papers.judge import Quantity
+from headgate.judge import Quantity
 from headgate.papers.measures import Measure
-from headgate.papers.run import Run
+from headgate.runs import Run
 
 if TYPE_CHECKING:
     from headgate.papers.experiment import Case, Experiment

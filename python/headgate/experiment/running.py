@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from headgate import batch
 from headgate.errors import UsageError
+from headgate.experiment.found import Found, Place
+from headgate.judge import Quantity
 from headgate.papers.experiment import Case, Experiment, Work
-from headgate.papers.found import Found, Place
-from headgate.papers.judge import Quantity
-from headgate.papers.run import Run
 from headgate.results import Result
 from headgate.runner import Watcher, processors
+from headgate.runs import Run
 from headgate.scenario import Scenario
 from headgate.store import Store, folder_name
 

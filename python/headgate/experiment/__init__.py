@@ -1,0 +1,1 @@
+"""Experiments: many scenarios run as one pool, kept by their content, and measured, judged and shown."""
