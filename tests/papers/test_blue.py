@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from headgate.experiment.declare import Case, Quick
 from headgate.experiment.found import Found
 from headgate.experiment.running import How, run
 from headgate.judge import Verdict
 from headgate.papers import catalogue
 from headgate.papers.blue.fig17 import misclassified
-from headgate.papers.experiment import Case, Quick
 from headgate.runner import Watcher
 
 

@@ -4,8 +4,8 @@ from string import Template
 
 import pytest
 
+from headgate.experiment.declare import Experiment
 from headgate.papers import catalogue
-from headgate.papers.experiment import Experiment
 
 ALL = catalogue.names()
 

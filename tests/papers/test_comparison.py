@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from headgate.experiment.declare import Case, Quick, grid
 from headgate.experiment.found import Found
 from headgate.experiment.running import How, run
 from headgate.judge import Verdict
 from headgate.papers import catalogue
-from headgate.papers.experiment import Case, Quick, grid
 from headgate.runner import Watcher
 
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from headgate.experiment.declare import Case
 from headgate.experiment.running import How, run
 from headgate.judge import Verdict
 from headgate.papers import catalogue
-from headgate.papers.experiment import Case
 from headgate.papers.record import judged
 from headgate.runner import Watcher
 

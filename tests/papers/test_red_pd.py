@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from headgate.errors import UsageError
+from headgate.experiment.declare import Case, Quick
 from headgate.experiment.found import Found
 from headgate.experiment.running import How, run
 from headgate.judge import Verdict
 from headgate.papers import catalogue
-from headgate.papers.experiment import Case, Quick
 from headgate.papers.red_pd import _trace as trace
 from headgate.runner import Watcher
 

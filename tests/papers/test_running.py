@@ -15,11 +15,11 @@ import pytest
 from rich.console import Console
 
 import headgate
+from headgate.experiment.declare import Experiment
 from headgate.experiment.found import NotRunError
 from headgate.experiment.running import How, run
 from headgate.judge import Verdict
 from headgate.papers import catalogue, page, record, sensitivity
-from headgate.papers.experiment import Experiment
 from headgate.runner import Watcher
 from tests.conftest import Command
 

@@ -10,7 +10,7 @@ from headgate.papers.measures import Measure
 from headgate.runs import Run
 
 if TYPE_CHECKING:
-    from headgate.papers.experiment import Case, Experiment
+    from headgate.experiment.declare import Case, Experiment
 
 #: A measure, a label and the number of a case.
 Place = tuple[str, str, int]

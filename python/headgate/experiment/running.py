@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from headgate import batch
 from headgate.errors import UsageError
+from headgate.experiment.declare import Case, Experiment, Work
 from headgate.experiment.found import Found, Place
 from headgate.judge import Quantity
-from headgate.papers.experiment import Case, Experiment, Work
 from headgate.results import Result
 from headgate.runner import Watcher, processors
 from headgate.runs import Run

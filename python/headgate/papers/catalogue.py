@@ -12,7 +12,7 @@ from importlib import import_module, resources
 from typing import NamedTuple
 
 from headgate.errors import UsageError, meant
-from headgate.papers.experiment import Experiment
+from headgate.experiment.declare import Experiment
 
 #: The papers in the order of their publication; each is a package of this one, its name with `_` for `-`.
 PAPERS = ("red-pd", "blue", "comparison", "faba", "breathe")

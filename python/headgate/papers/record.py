@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headgate import _core, store, style
+from headgate.experiment.declare import Experiment
 from headgate.experiment.found import Found, NotRunError
 from headgate.experiment.running import How, Ran, run
 from headgate.judge import Judgement, Verdict
 from headgate.papers.catalogue import experiment as named
-from headgate.papers.experiment import Experiment
 from headgate.plot.picture import picture
 from headgate.runner import Watcher
 

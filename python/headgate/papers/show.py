@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
+from headgate.experiment.declare import Experiment
 from headgate.judge import Verdict
 from headgate.papers import catalogue
-from headgate.papers.experiment import Experiment
 from headgate.runner import processors
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headgate.experiment.declare import Case, Choice
 from headgate.papers import axes
 from headgate.papers.blue._network import CHOICES, DELAYS, LEAVES, connections, network
-from headgate.papers.experiment import Case, Choice
 from headgate.papers.measures import link, loss_rate, over_intervals
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.papers.experiment import Case, Choice
+from headgate.experiment.declare import Case, Choice
 
 #: Nodes on each side of the bottleneck.
 SIDE = 5

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.experiment.declare import Choice, Quick
 from headgate.papers import axes
 from headgate.papers.blue._network import CHOICES, DELAYS, LEAVES, PAIRS, network
-from headgate.papers.experiment import Choice, Quick
 from headgate.papers.measures import over_intervals
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from headgate.experiment.declare import Choice, Quick
 from headgate.papers.blue._network import CHOICES, EVEN, PAIRS, network
-from headgate.papers.experiment import Choice, Quick
 from headgate.papers.measures import in_unit, jain, loss_bps, throughput
 
 #: TCP flows.

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.experiment.declare import Claim, Experiment
 from headgate.judge import above, below, every, rises
 from headgate.papers import axes
 from headgate.papers.blue._steps import LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, TIMEOUTS, over_time
-from headgate.papers.experiment import Claim, Experiment
 from headgate.papers.measures import over_intervals
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Claim, Experiment, Headline, grid
 from headgate.judge import above, below
 from headgate.papers.blue._shares import SHARES, scatter
 from headgate.papers.blue._unresponsive import LEAK, MEASURES, OPEN_REDS, OVERFULL, QDISCS, QUICK, SCENARIO
-from headgate.papers.experiment import Claim, Experiment, Headline, grid
 
 if TYPE_CHECKING:
     from headgate.experiment.found import Found

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Choice, Claim, Experiment, grid
 from headgate.judge import at_most, below, every
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, grid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from matplotlib.figure import Figure
 
+    from headgate.experiment.declare import Work
     from headgate.experiment.found import Found
     from headgate.judge import Judgement
-    from headgate.papers.experiment import Work
 
 #: Bins of all levels together.
 BINS = 900

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Claim, Experiment, Headline, Published, grid
 from headgate.judge import below, near
 from headgate.papers.blue._shares import SHARES, scatter
 from headgate.papers.blue._unresponsive import MEASURES, OPEN, QUICK, SCENARIO, SFB
 from headgate.papers.blue.fig17 import misclassified
-from headgate.papers.experiment import Claim, Experiment, Headline, Published, grid
 
 if TYPE_CHECKING:
     from headgate.experiment.found import Found

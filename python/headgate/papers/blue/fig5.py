@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Claim, Experiment, Headline, Quick
 from headgate.judge import above, below, every, some
 from headgate.papers import axes
 from headgate.papers.blue._loss import BLUES, MEASURES, OPEN, QDISCS, REDS, SCENARIO, SHORT, cases, draw, ran
-from headgate.papers.experiment import Claim, Experiment, Headline, Quick
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.experiment.declare import Choice, Claim, Experiment
 from headgate.judge import above, every
 from headgate.papers import axes
 from headgate.papers.blue._steps import CASES, LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, over_time
-from headgate.papers.experiment import Choice, Claim, Experiment
 from headgate.papers.measures import over_intervals
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Claim, Experiment
 from headgate.judge import above, below, every
 from headgate.papers import axes
 from headgate.papers.blue._steps import CASES, LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, over_time
-from headgate.papers.experiment import Claim, Experiment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Claim, Experiment, Headline, Published, grid
 from headgate.judge import above, below, near
 from headgate.papers import axes
 from headgate.papers.blue._unresponsive import LEAK, MBIT, MEASURES, OPEN_REDS, OVERFULL, QDISCS, QUICK, SCENARIO
-from headgate.papers.experiment import Claim, Experiment, Headline, Published, grid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

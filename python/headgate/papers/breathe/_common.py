@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.papers.experiment import Choice
+from headgate.experiment.declare import Choice
 
 #: The constant flows (section 4): group, rate of each as the scenario writes it, how many.
 CONSTANT = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick
 from headgate.judge import above, below, near
 from headgate.papers import axes
 from headgate.papers.breathe import _common as common
-from headgate.papers.experiment import Claim, Experiment, Headline, Published, Quick
 from headgate.papers.measures import Measure, goodput, in_unit
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick
 from headgate.judge import above, at_most, near
 from headgate.papers import axes
 from headgate.papers.breathe import _common as common
-from headgate.papers.experiment import Claim, Experiment, Headline, Published, Quick
 from headgate.papers.measures import part_between
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick, grid
 from headgate.judge import above, every, falls
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
@@ -18,7 +19,6 @@ from headgate.papers.comparison._setting import (
     rate_axis,
     scenario,
 )
-from headgate.papers.experiment import Case, Choice, Claim, Experiment, Quick, grid
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.experiment import queues
+from headgate.experiment.declare import Claim, Experiment, Published, Quick, grid
 from headgate.judge import above, below
 from headgate.papers import axes
 from headgate.papers.comparison._many import many
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
-from headgate.papers.experiment import Claim, Experiment, Published, Quick, grid
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.experiment.declare import Choice, Claim, Experiment, Quick
 from headgate.judge import above
 from headgate.papers import axes
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, MEASURES, OVERHEAD, scenario
-from headgate.papers.experiment import Choice, Claim, Experiment, Quick
 from headgate.papers.measures import jain
 from headgate.plot.panels import figure_of
 

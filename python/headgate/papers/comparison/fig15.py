@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.experiment import queues
+from headgate.experiment.declare import Claim, Experiment, Quick, grid
 from headgate.judge import above, below, every, near
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
@@ -21,7 +22,6 @@ from headgate.papers.comparison._setting import (
     rate_axis,
     scenario,
 )
-from headgate.papers.experiment import Claim, Experiment, Quick, grid
 from headgate.papers.measures import jain
 from headgate.plot.panels import figure_of
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.experiment import queues
+from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick
 from headgate.judge import below, every, falls, near
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
@@ -21,7 +22,6 @@ from headgate.papers.comparison._setting import (
     rate_axis,
     scenario,
 )
-from headgate.papers.experiment import Case, Choice, Claim, Experiment, Quick
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate.experiment import queues
+from headgate.experiment.declare import Claim, Experiment, Headline, Quick, grid
 from headgate.judge import above, below, between, every, falls
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
@@ -20,7 +21,6 @@ from headgate.papers.comparison._setting import (
     rate_axis,
     scenario,
 )
-from headgate.papers.experiment import Claim, Experiment, Headline, Quick, grid
 from headgate.papers.measures import share_of_fair
 from headgate.plot.panels import figure_of
 

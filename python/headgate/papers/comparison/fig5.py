@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.experiment import queues
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
 from headgate.judge import above, at_most, every, near
 from headgate.papers import axes
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED, Judge, scenario
-from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.plot.panels import columns, figure_of
 
 if TYPE_CHECKING:

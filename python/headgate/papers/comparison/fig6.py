@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
 from headgate.judge import above, below, every
 from headgate.papers import axes
 from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, scenario
-from headgate.papers.experiment import Choice, Claim, Experiment, Quick, grid
 from headgate.papers.measures import share_of_fair
 from headgate.plot.panels import figure_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate.experiment import queues
+from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick
 from headgate.judge import above, near
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, MEASURES, OVERHEAD
-from headgate.papers.experiment import Claim, Experiment, Headline, Published, Quick
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

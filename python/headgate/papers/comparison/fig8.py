@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate.experiment import queues
+from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
 from headgate.judge import above, at_most, below
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
-from headgate.papers.experiment import Choice, Claim, Experiment, Published, Quick
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, grid
 from headgate.judge import above, at_most, every
 from headgate.papers import axes
 from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, Judge, scenario
-from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick, grid
 from headgate.plot.panels import figure_of
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.papers.experiment import Choice
+from headgate.experiment.declare import Choice
 
 #: Figure 9: nine TCP flows and one of 5 Mbit/s on 10 Mbit/s. A round trip of 2 x (1 + 14 + 1) ms makes the
 #: bandwidth-delay product of 78 packets that section 5.3 states; the figure itself is lost in the text we have.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.experiment.declare import Claim
 from headgate.judge import above, at_most
 from headgate.papers import axes
-from headgate.papers.experiment import Claim
 from headgate.papers.measures import Measure
 
 if TYPE_CHECKING:

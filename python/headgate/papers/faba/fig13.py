@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.papers.experiment import Choice
+from headgate.experiment.declare import Choice
 from headgate.papers.faba import _clients as clients
 
 #: Where FABA is not the fairest.

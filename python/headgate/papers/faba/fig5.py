@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.experiment.declare import Claim, Experiment, Quick, grid
 from headgate.judge import above, at_most, below, rises
 from headgate.papers import axes
-from headgate.papers.experiment import Claim, Experiment, Quick, grid
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import goodput, in_unit, total
 

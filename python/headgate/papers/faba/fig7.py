@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.papers.experiment import Choice, Experiment, Quick
+from headgate.experiment.declare import Choice, Experiment, Quick
 from headgate.papers.faba import _common as common
 from headgate.papers.faba import _tokens as tokens
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, grid
 from headgate.judge import Judgement, above, every, near, rises
 from headgate.papers import axes
-from headgate.papers.experiment import Claim, Experiment, Headline, Published, Quick, grid
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import throughput_of_fair
 

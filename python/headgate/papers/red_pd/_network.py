@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from headgate.papers.experiment import Choice
+from headgate.experiment.declare import Choice
 from headgate.papers.measures import Measure, average, dropped_share
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick
 from headgate.judge import every, near
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Published, Quick
 from headgate.papers.measures import jain, throughput
 from headgate.papers.red_pd import _network as net
 

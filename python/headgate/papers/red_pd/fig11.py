@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
 from headgate.judge import above, below, every, near
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.papers.measures import share_of_fair, throughput, throughput_share
 from headgate.papers.red_pd import _network as net
 

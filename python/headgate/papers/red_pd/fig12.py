@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.experiment.declare import Claim, Experiment, Quick
 from headgate.judge import below, near
 from headgate.papers import axes
-from headgate.papers.experiment import Claim, Experiment, Quick
 from headgate.papers.red_pd import _network as net
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
 from headgate.judge import above, at_most, every, falls, near, rises
 from headgate.papers import axes
-from headgate.papers.experiment import Choice, Claim, Experiment, Headline, Quick
 from headgate.papers.measures import average, gauge, jain, throughput
 from headgate.papers.red_pd import _network as net
 

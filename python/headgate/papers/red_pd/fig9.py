@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.experiment.declare import Claim, Experiment, Quick
 from headgate.judge import above, at_most, every, rises
 from headgate.papers import axes
-from headgate.papers.experiment import Claim, Experiment, Quick
 from headgate.papers.measures import goodput
 from headgate.papers.red_pd import _network as net
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.experiment.declare import Case
     from headgate.experiment.found import Found
     from headgate.judge import Judgement
-    from headgate.papers.experiment import Case
     from headgate.runs import Run
 
 #: Target round-trip time in seconds, lists kept, and lists a flow must be in to be identified (section 4.1).
