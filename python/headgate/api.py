@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -16,7 +15,6 @@ from headgate.live.ready import ready
 from headgate.results import Result
 from headgate.runner import Timing, Watcher, at_once, run_point
 from headgate.scenario import Point, Scenario
-from headgate.store import Store
 
 if TYPE_CHECKING:
     from headgate.scenario import AnyQdisc
@@ -100,7 +98,9 @@ def run(
     if out is None:
         found = _in_memory(different, threads, watcher or Watcher())
     else:
-        found = _into_folders(different, Path(out), threads, report, force, watcher or Watcher())
+        paths = {Path(out) / store.folder_name(each): each for each in different}
+        home = Path(out) if len(paths) > 1 else next(iter(paths), Path(out))
+        found = _into_folders(paths, home, threads, report, force, watcher or Watcher())
     results = dict(zip(different, found, strict=True))
     return [results[each] for each in scenarios] if isinstance(scenario, (list, tuple)) else results[scenarios[0]]
 
@@ -131,32 +131,18 @@ def run_into(
     watcher: Watcher | None = None,
 ) -> Result:
     """Runs `scenario` into the folder `path`, as `run` does."""
-    with Store.open(path, scenario, force=force) as folder:
-        return _filled([folder], path, threads, report, watcher or Watcher())[0]
+    return _into_folders({path: scenario}, path, threads, report, force, watcher or Watcher())[0]
 
 
 def _into_folders(
-    scenarios: Sequence[Scenario], out: Path, threads: int | None, report: bool, force: bool, watcher: Watcher
+    scenarios: Mapping[Path, Scenario], home: Path, threads: int | None, report: bool, force: bool, watcher: Watcher
 ) -> list[Result]:
-    """Runs the points of all scenarios together, each into a folder of its own."""
-    paths = [out / store.folder_name(scenario) for scenario in scenarios]
-    with ExitStack() as opened:
-        pairs = zip(paths, scenarios, strict=True)
-        folders = [opened.enter_context(Store.open(path, scenario, force=force)) for path, scenario in pairs]
-        return _filled(folders, paths[0] if len(paths) == 1 else out, threads, report, watcher)
-
-
-def _filled(folders: Sequence[Store], home: Path, threads: int | None, report: bool, watcher: Watcher) -> list[Result]:
-    """Finishes the folders; `home` is what messages call them."""
-    try:
-        batch.fill(folders, home, threads=threads, watcher=watcher)
-        results = [Result.load(folder.path) for folder in folders]
-    except OSError as error:
-        raise store.not_writable(home, error) from None
-    for result, folder in zip(results, folders, strict=True):
-        if report and not (folder.path / store.REPORT).is_file():
-            write_report(result, "the result is finished; --no-report leaves the report out")
-    return results
+    """Runs the points of all scenarios together, each into a folder of its own, with a page if `report`."""
+    with batch.into_folders(scenarios, home, threads=threads, force=force, watcher=watcher) as results:
+        for path, result in results.items():
+            if report and not (path / store.REPORT).is_file():
+                write_report(result, "the result is finished; --no-report leaves the report out")
+        return list(results.values())
 
 
 def write_report(result: Result, otherwise: str = "") -> Path:
@@ -191,14 +177,9 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
     if result.path is None:
         raise UsageError("this result is in memory: run it with `out` to have pictures")
     folder = result.path / store.WHY
-    drawn = picture(flow(result, explanation))
     name = f"{store.slug(explanation.point)}-flow{explanation.facts.flow}"
-    try:
-        folder.mkdir(exist_ok=True)
-        for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
-            store.write_whole(folder / f"{name}.{kind}", lambda file, content=content: file.write_bytes(content))  # type: ignore[misc]
-    except OSError as error:
-        raise store.not_writable(folder, error, "the picture", "--no-picture leaves it out") from None
+    drawn = picture(flow(result, explanation)).files(name)
+    store.write_files(folder, drawn, "the picture", "--no-picture leaves it out")
     return folder / f"{name}.png"
 
 

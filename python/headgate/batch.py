@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,25 @@ class Job(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.folder.scenario.name}: {self.point}"
+
+
+@contextmanager
+def into_folders(
+    scenarios: Mapping[Path, Scenario], home: Path, *, threads: int | None, force: bool, watcher: Watcher
+) -> Iterator[dict[Path, Result]]:
+    """Runs every point that the folder of a scenario lacks, the points of all scenarios as one pool.
+
+    Within it the folders stay locked. `home` names them in messages, and `force` runs finished points again. Raises
+    what `fill` raises, and `ResultError` for a folder that cannot be written.
+    """
+    with ExitStack() as opened:
+        folders = [opened.enter_context(Store.open(path, each, force=force)) for path, each in scenarios.items()]
+        try:
+            fill(folders, home, threads=threads, watcher=watcher)
+            results = {path: Result.load(path) for path in scenarios}
+        except OSError as error:
+            raise store.not_writable(home, error) from None
+        yield results
 
 
 def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: Watcher) -> None:

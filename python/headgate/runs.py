@@ -30,6 +30,11 @@ class Run:
         self.label = label
         self.case = case
 
+    @classmethod
+    def of_qdisc(cls, result: Result, qdisc: str, label: str, case: Mapping[str, object]) -> list[Run]:
+        """The runs of one discipline of a result, one a seed."""
+        return [cls(result, point, label, case) for point in result.scenario.points if point.qdisc == qdisc]
+
     @property
     def seconds(self) -> float:
         """The time that figures cover: the duration less the warm-up."""

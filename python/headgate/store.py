@@ -13,7 +13,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,9 @@ BUILD = ".build"
 POINTS = "points"
 CAPTURES = "captures"
 WHY = "why"
+
+#: What goes into a file: its bytes, its text, or a function that writes it.
+Content = bytes | str | Callable[[Path], object]
 
 #: Marks what is not whole yet.
 UNFINISHED = ".unfinished-"
@@ -284,7 +287,28 @@ def write_bytes(file: Path, data: bytes) -> None:
 
 def write_json(file: Path, value: Any) -> None:
     """Writes a JSON file as a whole."""
-    write_text(file, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    write_text(file, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """A JSON document as text."""
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+def write_files(folder: Path, files: Mapping[str, Content], what: str = "results", why: str = "") -> None:
+    """Writes files of these names into `folder`, which is made if need be, each as a whole.
+
+    Raises `ResultError` if `what` they are cannot be written; `why` says more.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            if callable(content):
+                write_whole(folder / name, content)
+            else:
+                write_bytes(folder / name, content.encode() if isinstance(content, str) else content)
+    except OSError as error:
+        raise not_writable(folder, error, what, why) from None
 
 
 def write_whole(file: Path, write: Callable[[Path], object]) -> None:

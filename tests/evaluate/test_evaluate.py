@@ -8,8 +8,9 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from headgate.evaluate import catalogue, record, running, words
+from headgate.evaluate import catalogue, record, words
 from headgate.evaluate.candidates import candidates
+from headgate.experiment import running
 from tests.conftest import Command
 
 SHORT = ("evaluate", "faba", "fq", "--quick", "--seeds", "2", "--section", "4", "--section", "10")

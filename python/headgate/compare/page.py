@@ -51,13 +51,8 @@ def _table(comparison: Comparison, of: str) -> Html:
 def write(comparison: Comparison, folder: Path) -> Path:
     """Draws the figure and writes the page into `folder`, which is made if need be; gives the page's path."""
     drawn = picture_of(sides(comparison))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
-            store.write_bytes(folder / f"sides.{kind}", content)
-        store.write_text(folder / store.REPORT, page(comparison, drawn))
-    except OSError as error:
-        raise store.not_writable(folder, error, "the page", "--no-page leaves it out") from None
+    files: dict[str, store.Content] = {**drawn.files("sides"), store.REPORT: page(comparison, drawn)}
+    store.write_files(folder, files, "the page", "--no-page leaves it out")
     return folder / store.REPORT
 
 

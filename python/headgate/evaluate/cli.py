@@ -45,11 +45,11 @@ def evaluate(
         return
     from headgate.evaluate import record
     from headgate.evaluate.candidates import candidates
-    from headgate.evaluate.running import How
+    from headgate.experiment.running import How
     from headgate.progress import Bar
     from headgate.runner import Watcher
 
-    how = How(quick, seeds, threads, force)
+    how = How(quick, seeds, threads=threads, force=force)
     watcher = Watcher() if as_json else Bar()
     kept = record.carry_out(sections, candidates(disciplines or ()), out, how, watcher)
     if as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +15,9 @@ from headgate.evaluate import page
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.catalogue import SECTIONS
 from headgate.evaluate.grade import graded
-from headgate.evaluate.running import Found, How, run
+from headgate.evaluate.running import Found, Measured, Place, run, seeds_of
 from headgate.evaluate.section import Criterion, Section, Test
+from headgate.experiment.running import How
 from headgate.runner import Watcher
 
 SCHEMA = 1
@@ -53,16 +54,14 @@ def carry_out(
     found = run(sections, candidates, out, how, watcher)
     path, document = folder(out, sections, candidates, how), document_of(sections, candidates, found, how)
     drawn = page.draw(document)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        store.write_json(path / DOCUMENT, document)
-        store.write_whole(path / TABLE, lambda file: tables.write(file, table_of(document)))
-        for number, each in drawn.items():
-            store.write_bytes(path / f"section-{number}.svg", each.svg)
-            store.write_bytes(path / f"section-{number}.png", each.png)
-        store.write_text(path / PAGE, page.page(document, drawn))
-    except OSError as error:
-        raise store.not_writable(path, error) from None
+    files: dict[str, store.Content] = {
+        DOCUMENT: store.json_text(document),
+        TABLE: lambda file: tables.write(file, table_of(document)),
+        PAGE: page.page(document, drawn),
+    }
+    for number, each in drawn.items():
+        files |= each.files(f"section-{number}")
+    store.write_files(path, files)
     return Record(path, document)
 
 
@@ -73,7 +72,7 @@ def document_of(sections: Sequence[Section], candidates: Sequence[Candidate], fo
         "headgate": _core.VERSION,
         "guidelines": "RFC 7928",
         "quick": how.quick,
-        "seeds": how.number,
+        "seeds": seeds_of(how),
         "cpu_s": round(found.cpu_s, 3),
         "wall_s": round(found.wall_s, 3),
         "disciplines": [each._asdict() for each in candidates],
@@ -130,8 +129,8 @@ def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
         "ecn": test.ecn,
         "duration_s": times.duration,
         "warmup_s": times.warmup,
-        "grades": list(_grades(test, found)),
-        "values": list(_values(test, found)),
+        "grades": list(_grades(found.of(test))),
+        "values": list(_values(found.of(test))),
     }
 
 
@@ -144,17 +143,15 @@ def _reported(test: Test) -> dict[str, str]:
     return parts | dict(test.reported)
 
 
-def _grades(test: Test, found: Found) -> Iterator[dict[str, Any]]:
-    for number, place in enumerate(found.places):
-        if place.test is not test:
-            continue
-        for criterion in test.criteria:
-            if criterion.relative and place.candidate.spec == BASELINE:
+def _grades(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
+    for each in measured:
+        for criterion in each.place.test.criteria:
+            if criterion.relative and each.place.candidate.spec == BASELINE:
                 continue
-            value, baseline = found.at(number, criterion.measure), found.baseline(number, criterion.measure)
-            compared = value / baseline if criterion.relative else value
+            value = each.values[criterion.measure]
+            compared = value / each.baseline[criterion.measure] if criterion.relative else value
             yield {
-                **_where(found, number),
+                **_where(each.place),
                 **_criterion(criterion),
                 "grade": graded(compared, criterion).value,
                 "value": value.document(),
@@ -162,15 +159,13 @@ def _grades(test: Test, found: Found) -> Iterator[dict[str, Any]]:
             }
 
 
-def _values(test: Test, found: Found) -> Iterator[dict[str, Any]]:
-    for number, place in enumerate(found.places):
-        if place.test is test:
-            for measure, quantity in found.values[number].items():
-                yield {**_where(found, number), "measure": measure, **quantity.document()}
+def _values(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
+    for place, values, _ in measured:
+        for measure, quantity in values.items():
+            yield {**_where(place), "measure": measure, **quantity.document()}
 
 
-def _where(found: Found, number: int) -> dict[str, Any]:
-    place = found.places[number]
+def _where(place: Place) -> dict[str, Any]:
     return {"qdisc": place.candidate.spec, "case": place.case.title, "ecn": place.ecn}
 
 

@@ -46,7 +46,11 @@ class Found:
         runs: Mapping[tuple[str, int], list[Run]],
     ) -> Found:
         """Measures every run."""
-        values = measured(experiment.measures, runs)
+        values = {
+            (name, label, number): quantity
+            for (label, number), mine in runs.items()
+            for name, quantity in measured(experiment.measures, mine).items()
+        }
         return cls(experiment, labels, cases, values, runs)
 
     def __call__(self, measure: str, label: str, /, **case: Any) -> Quantity:
@@ -88,14 +92,10 @@ class Found:
         return measure, label, number
 
 
-def measured(measures: Mapping[str, Measure], runs: Mapping[tuple[str, int], list[Run]]) -> dict[Place, Quantity]:
-    """Every measure of every run: all that is wanted of one before the next, so that what they share is read once."""
-    values: dict[Place, Quantity] = {}
-    for (label, number), mine in runs.items():
-        rows = [[float(measure(run)) for measure in measures.values()] for run in mine]
-        for name, per_seed in zip(measures, zip(*rows, strict=True), strict=True):
-            values[name, label, number] = Quantity(per_seed)
-    return values
+def measured(measures: Mapping[str, Measure], runs: Sequence[Run]) -> dict[str, Quantity]:
+    """Every measure of runs that differ in their seed: all of one run before the next, so that tables are read once."""
+    rows = [[float(measure(run)) for measure in measures.values()] for run in runs]
+    return {name: Quantity(per_seed) for name, per_seed in zip(measures, zip(*rows, strict=True), strict=True)}
 
 
 def _fits(case: Case, wanted: Mapping[str, Any]) -> bool:

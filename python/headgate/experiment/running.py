@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,14 +13,16 @@ from headgate.errors import UsageError
 from headgate.experiment.declare import Case, Experiment, Work
 from headgate.experiment.found import Found, Place
 from headgate.judge import Quantity
-from headgate.results import Result
 from headgate.runner import Watcher, processors
 from headgate.runs import Run
 from headgate.scenario import Scenario
-from headgate.store import Store, folder_name
+from headgate.store import folder_name
 
 #: Where the results of single scenarios are kept, below the folder of all papers.
 RUNS = "runs"
+
+#: Folders that are filled together. Each holds a lock, and a process may hold a thousand files open.
+POOL = 400
 
 
 class How(NamedTuple):
@@ -39,6 +40,10 @@ class How(NamedTuple):
     threads: int | None = None
     force: bool = False
 
+    def seeds_of(self, whole: int, quick: int) -> int:
+        """How many seeds a case has that usually has `whole`, or `quick` in a shortened run."""
+        return self.seeds if self.seeds is not None else quick if self.quick else whole
+
 
 class Part(NamedTuple):
     """One scenario of an experiment: a case with the paper's disciplines, or with the further ones."""
@@ -47,6 +52,17 @@ class Part(NamedTuple):
     case: Case
     labels: tuple[str, ...]
     scenario: Scenario
+
+
+class Done(NamedTuple):
+    """A part that was run: the runs of each discipline by label, one a seed, and the processor seconds they took.
+
+    Parts may share a scenario, whose cost counts once.
+    """
+
+    part: Part
+    runs: Mapping[str, list[Run]]
+    cpu_s: float
 
 
 class Ran(NamedTuple):
@@ -83,30 +99,27 @@ def parts(experiment: Experiment, how: How) -> Iterator[Part]:
 
 
 def _simulated(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> tuple[Found, float]:
-    runs, cpu_s = carried_out(list(parts(experiment, how)), out / RUNS, how.threads, how.force, watcher)
+    done = list(pooled(list(parts(experiment, how)), out / RUNS, how, watcher))
+    runs = {(label, each.part.number): mine for each in done for label, mine in each.runs.items()}
     found = Found.of_runs(experiment, experiment.labels(how.further), experiment.cases_of(how.quick), runs)
-    return found, cpu_s
+    return found, sum(each.cpu_s for each in done)
 
 
-def carried_out(
-    planned: Sequence[Part], home: Path, threads: int | None, force: bool, watcher: Watcher
-) -> tuple[dict[tuple[str, int], list[Run]], float]:
-    """The runs of every part by label and number, a run a seed, and what they cost in processor seconds.
-
-    What is not yet in `home` is run, all points together.
-    """
-    paths = {home / folder_name(part.scenario): part.scenario for part in planned}
-    with ExitStack() as stack:
-        folders = [stack.enter_context(Store.open(path, each, force=force)) for path, each in paths.items()]
-        batch.fill(folders, home, threads=threads, watcher=watcher)
-    results = {path: Result.load(path) for path in paths}
-    runs: dict[tuple[str, int], list[Run]] = {}
-    for part in planned:
-        result = results[home / folder_name(part.scenario)]
-        for label, qdisc in zip(part.labels, result.scenario.qdiscs, strict=True):
-            points = [point for point in result.scenario.points if point.qdisc == qdisc]
-            runs[label, part.number] = [Run(result, point, label, part.case) for point in points]
-    return runs, sum(float(row["cpu_s"]) for result in results.values() for row in result.timing)
+def pooled(planned: Sequence[Part], home: Path, how: How, watcher: Watcher) -> Iterator[Done]:
+    """The runs of every part. What is not yet in `home` is run, the points of many scenarios as one pool."""
+    counted: set[Path] = set()
+    for first in range(0, len(planned), POOL):
+        pool = [(part, home / folder_name(part.scenario)) for part in planned[first : first + POOL]]
+        scenarios = {path: part.scenario for part, path in pool}
+        with batch.into_folders(scenarios, home, threads=how.threads, force=how.force, watcher=watcher) as results:
+            pass
+        for part, path in pool:
+            result = results[path]
+            cpu_s = 0.0 if path in counted else sum(float(row["cpu_s"]) for row in result.timing)
+            counted.add(path)
+            qdiscs = zip(part.labels, result.scenario.qdiscs, strict=True)
+            runs = {label: Run.of_qdisc(result, qdisc, label, part.case) for label, qdisc in qdiscs}
+            yield Done(part, runs, cpu_s)
 
 
 def _computed(experiment: Experiment, how: How, watcher: Watcher) -> Found:
@@ -114,8 +127,7 @@ def _computed(experiment: Experiment, how: How, watcher: Watcher) -> Found:
     if compute is None:
         raise UsageError(f"{experiment.title} is a simulation")
     cases = experiment.cases_of(how.quick)
-    number = how.seeds if how.seeds is not None else experiment.quick.seeds if how.quick else experiment.seeds
-    seeds = range(1, number + 1)
+    seeds = range(1, how.seeds_of(experiment.seeds, experiment.quick.seeds) + 1)
     labels = list(experiment.qdiscs)
     places = [(label, case) for label in labels for case in range(len(cases))]
     watcher.begin(len(places), 0, 0.0)

@@ -20,10 +20,7 @@ CLASSES = {Verdict.HOLDS.value: "holds", Verdict.DIFFERS.value: "differs", Verdi
 
 def write(records: Sequence[Record], missing: Sequence[str], file: Path) -> None:
     """Writes the page of these records; `missing` are the experiments that have not been run."""
-    try:
-        store.write_text(file, page(records, missing))
-    except OSError as error:
-        raise store.not_writable(file.parent, error) from None
+    store.write_files(file.parent, {file.name: page(records, missing)})
 
 
 def page(records: Sequence[Record], missing: Sequence[str]) -> str:

@@ -35,13 +35,7 @@ def carry_out(name: str, out: Path, how: How, watcher: Watcher) -> Record:
     with style.applied():
         drawn = picture(experiment.plot(ran.found))
     document = document_of(name, experiment, ran, how)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        store.write_bytes(path / "figure.svg", drawn.svg)
-        store.write_bytes(path / "figure.png", drawn.png)
-        store.write_json(path / FOUND, document)
-    except OSError as error:
-        raise store.not_writable(path, error) from None
+    store.write_files(path, {**drawn.files("figure"), FOUND: store.json_text(document)})
     return Record(path, document)
 
 

@@ -31,6 +31,10 @@ class Picture(NamedTuple):
         """What a notebook shows of it."""
         return self.png
 
+    def files(self, name: str) -> dict[str, bytes]:
+        """Both forms, by the names of their files."""
+        return {f"{name}.svg": self.svg, f"{name}.png": self.png}
+
     @property
     def untitled(self) -> bytes:
         """The SVG without its title, for a page that has it as a heading."""

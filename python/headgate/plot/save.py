@@ -55,9 +55,7 @@ def pictures(result: Result, dpi: float = style.DPI) -> dict[str, Picture]:
 
 def save(figure: Figure, path: Path) -> Path:
     """Writes one figure as SVG and PNG, `path` without its ending; gives the PNG's path."""
-    drawn = picture(figure)
-    for kind, content in (("svg", drawn.svg), ("png", drawn.png)):
-        store.write_bytes(path.with_name(f"{path.name}.{kind}"), content)
+    store.write_files(path.parent, picture(figure).files(path.name))
     return path.with_name(f"{path.name}.png")
 
 
@@ -70,8 +68,7 @@ def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | Non
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, each in (pictures(result) if drawn is None else drawn).items():
-        for kind, content in (("svg", each.svg), ("png", each.png)):
-            path = folder / f"{name}.{kind}"
-            path.write_bytes(content)
-            written.append(path)
+        for file, content in each.files(name).items():
+            (folder / file).write_bytes(content)
+            written.append(folder / file)
     return written

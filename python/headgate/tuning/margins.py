@@ -113,7 +113,7 @@ def sensitivity(
         value if value.refused else value._replace(measured=found[str(_spec(base, value))]) for value in checked
     ]
     margins = Margins(scenario, base, goals, tuple(axes), found[str(base)], measured, folder)
-    store.write_json(folder / "sensitivity.json", margins.document())
+    store.write_files(folder, {"sensitivity.json": store.json_text(margins.document())})
     return margins
 
 
