@@ -114,10 +114,16 @@ def test_the_page_has_the_saved_pictures_without_their_titles(page, drawn):
     assert shown == [each.untitled for each in drawn.values()]
 
 
-def test_the_summary_is_the_table_of_the_terminal(ordinary):
+def words(page, heading):
+    """The words of one section of the page."""
+    section = page.split(f"<h2>{heading}</h2>")[1].split("</section>")[0]
+    return [" ".join(word.split()) for word in read(section).words if word.strip()]
+
+
+def test_the_summary_is_the_table_of_the_terminal(ordinary, page):
     result = ordinary
     found = terminal.rows(result)
-    cells = [" ".join(word.split()) for word in read(sections.summary(result)).words if word.strip()]
+    cells = words(page, "In numbers")
     for column in terminal.columns(result.scenario, found):
         assert " ".join(column.title.split()) in cells
         for row in found:
@@ -126,8 +132,8 @@ def test_the_summary_is_the_table_of_the_terminal(ordinary):
             assert f"± {column.show(measured['high'] - measured['mean'])}" in cells
 
 
-def test_with_one_seed_there_is_no_spread(make):
-    assert "±" not in sections.summary(make(seeds=[3]))
+def test_with_one_seed_there_is_no_spread(make, drawn):
+    assert "±" not in " ".join(words(report.page(make(seeds=[3]), drawn), "In numbers"))
 
 
 def test_reasons_add_up_to_all_drops(ordinary):
@@ -138,27 +144,25 @@ def test_reasons_add_up_to_all_drops(ordinary):
     assert 3 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
 
 
-def test_what_the_summary_has_no_room_for_stands_in_tables_of_its_own(make):
-    words = [" ".join(word.split()) for word in read(measures(make(seeds=[1]))).words if word.strip()]
-    assert "SFB, cbr" in words
-    at = words.index("Response ms")
-    assert at < words.index("SFB, cbr")
-    assert "2 000" in words, "the response of the flow that SFB singled out"
-    assert "Flows that lose in one %" in words
-    assert not any("nan" in word.lower().split() for word in words)
+def test_what_the_summary_has_no_room_for_stands_in_tables_of_its_own(make, drawn):
+    found = words(report.page(make(seeds=[1]), drawn), "What else was measured")
+    assert "SFB, cbr" in found
+    at = found.index("Response ms")
+    assert at < found.index("SFB, cbr")
+    assert "2 000" in found, "the response of the flow that SFB singled out"
+    assert "Flows that lose in one %" in found
+    assert not any("nan" in word.lower().split() for word in found)
 
 
 def test_measures_that_nothing_showed_have_no_column(make):
-    words = read(measures(make(qdiscs=["droptail"]))).words
-    assert "Response ms" not in words
-    assert "Start-up ms" in words
-    assert "Start-up ms" not in read(measures(make(idle=True))).words
+    by_group = measures(make(qdiscs=["droptail"]))[0].head
+    assert "Response ms" not in by_group
+    assert "Start-up ms" in by_group
+    assert "Start-up ms" not in measures(make(idle=True))[0].head
 
 
-def test_the_best_of_a_column_is_set_off(ordinary):
-    result = ordinary
-    page = sections.summary(result)
-    best = min(row.entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"] for row in terminal.rows(result))
+def test_the_best_of_a_column_is_set_off(ordinary, page):
+    best = min(row.entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"] for row in terminal.rows(ordinary))
     assert f"<strong>{best:.1f}</strong>" in page
 
 

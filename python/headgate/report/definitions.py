@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from headgate.report.markup import Html, join, tag, text
-
-_DEFINITIONS = (
+#: Each term with its meaning.
+DEFINITIONS = (
     (
         "TCP Mbit/s, UDP Mbit/s: goodput",
         "Useful bytes that reached the receiver per second after the warm-up; headers and bytes received twice do not "
@@ -101,8 +100,3 @@ _DEFINITIONS = (
     ),
     ("UDP", "Flows that send at their own rate whatever happens to their packets, unless TFRC (RFC 5348) controls it."),
 )
-
-
-def definitions() -> Html:
-    """A list of terms."""
-    return tag("dl", join(join([tag("dt", text(term)), tag("dd", text(says))]) for term, says in _DEFINITIONS))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
 from headgate.links import Place
-from headgate.report.markup import Html, join, table, tag, text
+from headgate.report.tables import Cell, Table
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -62,7 +62,7 @@ _LINK = (
 )
 
 
-def measures(result: Result) -> Html:
+def measures(result: Result) -> list[Table]:
     """A table with a row for each discipline and group, and one with a row for each link and discipline."""
     entries = result.summary()
     labels = [look.label for look in style.looks([entry["qdisc"] for entry in entries]).values()]
@@ -81,27 +81,18 @@ def measures(result: Result) -> Html:
     first = "Discipline" if len(places) == 1 else "Link and discipline"
     seeds = len(result.scenario.seeds)
     spread = f"Mean of {seeds} seeds ± half the 95 % interval." if seeds > 1 else "One seed."
-    return join(
-        [
-            _table(f"By group. {spread}", "Discipline and group", _GROUP, groups),
-            _table(f"{where}. {spread}", first, _LINK, links),
-        ]
-    )
+    return [
+        _table(f"By group. {spread}", "Discipline and group", _GROUP, groups),
+        _table(f"{where}. {spread}", first, _LINK, links),
+    ]
 
 
-def _table(caption: str, first: str, every: Sequence[Measure], rows: list[tuple[str, dict[str, Any]]]) -> Html:
+def _table(caption: str, first: str, every: Sequence[Measure], rows: list[tuple[str, dict[str, Any]]]) -> Table:
     """The columns of `every` that have a figure in any of the rows."""
-    said = [each for each in every if any(each.figure(entry)["mean"] for _, entry in rows)]
-    titles = [first, *(each.title for each in said)]
-    body = ([text(name), *(_cell(each.figure(entry), each.scale) for each in said)] for name, entry in rows)
-    return table(caption, titles, body)
+    known = [each for each in every if any(each.figure(entry)["mean"] for _, entry in rows)]
+    body = [(name, [_cell(each.figure(entry), each.scale) for each in known]) for name, entry in rows]
+    return Table(caption, [first, *(each.title for each in known)], body)
 
 
-def _cell(measured: Figure, scale: float) -> Html:
-    mean, high = measured["mean"], measured["high"]
-    if mean is None or high is None:
-        return text(style.MISSING)
-    shown = text(style.number(mean * scale))
-    if len(measured["per_seed"]) < 2:
-        return shown
-    return join([shown, tag("small", text(f"± {style.number((high - mean) * scale, 2)}"))])
+def _cell(measured: Figure, scale: float) -> Cell:
+    return Cell.of(measured, lambda mean: style.number(mean * scale), lambda half: style.number(half * scale, 2))

@@ -1,0 +1,40 @@
+"""HTML pages from Jinja2 templates: every value is escaped, and a page needs no other file."""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from typing import TYPE_CHECKING
+
+from headgate import style
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render(template: str, **values: object) -> str:
+    """The page of a template, such as `papers/page.html`; an unknown name in the template is an error."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    # Imported here, so that commands without a page do not wait for Jinja2.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = Environment(
+        loader=PackageLoader("headgate", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters.update(number=style.number, fixed=style.fixed, plain=style.plain, data_uri=_data_uri)
+    found.globals["MISSING"] = style.MISSING
+    return found
+
+
+def _data_uri(svg: bytes) -> str:
+    """The address of a picture inside the page: an image of its own, so that the ids of several do not clash."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
