@@ -109,10 +109,7 @@ def _changed(
     scenario: One, set: list[str], qdiscs: list[AnyQdisc], seeds: int | list[int] | None, *, live: bool
 ) -> Scenario:
     """What is to be run: read, changed, and ready for real packets if that is wanted."""
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
-    elif set or qdiscs or seeds is not None:
-        scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
+    scenario = Scenario.of(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
     return ready(scenario) if live or scenario.live else scenario
 
 

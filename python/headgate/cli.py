@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from enum import StrEnum
@@ -20,6 +19,7 @@ from headgate.export.cli import export
 from headgate.live.cli import link
 from headgate.live.gateway_cli import gateway
 from headgate.live.top_cli import top
+from headgate.options import Changes, Force, Seeds, Threads, instead_of, print_json, reading, watcher
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
 from headgate.tuning.cli import sensitivity, tune
@@ -39,8 +39,6 @@ app = typer.Typer(
 
 app.add_typer(papers)
 
-Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
-
 
 @app.callback(invoke_without_command=True)
 def headgate(
@@ -56,23 +54,20 @@ def headgate(
 @explained
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/protect.toml.")],
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, such as link.rate=5Mbit/s."),
-    ] = None,
+    changes: Changes = None,
     qdisc: Annotated[
         list[str] | None,
         typer.Option(metavar="SPEC", help="Try this discipline, such as sfb:bins=46, in place of the file's."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")] = None,
+    seeds: Seeds = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    as_json: Annotated[bool, instead_of("the table")] = False,
     live: Annotated[
         bool, typer.Option("--live", help="Run on real packets, with the kernel's TCP and in real time (Linux).")
     ] = False,
     threads: Threads = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Draw figures and write report.html.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+    force: Force = False,
 ) -> None:
     """Run every discipline and seed of a scenario and compare them.
 
@@ -81,10 +76,8 @@ def run(
     """
     from headgate.scenario import Scenario
 
-    try:
+    with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
     if live:
         from headgate.live.ready import ready
 
@@ -93,14 +86,12 @@ def run(
         scenario = ready(scenario)
     # Not before: numpy starts threads, and a process that has some cannot enter a user namespace.
     from headgate.api import run_into
-    from headgate.progress import Bar
     from headgate.store import folder_name
 
-    watcher = None if as_json else Bar()
     path = out / folder_name(scenario)
-    result = run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher)
+    result = run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher(as_json))
     if as_json:
-        typer.echo(json.dumps(result.document(), indent=1, allow_nan=False))
+        print_json(result.document())
     else:
         _show(result)
 
@@ -212,7 +203,7 @@ def compare(
         list[str] | None,
         typer.Option(metavar="KEY", help="Compare although the scenarios differ in this key, such as tcp.min_rto."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the tables.")] = False,
+    as_json: Annotated[bool, instead_of("the tables")] = False,
     page: Annotated[bool, typer.Option("--page/--no-page", help="Draw a figure and write a page.")] = True,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Put results and the page here.")] = Path("results"),
 ) -> None:
@@ -230,7 +221,7 @@ def compare(
     else:
         found = of_folders(first, second, allow or ())
     if as_json:
-        typer.echo(json.dumps(found.document(), indent=1, allow_nan=False))
+        print_json(found.document())
     else:
         from headgate.compare import terminal
 
@@ -264,7 +255,7 @@ def why(
 
     found = load(result)
     explanation = explain(found, flow, qdisc=qdisc, seed=seed)
-    typer.echo(json.dumps(explanation.document(), indent=1, allow_nan=False) if as_json else explanation.text)
+    print_json(explanation.document()) if as_json else typer.echo(explanation.text)
     if picture:
         from headgate.api import write_explanation
 

@@ -113,6 +113,20 @@ class Scenario:
         return cls.parse(data, file=str(path), set=set, qdiscs=qdiscs, seeds=seeds, files=files_in(Path(path).parent))
 
     @classmethod
+    def of(
+        cls,
+        given: str | Path | Scenario,
+        *,
+        set: Iterable[str] = (),
+        qdiscs: Iterable[AnyQdisc] = (),
+        seeds: int | Iterable[int] | None = None,
+    ) -> Scenario:
+        """A scenario file, or a scenario, with the changes of `load`."""
+        if not isinstance(given, Scenario):
+            return cls.load(given, set=set, qdiscs=qdiscs, seeds=seeds)
+        return given.changed(set=set, qdiscs=qdiscs, seeds=seeds) if set or qdiscs or seeds is not None else given
+
+    @classmethod
     def parse(
         cls,
         text: str | bytes,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from headgate.errors import UsageError
 from headgate.live import worlds
+from headgate.options import reading, watcher
 
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
@@ -27,18 +28,13 @@ def of_file(
     """A scenario in two worlds, run into `out` as far as it was not; what `then` changes may differ."""
     if file.is_dir():
         raise UsageError(f"{file} is a folder: compare takes two results, or one scenario file")
-    try:
+    with reading(file):
         scenarios = worlds.scenarios(file, worlds.read(where), changes, then)
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
     # Not before: numpy starts threads.
     from headgate.api import run_into
     from headgate.compare.agree import differences
     from headgate.compare.gaps import compare
-    from headgate.progress import Bar
     from headgate.store import folder_name
 
-    one, other = (
-        run_into(out / folder_name(scenario), scenario, watcher=None if quiet else Bar()) for scenario in scenarios
-    )
+    one, other = (run_into(out / folder_name(each), each, watcher=watcher(quiet)) for each in scenarios)
     return compare(one, other, [difference.key for difference in differences(*scenarios)])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headgate.console import console, explained
+from headgate.options import Force, Threads, instead_of, print_json, watcher
 
 
 @explained
@@ -25,11 +25,9 @@ def evaluate(
         int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N (default: 10, --quick: 3).")
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are kept.")] = Path("results/evaluate"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the page.")] = False,
-    threads: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+    as_json: Annotated[bool, instead_of("the page")] = False,
+    threads: Threads = None,
+    force: Force = False,
 ) -> None:
     """Grade disciplines by the guidelines of RFC 7928.
 
@@ -46,14 +44,11 @@ def evaluate(
     from headgate.evaluate import record
     from headgate.evaluate.candidates import candidates
     from headgate.experiment.running import How
-    from headgate.progress import Bar
-    from headgate.runner import Watcher
 
     how = How(quick, seeds, threads=threads, force=force)
-    watcher = Watcher() if as_json else Bar()
-    kept = record.carry_out(sections, candidates(disciplines or ()), out, how, watcher)
+    kept = record.carry_out(sections, candidates(disciplines or ()), out, how, watcher(as_json))
     if as_json:
-        typer.echo(json.dumps(kept.document, indent=1, allow_nan=False))
+        print_json(kept.document)
         return
     console().print(show.page(kept.document))
     typer.echo(f"report  {kept.path / record.PAGE}\nfolder  {kept.path}")

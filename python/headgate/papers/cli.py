@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from headgate.console import console, explained
 from headgate.errors import UsageError
+from headgate.options import Force, Threads, instead_of, print_json, watcher
 
 app = typer.Typer(
     name="paper",
@@ -27,7 +27,6 @@ With = Annotated[
 Seeds = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N in place of the experiment's own.")
 ]
-Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
 
 PAGE = "report.html"
 
@@ -65,9 +64,9 @@ def run(
         typer.Option(metavar="PCAP", help="A packet trace for the experiments that read one (red-pd/fig3)."),
     ] = None,
     out: Out = Path("results/papers"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    as_json: Annotated[bool, instead_of("tables")] = False,
     threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+    force: Force = False,
 ) -> None:
     """Run experiments, print the paper's numbers beside ours, and judge each claim.
 
@@ -77,8 +76,6 @@ def run(
     from headgate.experiment.running import How
     from headgate.papers import catalogue, record
     from headgate.papers import show as shown
-    from headgate.progress import Bar
-    from headgate.runner import Watcher
 
     if trace is not None and not trace.is_file():
         raise UsageError(f"cannot read {trace}: there is no such file")
@@ -87,13 +84,13 @@ def run(
     documents = []
     for number, name in enumerate(chosen, 1):
         count = f"{number}/{len(chosen)} " if len(chosen) > 1 else ""
-        kept = record.carry_out(name, out, how, Watcher() if as_json else Bar(f"{count}{name}"))
+        kept = record.carry_out(name, out, how, watcher(as_json, f"{count}{name}"))
         documents.append(kept.document)
         if not as_json:
             console().print(shown.found(kept.document))
             typer.echo(f"figure  {kept.path / 'figure.png'}\n")
     if as_json:
-        typer.echo(json.dumps(documents, indent=1, allow_nan=False))
+        print_json(documents)
     elif len(documents) > 1:
         console().print(shown.score(documents))
 

@@ -10,6 +10,7 @@ import typer
 from headgate.console import console, explained
 from headgate.errors import UsageError
 from headgate.loading import Loading
+from headgate.options import Force, Seeds, Threads, reading
 
 #: So many rows of an answer fit a terminal; the other forms have all of them.
 MOST_ROWS = 200
@@ -25,18 +26,16 @@ def sweep(
     qdisc: Annotated[
         list[str] | None, typer.Option(metavar="SPEC", help="Sweep this discipline, in place of the file's.")
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")] = None,
+    seeds: Seeds = None,
     out: Annotated[
         str, typer.Option(metavar="DIR", help="Put the dataset here: a folder, or a URL such as s3://bucket/path.")
     ] = "results",
-    threads: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")
-    ] = None,
+    threads: Threads = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at this address, tcp://HOST:PORT.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Run again what is finished already.")] = False,
+    force: Force = False,
 ) -> None:
     """Run a scenario for many values of its keys.
 
@@ -46,10 +45,8 @@ def sweep(
     from headgate.progress import Bar
     from headgate.sweeps import api, plan, running, show
 
-    try:
+    with reading(file):
         planned = plan.read(file, None, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
     with api.executor(threads, cluster) as executor:
         dataset = api.prepared(planned, out, force=force)
         left = running.missing(dataset)

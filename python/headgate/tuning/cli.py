@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headgate.console import console, explained
-from headgate.errors import UsageError
-from headgate.scenario import Scenario
+from headgate.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/penalty-box.toml.")]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, such as link.rate=5Mbit/s."),
-]
 Qdisc = Annotated[
     str | None,
     typer.Option(metavar="SPEC", help="The discipline, such as sfb or sfb:bins=46 (default: the file's only one)."),
 ]
-Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
 
 
 @explained
@@ -45,32 +37,32 @@ def tune(
     held_out: Annotated[int, typer.Option(min=2, metavar="N", help="Compare on N further seeds.")] = 10,
     changes: Changes = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Put the search's folder here.")] = Path("results"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    as_json: Annotated[bool, instead_of("tables")] = False,
     threads: Threads = None,
 ) -> None:
     """Search a discipline's parameters for the best setting, and compare it on seeds that the search did not see.
 
     Ctrl-C keeps the settings that are finished; the same command goes on, and a larger --trials adds to them.
     """
-    from headgate.progress import Bar
-    from headgate.runner import Watcher
-    from headgate.tuning.tuned import search
+    from headgate.scenario import Scenario
+    from headgate.tuning import tuned
 
-    scenario = loaded(file, changes or (), qdisc, seeds)
-    found = search(
+    with reading(file):
+        scenario = Scenario.load(file, set=changes or (), qdiscs=[qdisc] if qdisc else (), seeds=seeds)
+    found = tuned.tune(
         scenario,
         objective or (),
-        subject_to or (),
-        param or (),
+        subject_to=subject_to or (),
+        params=param or (),
         trials=trials,
         held_out=held_out,
         out=out,
         threads=threads,
-        watcher=Watcher() if as_json else Bar(),
-        drawn=not as_json,
+        watcher=watcher(as_json),
+        figures=not as_json,
     )
     if as_json:
-        typer.echo(json.dumps(found.document, indent=1, allow_nan=False))
+        print_json(found.document)
     else:
         from headgate.tuning import show
 
@@ -94,28 +86,28 @@ def sensitivity(
         list[str] | None,
         typer.Option(metavar="NAME=LOW..HIGH", help="Vary this parameter (default: each, from half to twice)."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")] = None,
+    seeds: Seeds = None,
     changes: Changes = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    as_json: Annotated[bool, instead_of("the table")] = False,
     threads: Threads = None,
 ) -> None:
     """Show what each of a discipline's parameters does near its value, the others as they are."""
-    from headgate.progress import Bar
-    from headgate.runner import Watcher
+    from headgate.scenario import Scenario
     from headgate.tuning import margins
 
-    scenario = loaded(file, changes or (), qdisc, seeds)
+    with reading(file):
+        scenario = Scenario.load(file, set=changes or (), qdiscs=[qdisc] if qdisc else (), seeds=seeds)
     found = margins.sensitivity(
         scenario,
         objective or margins.OBJECTIVES,
         params=param or (),
         out=out,
         threads=threads,
-        watcher=Watcher() if as_json else Bar(),
+        watcher=watcher(as_json),
     )
     if as_json:
-        typer.echo(json.dumps(found.document(), indent=1, allow_nan=False))
+        print_json(found.document())
         return
     from headgate.plot.save import save
     from headgate.tuning import margins_show
@@ -125,11 +117,3 @@ def sensitivity(
         typer.echo(sentence)
     typer.echo(f"\nfigure  {save(margins_show.figure(found), found.folder / 'sensitivity')}")
     typer.echo(f"folder  {found.folder}")
-
-
-def loaded(file: Path, changes: Sequence[str], qdisc: str | None, seeds: int | None) -> Scenario:
-    """A scenario with one discipline: the one asked for, or the only one of the file."""
-    try:
-        return Scenario.load(file, set=changes, qdiscs=[qdisc] if qdisc else (), seeds=seeds)
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None

@@ -92,11 +92,7 @@ def sensitivity(
     `params` names those that are varied (all numeric ones otherwise), with a range or a list if need be, as for `tune`.
     The runs are one result below `out`, where the same call resumes. Raises what `tune` raises.
     """
-    qdiscs = [qdisc] if qdisc else []
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
-    else:
-        scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
+    scenario = Scenario.of(scenario, set=list(set), qdiscs=[qdisc] if qdisc else [], seeds=seeds)
     base = only(scenario)
     goals = Goals.of([objective] if isinstance(objective, str) else objective, (), scenario)
     axes = _axes(base, params)

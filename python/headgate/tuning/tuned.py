@@ -44,45 +44,19 @@ def tune(
     out: str | Path = "results",
     threads: int | None = None,
     watcher: Watcher | None = None,
+    figures: bool = True,
 ) -> Tuned:
     """Searches a discipline's parameters for the best `objective` (`p95 queue delay`; several give a front).
 
     `scenario` is a file or a `Scenario`, `qdisc` its discipline if it has several, `set` and `seeds` change it as in
     `Scenario.load`; `subject_to` are bounds (`utilisation >= 0.95`), `params` what is searched (`boxtime=1ms..1s`; all
     numeric parameters if none is named). `trials` settings are tried; what is found is compared with the discipline as
-    it was on `held_out` further seeds. All is kept below `out`, where the same call resumes.
+    it was on `held_out` further seeds. All is kept below `out`, with `figures`, where the same call resumes.
 
     Raises `UsageError` and `ScenarioError` for what cannot be searched, `ResultError`, `RunFailedError` and
     `InterruptedRunError` as `run` does.
     """
-    qdiscs = [qdisc] if qdisc else []
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
-    else:
-        scenario = scenario.changed(set=set, qdiscs=qdiscs, seeds=seeds)
-    objectives = [objective] if isinstance(objective, str) else objective
-    how: dict[str, Any] = {"trials": trials, "held_out": held_out, "threads": threads, "watcher": watcher}
-    return search(scenario, objectives, subject_to, params, out=Path(out), **how)
-
-
-def search(
-    scenario: Scenario,
-    objectives: Sequence[str],
-    subject_to: Sequence[str] = (),
-    params: Sequence[str] = (),
-    *,
-    trials: int = 60,
-    held_out: int = 10,
-    out: Path = Path("results"),
-    threads: int | None = None,
-    watcher: Watcher | None = None,
-    drawn: bool = True,
-) -> Tuned:
-    """Searches the parameters of the scenario's one discipline with the scenario's seeds.
-
-    The best settings are compared with the discipline as it was on `held_out` further seeds. Raises `UsageError` for
-    what cannot be searched, and what `Search.run` raises.
-    """
+    scenario = Scenario.of(scenario, set=list(set), qdiscs=[qdisc] if qdisc else [], seeds=seeds)
     try:
         import optuna  # noqa: F401
     except ModuleNotFoundError:
@@ -94,8 +68,9 @@ def search(
     from headgate.tuning.study import Plan
 
     base = only(scenario)
+    objectives = [objective] if isinstance(objective, str) else objective
     plan = Plan(scenario, base, tuple(space.space(base, params)), Goals.of(objectives, subject_to, scenario))
-    folder = plan.folder(out)
+    folder = plan.folder(Path(out))
     with store.held(folder) as new:
         try:
             searching = Search(plan, folder)
@@ -109,8 +84,8 @@ def search(
         found = outcome.compare(plan, tried, further, folder, threads=threads, watcher=watcher)
         decides = importances(plan, searching.record.study(trials))
         told = document(found, decides)
-        store.write_json(folder / DOCUMENT, told)
-        return Tuned(found, decides, told, _draw(found, decides, folder) if drawn else [], folder)
+        store.write_files(folder, {DOCUMENT: store.json_text(told)})
+        return Tuned(found, decides, told, _draw(found, decides, folder) if figures else [], folder)
 
 
 def only(scenario: Scenario) -> Spec:

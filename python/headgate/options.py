@@ -1,0 +1,52 @@
+"""Options that several commands share, and what commands do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headgate.errors import UsageError
+
+if TYPE_CHECKING:
+    from headgate.runner import Watcher
+
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, such as link.rate=5Mbit/s."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Run again what is finished already.")]
+Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")]
+Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
+
+
+def instead_of(shown: str) -> Any:
+    """The option `--json` of a command that usually prints `shown`."""
+    return typer.Option("--json", help=f"Print one JSON document instead of {shown}.")
+
+
+def print_json(document: Any) -> None:
+    """Prints a JSON document on stdout."""
+    from headgate.store import json_text
+
+    typer.echo(json_text(document), nl=False)
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[None]:
+    """Turns a file that cannot be read into a `UsageError`."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def watcher(as_json: bool, title: str = "") -> Watcher:
+    """The progress bar of a command; nothing where it prints JSON."""
+    from headgate.progress import Bar
+    from headgate.runner import Watcher
+
+    return Watcher() if as_json else Bar(title)
