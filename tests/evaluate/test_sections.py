@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from headgate.evaluate import network, section, stability, web
+from headgate.evaluate import network, section, web
 from headgate.evaluate.catalogue import SECTIONS
+from headgate.evaluate.sections import stability
 
 TESTS = [test for each in SECTIONS for test in each.tests]
 

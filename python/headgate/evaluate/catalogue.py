@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headgate.errors import UsageError
-from headgate.evaluate import bursts, packet_sizes, round_trips, series, stability, traffic, transports
 from headgate.evaluate.section import Section
+from headgate.evaluate.sections import bursts, packet_sizes, round_trips, series, stability, traffic, transports
 
 SECTIONS: tuple[Section, ...] = (
     packet_sizes.SECTION,

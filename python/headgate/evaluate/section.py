@@ -1,6 +1,6 @@
 """What an evaluation is made of: sections of RFC 7928, their tests, and what counts as a strength or a failure.
 
-A section is one file of this package that binds `SECTION`. Texts of scenarios are templates: `$name` stands for the
+A section is one file of the package `sections` that binds `SECTION`. Texts of scenarios are templates: `$name` stands for the
 value of that name in the case or among the test's times, `$ecn` for whether senders take marks.
 """
 

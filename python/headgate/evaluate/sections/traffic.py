@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.evaluate.bursts import CBR
 from headgate.evaluate.criteria import busy, quick, share, short, spared, used
 from headgate.evaluate.measures import (
     acks_lost,
@@ -17,7 +16,8 @@ from headgate.evaluate.measures import (
 )
 from headgate.evaluate.network import DUMBBELL, HEAD, RECORD, room, tcp, udp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.evaluate.stability import MILD, flows_for
+from headgate.evaluate.sections.bursts import CBR
+from headgate.evaluate.sections.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
 from headgate.papers.measures import in_unit, share_of_fair
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.evaluate.measures import loss_percent, marked_percent, of_group, ratio
 from headgate.evaluate.network import DUMBBELL, tcp
 from headgate.evaluate.section import Criterion, Headline, Section, Test, Times
-from headgate.evaluate.stability import MILD
+from headgate.evaluate.sections.stability import MILD
 from headgate.papers.measures import in_unit
 
 _ADVANTAGE = Criterion(

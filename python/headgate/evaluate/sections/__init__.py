@@ -1,0 +1,1 @@
+"""The sections of RFC 7928 that ask for tests, one file each."""
