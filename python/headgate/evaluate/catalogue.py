@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 
 from headgate.errors import UsageError
 from headgate.evaluate.section import Section
-from headgate.evaluate.sections import bursts, packet_sizes, round_trips, series, stability, traffic, transports
+from headgate.experiment.catalogue import files
 
-SECTIONS: tuple[Section, ...] = (
-    packet_sizes.SECTION,
-    transports.SECTION,
-    round_trips.SECTION,
-    bursts.SECTION,
-    stability.SECTION,
-    traffic.SECTION,
-    series.SECTION,
-)
+_PACKAGE = "headgate.evaluate.sections"
+_FOUND: list[Section] = [import_module(f"{_PACKAGE}.{file}").SECTION for file in files(_PACKAGE)]
+
+SECTIONS = tuple(sorted(_FOUND, key=lambda section: section.number))
 
 
 def chosen(numbers: Iterable[int]) -> tuple[Section, ...]:

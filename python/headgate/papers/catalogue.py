@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import pkgutil
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +10,7 @@ from importlib import import_module, resources
 from typing import NamedTuple
 
 from headgate.errors import UsageError, meant
+from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
 
 #: The papers in the order of their publication; each is a package of this one, its name with `_` for `-`.
@@ -37,7 +36,7 @@ class Cost(NamedTuple):
 @cache
 def paper(name: str) -> Paper:
     """The paper of this short name."""
-    package = import_module(f"headgate.papers.{name.replace('-', '_')}")
+    package = import_module(_package(name))
     return Paper(name, package.CITATION, package.ABOUT)
 
 
@@ -46,9 +45,7 @@ def names(of: str | None = None) -> tuple[str, ...]:
     """The experiments of a paper, or of all, as in `faba/table1`."""
     if of is None:
         return tuple(name for each in PAPERS for name in names(each))
-    package = import_module(f"headgate.papers.{of.replace('-', '_')}")
-    modules = (module.name for module in pkgutil.iter_modules(package.__path__))
-    return tuple(f"{of}/{module}" for module in sorted(modules, key=_order) if not module.startswith("_"))
+    return tuple(f"{of}/{file}" for file in files(_package(of)))
 
 
 @cache
@@ -56,8 +53,8 @@ def experiment(name: str) -> Experiment:
     """The experiment `name`, as in `faba/table1`."""
     if name not in names():
         raise _unknown(name)
-    module = import_module(f"headgate.papers.{name.replace('-', '_').replace('/', '.')}")
-    found: Experiment = module.EXPERIMENT
+    of, _, file = name.partition("/")
+    found: Experiment = import_module(f"{_package(of)}.{file}").EXPERIMENT
     return found
 
 
@@ -88,9 +85,8 @@ def _costs() -> dict[str, list[float | None]]:
     return measured
 
 
-def _order(name: str) -> list[tuple[str, int]]:
-    """Figures before tables, numbers as numbers."""
-    return [(word, int(number or 0)) for word, number in re.findall(r"([a-z_]+)(\d*)", name)]
+def _package(paper: str) -> str:
+    return f"headgate.papers.{paper.replace('-', '_')}"
 
 
 def _unknown(word: str) -> UsageError:
