@@ -61,6 +61,13 @@ def kind(document: Mapping[str, Any]) -> str:
     return f"{'shortened runs' if document['quick'] else 'whole runs'}, {spread}"
 
 
+def headlines(document: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The names of the numbers that stand for a section, each with its numbers of all disciplines."""
+    columns = [list(cells(section, each["spec"])) for each in document["disciplines"]]
+    for headline, *numbers in zip(section["headlines"], *columns, strict=True):
+        yield headline["shown"], numbers
+
+
 def cells(section: Mapping[str, Any], qdisc: str) -> Iterator[str]:
     """The numbers that stand for a section, for one discipline."""
     for headline in section["headlines"]:
@@ -78,9 +85,8 @@ def _table(document: Mapping[str, Any]) -> Table:
     for section in document["sections"]:
         verdicts = (words.counts(section, each["spec"]) for each in document["disciplines"])
         drawn.add_row(Text(f"{section['number']} {section['title']}", style="bold"), *map(_verdict, verdicts))
-        columns = [list(cells(section, each["spec"])) for each in document["disciplines"]]
-        for headline, *numbers in zip(section["headlines"], *columns, strict=True):
-            drawn.add_row(f"  {headline['shown']}", *numbers)
+        for name, numbers in headlines(document, section):
+            drawn.add_row(f"  {name}", *numbers)
     return drawn
 
 
