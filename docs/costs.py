@@ -8,9 +8,9 @@ import json
 import sys
 from pathlib import Path
 
+from headgate.execution.runner import processors
 from headgate.papers import catalogue
 from headgate.papers.record import FOUND
-from headgate.runner import processors
 
 FILE = Path(catalogue.__file__).parent / "costs.json"
 

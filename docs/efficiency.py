@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import headgate
-from headgate.runner import Watcher, processors
+from headgate.execution.runner import Watcher, processors
 
 SCENARIO = "scenarios/protect.toml"
 GRID = {"link.rate": ["5Mbit/s", "10Mbit/s"], "tcp.flows": [5, 9]}

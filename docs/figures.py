@@ -12,7 +12,7 @@ from pathlib import Path
 
 import headgate
 from headgate import plot, style
-from headgate.plot import data
+from headgate.analysis import data
 
 ROOT = Path(__file__).parent
 SCENARIO = "scenarios/portrait.toml"

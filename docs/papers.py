@@ -19,8 +19,8 @@ from pages import filled, table
 
 import headgate
 from headgate import style
+from headgate.analysis.judge import Verdict
 from headgate.experiment.running import How
-from headgate.judge import Verdict
 from headgate.papers import catalogue, record, show
 from headgate.papers.further import checked
 

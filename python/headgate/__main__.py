@@ -1,6 +1,6 @@
 """Where the command begins: `headgate`, and `python -m headgate`."""
 
-from headgate.loading import Loading
+from headgate.terminal.loading import Loading
 
 
 def main() -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import pyarrow as pa
 
-from headgate import _core, batch, store, streams
+from headgate import _core
 from headgate.errors import UsageError
+from headgate.execution import batch
+from headgate.execution.runner import Timing, Watcher, at_once, run_point
+from headgate.files import store, streams
 from headgate.live.ready import ready
 from headgate.results import Result
-from headgate.runner import Timing, Watcher, at_once, run_point
 from headgate.scenario import Point, Scenario
 
 if TYPE_CHECKING:

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headgate import _core, store
+from headgate import _core
 from headgate.budget.cli import check
-from headgate.console import INTERRUPTED, console, explained
 from headgate.errors import UsageError
 from headgate.evaluate.cli import evaluate
 from headgate.export.cli import export
+from headgate.files import store
 from headgate.live.cli import link
 from headgate.live.gateway_cli import gateway
 from headgate.live.top_cli import top
-from headgate.options import Changes, Force, Seeds, Threads, instead_of, print_json, reading, watcher
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
+from headgate.terminal.console import INTERRUPTED, console, explained
+from headgate.terminal.options import Changes, Force, Seeds, Threads, instead_of, print_json, reading, watcher
 from headgate.tuning.cli import sensitivity, tune
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def run(
         scenario = ready(scenario)
     # Not before: numpy starts threads, and a process that has some cannot enter a user namespace.
     from headgate.api import run_into
-    from headgate.store import folder_name
+    from headgate.files.store import folder_name
 
     path = out / folder_name(scenario)
     result = run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher(as_json))
@@ -110,7 +111,7 @@ def list_names(
     what: Annotated[Listed | None, typer.Argument(metavar="WHAT", help="Only these.")] = None,
 ) -> None:
     """List disciplines, controllers and traffic sources, a line each."""
-    from headgate import listing
+    from headgate.terminal import listing
 
     out = console()
     if what in (None, Listed.DISCIPLINES):
@@ -130,7 +131,7 @@ def show(
     ],
 ) -> None:
     """Explain one of these: idea, paper, parameters and presets."""
-    from headgate import listing
+    from headgate.terminal import listing
 
     try:
         found = _core.find(name)
@@ -153,8 +154,8 @@ def rerun(
     timing.json is left out: it alone is never the same twice.
     """
     from headgate.api import load
-    from headgate.progress import Bar
     from headgate.rerun import rerun as run_again
+    from headgate.terminal.progress import Bar
 
     old = load(result)
     parent = out or Path(tempfile.mkdtemp(prefix="headgate-rerun-"))
@@ -278,8 +279,8 @@ app.command()(top)
 
 def _show(result: Result) -> None:
     """The table, the answer, and where the rest is."""
-    from headgate import table, verdict
-    from headgate.live import proof
+    from headgate.analysis import proof, verdict
+    from headgate.terminal import table
 
     out = console()
     found = table.rows(result)

@@ -6,12 +6,12 @@ import filecmp
 from pathlib import Path
 from typing import NamedTuple
 
-from headgate import store
 from headgate._core import VERSION
 from headgate.api import run_into
 from headgate.errors import ResultError, UsageError
+from headgate.execution.runner import Watcher
+from headgate.files import store
 from headgate.results import Result
-from headgate.runner import Watcher
 
 
 class Comparison(NamedTuple):

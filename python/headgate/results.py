@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate import store, tables
 from headgate.errors import ResultError
+from headgate.files import store, tables
 from headgate.scenario import Point, Scenario, files_in
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Result:
 
     def to_pandas(self, table: str = "flows") -> pd.DataFrame:
         """A table by name as a pandas data frame; `UsageError` if there is none, or no pandas."""
-        from headgate import frames
+        from headgate.analysis import frames
 
         found = frames.table(self, table)
         frames.library("pandas", "")
@@ -154,7 +154,7 @@ class Result:
 
     def to_polars(self, table: str = "flows") -> pl.DataFrame:
         """A table by name as a polars data frame; `UsageError` if there is none, or no polars."""
-        from headgate import frames
+        from headgate.analysis import frames
 
         found = frames.table(self, table)
         frame: pl.DataFrame = frames.library("polars", "").from_arrow(found)
@@ -165,19 +165,19 @@ class Result:
 
         Missing values are NaN. `UsageError` if xarray is not installed (`pip install 'headgate[xarray]'`).
         """
-        from headgate import frames
+        from headgate.analysis import frames
 
         return frames.dataset(self)
 
     def summary(self) -> list[dict[str, Any]]:
         """What the run showed, one entry a discipline: the `results` of the JSON document (docs/reference/json.md)."""
-        from headgate.summary import summarise
+        from headgate.analysis.summary import summarise
 
         return summarise(self)
 
     def document(self) -> dict[str, Any]:
         """The JSON document that `headgate run --json` prints (docs/reference/json.md)."""
-        from headgate.summary import document
+        from headgate.analysis.summary import document
 
         return document(self)
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import headgate
-from headgate.distributions import Boxes, boxes, by_seed, where
+from headgate.analysis.distributions import Boxes, boxes, by_seed, where
 
 
 def made(values, counts):

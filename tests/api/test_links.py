@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate import links, plot
+from headgate import plot
+from headgate.analysis import links
+from headgate.analysis.verdict import verdict
 from headgate.report import page
-from headgate.verdict import verdict
 from tests.conftest import SMALL, Command
 
 #: The small scenario's flows over two links, the second of half the rate: what is dropped, is dropped there.

@@ -6,9 +6,9 @@ import pytest
 
 import headgate
 from headgate import Port, prototype
+from headgate.execution.runner import Failures
 from headgate.port import Packet
 from headgate.prototype import Discipline, LawBrokenError
-from headgate.runner import Failures
 from tests.conftest import SMALL
 
 # ruff: noqa: ARG002

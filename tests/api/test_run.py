@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import headgate
-from headgate import store, tables
-from headgate.runner import Watcher
+from headgate.execution.runner import Watcher
+from headgate.files import store, tables
 from tests.conftest import SMALL, files
 
 REASONS = [

@@ -6,8 +6,8 @@ import pyarrow.compute as pc
 import pytest
 
 import headgate
-from headgate.spread import Figure, figure, student_t
-from headgate.summary import classes
+from headgate.analysis.spread import Figure, figure, student_t
+from headgate.analysis.summary import classes
 from tests.conftest import SMALL
 
 

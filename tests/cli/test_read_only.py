@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate import store
+from headgate.files import store
 from tests.conftest import SMALL
 
 SWEPT = f'{SMALL}\n[sweep.grid]\nlink.rate = ["1Mbit/s", "2Mbit/s"]\n'.replace('"4s"', '"2s"')

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import headgate
-from headgate import store
+from headgate.files import store
 from tests.conftest import SMALL, Command, files
 
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 import headgate
+from headgate.analysis.judge import Quantity
 from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
 from headgate.compare.gaps import GOODPUT, LINK, LOSS, USE, compare, gap
 from headgate.errors import UsageError
-from headgate.judge import Quantity
 from headgate.plot.picture import picture
 from tests.conftest import SMALL, Command
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from headgate.analysis.judge import Quantity
 from headgate.evaluate import words
 from headgate.evaluate.grade import Grade, graded
 from headgate.evaluate.section import Criterion
-from headgate.judge import Quantity
 
 
 def criterion(strong: float, weak: float, *, relative: bool = False) -> Criterion:

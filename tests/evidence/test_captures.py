@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate import store
-from headgate.damage import sha256
+from headgate.files import store
+from headgate.files.damage import sha256
 from headgate.scenario import Point
 from tests.evidence.pcapng import check, packets
 

@@ -4,7 +4,7 @@ import pyarrow.compute as pc
 import pytest
 
 import headgate
-from headgate import tables
+from headgate.files import tables
 from headgate.rerun import rerun
 
 

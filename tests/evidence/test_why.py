@@ -9,8 +9,9 @@ import pyarrow.compute as pc
 import pytest
 
 import headgate
-from headgate import store, why
+from headgate import why
 from headgate.errors import UsageError
+from headgate.files import store
 from headgate.plot.flow import flow
 from headgate.results import Result
 from headgate.why.facts import REASONS

@@ -12,7 +12,8 @@ import pytest
 
 import headgate
 from headgate.export import csv, flent
-from headgate.store import slug
+from headgate.files import tables
+from headgate.files.store import slug
 from tests.api.test_links import CHAIN
 from tests.conftest import Command, files
 from tests.sweep.conftest import POINTS, SWEPT
@@ -92,7 +93,7 @@ def test_a_link_whose_rate_changes_has_a_backlog_and_no_delay(tmp_path: Path):
 def test_csv_holds_every_value_of_every_table(in_folder: headgate.Result):
     assert in_folder.path is not None
     found = dict(csv.files(in_folder.path))
-    assert [*found] == [f"{name}.csv" for name in headgate.tables.NAMES] + ["README.md"]
+    assert [*found] == [f"{name}.csv" for name in tables.NAMES] + ["README.md"]
     for name in ("flows", "intervals", "links"):
         table = in_folder.to_pandas(name)
         read = pyarrow.csv.read_csv(
@@ -160,7 +161,7 @@ def test_a_folder_with_files_is_left_alone_unless_forced(in_folder: headgate.Res
 
 def test_the_folder_at_hand_will_do_and_a_file_will_not(in_folder: headgate.Result, tmp_path: Path, command: Command):
     assert command("export", in_folder.path, "--format", "csv", "--out", ".").returncode == 0
-    assert sorted(files(tmp_path)) == sorted([*(f"{name}.csv" for name in headgate.tables.NAMES), "README.md"])
+    assert sorted(files(tmp_path)) == sorted([*(f"{name}.csv" for name in tables.NAMES), "README.md"])
     refused = command("export", in_folder.path, "--format", "csv", "--out", "README.md")
     assert refused.returncode == 2
     assert "it is no folder" in refused.stderr

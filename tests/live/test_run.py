@@ -19,9 +19,9 @@ import pytest
 
 import headgate
 from headgate import _core, why
+from headgate.analysis import proof
 from headgate.compare.gaps import GOODPUT, compare
 from headgate.errors import RunFailedError, UsageError
-from headgate.live import proof
 from headgate.scenario import Scenario
 from tests.cli.test_run import finished, wait_for
 from tests.conftest import SMALL, Command

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from headgate.errors import UsageError
-from headgate.live import top, top_socket
-from headgate.live.top_socket import Shown
+from headgate.execution import top_socket
+from headgate.execution.top_socket import Shown
+from headgate.live import top
 from tests.conftest import Command
 
 

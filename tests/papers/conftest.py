@@ -3,8 +3,8 @@
 import pytest
 from matplotlib.figure import Figure
 
+from headgate.analysis.judge import above, below
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, grid
-from headgate.judge import above, below
 from headgate.papers import axes
 from headgate.papers.measures import share_of_fair
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+from headgate.analysis.judge import Verdict
+from headgate.execution.runner import Watcher
 from headgate.experiment.running import How, run
-from headgate.judge import Verdict
 from headgate.papers import catalogue
 from headgate.papers.record import judged
-from headgate.runner import Watcher
 
 
 def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from headgate.analysis.judge import Verdict
+from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Case, Quick, grid
 from headgate.experiment.found import Found
 from headgate.experiment.running import How, run
-from headgate.judge import Verdict
 from headgate.papers import catalogue
-from headgate.runner import Watcher
 
 
 def shortened(name: str, out: Path, *cases: Case) -> Found:

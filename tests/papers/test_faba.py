@@ -3,12 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+from headgate.analysis.judge import Verdict
+from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Case
 from headgate.experiment.running import How, run
-from headgate.judge import Verdict
 from headgate.papers import catalogue
 from headgate.papers.record import judged
-from headgate.runner import Watcher
 
 
 def verdicts(name: str, out: Path, cases: tuple[Case, ...]) -> dict[str, str]:

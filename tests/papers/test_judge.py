@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from headgate.judge import (
+from headgate.analysis.judge import (
     Judgement,
     Quantity,
     Verdict,

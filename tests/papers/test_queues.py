@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import headgate
+from headgate.analysis.runs import Run
 from headgate.experiment import queues
-from headgate.runs import Run
 from tests.conftest import SMALL
 
 QDISCS = ("droptail", "choke:minth=10p,maxth=30p", "fred")

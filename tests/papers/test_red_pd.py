@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
+from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Case, Quick
 from headgate.experiment.found import Found
 from headgate.experiment.running import How, run
-from headgate.judge import Verdict
 from headgate.papers import catalogue
 from headgate.papers.red_pd import _trace as trace
-from headgate.runner import Watcher
 
 
 def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> Found:

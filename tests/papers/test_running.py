@@ -15,12 +15,12 @@ import pytest
 from rich.console import Console
 
 import headgate
+from headgate.analysis.judge import Verdict
+from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Experiment
 from headgate.experiment.found import NotRunError
 from headgate.experiment.running import How, run
-from headgate.judge import Verdict
 from headgate.papers import catalogue, page, record, sensitivity
-from headgate.runner import Watcher
 from tests.conftest import Command
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from headgate import plot
+from headgate.analysis.summary import summarise
 from headgate.scenario import Group
-from headgate.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable

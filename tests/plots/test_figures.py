@@ -14,8 +14,8 @@ from matplotlib.patches import Rectangle
 
 import headgate
 from headgate import plot, style
-from headgate.division import divisions
-from headgate.plot import data
+from headgate.analysis import data
+from headgate.analysis.division import divisions
 from headgate.plot.completion import binned
 from headgate.plot.overtime import gauge_unit
 from headgate.plot.tradeoff import ellipse

@@ -9,12 +9,12 @@ from html.parser import HTMLParser
 import pytest
 
 from headgate import report
-from headgate import table as terminal
-from headgate.plot import data
+from headgate.analysis import data
+from headgate.analysis.verdict import verdict
 from headgate.report import sections, settings
 from headgate.report.measures import measures
 from headgate.scenario import Group
-from headgate.verdict import verdict
+from headgate.terminal import table as terminal
 
 VOID = {"meta", "img", "br", "link", "input"}
 

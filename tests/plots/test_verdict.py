@@ -2,10 +2,10 @@
 
 import pytest
 
-from headgate.division import Division, Part, divisions, leaders
+from headgate.analysis.division import Division, Part, divisions, leaders
+from headgate.analysis.spread import figure
+from headgate.analysis.verdict import sentence, verdict
 from headgate.scenario import Group, Role, Scenario
-from headgate.spread import figure
-from headgate.verdict import sentence, verdict
 
 RATE = 10e6
 

@@ -13,7 +13,7 @@ import pytest
 
 import headgate
 from headgate import ClusterError, InterruptedRunError
-from headgate.runner import Watcher
+from headgate.execution.runner import Watcher
 from headgate.sweeps import cluster as clusters
 from headgate.sweeps import work
 from tests.cli.test_run import wait_for

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import headgate
-from headgate import tables
+from headgate.files import tables
 from tests.conftest import Command
 
 pytest.importorskip("duckdb")

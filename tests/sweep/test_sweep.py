@@ -11,7 +11,7 @@ import pyarrow.dataset
 import pytest
 
 import headgate
-from headgate import store
+from headgate.files import store
 from tests.cli.test_run import wait_for
 from tests.conftest import SMALL, Command
 from tests.sweep.conftest import POINTS, SWEPT

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import headgate
+from headgate.analysis.judge import Quantity, Verdict
+from headgate.analysis.metrics import MEASURES, Metric, bound, metric
+from headgate.analysis.summary import summarise, together
 from headgate.errors import UsageError
-from headgate.judge import Quantity, Verdict
-from headgate.metrics import MEASURES, Metric, bound, metric
-from headgate.summary import summarise, together
 from headgate.units import Units
 
 FABA = 1

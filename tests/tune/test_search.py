@@ -8,9 +8,9 @@ import optuna
 import pytest
 
 import headgate
+from headgate.analysis.judge import Quantity
 from headgate.errors import InterruptedRunError, ResultError
-from headgate.judge import Quantity
-from headgate.runner import Watcher
+from headgate.execution.runner import Watcher
 from headgate.tuning import outcome, search, show
 from headgate.tuning.outcome import Compared
 from headgate.tuning.search import Search

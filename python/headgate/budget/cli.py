@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import explained
 from headgate.errors import UsageError
-from headgate.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
+from headgate.terminal.console import explained
+from headgate.terminal.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
 
 
 @explained
@@ -47,7 +47,7 @@ def check(
     from headgate.api import run_into
     from headgate.budget import kept
     from headgate.budget.junit import junit as xml
-    from headgate.store import folder_name, not_writable, write_bytes
+    from headgate.files.store import folder_name, not_writable, write_bytes
 
     path = out / folder_name(scenario)
     result = run_into(path, scenario, threads=threads, report=False, watcher=watcher(as_json))

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from headgate.analysis.judge import Quantity, Verdict
 from headgate.budget.lines import Expectation
-from headgate.judge import Quantity, Verdict
 from headgate.results import Result
 
 SCHEMA = 1

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from headgate import metrics
+from headgate.analysis import metrics
+from headgate.analysis.metrics import Bound
 from headgate.errors import UsageError, meant
-from headgate.metrics import Bound
 from headgate.scenario import Scenario
 
 KEY = "expect"

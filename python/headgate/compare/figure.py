@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.patches import Patch
 
-from headgate import links, style
+from headgate import style
+from headgate.analysis import links
 from headgate.compare import words
 from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, Measure
 from headgate.plot.panels import heading, new_figure

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headgate.analysis.judge import Quantity
+from headgate.analysis.links import Place, compared
+from headgate.analysis.spread import student_t
+from headgate.analysis.summary import summarise
 from headgate.compare.agree import Difference, agree, common
-from headgate.judge import Quantity
-from headgate.links import Place, compared
-from headgate.spread import student_t
-from headgate.summary import summarise
 from headgate.units import Units
 
 if TYPE_CHECKING:

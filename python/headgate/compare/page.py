@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from headgate import store, style
+from headgate import style
 from headgate.compare import terminal, words
 from headgate.compare.figure import sides
+from headgate.files import store
 from headgate.plot.picture import Picture, picture
 from headgate.report.pages import render
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headgate.errors import UsageError
 from headgate.live import worlds
-from headgate.options import reading, watcher
+from headgate.terminal.options import reading, watcher
 
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
@@ -34,7 +34,7 @@ def of_file(
     from headgate.api import run_into
     from headgate.compare.agree import differences
     from headgate.compare.gaps import compare
-    from headgate.store import folder_name
+    from headgate.files.store import folder_name
 
     one, other = (run_into(out / folder_name(each), each, watcher=watcher(quiet)) for each in scenarios)
     return compare(one, other, [difference.key for difference in differences(*scenarios)])

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
+from headgate.analysis.links import compared
 from headgate.compare import words
 from headgate.compare.gaps import LINK
-from headgate.links import compared
 
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison

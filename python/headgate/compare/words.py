@@ -11,8 +11,8 @@ from headgate.scenario import Role
 from headgate.units import Units
 
 if TYPE_CHECKING:
+    from headgate.analysis.judge import Quantity
     from headgate.compare.gaps import Comparison
-    from headgate.judge import Quantity
     from headgate.results import Result
 
 CLOSE = 0.15

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import console, explained
-from headgate.options import Force, Threads, instead_of, print_json, watcher
+from headgate.terminal.console import console, explained
+from headgate.terminal.options import Force, Threads, instead_of, print_json, watcher
 
 
 @explained

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from headgate import style
+from headgate.analysis import data
 from headgate.papers.axes import MARKERS, apart
-from headgate.plot import data
 from headgate.plot.panels import columns, figure_of, heading
 from headgate.plot.tradeoff import mark, scale_delay
 

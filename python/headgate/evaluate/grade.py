@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from headgate.analysis.judge import Quantity, Verdict, above, below
 from headgate.evaluate.section import Criterion
-from headgate.judge import Quantity, Verdict, above, below
 
 
 class Grade(Enum):

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headgate import distributions
+from headgate.analysis import data, distributions
+from headgate.analysis.runs import Run
 from headgate.evaluate.network import PERIOD_S
 from headgate.evaluate.periods import goodput_over_periods
 from headgate.evaluate.section import Part
 from headgate.papers import measures
 from headgate.papers.measures import Measure
-from headgate.plot import data
-from headgate.runs import Run
 
 
 def idle(direction: str = "forward", link: str | None = None) -> Measure:

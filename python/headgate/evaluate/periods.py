@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from headgate.analysis.runs import Array, Run
 from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import Part
 from headgate.papers.measures import Measure
-from headgate.runs import Array, Run
 
 #: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
 _SLACK = 1e-6

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from headgate import _core, store, tables
+from headgate import _core
 from headgate.evaluate import page
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.catalogue import SECTIONS
 from headgate.evaluate.grade import graded
 from headgate.evaluate.running import Found, Measured, Place, run, seeds_of
 from headgate.evaluate.section import Criterion, Section, Test
+from headgate.execution.runner import Watcher
 from headgate.experiment.running import How
-from headgate.runner import Watcher
+from headgate.files import store, tables
 
 SCHEMA = 1
 DOCUMENT = "evaluation.json"

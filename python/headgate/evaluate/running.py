@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from headgate.analysis.judge import Quantity
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.measures import COMMON
 from headgate.evaluate.section import Case, Section, Test
+from headgate.execution.runner import Watcher
 from headgate.experiment.found import measured
 from headgate.experiment.running import RUNS, How, Part, pooled
-from headgate.judge import Quantity
-from headgate.runner import Watcher
 
 SEEDS, QUICK_SEEDS = 10, 3
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from headgate.judge import Judgement
+from headgate.analysis.judge import Judgement
 from headgate.papers.measures import Measure
 from headgate.scenario import Scenario
 

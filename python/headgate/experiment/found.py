@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headgate.judge import Quantity
+from headgate.analysis.judge import Quantity
+from headgate.analysis.runs import Run
 from headgate.papers.measures import Measure
-from headgate.runs import Run
 
 if TYPE_CHECKING:
     from headgate.experiment.declare import Case, Experiment

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headgate.analysis import data
+from headgate.analysis.runs import Array, Run
 from headgate.papers.measures import Measure
-from headgate.plot import data
-from headgate.runs import Array, Run
 
 #: The weight with which the papers average a queue for their figures: that of RED (Floyd and Jacobson 1993).
 WEIGHT = 0.002

@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import batch
+from headgate.analysis.judge import Quantity
+from headgate.analysis.runs import Run
 from headgate.errors import UsageError
+from headgate.execution import batch
+from headgate.execution.runner import Watcher, processors
 from headgate.experiment.declare import Case, Experiment, Work
 from headgate.experiment.found import Found, Place
-from headgate.judge import Quantity
-from headgate.runner import Watcher, processors
-from headgate.runs import Run
+from headgate.files.store import folder_name
 from headgate.scenario import Scenario
-from headgate.store import folder_name
 
 #: Where the results of single scenarios are kept, below the folder of all papers.
 RUNS = "runs"

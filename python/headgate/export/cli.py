@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import explained
+from headgate.terminal.console import explained
 
 
 class Format(StrEnum):

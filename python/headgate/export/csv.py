@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv as pc
 
+from headgate.files.store import slug
+from headgate.files.tables import NAMES
 from headgate.results import Result
-from headgate.store import slug
 from headgate.sweeps.dataset import MANIFEST
 from headgate.sweeps.result import Sweep
-from headgate.tables import NAMES
 
 README = "README.md"
 

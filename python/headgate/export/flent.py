@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headgate import _core
+from headgate.analysis.links import Place, compared
 from headgate.errors import UsageError
-from headgate.links import Place, compared
+from headgate.files.store import slug
 from headgate.results import Result
 from headgate.scenario import Point, Scenario
-from headgate.store import slug
 from headgate.sweeps.dataset import MANIFEST
 from headgate.units import Units
 

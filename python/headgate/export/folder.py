@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from headgate.errors import UsageError
-from headgate.store import UNFINISHED, not_writable
+from headgate.files.store import UNFINISHED, not_writable
 
 
 def written(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool) -> int:

@@ -9,9 +9,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from headgate.console import console, explained
 from headgate.errors import UsageError
 from headgate.live.ways import WAYS, Given, ways
+from headgate.terminal.console import console, explained
 
 
 @explained
@@ -57,10 +57,10 @@ def link(
     the far host, and --down-rate, back.
     """
     from headgate import _core
+    from headgate.execution.top_socket import Shown
     from headgate.live import options, session
     from headgate.live import summary as summaries
     from headgate.live.log import LinkLog
-    from headgate.live.top_socket import Shown
     from headgate.live.view import Screen
 
     if check:

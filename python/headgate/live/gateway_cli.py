@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import console, explained
 from headgate.live.ways import Given, ways
+from headgate.terminal.console import console, explained
 
 
 @explained
@@ -55,10 +55,10 @@ def gateway(
     Options from --rate to --overhead hold both ways. Each also exists for one direction: --up-rate, from --in to
     --out, and --down-rate, back. A direction of which nothing says how fast it is passes packets as they come.
     """
+    from headgate.execution.top_socket import Shown
     from headgate.live import gateway as gateways
     from headgate.live import gateway_settings, summary
     from headgate.live.metrics import Exporter
-    from headgate.live.top_socket import Shown
     from headgate.live.view import Screen
 
     said = {

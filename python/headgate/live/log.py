@@ -60,7 +60,7 @@ class LinkLog:
         batches = None if self._link is None else self._link.take_intervals()
         if batches is None or self._failed is not None:
             return
-        from headgate import tables
+        from headgate.files import tables
 
         self._batches.extend(table for batch in batches if (table := tables.table(batch)).num_rows)
         if time.monotonic() >= self._due:
@@ -107,7 +107,7 @@ class LinkLog:
         if self._batches:
             import pyarrow.parquet as pq
 
-            from headgate import tables
+            from headgate.files import tables
 
             rows = tables.join(self._batches)
             name = f"{INTERVALS}/{self._segments:06}.parquet"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headgate.errors import UsageError
-from headgate.live import top_socket
+from headgate.execution import top_socket
 from headgate.live.ways import WAYS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import console, explained
+from headgate.terminal.console import console, explained
 
 
 @explained

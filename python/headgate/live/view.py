@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from headgate.console import console
 from headgate.live.summary import reasons
 from headgate.live.ways import WAYS
+from headgate.terminal.console import console
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import console, explained
 from headgate.errors import UsageError
-from headgate.options import Force, Threads, instead_of, print_json, watcher
+from headgate.terminal.console import console, explained
+from headgate.terminal.options import Force, Threads, instead_of, print_json, watcher
 
 app = typer.Typer(
     name="paper",
@@ -136,7 +136,7 @@ def sensitivity(
     """Show over which values of the parameters that a paper leaves open its claims hold."""
     from headgate.experiment.running import How
     from headgate.papers import sensitivity as margins
-    from headgate.progress import Bar
+    from headgate.terminal.progress import Bar
 
     rows = margins.rows(name, out, How(quick, seeds, threads=threads), Bar)
     console().print(margins.table(name, rows))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from headgate.plot import data
-from headgate.runs import Array, Run
+from headgate.analysis import data
+from headgate.analysis.runs import Array, Run
 
 #: A number for one run; NaN where it has none.
 Measure = Callable[[Run], float]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from headgate import _core, store
-from headgate.judge import Verdict
+from headgate import _core
+from headgate.analysis.judge import Verdict
+from headgate.files import store
 from headgate.papers import catalogue, show
 from headgate.papers.record import Record
 from headgate.report.pages import render

@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import _core, store, style
+from headgate import _core, style
+from headgate.analysis.judge import Judgement, Verdict
+from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Experiment
 from headgate.experiment.found import Found, NotRunError
 from headgate.experiment.running import How, Ran, run
-from headgate.judge import Judgement, Verdict
+from headgate.files import store
 from headgate.papers.catalogue import experiment as named
 from headgate.plot.picture import picture
-from headgate.runner import Watcher
 
 SCHEMA = 1
 FOUND = "found.json"

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from headgate import variations
+from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
+from headgate.execution.runner import Watcher
 from headgate.experiment.running import How, run
-from headgate.judge import Verdict
 from headgate.papers import catalogue, show
 from headgate.papers.record import judged
-from headgate.runner import Watcher
+from headgate.terminal import variations
 
 #: With more claims than this, verdicts are marks: a terminal has no room for so many words.
 WORDS = 6

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
+from headgate.analysis.judge import Verdict
+from headgate.execution.runner import processors
 from headgate.experiment.declare import Experiment
-from headgate.judge import Verdict
 from headgate.papers import catalogue
-from headgate.runner import processors
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

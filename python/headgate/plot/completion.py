@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
 from headgate import style
-from headgate.plot import data
+from headgate.analysis import data
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from headgate import links, style
-from headgate.plot import data
+from headgate import style
+from headgate.analysis import data, links
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from headgate import style
-from headgate.plot import data
+from headgate.analysis import data
 from headgate.plot.overtime import gauge_title, gauge_unit
 from headgate.plot.panels import heading, new_figure, shade_warmup
 

@@ -9,8 +9,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from headgate import style
-from headgate.division import spoken
-from headgate.plot import data
+from headgate.analysis import data
+from headgate.analysis.division import spoken
 from headgate.plot.panels import Panels, heading
 from headgate.scenario import Role
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headgate import links, style
-from headgate.plot import data
+from headgate import style
+from headgate.analysis import data, links
 from headgate.plot.panels import Panels, chosen, heading, new_figure, shade_warmup
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
 from headgate import style
-from headgate.division import Division, Part, divisions
-from headgate.links import first
-from headgate.plot import data
+from headgate.analysis import data
+from headgate.analysis.division import Division, Part, divisions
+from headgate.analysis.links import first
+from headgate.analysis.verdict import sentence
 from headgate.plot.panels import chosen, heading, new_figure
 from headgate.scenario import Role
-from headgate.verdict import sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

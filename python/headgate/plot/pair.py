@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from headgate import links, style
-from headgate.plot import data
+from headgate import style
+from headgate.analysis import data, links
 from headgate.plot.overtime import gauge_shown, gauge_title
 from headgate.plot.panels import chosen, heading, new_figure, shade_warmup
 

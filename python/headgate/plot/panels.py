@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from headgate import style
-from headgate.plot import data
+from headgate.analysis import data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headgate import store, style
-from headgate.plot import data
+from headgate import style
+from headgate.analysis import data
+from headgate.files import store
 from headgate.plot.completion import completion
 from headgate.plot.delay import delay_cdf
 from headgate.plot.goodput import goodput

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
-from headgate.plot import data
+from headgate.analysis import data
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
+    from headgate.analysis.spread import Figure
     from headgate.results import Result
-    from headgate.spread import Figure
 
 
 def fairness(result: Result, ax: Axes | None = None) -> Axes | None:

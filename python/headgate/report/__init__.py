@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate import plot
-from headgate.live import proof
+from headgate.analysis import proof
+from headgate.analysis.verdict import verdict
 from headgate.report import sections
 from headgate.report.definitions import DEFINITIONS
 from headgate.report.measures import measures
 from headgate.report.pages import render
-from headgate.verdict import verdict
 
 if TYPE_CHECKING:
     from headgate.plot import Picture

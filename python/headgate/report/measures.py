@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
-from headgate.links import Place
+from headgate.analysis.links import Place
 from headgate.report.tables import Cell, Table
 
 if TYPE_CHECKING:
+    from headgate.analysis.spread import Figure
     from headgate.results import Result
-    from headgate.spread import Figure
 
 
 class Measure(NamedTuple):

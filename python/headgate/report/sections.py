@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from headgate import style
-from headgate import table as terminal
-from headgate.division import divisions
-from headgate.plot import data
+from headgate.analysis import data
+from headgate.analysis.division import divisions
 from headgate.report import settings
 from headgate.report.tables import Cell, Table
+from headgate.terminal import table as terminal
 
 if TYPE_CHECKING:
     from headgate.results import Result

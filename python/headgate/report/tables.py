@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from headgate import style
 
 if TYPE_CHECKING:
-    from headgate.spread import Figure
+    from headgate.analysis.spread import Figure
 
 Show = Callable[[float], str]
 

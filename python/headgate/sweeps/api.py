@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.errors import UsageError
-from headgate.runner import Watcher
+from headgate.execution.runner import Watcher
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
 from headgate.sweeps import plan as plans

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import console, explained
 from headgate.errors import UsageError
-from headgate.loading import Loading
-from headgate.options import Force, Seeds, Threads, reading
+from headgate.terminal.console import console, explained
+from headgate.terminal.loading import Loading
+from headgate.terminal.options import Force, Seeds, Threads, reading
 
 #: So many rows of an answer fit a terminal; the other forms have all of them.
 MOST_ROWS = 200
@@ -42,8 +42,8 @@ def sweep(
     The file's [sweep] says which. Points that are finished already are not run again. Ctrl-C keeps what is finished;
     the same command resumes.
     """
-    from headgate.progress import Bar
     from headgate.sweeps import api, plan, running, show
+    from headgate.terminal.progress import Bar
 
     with reading(file):
         planned = plan.read(file, None, set=changes or (), qdiscs=qdisc or (), seeds=seeds)

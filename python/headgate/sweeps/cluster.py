@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate import _core
 from headgate.errors import ClusterError, UsageError
-from headgate.runner import Failures, Watcher
+from headgate.execution.runner import Failures, Watcher
 from headgate.sweeps import work
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import Point

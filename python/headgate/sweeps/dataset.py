@@ -20,8 +20,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate import _core, store, tables
+from headgate import _core
 from headgate.errors import ResultError
+from headgate.files import store, tables
 from headgate.sweeps.folder import Folder
 from headgate.sweeps.plan import Plan, Point
 from headgate.sweeps.quantity import column

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
-from headgate import store
 from headgate.errors import ResultError, UsageError
+from headgate.files import store
 
 
 class Folder(Protocol):

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import tables
 from headgate._core import ScenarioError
 from headgate.errors import UsageError, meant
+from headgate.files import tables
 from headgate.scenario import Scenario, files_in
 from headgate.sweeps import spec as specs
 from headgate.sweeps.quantity import toml

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate import store, tables
 from headgate.errors import ResultError, UsageError
+from headgate.files import store, tables
 from headgate.sweeps.folder import Local, Remote
 from headgate.sweeps.result import Sweep
 

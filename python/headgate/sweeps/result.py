@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate import damage, tables
 from headgate.errors import ResultError, UsageError, meant
+from headgate.files import damage, tables
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
 from headgate.sweeps.dataset import POINTS, RECEIPTS, read_manifest

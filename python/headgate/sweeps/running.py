@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from headgate import _core
-from headgate.batch import supervised
-from headgate.runner import Watcher, processors, run_points
+from headgate.execution.batch import supervised
+from headgate.execution.runner import Watcher, processors, run_points
 from headgate.sweeps import work
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import Plan, Point

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.csv
 from rich.table import Table
 
-from headgate import store, style, tables
+from headgate import style
 from headgate.errors import UsageError
+from headgate.files import store, tables
 from headgate.sweeps.quantity import Value, toml
 
 if TYPE_CHECKING:

@@ -14,10 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from headgate import _core, batch, store, streams, tables
-from headgate.runner import Timing, run_point
+from headgate import _core
+from headgate.analysis.summary import Grid, jain
+from headgate.execution import batch
+from headgate.execution.runner import Timing, run_point
+from headgate.files import store, streams, tables
 from headgate.scenario import Scenario
-from headgate.summary import Grid, jain
 
 SCHEMA = 1
 

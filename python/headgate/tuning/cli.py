@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from headgate.console import console, explained
-from headgate.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
+from headgate.terminal.console import console, explained
+from headgate.terminal.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/penalty-box.toml.")]
 Qdisc = Annotated[

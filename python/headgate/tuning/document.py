@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headgate import _core
-from headgate.spread import figure
+from headgate.analysis.spread import figure
 from headgate.tuning import tc
 from headgate.tuning.outcome import Compared, Outcome
 from headgate.tuning.spec import Spec

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from headgate.analysis.judge import Judgement, Quantity, above, below
+from headgate.analysis.metrics import Bound, Metric, bound, metric
 from headgate.errors import UsageError
-from headgate.judge import Judgement, Quantity, above, below
-from headgate.metrics import Bound, Metric, bound, metric
 from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.units import Units

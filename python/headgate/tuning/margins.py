@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headgate import _core, api, store
+from headgate import _core, api
 from headgate._core import ScenarioError
+from headgate.analysis.judge import Quantity
+from headgate.analysis.spread import figure
 from headgate.errors import UsageError
-from headgate.judge import Quantity
-from headgate.runner import Watcher
+from headgate.execution.runner import Watcher
+from headgate.files import store
 from headgate.scenario import Scenario
-from headgate.spread import figure
 from headgate.tuning import space
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis, Range

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from headgate import style, variations
-from headgate.judge import Verdict
+from headgate import style
+from headgate.analysis.judge import Verdict
 from headgate.plot.panels import heading, new_figure
+from headgate.terminal import variations
 from headgate.tuning.goals import Goal
 from headgate.tuning.margins import Margins, Value
 from headgate.tuning.show import STYLES, change, seeds

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from headgate import api, store
+from headgate import api
 from headgate._core import ScenarioError
-from headgate.judge import Quantity
+from headgate.analysis.judge import Quantity
+from headgate.execution.runner import Watcher
+from headgate.files import store
 from headgate.results import Result
-from headgate.runner import Watcher
 from headgate.scenario import Scenario
 from headgate.tuning.goals import Goals
 from headgate.tuning.study import Plan, Trial

@@ -16,10 +16,11 @@ import optuna
 import pyarrow as pa
 from optuna.trial import TrialState
 
-from headgate import _core, batch
+from headgate import _core
 from headgate._core import ScenarioError
 from headgate.errors import UsageError
-from headgate.runner import Timing, Watcher, run_point, run_points
+from headgate.execution import batch
+from headgate.execution.runner import Timing, Watcher, run_point, run_points
 from headgate.scenario import Point, Scenario
 from headgate.tuning import space
 from headgate.tuning.study import Plan, Record, Trial, new_study

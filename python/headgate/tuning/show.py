@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
-from headgate.judge import Quantity, Verdict
-from headgate.metrics import Bound, Metric
+from headgate.analysis.judge import Quantity, Verdict
+from headgate.analysis.metrics import Bound, Metric
 from headgate.tuning import tc
 from headgate.tuning.outcome import Compared, Outcome, nearest
 from headgate.tuning.spec import Spec

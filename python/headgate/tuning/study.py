@@ -13,10 +13,10 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.exc import SQLAlchemyError
 
+from headgate.analysis.judge import Quantity
 from headgate.errors import ResultError
-from headgate.judge import Quantity
+from headgate.files.store import build
 from headgate.scenario import Scenario
-from headgate.store import build
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis
 from headgate.tuning.spec import Spec

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headgate import store
 from headgate.errors import UsageError
-from headgate.runner import Watcher
+from headgate.execution.runner import Watcher
+from headgate.files import store
 from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.goals import Goals

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
+from headgate.analysis.runs import Run
 from headgate.evaluate.criteria import busy, short
 from headgate.evaluate.network import DUMBBELL, HEAD, RATE_BPS, bdp, room, tcp
 from headgate.evaluate.periods import Phase
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.papers.measures import throughput_share
-from headgate.runs import Run
 
 
 def flows_for(loss: float, rate_bps: float = RATE_BPS) -> int:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.analysis.judge import above, below, every, rises
 from headgate.experiment.declare import Claim, Experiment
-from headgate.judge import above, below, every, rises
 from headgate.papers import axes
 from headgate.papers.blue._steps import LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, TIMEOUTS, over_time
 from headgate.papers.measures import over_intervals
@@ -15,8 +15,8 @@ from headgate.papers.measures import over_intervals
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: A probability that varies by less, as a standard deviation, is steady.
 STEADY = 0.05

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below, every, rises
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
-from headgate.judge import above, below, every, rises
 from headgate.papers import axes
 from headgate.papers.measures import gauge, link, loss_rate, throughput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: Sessions of netperf.
 CONNECTIONS = (50, 100, 200, 300, 400)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below
 from headgate.experiment.declare import Claim, Experiment, Headline, grid
-from headgate.judge import above, below
 from headgate.papers.blue._shares import SHARES, scatter
 from headgate.papers.blue._unresponsive import LEAK, MEASURES, OPEN_REDS, OVERFULL, QDISCS, QUICK, SCENARIO
 
 if TYPE_CHECKING:
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 
 def _near_fair(found: Found) -> Judgement:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import at_most, below, every
 from headgate.experiment.declare import Choice, Claim, Experiment, grid
-from headgate.judge import at_most, below, every
 from headgate.papers import axes
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.declare import Work
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: Bins of all levels together.
 BINS = 900

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import below, near
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, grid
-from headgate.judge import below, near
 from headgate.papers.blue._shares import SHARES, scatter
 from headgate.papers.blue._unresponsive import MEASURES, OPEN, QUICK, SCENARIO, SFB
 from headgate.papers.blue.fig17 import misclassified
 
 if TYPE_CHECKING:
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 TWO, ONE = "SFB, 2 levels of 23 bins", "SFB, 1 level of 46 bins"
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below, every, some
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick
-from headgate.judge import above, below, every, some
 from headgate.papers import axes
 from headgate.papers.blue._loss import BLUES, MEASURES, OPEN, QDISCS, REDS, SCENARIO, SHORT, cases, draw, ran
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: Below this part a figure whose axis reaches double digits shows nothing.
 NOTHING = 0.001

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from headgate.analysis.judge import Judgement, above, below, every
 from headgate.experiment.declare import Claim, Experiment, Headline
 from headgate.experiment.found import Found
-from headgate.judge import Judgement, above, below, every
 from headgate.papers.blue._steps import CASES, LOADS, MEASURES, OPEN, QDISCS, QUICK, SCENARIO, queues
 
 #: Loss that a plot of the queue shows as sustained: one packet in a thousand.

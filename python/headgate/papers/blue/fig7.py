@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.analysis.judge import above, every
 from headgate.experiment.declare import Choice, Claim, Experiment
-from headgate.judge import above, every
 from headgate.papers import axes
 from headgate.papers.blue._steps import CASES, LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, over_time
 from headgate.papers.measures import over_intervals
@@ -15,9 +15,9 @@ from headgate.papers.measures import over_intervals
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
+    from headgate.analysis.runs import Array
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
-    from headgate.runs import Array
 
 
 def _variation(values: Array) -> float:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below, every
 from headgate.experiment.declare import Claim, Experiment
-from headgate.judge import above, below, every
 from headgate.papers import axes
 from headgate.papers.blue._steps import CASES, LOADS, MEASURES, NOTE, OPEN, QDISCS, QUICK, SCENARIO, over_time
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: A probability that varies by less, as a standard deviation, is steady.
 STEADY = 0.05

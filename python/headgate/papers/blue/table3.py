@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below, near
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, grid
-from headgate.judge import above, below, near
 from headgate.papers import axes
 from headgate.papers.blue._unresponsive import LEAK, MBIT, MEASURES, OPEN_REDS, OVERFULL, QDISCS, QUICK, SCENARIO
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: Rates of the unresponsive flow in Mbit/s.
 RATES = (2, 45)

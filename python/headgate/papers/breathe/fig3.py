@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.analysis.judge import above, at_most, near
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick
-from headgate.judge import above, at_most, near
 from headgate.papers import axes
 from headgate.papers.breathe import _common as common
 from headgate.papers.measures import part_between

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, every, falls
 from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick, grid
-from headgate.judge import above, every, falls
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
     BEYOND,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement, Quantity
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement, Quantity
 
 
 def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], finding: str = "") -> Experiment:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import Judgement
 from headgate.experiment.declare import Choice
 from headgate.experiment.found import Found
-from headgate.judge import Judgement
 from headgate.papers.measures import Measure, in_unit, throughput, throughput_share
 
 if TYPE_CHECKING:

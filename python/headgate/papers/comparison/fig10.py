@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, at_most, below, between
 from headgate.experiment import queues
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick
-from headgate.judge import above, at_most, below, between
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import above, below
 from headgate.experiment import queues
 from headgate.experiment.declare import Claim, Experiment, Published, Quick, grid
-from headgate.judge import above, below
 from headgate.papers import axes
 from headgate.papers.comparison._many import many
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD

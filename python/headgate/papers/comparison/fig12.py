@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.analysis.judge import above
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
-from headgate.judge import above
 from headgate.papers import axes
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, MEASURES, OVERHEAD, scenario
 from headgate.papers.measures import jain
@@ -17,8 +17,8 @@ from headgate.plot.panels import figure_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.runs import Run
     from headgate.experiment.found import Found
-    from headgate.runs import Run
 
 #: Why it does not matter here whether Boxtime is fixed.
 CHANCE = (

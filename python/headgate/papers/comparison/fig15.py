@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import above, below, every, near
 from headgate.experiment import queues
 from headgate.experiment.declare import Claim, Experiment, Quick, grid
-from headgate.judge import above, below, every, near
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
     A_CHOKE,
@@ -28,8 +28,8 @@ from headgate.plot.panels import figure_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 MINTH, MAXTH = 50, 100
 #: Why the two differ below the link's rate.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import below, every, falls, near
 from headgate.experiment import queues
 from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick
-from headgate.judge import below, every, falls, near
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
     A_CHOKE,
@@ -27,8 +27,8 @@ from headgate.plot.panels import figure_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Quantity
     from headgate.experiment.found import Found
-    from headgate.judge import Quantity
 
 #: Numbers of TCP and of UDP flows.
 FLOWS = ((1, 1), (10, 1), (10, 5))

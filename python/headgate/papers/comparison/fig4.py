@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below, between, every, falls
 from headgate.experiment import queues
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick, grid
-from headgate.judge import above, below, between, every, falls
 from headgate.papers import axes
 from headgate.papers.comparison._setting import (
     BEYOND,
@@ -27,8 +27,8 @@ from headgate.plot.panels import figure_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 
 def _busy(label: str) -> Judge:

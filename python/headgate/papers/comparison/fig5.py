@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import above, at_most, every, near
 from headgate.experiment import queues
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
-from headgate.judge import above, at_most, every, near
 from headgate.papers import axes
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED, Judge, scenario
 from headgate.plot.panels import columns, figure_of

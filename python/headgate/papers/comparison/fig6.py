@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below, every
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
-from headgate.judge import above, below, every
 from headgate.papers import axes
 from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, scenario
 from headgate.papers.measures import share_of_fair
@@ -14,8 +14,8 @@ from headgate.plot.panels import figure_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: Buffers in packets; the paper names 45 alone.
 BUFFERS = (10, 15, 20, 30, 45, 60, 75, 90, 120, 150)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, at_most, below
 from headgate.experiment import queues
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
-from headgate.judge import above, at_most, below
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.runs import Run
     from headgate.experiment.found import Found
-    from headgate.runs import Run
 
 #: When the buffer overflows, in seconds, and by when the queue is empty again (section 4.2).
 JOINS, EMPTY = 40.0, 48.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, at_most, every
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, grid
-from headgate.judge import above, at_most, every
 from headgate.papers import axes
 from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, Judge, scenario
 from headgate.plot.panels import figure_of
@@ -13,8 +13,8 @@ from headgate.plot.panels import figure_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: The link's rates in Mbit/s.
 LINKS = (0.5, 1, 2, 4, 8, 10, 20)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import Judgement, above, every
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
-from headgate.judge import Judgement, above, every
 from headgate.papers import axes
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import jain

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from headgate.analysis.judge import above, at_most
 from headgate.experiment.declare import Claim
-from headgate.judge import above, at_most
 from headgate.papers import axes
 from headgate.papers.measures import Measure
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.runs import Array, Run
     from headgate.experiment.found import Found
-    from headgate.runs import Array, Run
 
 #: Bits of a packet on the wire; all are of one size, so that utilisation counts departures.
 PACKET_BITS = 512 * 8

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import above, below
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick
-from headgate.judge import above, below
 from headgate.papers import axes
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import goodput, in_unit

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from headgate.analysis.judge import above
 from headgate.experiment.declare import Choice, Claim
-from headgate.judge import above
 from headgate.papers.faba import _clients as clients
 
 #: Why FABA is not close to 1 with a thousand clients.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.analysis.judge import Judgement, Quantity, above, at_most, below, every, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
-from headgate.judge import Judgement, Quantity, above, at_most, below, every, near
 from headgate.papers import axes
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import in_unit, throughput, total

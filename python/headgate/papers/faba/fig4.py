@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import Judgement, above, average, below, every
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick
-from headgate.judge import Judgement, above, average, below, every
 from headgate.papers import axes
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import goodput, in_unit
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Quantity
     from headgate.experiment.declare import Case
     from headgate.experiment.found import Found
-    from headgate.judge import Quantity
 
 
 def _cases(steps: Iterable[int]) -> tuple[Case, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import at_most, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
-from headgate.judge import at_most, near
 from headgate.papers import axes
 from headgate.papers.faba import _common as common
 from headgate.papers.faba import _tokens as tokens

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import Judgement, above, every, near, rises
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, grid
-from headgate.judge import Judgement, above, every, near, rises
 from headgate.papers import axes
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import throughput_of_fair

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, below
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick
-from headgate.judge import above, below
 from headgate.papers import axes
 from headgate.papers.faba import _common as common
 from headgate.papers.measures import Measure, goodput, in_unit, jain, loss_rate, loss_run, total

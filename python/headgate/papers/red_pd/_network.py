@@ -14,7 +14,7 @@ from headgate.papers.measures import Measure, average, dropped_share
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headgate.runs import Run
+    from headgate.analysis.runs import Run
 
 #: Packets of 1000 bytes, as in section 5.
 PACKET_BITS = 8000

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headgate import style
+from headgate.analysis.judge import above
 from headgate.experiment.declare import Choice
-from headgate.judge import above
 from headgate.papers.red_pd import _trace as trace
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.declare import Work
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 GENERATED = "Of generated traces with the published skew: no evidence. `--trace PCAP` takes a real one."
 TRACE = Choice(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import every, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick
-from headgate.judge import every, near
 from headgate.papers import axes
 from headgate.papers.measures import jain, throughput
 from headgate.papers.red_pd import _network as net
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: Sending rates in Mbit/s, flow 1 first.
 RATES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate import style
+from headgate.analysis.judge import above, below, every, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
-from headgate.judge import above, below, every, near
 from headgate.papers import axes
 from headgate.papers.measures import share_of_fair, throughput, throughput_share
 from headgate.papers.red_pd import _network as net
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 #: Flows 1 to 9 by round-trip time in ms, flows 10 to 12 by rate in Mbit/s.
 TCP = {30: (1, 2, 3), 50: (4, 5, 6), 70: (7, 8, 9)}

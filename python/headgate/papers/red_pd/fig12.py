@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.analysis.judge import below, near
 from headgate.experiment.declare import Claim, Experiment, Quick
-from headgate.judge import below, near
 from headgate.papers import axes
 from headgate.papers.red_pd import _network as net
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from headgate.analysis.runs import Run
     from headgate.experiment.found import Found
     from headgate.papers.measures import Measure
-    from headgate.runs import Run
 
 #: When the flow begins to send 4 Mbit/s, and when it falls back to 0.25 Mbit/s, in seconds.
 UP, DOWN = 50.0, 250.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, at_most, every, falls, near, rises
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
-from headgate.judge import above, at_most, every, falls, near, rises
 from headgate.papers import axes
 from headgate.papers.measures import average, gauge, jain, throughput
 from headgate.papers.red_pd import _network as net
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement, Quantity
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement, Quantity
 
 #: Target round-trip times in ms.
 TARGETS = range(10, 180, 10)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import near
 from headgate.experiment.declare import Claim, Experiment, Published, Quick, grid
-from headgate.judge import near
 from headgate.papers import axes
 from headgate.papers.red_pd import _skew as skew
 from headgate.papers.red_pd._trace import FRACTIONS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headgate.analysis.judge import above, every, near
 from headgate.experiment.declare import Claim, Experiment, Published, Quick, grid
-from headgate.judge import above, every, near
 from headgate.papers import axes
 from headgate.papers.red_pd import _skew as skew
 from headgate.papers.red_pd._trace import FRACTIONS
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
 
 
 def _predicts(label: str) -> Callable[[Found], Judgement]:

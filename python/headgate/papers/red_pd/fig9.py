@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate import style
+from headgate.analysis.judge import above, at_most, every, rises
 from headgate.experiment.declare import Claim, Experiment, Quick
-from headgate.judge import above, at_most, every, rises
 from headgate.papers import axes
 from headgate.papers.measures import goodput
 from headgate.papers.red_pd import _network as net
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from headgate.analysis.judge import Judgement
+    from headgate.analysis.runs import Run
     from headgate.experiment.declare import Case
     from headgate.experiment.found import Found
-    from headgate.judge import Judgement
-    from headgate.runs import Run
 
 #: Target round-trip time in seconds, lists kept, and lists a flow must be in to be identified (section 4.1).
 R, M, K = 0.040, 5, 3

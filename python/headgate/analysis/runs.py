@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.plot import data
+from headgate.analysis import data
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.distributions import boxes
+from headgate.analysis.distributions import boxes
 from headgate.scenario import Role
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.distributions import Boxes, by_seed, figures, merged, where
-from headgate.links import Place, compared
-from headgate.live.proof import warnings
+from headgate.analysis.distributions import Boxes, by_seed, figures, merged, where
+from headgate.analysis.links import Place, compared
+from headgate.analysis.proof import warnings
+from headgate.analysis.spread import Figure, figure
 from headgate.scenario import Group
-from headgate.spread import Figure, figure
 
 if TYPE_CHECKING:
     from headgate.results import Result

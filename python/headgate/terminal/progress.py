@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from headgate.console import console
-from headgate.runner import Watcher
+from headgate.execution.runner import Watcher
+from headgate.terminal.console import console
 
 
 class Bar(Watcher):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from headgate import damage
+from headgate.files import damage
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
 

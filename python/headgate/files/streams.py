@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate import tables
-from headgate.store import CAPTURES
+from headgate.files import tables
+from headgate.files.store import CAPTURES
 
 if TYPE_CHECKING:
     from headgate.scenario import Scenario

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from headgate import style
-from headgate.spread import figure, half_interval
+from headgate.analysis.spread import figure, half_interval
 
 
 class Verdict(Enum):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.spread import Figure, figure
+from headgate.analysis.spread import Figure, figure
 
 Array = npt.NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
+from headgate.analysis.spread import Figure, figure
+from headgate.analysis.summary import classes
 from headgate.scenario import Group, Role
-from headgate.spread import Figure, figure
-from headgate.summary import classes
 
 if TYPE_CHECKING:
     from headgate.results import Result

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
+from headgate.analysis.judge import Judgement, Quantity, Verdict
 from headgate.errors import UsageError, meant
-from headgate.judge import Judgement, Quantity, Verdict
 from headgate.units import Units
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Metric(NamedTuple):
         return self.measure.units.show(measured.mean, measured.half)
 
     def _entry(self, result: Result, qdisc: str) -> dict[str, Any]:
-        from headgate import division, summary
+        from headgate.analysis import division, summary
 
         if self.measure.of == "all":
             return {self.measure.key: division.misplaced(result, qdisc)}

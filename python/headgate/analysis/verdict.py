@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from headgate import style
-from headgate.division import Division, Part, divisions, leaders
-from headgate.links import first
+from headgate.analysis.division import Division, Part, divisions, leaders
+from headgate.analysis.links import first
 from headgate.scenario import Role
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from headgate import _core, store, streams, tables
+from headgate import _core
 from headgate.errors import InterruptedRunError, RunFailedError
+from headgate.execution.runner import Failures, Item, Timing, Watcher, at_once, run_point, run_points
+from headgate.files import store, streams, tables
+from headgate.files.store import Store
 from headgate.results import Result
-from headgate.runner import Failures, Item, Timing, Watcher, at_once, run_point, run_points
 from headgate.scenario import Point, Scenario
-from headgate.store import Store
 
 
 class Job(NamedTuple):

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from headgate import style
-from headgate.links import Place, first
-from headgate.spread import Figure, figure
-from headgate.summary import classes, summarise
+from headgate.analysis.links import Place, first
+from headgate.analysis.spread import Figure, figure
+from headgate.analysis.summary import classes, summarise
 
 if TYPE_CHECKING:
     from headgate import scenario as scenarios

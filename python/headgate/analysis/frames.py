@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from headgate.errors import UsageError, meant
-from headgate.tables import NAMES, STREAMED
+from headgate.files.tables import NAMES, STREAMED
 
 if TYPE_CHECKING:
     import xarray

@@ -18,9 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from headgate import _core, damage
-from headgate.damage import sha256
+from headgate import _core
 from headgate.errors import ResultError
+from headgate.files import damage
+from headgate.files.damage import sha256
 from headgate.scenario import Point, Scenario
 
 SCHEMA = 1

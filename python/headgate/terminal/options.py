@@ -12,7 +12,7 @@ import typer
 from headgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from headgate.runner import Watcher
+    from headgate.execution.runner import Watcher
 
 Changes = Annotated[
     list[str] | None,
@@ -30,7 +30,7 @@ def instead_of(shown: str) -> Any:
 
 def print_json(document: Any) -> None:
     """Prints a JSON document on stdout."""
-    from headgate.store import json_text
+    from headgate.files.store import json_text
 
     typer.echo(json_text(document), nl=False)
 
@@ -46,7 +46,7 @@ def reading(file: Path) -> Iterator[None]:
 
 def watcher(as_json: bool, title: str = "") -> Watcher:
     """The progress bar of a command; nothing where it prints JSON."""
-    from headgate.progress import Bar
-    from headgate.runner import Watcher
+    from headgate.execution.runner import Watcher
+    from headgate.terminal.progress import Bar
 
     return Watcher() if as_json else Bar(title)

@@ -71,7 +71,7 @@ def run_point(
     """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
     wall, cpu = time.perf_counter(), time.thread_time()
     if scenario.live:
-        from headgate.live.top_socket import Shown
+        from headgate.execution.top_socket import Shown
 
         with ExitStack() as stack:
 

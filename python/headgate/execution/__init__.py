@@ -1,0 +1,1 @@
+"""Runs the points of scenarios on threads, and keeps each that is finished."""

@@ -1,0 +1,1 @@
+"""What every command prints and asks for: consoles, options, progress, tables."""
