@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         RunFailedError,
         UsageError,
     )
-    from headgate.port import Port
+    from headgate.prototype.port import Port
     from headgate.results import Result
     from headgate.scenario import Group, Scenario
     from headgate.sweeps.api import sweep
@@ -97,7 +97,7 @@ _LATER = {
     **dict.fromkeys(["class_", "link", "tcp", "udp"], "headgate.build.parts"),
     **dict.fromkeys(["qdisc", "traffic"], "headgate.build.settings"),
     **dict.fromkeys(["load", "run"], "headgate.api"),
-    "Port": "headgate.port",
+    "Port": "headgate.prototype.port",
     "Result": "headgate.results",
     "sweep": "headgate.sweeps.api",
     "Sweep": "headgate.sweeps.result",

@@ -16,7 +16,7 @@ from headgate.errors import UsageError
 if TYPE_CHECKING:
     from headgate.build.parts import Class, Flows, Link
     from headgate.build.settings import Qdisc
-    from headgate.prototype import Discipline
+    from headgate.prototype.discipline import Discipline
 
     AnyQdisc: TypeAlias = str | Qdisc | type[Discipline]
     """A discipline as text, with its parameters, or one written in Python."""
@@ -331,15 +331,13 @@ def with_prototypes(core: _core.Scenario, qdiscs: list[AnyQdisc]) -> _core.Scena
     """The scenario with those of `qdiscs` that are written in Python ; `UsageError` if two have one name."""
     if not any(isinstance(each, type) for each in qdiscs):
         return core
-    from headgate import prototype
+    from headgate.prototype.discipline import is_one, maker
 
-    made = [each if prototype.is_one(each) else None for each in qdiscs]
+    made = [each if is_one(each) else None for each in qdiscs]
     names = [each.__name__ for each in made if each is not None]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two disciplines written in Python are called {twice[0]}")
-    return core.with_prototypes(
-        [None if each is None else (each.__name__, each, prototype.maker(each)) for each in made]
-    )
+    return core.with_prototypes([None if each is None else (each.__name__, each, maker(each)) for each in made])
 
 
 def _decode(data: bytes, file: str) -> str:

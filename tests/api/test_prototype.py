@@ -7,8 +7,7 @@ import pytest
 import headgate
 from headgate import Port, prototype
 from headgate.execution.runner import Failures
-from headgate.port import Packet
-from headgate.prototype import Discipline, LawBrokenError
+from headgate.prototype import Discipline, LawBrokenError, Packet
 from tests.conftest import SMALL
 
 # ruff: noqa: ARG002

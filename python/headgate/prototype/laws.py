@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from headgate.port import ECN, Packet, Port, Signal
-from headgate.prototype import Discipline, LawBrokenError
+from headgate.prototype.discipline import Discipline, LawBrokenError
+from headgate.prototype.packet import ECN, Packet, Signal
+from headgate.prototype.port import Port
 
 #: Room in the queue, in turn.
 LIMITS = ("1p", "3p", "40p", "1500B", "9KB")
@@ -39,8 +40,12 @@ MIXES = (
 )
 
 
-def check(discipline: type[Discipline], traces: int, steps: int) -> None:
-    """Tries all mixes with limits in turn; see `headgate.prototype.check`."""
+def check(discipline: type[Discipline], *, traces: int = 8, steps: int = 400) -> None:
+    """Holds a discipline to the laws that all of the registry obey (docs/guide/python.md lists them).
+
+    It is driven by `traces` seeded traces of `steps` calls for each kind of traffic. Raises `LawBrokenError`, which
+    says which law was broken, and in which trace; an exception of the discipline's own comes through as it is.
+    """
     for mix in MIXES:
         for seed in range(1, traces + 1):
             limit = LIMITS[seed % len(LIMITS)]

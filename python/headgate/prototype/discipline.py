@@ -1,17 +1,4 @@
-"""Disciplines written in Python, for trying out an idea: slow, but behind the same trait as all others.
-
->>> class Pair(Discipline):
-...     def __init__(self, place):
-...         self.waiting = []
-...     def enqueue(self, packet, cx):
-...         if len(self.waiting) == 2:
-...             cx.drop(packet, "overflow")
-...         else:
-...             self.waiting.append(packet)
-...     def dequeue(self, cx):
-...         return self.waiting.pop(0) if self.waiting else None
->>> headgate.run(scenario, qdiscs=[Pair, "red"])
-"""
+"""What a discipline written in Python derives from, and the bridge to the compiled half."""
 
 from __future__ import annotations
 
@@ -21,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
-from headgate.port import Packet
+from headgate.prototype.packet import Packet
 
 #: A time after the end of any run.
 _LAST_S = 1e9
@@ -167,14 +154,3 @@ def maker(discipline: type[Discipline]) -> Callable[[int | None, int | None, int
         return _Bridge(discipline(Place(most, most_bytes, float(rate_bps), mean_packet, key)))
 
     return make
-
-
-def check(discipline: type[Discipline], *, traces: int = 8, steps: int = 400) -> None:
-    """Holds a discipline to the laws that all of the registry obey (docs/guide/python.md lists them).
-
-    It is driven by `traces` seeded traces of `steps` calls for each kind of traffic. Raises `LawBrokenError`, which
-    says which law was broken, and in which trace; an exception of the discipline's own comes through as it is.
-    """
-    from headgate import laws
-
-    laws.check(discipline, traces, steps)

@@ -5,38 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from threading import get_ident
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from headgate import _core
 from headgate.build.settings import Qdisc, qdisc
 from headgate.build.values import amount
 from headgate.errors import UsageError
-
-if TYPE_CHECKING:
-    from headgate.prototype import Discipline
-
-
-#: What the ECN field can say (RFC 3168, section 5).
-ECN = ("not-ect", "ect0", "ect1", "ce")
-
-
-class Packet(NamedTuple):
-    """A packet; `number` counts arrivals from 0, `ecn` is one of `not-ect`, `ect0`, `ect1` and `ce`."""
-
-    number: int
-    flow: int
-    bytes: int
-    class_: int
-    ecn: str
-    arrived_s: float
-
-
-class Signal(NamedTuple):
-    """What was done to a packet: `event` is `dropped` or `marked`, `reason` one of docs/reference/tables.md."""
-
-    event: str
-    reason: str
-    packet: Packet
+from headgate.prototype.discipline import Discipline, is_one, maker
+from headgate.prototype.packet import ECN, Packet, Signal
 
 
 class Backlog(NamedTuple):
@@ -69,9 +45,7 @@ class Port:
         mean_packet: int = 1000,
         **settings: object,
     ) -> None:
-        from headgate import prototype
-
-        made = prototype.is_one(discipline)
+        made = is_one(discipline)
         if settings and not isinstance(discipline, str):
             raise UsageError(f"parameters as keywords go with a discipline's name: {', '.join(settings)}")
         if isinstance(discipline, str) and settings:
@@ -83,7 +57,7 @@ class Port:
                 limit if isinstance(limit, str) else amount("limit", limit, "p"),
                 mean_packet=mean_packet,
                 seed=seed,
-                prototype=prototype.maker(discipline) if prototype.is_one(discipline) else None,
+                prototype=maker(discipline) if is_one(discipline) else None,
             )
         except (ValueError, OverflowError) as error:
             if made:
