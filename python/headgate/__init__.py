@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         sources,
     )
     from headgate.api import load, run
-    from headgate.build.network import Dumbbell, Network
     from headgate.build.parts import class_, link, tcp, udp
     from headgate.build.settings import qdisc, traffic
     from headgate.errors import (
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from headgate.prototype.port import Port
     from headgate.results import Result
     from headgate.scenario import Group, Scenario
+    from headgate.scenario.network import Dumbbell, Network
     from headgate.sweeps.api import sweep
     from headgate.sweeps.result import Sweep
     from headgate.tuning.margins import Margins, sensitivity
@@ -93,7 +93,7 @@ _LATER = {
     **dict.fromkeys(["ClusterError", "HeadgateError", "InterruptedRunError"], "headgate.errors"),
     **dict.fromkeys(["ResultError", "RunFailedError", "UsageError"], "headgate.errors"),
     **dict.fromkeys(["Group", "Scenario"], "headgate.scenario"),
-    **dict.fromkeys(["Dumbbell", "Network"], "headgate.build.network"),
+    **dict.fromkeys(["Dumbbell", "Network"], "headgate.scenario.network"),
     **dict.fromkeys(["class_", "link", "tcp", "udp"], "headgate.build.parts"),
     **dict.fromkeys(["qdisc", "traffic"], "headgate.build.settings"),
     **dict.fromkeys(["load", "run"], "headgate.api"),

@@ -19,7 +19,7 @@ from headgate.results import Result
 from headgate.scenario import Point, Scenario
 
 if TYPE_CHECKING:
-    from headgate.scenario import AnyQdisc
+    from headgate.prototype.discipline import AnyQdisc
     from headgate.why import Explanation
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
-from headgate.build.settings import Qdisc, Traffic
+from headgate.build.named import Qdisc, Traffic
 
 Time = Annotated[str | float, "s"]
 """A time: `"32ms"`, or a number of seconds."""

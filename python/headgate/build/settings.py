@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from headgate import _core
+from headgate.build.named import Named, Qdisc, Traffic
 from headgate.build.values import amount
 from headgate.errors import UsageError, meant
 
@@ -23,27 +23,7 @@ UNITS = {
 }
 
 
-@dataclass(frozen=True)
-class _Named:
-    """A name of the registry, and parameters with their values as text."""
-
-    name: str
-    settings: tuple[tuple[str, str], ...] = ()
-
-    def __str__(self) -> str:
-        settings = ",".join(f"{key}={value}" for key, value in self.settings)
-        return f"{self.name}:{settings}" if settings else self.name
-
-
-class Qdisc(_Named):
-    """A discipline with its parameters; as text, `sfb:bins=23`."""
-
-
-class Traffic(_Named):
-    """A source of traffic with its parameters; as text, `web:pages=3`."""
-
-
-_N = TypeVar("_N", bound=_Named)
+_N = TypeVar("_N", bound=Named)
 
 
 def qdisc(name: str, **settings: Any) -> Qdisc:
@@ -88,7 +68,7 @@ def _text(name: str, value: Any, unit: str | None) -> str:
         return "on" if value else "off"
     if isinstance(value, (int, float)):
         return amount(name, value, unit or "")
-    if isinstance(value, _Named):
+    if isinstance(value, Named):
         return f"[{value}]" if value.settings else value.name
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{'; '.join(str(each) for each in value)}]"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
+from headgate.build.named import Named
 from headgate.errors import UsageError, meant
 
 #: Units of what there is no half of.
@@ -73,8 +74,6 @@ def _value(place: str, value: Any, hint: Any) -> Any:
 
 def _text(place: str, value: Any) -> str:
     """A discipline or a source as text, and a number of some library's as what it is."""
-    from headgate.build.settings import Qdisc, Traffic
-
-    if isinstance(value, (Qdisc, Traffic)):
+    if isinstance(value, Named):
         return str(value)
     raise UsageError(f"{place}: expected a text, a number, a list or a mapping, found {value!r}")

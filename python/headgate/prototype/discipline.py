@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from headgate import _core
+from headgate.build.named import Qdisc
 from headgate.errors import HeadgateError, UsageError
 from headgate.prototype.packet import Packet
 
@@ -89,6 +90,10 @@ class Discipline:
         return {}
 
 
+AnyQdisc: TypeAlias = str | Qdisc | type[Discipline]
+"""A discipline as text, with its parameters, or one written in Python."""
+
+
 class LawBrokenError(HeadgateError):
     """A discipline does what none may; the message says what, and in which trace."""
 
@@ -154,3 +159,14 @@ def maker(discipline: type[Discipline]) -> Callable[[int | None, int | None, int
         return _Bridge(discipline(Place(most, most_bytes, float(rate_bps), mean_packet, key)))
 
     return make
+
+
+def with_prototypes(core: _core.Scenario, qdiscs: Sequence[AnyQdisc]) -> _core.Scenario:
+    """The scenario with those of `qdiscs` that are written in Python; `UsageError` if two have one name."""
+    if not any(isinstance(each, type) for each in qdiscs):
+        return core
+    made = [each if is_one(each) else None for each in qdiscs]
+    names = [each.__name__ for each in made if each is not None]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two disciplines written in Python are called {twice[0]}")
+    return core.with_prototypes([None if each is None else (each.__name__, each, maker(each)) for each in made])

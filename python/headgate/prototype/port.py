@@ -8,7 +8,8 @@ from threading import get_ident
 from typing import NamedTuple
 
 from headgate import _core
-from headgate.build.settings import Qdisc, qdisc
+from headgate.build.named import Qdisc
+from headgate.build.settings import qdisc
 from headgate.build.values import amount
 from headgate.errors import UsageError
 from headgate.prototype.discipline import Discipline, is_one, maker

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
+from headgate.files import store
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
 from headgate.sweeps import plan as plans
-from headgate.sweeps import running
+from headgate.sweeps import query, running
 from headgate.sweeps import spec as specs
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import Plan
 from headgate.sweeps.result import Sweep
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Table = Mapping[str, Any]
 
@@ -93,3 +97,10 @@ def run(dataset: Dataset, executor: running.Executor, watcher: Watcher) -> Sweep
     """Runs what a dataset is missing."""
     cost = running.run(dataset, executor, watcher)
     return Sweep(dataset.folder, cost)
+
+
+def database(place: str) -> DuckDBPyConnection:
+    """The tables of the result folder or the dataset at `place` as views; `ResultError` if it is neither."""
+    if "://" not in place and (Path(place) / store.MANIFEST).is_file():
+        return query.result_views(Path(place))
+    return Sweep.load(place).database()

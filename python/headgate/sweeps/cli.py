@@ -69,12 +69,12 @@ def query(
     parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a Parquet file.")] = None,
 ) -> None:
     """Ask a result or a sweep a question in SQL (DuckDB)."""
-    from headgate.sweeps import query, show
+    from headgate.sweeps import api, query, show
 
     if as_csv + as_json + (parquet is not None) > 1:
         raise UsageError("--csv, --json and --parquet exclude each other")
     with Loading():  # DuckDB does not survive an exception meanwhile
-        database = query.views(result)
+        database = api.database(result)
     if sql is None:
         console().print(show.columns(query.names(database)))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,7 @@ import pyarrow.parquet as pq
 
 from headgate.errors import ResultError, UsageError
 from headgate.files import store, tables
-from headgate.sweeps.folder import Local, Remote
-from headgate.sweeps.result import Sweep
+from headgate.sweeps.folder import Folder, Local, Remote
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -25,13 +25,6 @@ def connect() -> DuckDBPyConnection:
     except ImportError:
         raise UsageError("queries need DuckDB: pip install 'headgate[query]'") from None
     return duckdb.connect()
-
-
-def views(place: str) -> DuckDBPyConnection:
-    """The tables of the result folder or the dataset at `place`; `ResultError` if it is neither."""
-    if "://" not in place and (Path(place) / store.MANIFEST).is_file():
-        return result_views(Path(place))
-    return sweep_views(Sweep.load(place))
 
 
 def ask(database: DuckDBPyConnection, sql: str) -> pa.Table:
@@ -69,29 +62,30 @@ def result_views(path: Path) -> DuckDBPyConnection:
     return database
 
 
-def sweep_views(sweep: Sweep) -> DuckDBPyConnection:
-    """The points of a sweep, and its tables with the swept keys beside each row."""
+def sweep_views(
+    folder: Folder, points: pa.Table, keys: Iterable[str], files: Mapping[str, list[str]]
+) -> DuckDBPyConnection:
+    """The points of a sweep, and its tables (`files` of each) with the swept `keys` beside each row."""
     database = connect()
-    if isinstance(sweep.folder, Remote):
-        database.register_filesystem(sweep.folder.files)
-    database.from_arrow(sweep.points).create_view("points")
-    if sweep.points.num_rows == 0:
+    if isinstance(folder, Remote):
+        database.register_filesystem(folder.files)
+    database.from_arrow(points).create_view("points")
+    if points.num_rows == 0:
         return database
-    keys = [f"points.{_quoted(key)}" for key in (*sweep.keys, "discipline")]
-    for name in sweep.manifest["tables"]:
-        _rows(database, sweep, name).create_view(f"_{name}")
-        of_points = f"select points.point, {', '.join(keys)}, rows.* exclude (point) "
-        database.execute(f"create view {name} as {of_points} from _{name} as rows join points using (point)")
+    beside = ", ".join(f"points.{_quoted(key)}" for key in (*keys, "discipline"))
+    for name, of_points in files.items():
+        _rows(database, folder, name, of_points).create_view(f"_{name}")
+        columns = f"select points.point, {beside}, rows.* exclude (point) "
+        database.execute(f"create view {name} as {columns} from _{name} as rows join points using (point)")
     return database
 
 
-def _rows(database: DuckDBPyConnection, sweep: Sweep, name: str) -> DuckDBPyRelation:
-    files = sweep.files(name)
+def _rows(database: DuckDBPyConnection, folder: Folder, name: str, files: list[str]) -> DuckDBPyRelation:
     # Gauges of disciplines are columns of events; every other table has the same columns in each file.
     by_name = name in tables.STREAMED
-    if isinstance(sweep.folder, Local | Remote):
-        return _parquet(database, [f"{sweep.url}/{file}" for file in files], union_by_name=by_name)
-    found = sweep.folder.read(files)
+    if isinstance(folder, Local | Remote):
+        return _parquet(database, [f"{folder.url}/{file}" for file in files], union_by_name=by_name)
+    found = folder.read(files)
     return database.from_arrow(tables.join(pq.read_table(io.BytesIO(found[file])) for file in files))
 
 

@@ -21,6 +21,8 @@ from headgate.sweeps.dataset import POINTS, RECEIPTS, read_manifest
 from headgate.sweeps.folder import Folder
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from headgate.sweeps.running import Cost
 
 
@@ -86,9 +88,17 @@ class Sweep:
 
     def query(self, sql: str) -> pa.Table:
         """The answer to an SQL question, with `points` and every table as views; needs DuckDB."""
-        from headgate.sweeps.query import ask, sweep_views
+        from headgate.sweeps.query import ask
 
-        return ask(sweep_views(self), sql)
+        return ask(self.database(), sql)
+
+    def database(self) -> DuckDBPyConnection:
+        """A DuckDB database in memory, with `points` and every table as views."""
+        from headgate.sweeps.query import sweep_views
+
+        return sweep_views(
+            self.folder, self.points, self.keys, {name: self.files(name) for name in self.manifest["tables"]}
+        )
 
     def _read(self, name: str, data: bytes) -> pa.Table:
         with damage.told(f"{self.url}/{name}"):

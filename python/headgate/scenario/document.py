@@ -1,81 +1,53 @@
-"""Whole scenarios in code. They are written as a file and read as one, so that everything is checked in one place."""
+"""Scenarios in code: they are written as a file and read as one, so that everything is checked in one place."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 from headgate import _core
 from headgate.build import keys
 from headgate.build.parts import Class, Flows, Link, Part
 from headgate.build.values import section, toml
-from headgate.scenario import Scenario, files_in, with_prototypes
-
-if TYPE_CHECKING:
-    from headgate.scenario import AnyQdisc
+from headgate.prototype.discipline import AnyQdisc, with_prototypes
 
 #: What has no default in a file.
 NAMES = {"Dumbbell": "dumbbell", "Network": "network"}
 DURATION = "30s"
 
-
-class Dumbbell(Scenario):
-    """A scenario of one bottleneck between access links.
-
-    >>> Dumbbell(rate="10Mbit/s", delay="10ms", limit="100p",
-    ...          flows=[tcp(9, cc="newreno", rtt="32ms"), udp("5Mbit/s")], qdiscs=[qdisc("sfb", bins=23), "red"])
-
-    Keywords are the keys of a file's `[link]` and those at its top (docs/guide/scenarios.md), `flows` the groups, TCP
-    and UDP in any order. `name` is `dumbbell` and `duration` 30 s unless they are given. Quantities are texts or
-    numbers: of seconds, bits per second, bytes, or packets of room. Files (`trace`) are looked for in `folder`.
-
-    Raises `UsageError` for a keyword that there is not, and `ScenarioError` for a bad value; `argument` says which.
-    """
-
-    def __init__(
-        self,
-        *,
-        flows: Flows | Iterable[Flows],
-        qdiscs: Iterable[AnyQdisc],
-        classes: Iterable[Class] = (),
-        folder: str | Path = ".",
-        **given: Unpack[keys.DumbbellKeys],
-    ) -> None:
-        whole = section("Dumbbell()", given, keys.DumbbellKeys)
-        of_link = keys.BothWays.__annotations__.keys()
-        top = {name: value for name, value in whole.items() if name not in of_link}
-        only = {name: value for name, value in whole.items() if name in of_link}
-        super().__init__(
-            _built("Dumbbell", top | {"link": only}, (), _groups(flows), classes, qdiscs, files_in(Path(folder)))
-        )
+#: Reads the files that a scenario names.
+Files = Callable[[str], bytes]
 
 
-class Network(Scenario):
-    """A scenario of any links between nodes.
+def dumbbell(
+    *,
+    flows: Flows | Iterable[Flows],
+    qdiscs: Iterable[AnyQdisc],
+    classes: Iterable[Class],
+    files: Files,
+    **given: Any,
+) -> _core.Scenario:
+    """The compiled scenario of a `Dumbbell`, with its keywords."""
+    whole = section("Dumbbell()", given, keys.DumbbellKeys)
+    of_link = keys.BothWays.__annotations__.keys()
+    top = {name: value for name, value in whole.items() if name not in of_link}
+    only = {name: value for name, value in whole.items() if name in of_link}
+    return _built("Dumbbell", top | {"link": only}, (), _groups(flows), classes, qdiscs, files)
 
-    >>> Network(links=[link("A", "B", rate="10Mbit/s", delay="5ms", limit="100p")],
-    ...         flows=[tcp(4, from_="A", to="B")], qdiscs=["red"])
 
-    As `Dumbbell`, but for the links, and for `name`, which is `network` unless it is given.
-    """
-
-    def __init__(
-        self,
-        *,
-        links: Iterable[Link],
-        flows: Flows | Iterable[Flows],
-        qdiscs: Iterable[AnyQdisc],
-        classes: Iterable[Class] = (),
-        folder: str | Path = ".",
-        files: Callable[[str], bytes] | None = None,
-        **given: Unpack[keys.TopKeys],
-    ) -> None:
-        top = section("Network()", given, keys.TopKeys)
-        super().__init__(
-            _built("Network", top, list(links), _groups(flows), classes, qdiscs, files or files_in(Path(folder)))
-        )
+def network(
+    *,
+    links: Iterable[Link],
+    flows: Flows | Iterable[Flows],
+    qdiscs: Iterable[AnyQdisc],
+    classes: Iterable[Class] = (),
+    files: Files,
+    **given: Any,
+) -> _core.Scenario:
+    """The compiled scenario of a `Network`, with its keywords."""
+    top = section("Network()", given, keys.TopKeys)
+    return _built("Network", top, list(links), _groups(flows), classes, qdiscs, files)
 
 
 def _groups(flows: Flows | Iterable[Flows]) -> list[Flows]:
@@ -89,7 +61,7 @@ def _built(
     flows: Sequence[Flows],
     classes: Iterable[Class],
     qdiscs: Iterable[AnyQdisc],
-    files: Callable[[str], bytes],
+    files: Files,
 ) -> _core.Scenario:
     """The compiled scenario of a document made of these parts."""
     classes, given = list(classes), list(qdiscs)

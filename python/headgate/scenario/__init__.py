@@ -8,18 +8,14 @@ import tomllib
 from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError
 
 if TYPE_CHECKING:
     from headgate.build.parts import Class, Flows, Link
-    from headgate.build.settings import Qdisc
-    from headgate.prototype.discipline import Discipline
-
-    AnyQdisc: TypeAlias = str | Qdisc | type[Discipline]
-    """A discipline as text, with its parameters, or one written in Python."""
+    from headgate.prototype.discipline import AnyQdisc, Discipline
 
 
 class Role(Enum):
@@ -154,6 +150,8 @@ class Scenario:
         read = _core.Scenario(
             text, file, set=changes, qdiscs=names if names or not given else ["droptail"], seeds=seeds, files=files
         )
+        from headgate.prototype.discipline import with_prototypes
+
         return cls(with_prototypes(read, given))
 
     def changed(
@@ -167,13 +165,13 @@ class Scenario:
 
     def replace(self, **changed: Any) -> Scenario:
         """The scenario with other keywords of `Network`, such as `flows`, `links`, `qdiscs` or `duration`."""
-        from headgate.build.network import Network
+        from headgate.scenario.document import network
 
         said = tomllib.loads(self.to_toml())
         parts = {"links": self.links, "flows": self.flows, "classes": self.classes}
         top = {name: value for name, value in said.items() if name not in ("link", "tcp", "udp", "class")}
         top["qdiscs"] = self._prototyped or self.qdiscs
-        made = Network(**{"files": self._kept, **top, **parts, **changed})
+        made = Scenario(network(**{"files": self._kept, **top, **parts, **changed}))
         return made.on_real_packets() if self._live else made
 
     @property
@@ -325,19 +323,6 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, qdiscs={self.qdiscs!r}, seeds={self.seeds!r})"
-
-
-def with_prototypes(core: _core.Scenario, qdiscs: list[AnyQdisc]) -> _core.Scenario:
-    """The scenario with those of `qdiscs` that are written in Python ; `UsageError` if two have one name."""
-    if not any(isinstance(each, type) for each in qdiscs):
-        return core
-    from headgate.prototype.discipline import is_one, maker
-
-    made = [each if is_one(each) else None for each in qdiscs]
-    names = [each.__name__ for each in made if each is not None]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"two disciplines written in Python are called {twice[0]}")
-    return core.with_prototypes([None if each is None else (each.__name__, each, maker(each)) for each in made])
 
 
 def _decode(data: bytes, file: str) -> str:
