@@ -10,8 +10,8 @@ import numpy as np
 
 from headgate import style
 from headgate.analysis import data
-from headgate.papers.axes import MARKERS, apart
-from headgate.plot.panels import columns, figure_of, heading
+from headgate.experiment.layers import MARKERS
+from headgate.plot.panels import apart, columns, figure_of, heading
 from headgate.plot.tradeoff import mark, scale_delay
 
 if TYPE_CHECKING:
@@ -32,10 +32,11 @@ class Panel(NamedTuple):
 def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]]) -> Figure:
     """The figure of one section of the document."""
     drawn = list(panels(section))
-    axes = apart([style.fold(panel.title, 90 // columns(len(drawn)), lines=3) for panel in drawn], 2.7)
+    axes = apart(len(drawn), 2.7)
     looks = style.looks([each["spec"] for each in disciplines])
     everything = [points for panel in drawn for points in panel.points.values() if len(points)]
     for panel, each in zip(drawn, axes, strict=True):
+        each.set_title(style.fold(panel.title, 90 // columns(len(drawn)), lines=3))
         scale_delay(each, everything)
         _draw(each, panel, looks)
     owner = figure_of(axes[0])

@@ -87,6 +87,14 @@ def grid(count: int, panel_height: float) -> list[Axes]:
     return drawn
 
 
+def apart(count: int, panel_height: float) -> list[Axes]:
+    """`count` axes on scales of their own, in rows."""
+    across = columns(count)
+    down = -(-count // across)
+    figure = new_figure(down * panel_height + 0.6)
+    return [figure.add_subplot(down, across, place + 1) for place in range(count)]
+
+
 def new_figure(height: float) -> Figure:
     """A figure of the common width; `height` in inches."""
     layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.06, wspace=0.02, hspace=0.03)

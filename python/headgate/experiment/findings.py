@@ -1,0 +1,37 @@
+"""Why our runs differ from a paper: texts in `findings.md` beside its experiments, whose numbers come from results.
+
+A section of the file is a finding. `{cbr | FABA | buffer=780 | 100}` in it stands for a measure of a discipline, in the
+case with these values, times a factor; case and factor may be left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from headgate import style
+
+if TYPE_CHECKING:
+    from headgate.experiment.found import Found
+
+
+def read(package: str) -> Mapping[str, str]:
+    """The findings of a paper by the headings of its file."""
+    text = resources.files(package).joinpath("findings.md").read_text("utf-8")
+    _, *sections = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
+    return {name: " ".join(body.split()) for name, body in zip(sections[::2], sections[1::2], strict=True)}
+
+
+def filled(finding: str, found: Found) -> str:
+    """A finding with its numbers; those of cases that a shortened run left out are missing."""
+    return re.sub(r"\{(.+?)\}", lambda place: _number(place[1], found), finding)
+
+
+def _number(written: str, found: Found) -> str:
+    measure, label, *more = (part.strip() for part in written.split("|"))
+    words = dict(word.split("=") for word in " ".join(more).split() if "=" in word)
+    factor = next((float(word) for word in " ".join(more).split() if "=" not in word), 1.0)
+    cases = [case for case in found.cases if all(str(case[name]) == value for name, value in words.items())]
+    return style.number((found(measure, label, **cases[0]) * factor).mean) if cases else style.MISSING

@@ -1,0 +1,271 @@
+"""What a panel of a figure shows: curves, bars, courses over time, flows one by one, references, published numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from headgate import style
+from headgate.experiment import queues
+from headgate.experiment.claims import Curve, Term, along, m, over
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from headgate.experiment.declare import Case
+    from headgate.experiment.found import Found
+
+#: Draws on axes what was found.
+Layer: TypeAlias = Callable[["Axes", "Found"], None]
+#: Keywords of matplotlib for a line, a rule or a mark.
+Look: TypeAlias = Mapping[str, Any]
+
+#: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.
+POINTS = 400
+#: Marks of curves, so that they are told apart where colours are near each other or are not seen.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+
+
+def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
+    """Colour and dashes of each discipline by the label it has in the paper.
+
+    Where one discipline is there in several forms, the later ones are lighter.
+    """
+    named = dict(zip(labels, style.looks(list(labels.values())).values(), strict=True))
+    names = [spec.partition(":")[0] for spec in labels.values()]
+    found = {}
+    for place, (label, look) in enumerate(named.items()):
+        lighter = 0.75 * names[:place].count(names[place]) / names.count(names[place])
+        found[label] = look._replace(label=label, colour=_lighter(look.colour, lighter))
+    return found
+
+
+def _lighter(colour: str, part: float) -> str:
+    """The colour with a part of white."""
+    return "#" + "".join(f"{round(value + (255 - value) * part):02x}" for value in bytes.fromhex(colour[1:]))
+
+
+class Shape:
+    """What draws itself on the axes of a panel; a function of axes and of what was found will do as well."""
+
+    def __call__(self, axes: Axes, found: Found) -> None:
+        """Draws it."""
+        self._draw(axes, found)
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Line(Shape):
+    """One curve with its 95 % interval as a band, or as `bars`; `at` places the values of its axis.
+
+    It has the colour of the discipline `of`, unless its look has one.
+    """
+
+    curve: Curve
+    look: Look
+    of: str = ""
+    scale: float = 1.0
+    at: Callable[[Any], float] = float
+    bars: bool = False
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        values, quantities = self.curve.points(found, {})
+        places = np.array([self.at(value) for value in values])
+        mean = np.array([quantity.mean for quantity in quantities]) * self.scale
+        half = np.array([quantity.half for quantity in quantities]) * self.scale
+        own = {"color": looks(found.labels)[self.of].colour} if self.of else {}
+        look: dict[str, Any] = {"markersize": 4, **own, **self.look}
+        if self.bars:
+            axes.errorbar(places, mean, half, **{"capsize": 2, **look})
+        else:
+            axes.plot(places, mean, **look)
+            axes.fill_between(places, mean - half, mean + half, color=look["color"], alpha=0.18, linewidth=0)
+
+
+@dataclass(frozen=True)
+class Lines(Shape):
+    """A measure `y` against an axis `x`, a line for each discipline; `shades` replace the disciplines' own colours.
+
+    `case` fixes the other axes, and `name` is how a discipline is called, from its label.
+    """
+
+    y: str
+    x: str
+    case: Case = field(default_factory=dict)
+    scale: float = 1.0
+    at: Callable[[Any], float] = float
+    bars: bool = False
+    shades: Sequence[str] = ()
+    name: str = "{}"
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        for label, look in _marked(found, self.shades):
+            look["label"] = self.name.format(label)
+            curve = over(self.x, self.y, label, **self.case)
+            Line(curve, look, scale=self.scale, at=self.at, bars=self.bars)(axes, found)
+
+
+@dataclass(frozen=True)
+class FlowLines(Shape):
+    """A measure of each flow by its number, `{}` in the measure's name, a line for each discipline."""
+
+    y: str
+    flows: Sequence[int]
+    scale: float = 1.0
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        for label, look in _marked(found):
+            curve = along({number: m(self.y.format(number), label) for number in self.flows})
+            Line(curve, {**look, "marker": "o", "capsize": 3}, scale=self.scale, bars=True)(axes, found)
+        axes.set_xticks(list(self.flows))
+
+
+@dataclass(frozen=True)
+class Crosses(Shape):
+    """The paper's own numbers of a measure `y`, against the axis that they vary over, as crosses."""
+
+    y: str
+    case: Case = field(default_factory=dict)
+    scale: float = 1.0
+    at: Callable[[Any], float] = float
+    colour: str | None = None
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        known = looks(found.labels)
+        for table in found.experiment.published:
+            if table.measure != self.y or table.axis is None or dict(table.case) != self.case:
+                continue
+            places = [self.at(value) for value in table.at]
+            for label, numbers in table.rows.items():
+                colour = self.colour or known[label].colour
+                axes.plot(places, np.array(numbers) / table.scale * self.scale, "x", color=colour, markersize=6)
+
+
+@dataclass(frozen=True)
+class Bars(Shape):
+    """A measure of each discipline as a bar with its 95 % interval; crosses are the paper's numbers."""
+
+    y: str
+    case: Case = field(default_factory=dict)
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        known = looks(found.labels)
+        for place, label in enumerate(found.labels):
+            quantity = found(self.y, label, **self.case)
+            axes.bar(place, quantity.mean, yerr=quantity.half or None, color=known[label].colour, width=0.7, capsize=3)
+            _cross(axes, found, self.y, label, self.case, place)
+        axes.set_xticks(range(len(found.labels)), [style.fold(label, 12) for label in found.labels])
+        axes.grid(axis="x", visible=False)
+
+
+@dataclass(frozen=True)
+class GroupedBars(Shape):
+    """Several measures side by side, a bar for each discipline; `groups` are the measures and what they are called."""
+
+    groups: Mapping[str, str]
+    leave_out: tuple[str, ...] = ()
+    intervals: bool = True
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        known = looks(found.labels)
+        labels = [label for label in found.labels if label not in self.leave_out]
+        width = 0.8 / len(labels)
+        for number, label in enumerate(labels):
+            places = [group + (number - (len(labels) - 1) / 2) * width for group in range(len(self.groups))]
+            quantities = [found(measure, label) for measure in self.groups]
+            half = [quantity.half for quantity in quantities] if self.intervals else None
+            mean, colour = [quantity.mean for quantity in quantities], known[label].colour
+            axes.bar(places, mean, width * 0.9, yerr=half, color=colour, capsize=3, label=label)
+            for place, measure in zip(places, self.groups, strict=True):
+                _cross(axes, found, measure, label, {}, place)
+        axes.set_xticks(range(len(self.groups)), list(self.groups.values()))
+
+
+@dataclass(frozen=True)
+class Series(Shape):
+    """A metric of `intervals` over time, of the first seed: under one discipline, or a line for each."""
+
+    metric: str
+    label: str | None = None
+    group: str | None = None
+    scale: float = 1.0
+    look: Look = field(default_factory=dict)
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        for label, known in looks(found.labels).items():
+            if self.label in (None, label):
+                time, value = found.runs(label)[0].series(self.metric, self.group)
+                look: dict[str, Any] = {"linewidth": 1.1, "color": known.colour, **self.look}
+                if self.label is None:
+                    look |= {"linestyle": known.dashes, "label": label}
+                axes.plot(time, value * self.scale, **look)
+
+
+@dataclass(frozen=True)
+class AverageQueue(Shape):
+    """The exponentially weighted average of flows' packets in the queue over time, of the first seed.
+
+    The scenario must record all events.
+    """
+
+    label: str
+    group: str | None = None
+    kind: str | None = None
+    case: Case = field(default_factory=dict)
+    look: Look = field(default_factory=dict)
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        run = found.runs(self.label, **self.case)[0]
+        time, average = queues.queue(run, self.group, self.kind).average()
+        if len(time):
+            shown = np.searchsorted(time, np.linspace(0, time[-1], POINTS))
+            axes.plot(time[shown], average[shown], **{"linewidth": 1.1, **self.look})
+
+
+@dataclass(frozen=True)
+class Rule(Shape):
+    """A line across the panel for reference, at a number or at what was measured; `upright` stands at a value of x."""
+
+    at: float | Term
+    look: Look = field(default_factory=dict)
+    upright: bool = False
+
+    def _draw(self, axes: Axes, found: Found) -> None:
+        at = self.at.value(found, {}).mean if isinstance(self.at, Term) else self.at
+        look = {"color": style.FAIR, "linestyle": ":", "linewidth": 1.0, **self.look}
+        (axes.axvline if self.upright else axes.axhline)(at, **look)
+
+
+@dataclass(frozen=True)
+class Path(Shape):
+    """A given line or mark, such as what would be ideal."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    look: Look = field(default_factory=dict)
+
+    def _draw(self, axes: Axes, _: Found) -> None:
+        axes.plot(self.x, self.y, **{"color": style.FAIR, "linestyle": ":", "linewidth": 1.2, **self.look})
+
+
+def _marked(found: Found, shades: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each discipline with the look of its line."""
+    known = looks(found.labels)
+    for number, (label, marker) in enumerate(zip(found.labels, itertools.cycle(MARKERS), strict=False)):
+        look = {"color": known[label].colour, "linestyle": known[label].dashes}
+        if shades:
+            look = {"color": shades[number]}
+        yield label, {**look, "marker": marker, "label": label}
+
+
+def _cross(axes: Axes, found: Found, measure: str, label: str, case: Case, place: float) -> None:
+    """The paper's one number of a measure, if it has one."""
+    for table in found.experiment.published:
+        if table.measure == measure and table.axis is None and dict(table.case) == case and label in table.rows:
+            axes.plot(place, table.rows[label][0] / table.scale, "x", color="black", markersize=6)

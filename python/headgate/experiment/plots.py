@@ -1,0 +1,113 @@
+"""Figures of experiments as values: panels with what is drawn in each (`layers`), and one way to draw them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from headgate.plot.panels import apart, columns, figure_of, grid, heading, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from headgate.experiment.found import Found
+    from headgate.experiment.layers import Layer
+
+#: The legend stands below the panels, which have no room for it, or in the last of them.
+OUTSIDE: Literal["outside"] = "outside"
+LAST = -1
+#: Height of a panel in inches: on common scales, on scales of its own, and alone.
+HEIGHTS = {"shared": 2.6, "apart": 3.6, "one": 4.2}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One axis of a panel: its label, its ends, where its ticks are and what they say, and the base of a log scale."""
+
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+    ticks: Mapping[float, str] | Sequence[float] = ()
+    log: int | None = None
+
+    def apply(self, axes: Axes, which: Literal["x", "y"], *, labelled: bool) -> None:
+        """Gives an axis of a panel this scale."""
+        if self.log is not None:
+            getattr(axes, f"set_{which}scale")("log", base=self.log)
+        if isinstance(self.ticks, Mapping):
+            getattr(axes, f"set_{which}ticks")(list(self.ticks), list(self.ticks.values()))
+        elif self.ticks:
+            getattr(axes, f"set_{which}ticks")(list(self.ticks))
+        if (self.low, self.high) != (None, None):
+            getattr(axes, f"set_{which}lim")(self.low, self.high)
+        if labelled:
+            getattr(axes, f"set_{which}label")(self.label)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What is drawn on one pair of axes, and their scales."""
+
+    layers: tuple[Layer, ...]
+    x: Scale = Scale()
+    y: Scale = Scale()
+    title: str = ""
+
+
+#: The panels of a figure, or the panel of each discipline, by its label.
+Panels: TypeAlias = Panel | Sequence[Panel] | Callable[[str], Panel]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure: its panels, the note below them, and the number of the panel that has the legend.
+
+    Panels are on common scales (`shared`), which the outer ones label, or on scales of their own (`apart`); with
+    `heights` they are stacked above each other over one horizontal scale. Heights are inches a panel.
+    """
+
+    panels: Panels
+    note: str | Callable[[Found], str] = ""
+    layout: Literal["shared", "apart"] = "shared"
+    height: float | None = None
+    heights: tuple[float, ...] = ()
+    legend: int | Literal["outside"] | None = None
+    legend_place: Literal["best", "lower right", "upper left", "upper right"] = "best"
+    legend_columns: int = 1
+
+    def __call__(self, found: Found) -> Figure:
+        """Draws what was found."""
+        panels = self._panels(found)
+        drawn = self._axes(len(panels))
+        across = columns(len(drawn)) if not self.heights else 1
+        for place, (panel, axes) in enumerate(zip(panels, drawn, strict=True)):
+            if panel.title:
+                axes.set_title(panel.title)
+            for layer in panel.layers:
+                layer(axes, found)
+            common = self.layout == "shared"
+            panel.x.apply(axes, "x", labelled=not common or place >= len(drawn) - across)
+            panel.y.apply(axes, "y", labelled=not common or place % across == 0)
+        figure = figure_of(drawn[0])
+        if self.legend == OUTSIDE:
+            figure.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower right", ncols=4)
+        elif isinstance(self.legend, int):
+            drawn[self.legend].legend(loc=self.legend_place, ncols=self.legend_columns)
+        heading(figure, found.experiment.title, self.note(found) if callable(self.note) else self.note)
+        return figure
+
+    def _panels(self, found: Found) -> Sequence[Panel]:
+        if isinstance(self.panels, Panel):
+            return [self.panels]
+        return [self.panels(label) for label in found.labels] if callable(self.panels) else self.panels
+
+    def _axes(self, count: int) -> list[Axes]:
+        if self.heights:
+            figure = new_figure(sum(self.heights) + 1.0)
+            return list(figure.subplots(count, sharex=True, height_ratios=list(self.heights)))
+        if isinstance(self.panels, Panel):
+            return [new_figure(self.height or HEIGHTS["one"]).add_subplot()]
+        height = self.height or HEIGHTS[self.layout]
+        return grid(count, height) if self.layout == "shared" else apart(count, height)
