@@ -1,40 +1,27 @@
 """A small experiment that runs in a blink, shaped like those of the papers."""
 
 import pytest
-from matplotlib.figure import Figure
 
-from headgate.analysis.judge import above, below
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, grid
-from headgate.papers import axes
+from headgate.build.network import Dumbbell
+from headgate.build.parts import tcp, udp
+from headgate.experiment.claims import above, below, m
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, grid
+from headgate.experiment.layers import Crosses, Lines
+from headgate.experiment.plots import Panel, Plot
 from headgate.papers.measures import share_of_fair
 
-SCENARIO = """
-name = "tiny"
-duration = "4s"
-warmup = "1s"
-qdiscs = ["droptail"]
 
-[link]
-rate = "2Mbit/s"
-delay = "$delay"
-limit = "${buffer}p"
-
-[[tcp]]
-flows = 3
-packet = "500B"
-
-[[udp]]
-name = "cbr"
-rate = "2Mbit/s"
-packet = "500B"
-"""
-
-
-def _plot(found) -> Figure:
-    drawn = axes.one()
-    axes.curves(drawn, found, "tcp", "buffer")
-    axes.published(drawn, found, "tcp")
-    return axes.finish(drawn.figure, "Tiny", "a note", drawn)  # type: ignore[arg-type]
+def _scenario(v: Values) -> Dumbbell:
+    return Dumbbell(
+        name="tiny",
+        duration="4s",
+        warmup="1s",
+        rate="2Mbit/s",
+        delay=v.delay,
+        limit=f"{v.buffer}p",
+        flows=[tcp(3, packet="500B"), udp("2Mbit/s", name="cbr", packet="500B")],
+        qdiscs=v.qdiscs,
+    )
 
 
 @pytest.fixture
@@ -43,7 +30,7 @@ def tiny() -> Experiment:
         title="TCP's share",
         place="figure 1",
         about="Three flows and one.",
-        scenario=SCENARIO,
+        scenario=_scenario,
         qdiscs={"DropTail": "droptail", "FABA": "faba"},
         cases=grid(buffer=(20, 50)),
         seeds=2,
@@ -53,10 +40,10 @@ def tiny() -> Experiment:
         ),
         choices=(Choice("delay", "5ms", "the figure is lost", ("2ms", "5ms")),),
         claims=(
-            Claim("FABA protects TCP", "section 1", lambda found: above(found("tcp", "FABA", buffer=50), 0.5)),
-            Claim("TCP starves", "section 2", lambda found: below(found("tcp", "FABA", buffer=50), 0.1), "it does not"),
+            Claim("FABA protects TCP", "section 1", above(m("tcp", "FABA", buffer=50), 0.5)),
+            Claim("TCP starves", "section 2", below(m("tcp", "FABA", buffer=50), 0.1), "it does not"),
         ),
-        plot=_plot,
+        plot=Plot(Panel((Lines("tcp", "buffer"), Crosses("tcp"))), note="a note", legend=0),
         headline=Headline("tcp", "TCP with room for 50", {"buffer": 50}),
         quick=Quick(seeds=1, cases=({"buffer": 20},)),
     )

@@ -1,9 +1,10 @@
-"""Every experiment is whole: its templates fill in, its scenarios are valid, its published numbers have a place."""
+"""Every experiment is whole: its scenarios are valid, its choices decide them, its published numbers have a place."""
 
 from string import Template
 
 import pytest
 
+from headgate.experiment import findings
 from headgate.experiment.declare import Experiment
 from headgate.papers import catalogue
 
@@ -20,8 +21,8 @@ def test_a_paper_says_what_it_is(paper: str):
 @pytest.mark.parametrize("name", ALL)
 def test_every_case_is_a_valid_scenario(name: str):
     experiment = catalogue.experiment(name)
-    assert bool(experiment.scenario) != (experiment.compute is not None)
-    if experiment.scenario:
+    assert (experiment.scenario is None) != (experiment.compute is None)
+    if experiment.scenario is not None:
         for quick in (False, True):
             for case in experiment.cases_of(quick):
                 scenario = experiment.scenario_of(case, experiment.qdiscs.values(), quick=quick)
@@ -29,16 +30,26 @@ def test_every_case_is_a_valid_scenario(name: str):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_can_be_varied_stands_in_a_template(name: str):
+def test_what_can_be_varied_decides_the_scenario(name: str):
     experiment = catalogue.experiment(name)
-    written = "\n".join([experiment.scenario, *experiment.qdiscs.values()])
-    names = Template(written).get_identifiers()
+    named = set(Template("\n".join(experiment.qdiscs.values())).get_identifiers())
+    if experiment.scenario is not None:
+        values = experiment.values_of(experiment.cases[0], experiment.qdiscs.values())
+        experiment.scenario(values)
+        named |= values.taken
     for choice in experiment.choices:
         assert choice.reason
         if choice.values:
-            assert choice.name in names
+            assert choice.name in named
     for case in experiment.cases:
-        assert experiment.compute is not None or set(case) <= set(names)
+        assert experiment.compute is not None or set(case) <= named
+
+
+@pytest.mark.parametrize("paper", catalogue.PAPERS)
+def test_every_finding_of_a_paper_is_of_a_claim(paper: str):
+    told = findings.read(f"headgate.papers.{paper.replace('-', '_')}")
+    used = {claim.finding for name in catalogue.names(paper) for claim in catalogue.experiment(name).claims}
+    assert set(told.values()) == used - {""}
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -1,7 +1,7 @@
 """What an experiment of a paper is: a scenario, what varies, what was published, what was chosen, what is claimed.
 
-An experiment is one file in the folder of its paper that binds `EXPERIMENT`. Texts of scenarios and disciplines are
-templates: `$name` stands for the value of that name in the case, or for a choice.
+An experiment is one file in the folder of its paper that binds `EXPERIMENT`. Its scenario is a function of `Values`:
+what was chosen, what the case has, and the disciplines. In the text of a discipline `$name` stands for such a value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from headgate.analysis.judge import Judgement
+from headgate.errors import UsageError, meant
+from headgate.experiment.claims import Condition
 from headgate.papers.measures import Measure
 from headgate.scenario import Scenario
 
@@ -36,8 +37,8 @@ def grid(**axes: Iterable[Any]) -> tuple[Case, ...]:
 class Choice:
     """A parameter that the paper does not state: our value, and why.
 
-    `name` is `$name` in the templates if `values` has others to try: then the experiment's sensitivity to it can be
-    shown (`headgate paper sensitivity`).
+    The scenario or a discipline takes it by its `name` if `values` has others to try: then the experiment's sensitivity
+    to it can be shown (`headgate paper sensitivity`).
     """
 
     name: str
@@ -66,14 +67,14 @@ class Published:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper as a predicate over what was found.
+    """A sentence of the paper, and the condition that decides it.
 
-    `finding` says, where our runs differ from it, what the cause is.
+    `finding` says, where our runs differ from it, what the cause is (`findings`).
     """
 
     text: str
     place: str
-    judge: Callable[[Found], Judgement]
+    judge: Condition
     finding: str = ""
 
 
@@ -110,6 +111,26 @@ class Work:
     trace: Path | None
 
 
+class Values:
+    """What a scenario is made of, as attributes: each choice, each value of the case, and the disciplines, `qdiscs`."""
+
+    def __init__(self, named: Mapping[str, Any], qdiscs: Sequence[str]) -> None:
+        self._named = named
+        self._read: set[str] = set()
+        self.qdiscs = qdiscs
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """The names that were asked for."""
+        return frozenset(self._read)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._named:
+            raise AttributeError(f"neither a choice nor the case has {name!r}{meant(name, self._named)}")
+        self._read.add(name)
+        return self._named[name]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """One figure or table of a paper.
@@ -125,7 +146,7 @@ class Experiment:
     qdiscs: Mapping[str, str]
     claims: tuple[Claim, ...]
     plot: Callable[[Found], Figure]
-    scenario: str = ""
+    scenario: Callable[[Values], Scenario] | None = None
     compute: Callable[[Work], Mapping[str, float]] | None = None
     cases: tuple[Case, ...] = ({},)
     seeds: int = 5
@@ -144,6 +165,11 @@ class Experiment:
         """The disciplines by label, with `further` ones, which go by their own text."""
         return {**self.qdiscs, **({spec: spec for spec in further} if self.modern else {})}
 
+    def values_of(self, case: Case, specs: Iterable[str], choices: Mapping[str, Any] | None = None) -> Values:
+        """What the scenario of a case with these disciplines is made of; `choices` replaces values of ours."""
+        named = {**{choice.name: choice.value for choice in self.choices}, **(choices or {}), **case}
+        return Values(named, [Template(spec).substitute(named) for spec in specs])
+
     def scenario_of(
         self,
         case: Case,
@@ -152,17 +178,11 @@ class Experiment:
         quick: bool = False,
         seeds: int | None = None,
         choices: Mapping[str, Any] | None = None,
-        files: Callable[[str], bytes] | None = None,
     ) -> Scenario:
-        """The scenario of a case with these disciplines; `choices` replaces values of ours."""
-        values = {**{choice.name: choice.value for choice in self.choices}, **(choices or {}), **case}
-        texts = {name: str(value) for name, value in values.items()}
+        """The scenario of a case with these disciplines, of a whole or of a shortened run."""
+        if self.scenario is None:
+            raise UsageError(f"{self.title} is a computation: it has no scenario")
         number = seeds if seeds is not None else self.quick.seeds if quick else self.seeds
-        return Scenario.parse(
-            Template(self.scenario).substitute(texts),
-            file=f"scenario of {self.title!r}",
-            set=self.quick.set if quick else (),
-            qdiscs=[Template(spec).substitute(texts) for spec in specs],
-            seeds=number,
-            files=files,
+        return self.scenario(self.values_of(case, specs, choices)).changed(
+            set=self.quick.set if quick else (), seeds=number
         )

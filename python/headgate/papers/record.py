@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from headgate import _core, style
 from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
+from headgate.experiment import findings
 from headgate.experiment.declare import Experiment
 from headgate.experiment.found import Found, NotRunError
 from headgate.experiment.running import How, Ran, run
@@ -72,7 +73,12 @@ def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[s
         "cpu_s": round(ran.cpu_s, 3),
         "wall_s": round(ran.wall_s, 3),
         "claims": [
-            {"text": claim.text, "place": claim.place, "finding": claim.finding, **judged(claim.judge, found)}
+            {
+                "text": claim.text,
+                "place": claim.place,
+                "finding": findings.filled(claim.finding, found),
+                **judged(claim.judge, found),
+            }
             for claim in experiment.claims
         ],
         "published": compared(experiment, found),

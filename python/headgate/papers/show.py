@@ -54,7 +54,8 @@ def explained(name: str, experiment: Experiment) -> Group:
         chosen = ((f"{each.name} = {each.value}", each.reason) for each in experiment.choices)
         parts.append(_two("what the paper leaves open", "why so here", chosen))
     if experiment.scenario:
-        parts += [Text("scenario", style="bold"), Text(experiment.scenario.strip())]
+        first = experiment.scenario_of(experiment.cases[0], experiment.qdiscs.values())
+        parts += [Text("scenario of the first case", style="bold"), Text(first.to_toml().strip())]
     return Group(*parts)
 
 

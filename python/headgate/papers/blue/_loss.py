@@ -1,22 +1,15 @@
 """What figures 5 and 11 share: loss by the size of the buffer, with connections that come and go."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
 import numpy as np
 
-from headgate.experiment.declare import Case, Choice
-from headgate.papers import axes
-from headgate.papers.blue._network import CHOICES, DELAYS, LEAVES, connections, network
+from headgate.build.network import Network
+from headgate.experiment.declare import Case, Choice, Experiment, Values
+from headgate.experiment.layers import Lines
+from headgate.experiment.plots import Panel, Scale
+from headgate.papers.blue._network import CHOICES, DELAYS, connection, connections, network
 from headgate.papers.measures import link, loss_rate, over_intervals
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from matplotlib.axes import Axes
-
-    from headgate.experiment.found import Found
 
 REDS = ("R1", "R2", "R3", "R4")
 BLUES = ("B1", "B2", "B3", "B4")
@@ -33,25 +26,6 @@ MEASURES = {
 #: A quarter of the time, for a shortened run.
 SHORT = ("duration=40s", "warmup=20s")
 
-SCENARIO = """
-name = "blue-loss"
-about = "$connections connections with Pareto on and off times over 45 Mbit/s, all with ECN."
-duration = "200s"
-warmup = "100s"
-qdiscs = ["blue"]
-
-[record]
-interval = "1s"
-""" + network(
-    "${buffer}KB",
-    LEAVES,
-    """flows = $each_pair
-start = "0s..1s"
-ecn_timeout = $ecn_timeout
-traffic = "pareto:preset=blue,shape=$shape"
-""",
-)
-
 #: What the paper leaves open.
 OPEN = (
     *CHOICES,
@@ -61,21 +35,32 @@ OPEN = (
 )
 
 
+def scenario(v: Values) -> Network:
+    """Connections that send and pause, on and off for Pareto times."""
+    flow = connection(v).replace(flows=v.each_pair, start="0s..1s", ecn_timeout=v.ecn_timeout)
+    return network(
+        v,
+        flow.replace(traffic=f"pareto:preset=blue,shape={v.shape}"),
+        f"{v.buffer}KB",
+        name="blue-loss",
+        about=f"{v.connections} connections with Pareto on and off times over 45 Mbit/s, all with ECN.",
+        duration="200s",
+        warmup="100s",
+        record={"interval": "1s"},
+    )
+
+
 def cases(timeouts: bool, *only: tuple[int, int]) -> tuple[Case, ...]:
     """All cases without or with ECN timeouts, or those of some numbers of connections and sizes of buffer."""
     wanted = only or tuple((number, buffer) for number, sizes in BUFFERS.items() for buffer in sizes)
-    return tuple(connections(n, buffer=buffer, ecn_timeout=str(timeouts).lower()) for n, buffer in wanted)
+    return tuple(connections(n, buffer=buffer, ecn_timeout=timeouts) for n, buffer in wanted)
 
 
-def ran(found: Found, number: int | None = None, **more: Any) -> Iterator[dict[str, Any]]:
-    """The cases that were run, as what to ask `found` for."""
-    for case in found.cases:
-        if number in (None, case["connections"]) and more.items() <= case.items():
-            yield {name: case[name] for name in ("connections", "buffer", "ecn_timeout")}
-
-
-def draw(panel: Axes, found: Found, measure: str, **case: Any) -> None:
+def panel(measure: str, title: str, x: str = "Buffer (ms at 45 Mbit/s)", y: str = "", **case: object) -> Panel:
     """A measure in per cent against the buffer in milliseconds."""
-    x = {buffer: buffer * 8 / 45 for buffer in found.axis("buffer")}
-    axes.curves(panel, found, measure, "buffer", x=x, scale=100, **case)
-    panel.set_xlabel("Buffer (ms at 45 Mbit/s)")
+    return Panel(
+        (Lines(measure, "buffer", case, scale=100, at=lambda kilobytes: kilobytes * 8 / 45),), Scale(x), Scale(y), title
+    )
+
+
+experiment = partial(Experiment, scenario=scenario, qdiscs=QDISCS, measures=MEASURES, choices=OPEN)

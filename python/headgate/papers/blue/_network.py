@@ -1,59 +1,56 @@
 """The simulated network of the paper (figure 4), and what it leaves open of it."""
 
-from __future__ import annotations
+from collections.abc import Iterable
+from typing import Unpack
 
-from headgate.experiment.declare import Case, Choice
+from headgate.build.keys import AccessKeys, TopKeys
+from headgate.build.network import Network
+from headgate.build.parts import Flows, Tcp, link, tcp
+from headgate.experiment import findings
+from headgate.experiment.declare import Case, Choice, Values
+
+#: Why our runs differ from the paper.
+WHY = findings.read(__package__)
 
 #: Nodes on each side of the bottleneck.
 SIDE = 5
 #: Pairs of a node on the left and one on the right: every pair has as many connections as any other.
 PAIRS = SIDE * SIDE
-
-_LINK = """
-[[link]]
-from = "{0}"
-to = "{1}"
-rate = "100Mbit/s"
-delay = "{2}"
-limit = "1000p"
-qdisc = "droptail"
-"""
-
-_TCP = """
-[[tcp]]
-name = "{0}-{1}"
-profile = "ns2"
-from = "{0}"
-to = "{1}"
-access = {{ rate = "1Gbit/s", delay = "0s" }}
-cc = "$cc"
-ecn = true
-packet = "1000B"
-window = $window
-overhead = "200us"
-"""
-
 #: Delays of the leaves on either side, where the paper does not say that all are alike.
 LEAVES = ("1ms", "5ms", "10ms", "15ms", "20ms")
 #: Delays of the leaves in the experiments of section IV.
 EVEN = ("10ms",) * SIDE
+#: What connects a flow to its node.
+ACCESS: AccessKeys = {"rate": "1Gbit/s", "delay": "0s"}
 
 
-def network(buffer: str, leaves: tuple[str, ...], tcp: str) -> str:
-    """Links and TCP flows; `tcp` is what all groups have beside their ways.
-
-    The templates hold `$cc` and `$window`; `buffer` and `tcp` may hold more.
-    """
-    left, right = nodes()
-    core = f'\n[[link]]\nname = "A-B"\nfrom = "A"\nto = "B"\nrate = "45Mbit/s"\ndelay = "10ms"\nlimit = "{buffer}"\n'
-    ways = [_LINK.format(node, "A", delay) for node, delay in zip(left, leaves, strict=True)]
-    ways += [_LINK.format("B", node, delay) for node, delay in zip(right, leaves, strict=True)]
-    return core + "".join(ways) + "".join(_TCP.format(a, b) + tcp for a in left for b in right)
+def connection(v: Values) -> Tcp:
+    """What the TCP flows of every pair of nodes have in common."""
+    common = tcp(profile="ns2", access=ACCESS, cc=v.cc, ecn=True, packet="1000B", window=v.window)
+    return common.replace(overhead="200us")
 
 
-def nodes() -> tuple[list[str], list[str]]:
-    """The nodes on the left and on the right."""
-    return [f"n{number}" for number in range(SIDE)], [f"n{number}" for number in range(SIDE, 2 * SIDE)]
+def network(
+    v: Values,
+    flow: Tcp,
+    buffer: str,
+    leaves: tuple[str, ...] = LEAVES,
+    others: Iterable[Flows] = (),
+    **top: Unpack[TopKeys],
+) -> Network:
+    """Five nodes on either side of 45 Mbit/s, such TCP flows from each on the left to each on the right, and others."""
+    left, right = ([f"n{number}" for number in range(first, first + SIDE)] for first in (0, SIDE))
+    leaf = link(rate="100Mbit/s", limit="1000p", qdisc="droptail")
+    return Network(
+        links=[
+            link("A", "B", name="A-B", rate="45Mbit/s", delay="10ms", limit=buffer),
+            *(leaf.replace(from_=node, to="A", delay=delay) for node, delay in zip(left, leaves, strict=True)),
+            *(leaf.replace(from_="B", to=node, delay=delay) for node, delay in zip(right, leaves, strict=True)),
+        ],
+        flows=[*others, *(flow.replace(name=f"{a}-{b}", from_=a, to=b) for a in left for b in right)],
+        qdiscs=v.qdiscs,
+        **top,
+    )
 
 
 def connections(number: int, **more: object) -> Case:

@@ -1,47 +1,34 @@
 """What figures 6 to 10 share: 200 more connections each 20 s, under R2 and B4."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headgate.experiment.declare import Choice, Quick
-from headgate.papers import axes
-from headgate.papers.blue._network import CHOICES, DELAYS, LEAVES, PAIRS, network
-from headgate.papers.measures import over_intervals
+from headgate.analysis.runs import Array
+from headgate.build.network import Network
+from headgate.experiment.declare import Choice, Experiment, Quick, Values
+from headgate.experiment.layers import Series
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
+from headgate.papers.measures import Measure, over_intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from headgate.experiment.found import Found
-    from headgate.papers.measures import Measure
 
 #: Connections in each stretch of 20 s.
 LOADS = (200, 400, 600, 800, 1000)
 STEP_S = 20
+#: A probability that varies by less, as a standard deviation, is steady.
+STEADY = 0.05
+#: An underutilised link: a twentieth of the time.
+OFTEN = 0.05
 
 QDISCS = {"RED": "red:preset=R2", "BLUE": "blue:preset=B4"}
-CASES = ({"ecn_timeout": "false"},)
-TIMEOUTS = ({"ecn_timeout": "true"},)
-QUICK = Quick(seeds=1)
-
-SCENARIO = """
-name = "blue-steps"
-about = "200 more connections each 20 s on 45 Mbit/s, all with ECN."
-duration = "100s"
-qdiscs = ["blue"]
-
-[record]
-interval = "100ms"
-""" + network(
-    "$buffer",
-    LEAVES,
-    f"""start = {{ flows = {200 // PAIRS}, every = "{STEP_S}s", within = "1s" }}
-ecn_timeout = $ecn_timeout
-""",
-)
+TIMEOUTS = ({"ecn_timeout": True},)
 
 #: What the paper leaves open.
 OPEN = (
@@ -51,23 +38,37 @@ OPEN = (
         "buffer",
         "350KB",
         "the paper does not say; the middle of 258 to 458 KB, where windows of one packet fit into buffer and "
-        "path (342 "
-        "packets in 61 ms) with 600 connections and not with 800, as the text has it",
+        "path (342 packets in 61 ms) with 600 connections and not with 800, as the text has it",
         ("200KB", "500KB"),
     ),
     Choice("duration", "100s", "the text speaks of 60 s; the fifth step, to 1000 connections, is the last here"),
 )
 
 
-def _idle(utilisation: np.ndarray) -> float:
+def scenario(v: Values) -> Network:
+    """Connections without end, 200 more each 20 s."""
+    return network(
+        v,
+        connection(v).replace(
+            start={"flows": 200 // PAIRS, "every": f"{STEP_S}s", "within": "1s"}, ecn_timeout=v.ecn_timeout
+        ),
+        v.buffer,
+        name="blue-steps",
+        about="200 more connections each 20 s on 45 Mbit/s, all with ECN.",
+        duration="100s",
+        record={"interval": "100ms"},
+    )
+
+
+def _idle(utilisation: Array) -> float:
     """The part of intervals in which the link was not busy all the time."""
     return float((utilisation < 0.99).mean())
 
 
-def settled(metric: str, take: object, load: int) -> Measure:
+def settled(metric: str, take: Callable[[Array], float], load: int) -> Measure:
     """What `take` makes of a metric in the second half of the stretch with `load` connections."""
     end = (LOADS.index(load) + 1) * STEP_S
-    return over_intervals(metric, take, end - STEP_S / 2, end)  # type: ignore[arg-type]
+    return over_intervals(metric, take, end - STEP_S / 2, end)
 
 
 #: For each load: loss, the part of the time with an underutilised link, and how queue and probability vary.
@@ -84,24 +85,34 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def over_time(panel: Axes, found: Found, label: str, metric: str, scale: float = 1.0) -> None:
+def panel(label: str, metric: str, y: Scale, title: str = "", scale: float = 1.0) -> Panel:
     """A metric of the first seed over time, with marks where connections are added."""
-    axes.over_time(
-        panel, found, label, metric, scale=scale, color=axes.looks(found.labels)[label].colour, linewidth=0.7
-    )
+    return Panel((Series(metric, label, scale=scale, look={"linewidth": 0.7}), _loads), Scale("Time (s)"), y, title)
+
+
+def _loads(axes: "Axes", _: "Found") -> None:
     for number, load in enumerate(LOADS):
-        panel.axvline(number * STEP_S, color="#BBBBBB", linewidth=0.8, zorder=0)
-        panel.annotate(str(load), (number * STEP_S + 1, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize=8)
-    panel.set_xlabel("Time (s)")
+        axes.axvline(number * STEP_S, color="#BBBBBB", linewidth=0.8, zorder=0)
+        axes.annotate(str(load), (number * STEP_S + 1, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize=8)
 
 
-def queues(found: Found, title: str) -> Figure:
-    """The queue over time under both disciplines."""
-    drawn = axes.panels(["RED (R2)", "BLUE (B4)"], 3.4)
-    for panel, label in zip(drawn, QDISCS, strict=True):
-        over_time(panel, found, label, "queue_bytes", 1e-3)
-    drawn[0].set_ylabel("Queue (KB)")
-    return axes.finish(drawn[0].figure, title, NOTE)  # type: ignore[arg-type]
+def both(metric: str, y: Scale, scale: float = 1.0) -> Plot:
+    """A metric over time under both disciplines."""
+    names = {"RED": "RED (R2)", "BLUE": "BLUE (B4)"}
+    return Plot([panel(label, metric, y, names[label], scale) for label in QDISCS], NOTE, height=3.4)
 
 
 NOTE = "The first seed; means of 100 ms for queues, values each 100 ms else. At the top: connections."
+#: Axes of what figures 6 to 10 show.
+PROBABILITY = Scale("Marking probability", 0, 1.05)
+QUEUES = both("queue_bytes", Scale("Queue (KB)"), 1e-3)
+
+experiment = partial(
+    Experiment,
+    scenario=scenario,
+    qdiscs=QDISCS,
+    cases=({"ecn_timeout": False},),
+    measures=MEASURES,
+    choices=OPEN,
+    quick=Quick(seeds=1),
+)

@@ -1,39 +1,64 @@
 """What the experiments of section IV share: 400 TCP flows beside flows that do not slow down."""
 
-from __future__ import annotations
+from functools import partial
+from typing import TYPE_CHECKING
 
-from headgate.experiment.declare import Choice, Quick
-from headgate.papers.blue._network import CHOICES, EVEN, PAIRS, network
-from headgate.papers.measures import in_unit, jain, loss_bps, throughput
+from headgate.build.network import Network
+from headgate.build.parts import udp
+from headgate.experiment.declare import Choice, Experiment, Quick, Values
+from headgate.experiment.layers import Rule, looks
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.blue._network import ACCESS, CHOICES, EVEN, PAIRS, connection, network
+from headgate.papers.measures import Measure, in_unit, jain, loss_bps, part_between, throughput
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from headgate.experiment.found import Found
 
 #: TCP flows.
 FLOWS = 400
 #: What a TCP flow is due of 45 Mbit/s less the 0.16 that unresponsive flows are limited to.
 FAIR_BPS = (45e6 - 0.16e6) / FLOWS
 
-SCENARIO = """
-name = "blue-unresponsive"
-about = "400 TCP flows, and $unresponsive of $rate Mbit/s that do not slow down, on 45 Mbit/s."
-duration = "100s"
-warmup = "$warmup"
-qdiscs = ["sfb"]
 
-[[udp]]
-name = "unresponsive"
-profile = "ns2"
-from = "n0"
-to = "n5"
-flows = $unresponsive
-access = { rate = "1Gbit/s", delay = "0s" }
-rate = "${rate}Mbit/s"
-packet = "1000B"
-jitter = $jitter
-ecn = $cbr_ecn
-start = "0s..1s"
-""" + network("200KB", EVEN, f'flows = {FLOWS // PAIRS}\nstart = "0s..1s"\n')
+def scenario(v: Values) -> Network:
+    """TCP flows from each node to each, and all that do not slow down from one node to one."""
+    return network(
+        v,
+        connection(v).replace(flows=FLOWS // PAIRS, start="0s..1s"),
+        "200KB",
+        EVEN,
+        [
+            udp(
+                f"{v.rate}Mbit/s",
+                name="unresponsive",
+                profile="ns2",
+                from_="n0",
+                to="n5",
+                flows=v.unresponsive,
+                access=ACCESS,
+                packet="1000B",
+                jitter=v.jitter,
+                ecn=v.cbr_ecn,
+                start="0s..1s",
+            )
+        ],
+        name="blue-unresponsive",
+        about=f"400 TCP flows, and {v.unresponsive} of {v.rate} Mbit/s that do not slow down, on 45 Mbit/s.",
+        duration="100s",
+        warmup=v.warmup,
+    )
+
 
 #: Basic SFB: the hash functions stay.
 SFB = "sfb:preset=blue,rehash=0s,$steps"
+QDISCS = {
+    "SFB": SFB,
+    "RED": "red:preset=R2",
+    "SFRED": "sfred:preset=blue",
+    "SFQ+RED": "sfq_red:preset=blue,limit=414KB,wq=$sfq_wq",
+}
 
 #: What the paper leaves open.
 OPEN = (
@@ -66,9 +91,9 @@ OPEN = (
     ),
     Choice(
         "cbr_ecn",
-        "true",
+        True,
         "under RED a flow of 45 Mbit/s loses 10.32 in table III, as large a part as TCP: it is marked as TCP is",
-        ("false",),
+        (False,),
     ),
 )
 #: And of what SFB is compared with.
@@ -79,29 +104,7 @@ OPEN_REDS = (
     Choice("sfq_wq", 0.002, "the paper gives none for the REDs in SFQ; R2's", (0.02, 0.2)),
 )
 
-#: Why SFB limits less, and protects less, than the paper has it.
-LEAK = (
-    "Each time one of the unresponsive flow's bins is found empty, its probability leaves 1, and until the bin is "
-    "overfull again the flow's packets are marked and pass, as they are ECN-capable here, as RED's rows of table "
-    "III need. With cbr_ecn = false (seed 1) SFB lets 0.17 of 45 Mbit/s pass, 98.5 % of the TCP flows get more "
-    "than a tenth of their share and 86 % are within a half of it; but RED then drops 42.6 Mbit/s of the "
-    "unresponsive flow, where the paper has 10.32."
-)
-#: Why TCP loses under SFB.
-OVERFULL = (
-    "A bin's probability rises by overflow alone, and bins of 13 packets, for 17 flows each, overflow now and "
-    "then. How often follows from the steps, which the paper leaves open: from 0.15 Mbit/s of TCP's packets (d1 "
-    "0.05, d2 0.0005, no freeze time) to 5 (0.0005 both, as figure 14 is printed), seed 1."
-)
-
-MBIT = "Mbit/s"
-QDISCS = {
-    "SFB": SFB,
-    "RED": "red:preset=R2",
-    "SFRED": "sfred:preset=blue",
-    "SFQ+RED": "sfq_red:preset=blue,limit=414KB,wq=$sfq_wq",
-}
-MEASURES = {
+MEASURES: dict[str, Measure] = {
     "loss": in_unit(loss_bps(packet_bytes=1000), 1e-6),
     "loss_unresponsive": in_unit(loss_bps(kind="udp", packet_bytes=1000), 1e-6),
     "loss_tcp": in_unit(loss_bps(kind="tcp", packet_bytes=1000), 1e-6),
@@ -109,5 +112,28 @@ MEASURES = {
     "tcp_rate": in_unit(throughput(kind="tcp"), 1e-6),
     "jain": jain(kind="tcp", alike=True),
 }
+#: The parts of the TCP flows that get next to nothing, near the fair share, and far more.
+SHARES: dict[str, Measure] = {
+    "starved": part_between(0, 0.1 * FAIR_BPS, kind="tcp"),
+    "near_fair": part_between(0.5 * FAIR_BPS, 1.5 * FAIR_BPS, kind="tcp"),
+    "grabbing": part_between(2 * FAIR_BPS, 45e6, kind="tcp"),
+}
 
-QUICK = Quick(seeds=1, set=("duration=40s",))
+
+def each_flow(*labels: str) -> Plot:
+    """What each TCP flow of the first seed got, a panel for each discipline."""
+    fair = Rule(FAIR_BPS / 1e6, {"linestyle": "-", "linewidth": 0.8})
+    x, y = Scale("TCP flow"), Scale("Throughput (Mbit/s)")
+    return Plot(
+        [Panel((partial(_goodput, label), fair), x, y, label) for label in labels],
+        note="Each point a flow of the first seed. Line: the fair share.",
+        height=2.4,
+    )
+
+
+def _goodput(label: str, axes: "Axes", found: "Found") -> None:
+    goodput = found.runs(label)[0].flows("goodput_bps", kind="tcp") / 1e6
+    axes.plot(range(FLOWS), goodput, ".", markersize=3, color=looks(found.labels)[label].colour)
+
+
+experiment = partial(Experiment, scenario=scenario, choices=OPEN, quick=Quick(seeds=1, set=("duration=40s",)))

@@ -1,109 +1,56 @@
 """blue/fig13: throughput and loss on the testbed by the number of connections."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import above, below, every, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
-from headgate.papers import axes
+from headgate.build.network import Dumbbell
+from headgate.build.parts import tcp
+from headgate.experiment.claims import above, below, in_each_case, m, over, rises
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
+from headgate.experiment.layers import Lines
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.blue._network import WHY
 from headgate.papers.measures import gauge, link, loss_rate, throughput
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.analysis.judge import Judgement
-    from headgate.experiment.found import Found
 
 #: Sessions of netperf.
 CONNECTIONS = (50, 100, 200, 300, 400)
-
-SCENARIO = """
-name = "blue-testbed"
-about = "$connections sessions of netperf over 10 Mbit/s."
-duration = "60s"
-warmup = "10s"
-qdiscs = ["blue"]
-
-[record]
-interval = "1s"
-
-[link]
-rate = "10Mbit/s"
-delay = "$delay"
-limit = "50KB"
-
-[[tcp]]
-flows = $connections
-access = { rate = "100Mbit/s", delay = "0s" }
-cc = "reno"
-window = $window
-initial_window = 1
-delayed_ack = "200ms"
-min_rto = "1s"
-rto_granularity = "500ms"
-limited_transmit = false
-ecn = true
-ecn_timeout = false
-ecn_retransmits = true
-start = "0s..1s"
-"""
-
-QDISCS = {
-    "RED": "red:minth=10KB,maxth=40KB,maxp=1,wq=0.002,mark_above_maxth=on",
-    "BLUE": "blue:preset=testbed",
-}
+QDISCS = {"RED": "red:minth=10KB,maxth=40KB,maxp=1,wq=0.002,mark_above_maxth=on", "BLUE": "blue:preset=testbed"}
+FINDINGS = {"RED": WHY["fig13 swings"]}
+FULL = WHY["fig13 full"]
 
 
-def _high(label: str, found: Found) -> Judgement:
-    return every(above(found("utilisation", label, connections=load), 0.9) for load in found.axis("connections"))
-
-
-def _slightly_below(found: Found) -> Judgement:
-    return every(
-        below(found("throughput", "RED", connections=load), found("throughput", "BLUE", connections=load))
-        for load in found.axis("connections")
+def _scenario(v: Values) -> Dumbbell:
+    return Dumbbell(
+        name="blue-testbed",
+        about=f"{v.connections} sessions of netperf over 10 Mbit/s.",
+        duration="60s",
+        warmup="10s",
+        rate="10Mbit/s",
+        delay=v.delay,
+        limit="50KB",
+        flows=tcp(
+            v.connections,
+            access={"rate": "100Mbit/s", "delay": "0s"},
+            cc="reno",
+            window=v.window,
+            initial_window=1,
+            delayed_ack="200ms",
+            min_rto="1s",
+            rto_granularity="500ms",
+            limited_transmit=False,
+            ecn=True,
+            ecn_timeout=False,
+            ecn_retransmits=True,
+            start="0s..1s",
+        ),
+        qdiscs=v.qdiscs,
+        record={"interval": "1s"},
     )
 
-
-def _increases(found: Found) -> Judgement:
-    return rises(found.over("connections", "loss", "RED")[1])
-
-
-def _small(found: Found) -> Judgement:
-    return every(
-        below(found("loss", "BLUE", connections=load), found("loss", "RED", connections=load))
-        for load in found.axis("connections")
-    )
-
-
-def _certain(found: Found) -> Judgement:
-    return above(found("pm", "BLUE", connections=CONNECTIONS[-1]), 0.95)
-
-
-def _plot(found: Found) -> Figure:
-    drawn = axes.apart(["(a) Throughput", "(b) Packet loss"])
-    axes.curves(drawn[0], found, "throughput", "connections", scale=1e-6)
-    axes.curves(drawn[1], found, "loss", "connections", scale=100)
-    for panel, label in zip(drawn, ("Throughput (Mbit/s)", "Loss (%)"), strict=True):
-        panel.set_xlabel("Connections")
-        panel.set_ylabel(label)
-        panel.set_ylim(bottom=0)
-    return axes.finish(drawn[0].figure, EXPERIMENT.title, "Bands: the 95 % interval over seeds.", drawn[1])  # type: ignore[arg-type]
-
-
-SWINGS = "With 50 and with 200 sessions RED swings between marking all and none, and the link idles in between."
-FULL = (
-    "From 300 sessions on both mark every packet, and which of them loses more is no longer theirs to decide: windows "
-    "of one packet do not fit into 33 packets of buffer. Up to 200 it is as the paper says."
-)
 
 EXPERIMENT = Experiment(
     title="Throughput and loss on the testbed by the number of connections",
     place="figure 13",
     about="Sessions of netperf between FreeBSD 2.2.7 hosts over an Ethernet of 10 Mbit/s with 50 KB of buffer, "
     "here simulated.",
-    scenario=SCENARIO,
+    scenario=_scenario,
     qdiscs=QDISCS,
     cases=grid(connections=CONNECTIONS),
     measures={
@@ -137,19 +84,51 @@ EXPERIMENT = Experiment(
         Choice("interval", "50 s at once after 10 s", "the mean of five intervals of 10 s, as the paper has it"),
     ),
     claims=(
-        Claim(
-            "RED keeps a high throughput (90 %) at every load",
-            "section III-E",
-            lambda found: _high("RED", found),
-            SWINGS,
+        *(
+            Claim(
+                f"{label} keeps a high throughput (90 %) at every load",
+                "section III-E",
+                in_each_case(above(m("utilisation", label), 0.9)),
+                FINDINGS.get(label, ""),
+            )
+            for label in QDISCS
         ),
-        Claim("BLUE keeps a high throughput (90 %) at every load", "section III-E", lambda found: _high("BLUE", found)),
-        Claim("RED's throughput is below BLUE's, at every load", "section III-E, figure 13(a)", _slightly_below, FULL),
-        Claim("RED's loss increases with the number of connections", "section III-E, figure 13(b)", _increases, FULL),
-        Claim("BLUE loses less than RED at every load", "section III-E, figure 13(b)", _small, FULL),
-        Claim("At the highest load BLUE marks with a probability of about 1 (0.95)", "section III-E", _certain),
+        Claim(
+            "RED's throughput is below BLUE's, at every load",
+            "section III-E, figure 13(a)",
+            in_each_case(below(m("throughput", "RED"), m("throughput", "BLUE"))),
+            FULL,
+        ),
+        Claim(
+            "RED's loss increases with the number of connections",
+            "section III-E, figure 13(b)",
+            rises(over("connections", "loss", "RED")),
+            FULL,
+        ),
+        Claim(
+            "BLUE loses less than RED at every load",
+            "section III-E, figure 13(b)",
+            in_each_case(below(m("loss", "BLUE"), m("loss", "RED"))),
+            FULL,
+        ),
+        Claim(
+            "At the highest load BLUE marks with a probability of about 1 (0.95)",
+            "section III-E",
+            above(m("pm", "BLUE", connections=CONNECTIONS[-1]), 0.95),
+        ),
     ),
-    plot=_plot,
+    plot=Plot(
+        [
+            Panel((Lines(y, "connections", scale=scale),), Scale("Connections"), Scale(name, 0), title)
+            for y, scale, name, title in (
+                ("throughput", 1e-6, "Throughput (Mbit/s)", "(a) Throughput"),
+                ("loss", 100, "Loss (%)", "(b) Packet loss"),
+            )
+        ],
+        "Bands: the 95 % interval over seeds.",
+        "apart",
+        legend=1,
+    ),
     headline=Headline("loss", "loss with 400 sessions, %", {"connections": 400}, 100),
     quick=Quick(set=("duration=30s",)),
 )

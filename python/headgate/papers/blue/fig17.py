@@ -1,26 +1,17 @@
 """blue/fig17: the probability that SFB takes a responsive flow for an unresponsive one (equation 1)."""
 
-from __future__ import annotations
+from collections.abc import Mapping
 
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import at_most, below, every
-from headgate.experiment.declare import Choice, Claim, Experiment, grid
-from headgate.papers import axes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.figure import Figure
-
-    from headgate.analysis.judge import Judgement
-    from headgate.experiment.declare import Work
-    from headgate.experiment.found import Found
+from headgate.experiment.claims import at_most, below, every, in_each_case, m
+from headgate.experiment.declare import Choice, Claim, Experiment, Work, grid
+from headgate.experiment.layers import Lines
+from headgate.experiment.plots import Panel, Plot, Scale
 
 #: Bins of all levels together.
 BINS = 900
 #: Levels by the name of their curve; the disciplines are named for the colours alone.
 LEVELS = {f"{levels} level{'s' if levels > 1 else ''}": levels for levels in (1, 2, 3, 5, 10)}
+ONE, *SEVERAL = LEVELS
 FLOWS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
 
 
@@ -32,32 +23,6 @@ def misclassified(levels: int, bins: int, unresponsive: int) -> float:
 def _compute(work: Work) -> Mapping[str, float]:
     levels = LEVELS[work.label]
     return {"misclassified": misclassified(levels, BINS // levels, work.case["unresponsive"])}
-
-
-def _few(found: Found) -> Judgement:
-    return every(
-        at_most(found("misclassified", label, unresponsive=flows), 0.01)
-        for label in list(LEVELS)[1:]
-        for flows in FLOWS
-        if flows <= BINS // 20
-    )
-
-
-def _many(found: Found) -> Judgement:
-    return every(
-        below(found("misclassified", "1 level", unresponsive=flows), found("misclassified", label, unresponsive=flows))
-        for label in list(LEVELS)[1:]
-        for flows in FLOWS
-        if flows > BINS / 2
-    )
-
-
-def _plot(found: Found) -> Figure:
-    drawn = axes.one()
-    axes.curves(drawn, found, "misclassified", "unresponsive")
-    drawn.set_xlabel("Unresponsive flows")
-    drawn.set_ylabel("Probability of misclassification")
-    return axes.finish(drawn.figure, EXPERIMENT.title, "Equation (1), with 900 bins in all.", drawn)  # type: ignore[arg-type]
 
 
 EXPERIMENT = Experiment(
@@ -76,12 +41,31 @@ EXPERIMENT = Experiment(
             "With few unresponsive flows (a twentieth of the bins) several levels keep misclassification very "
             "low (1 %)",
             "section IV-C, figure 17",
-            _few,
+            every(
+                in_each_case(at_most(m("misclassified", label), 0.01), unresponsive=lambda flows: flows <= BINS // 20)
+                for label in SEVERAL
+            ),
         ),
         Claim(
-            "Past half the number of bins, one level gives the smallest probability", "section IV-C, figure 17", _many
+            "Past half the number of bins, one level gives the smallest probability",
+            "section IV-C, figure 17",
+            every(
+                in_each_case(
+                    below(m("misclassified", ONE), m("misclassified", label)),
+                    unresponsive=lambda flows: flows > BINS / 2,
+                )
+                for label in SEVERAL
+            ),
         ),
     ),
-    plot=_plot,
+    plot=Plot(
+        Panel(
+            (Lines("misclassified", "unresponsive"),),
+            Scale("Unresponsive flows"),
+            Scale("Probability of misclassification"),
+        ),
+        note="Equation (1), with 900 bins in all.",
+        legend=0,
+    ),
     modern=False,
 )

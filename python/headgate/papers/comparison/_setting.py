@@ -1,27 +1,22 @@
 """What the experiments of this paper share: section 3.1's network and flows, the disciplines, open parameters."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import Judgement
-from headgate.experiment.declare import Choice
-from headgate.experiment.found import Found
+from headgate.build.network import Dumbbell
+from headgate.build.parts import Flows, tcp, udp
+from headgate.experiment import findings
+from headgate.experiment.claims import Condition, above, below, every, m
+from headgate.experiment.declare import Choice, Values
+from headgate.experiment.plots import Scale
 from headgate.papers.measures import Measure, in_unit, throughput, throughput_share
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-#: What decides a claim.
-Judge = Callable[[Found], Judgement]
+#: Why our runs differ from the paper.
+WHY = findings.read(__package__)
 
 #: The rates of figure 4-1's axis, in Mbit/s; the link has 1.
 RATES = (0.1, 0.2, 0.4, 0.8, 1, 2, 4, 8)
 #: Those above the link's.
 BEYOND = (2, 4, 8)
-#: Where they stand on the axis, at equal distances as in the paper.
-PLACES = {rate: float(place) for place, rate in enumerate(RATES)}
+#: The axis of rates, at equal distances as in the paper.
+RATE = Scale("UDP rate (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(RATES)})
 
 RED = "red:minth=50p,maxth=100p,maxp=$maxp"
 CHOKE = "choke:minth=50p,maxth=100p,maxp=$maxp"
@@ -62,63 +57,76 @@ MAXP = Choice("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is w
 SHARED = (DURATION, DELAY, JITTER, OVERHEAD, CC)
 
 
-def scenario(
+def network(
+    v: Values,
     name: str,
     about: str,
     *,
+    tcp_flows: int = 10,
+    window: int = 50,
+    cbr: str | None = "",
+    cbr_flows: int = 1,
+    cbr_start: str = "0s..1s",
     rate: str = "1Mbit/s",
     limit: str = "150p",
-    tcp_flows: str = "10",
-    window: str = "50",
-    cbr: str = "${cbr}Mbit/s",
-    cbr_flows: str = "1",
-    cbr_start: str = "0s..1s",
     warmup: str = "20s",
     events: str = "off",
-) -> str:
-    """The template of section 3.1: ten TCP flows and one at a constant rate on 1 Mbit/s, unless said otherwise.
+) -> Dumbbell:
+    """Section 3.1: ten TCP flows and one at a constant rate on 1 Mbit/s, unless said otherwise.
 
-    With an empty `cbr` there are TCP flows alone.
+    The constant rate is the case's `cbr` in Mbit/s unless it is given; None leaves TCP flows alone.
     """
-    constant = f"""
-[[udp]]
-name = "cbr"
-profile = "ns2"
-flows = {cbr_flows}
-rate = "{cbr}"
-jitter = $jitter
-access = {{ delay = "5ms" }}
-start = "{cbr_start}"
-"""
-    return f"""
-name = "comparison-{name}"
-about = "{about}"
-duration = "$duration"
-warmup = "{warmup}"
-qdiscs = ["droptail"]
-
-[link]
-rate = "{rate}"
-delay = "$delay"
-limit = "{limit}"
-
-[[tcp]]
-profile = "ns2"
-flows = {tcp_flows}
-cc = "$cc"
-window = {window}
-access = {{ delay = "5ms" }}
-start = "0s..1s"
-overhead = "$overhead"
-{constant if cbr else ""}
-[record]
-events = "{events}"
-"""
+    flows: list[Flows] = [
+        tcp(
+            tcp_flows,
+            profile="ns2",
+            cc=v.cc,
+            window=window,
+            access={"delay": "5ms"},
+            start="0s..1s",
+            overhead=v.overhead,
+        )
+    ]
+    if cbr is not None:
+        constant = udp(cbr or f"{v.cbr}Mbit/s", name="cbr", profile="ns2", flows=cbr_flows, jitter=v.jitter)
+        flows.append(constant.replace(access={"delay": "5ms"}, start=cbr_start))
+    return Dumbbell(
+        name=f"comparison-{name}",
+        about=about,
+        duration=v.duration,
+        warmup=warmup,
+        rate=rate,
+        delay=v.delay,
+        limit=limit,
+        flows=flows,
+        qdiscs=v.qdiscs,
+        record={"events": events},
+    )
 
 
-def rate_axis(axes: Axes, quantity: str) -> None:
-    """The paper's axis of UDP rates, and what is drawn against it."""
-    axes.set_xticks(list(PLACES.values()), [str(rate) for rate in PLACES])
-    axes.set_xlabel("UDP rate (Mbit/s)")
-    axes.set_ylabel(quantity)
-    axes.set_ylim(bottom=0)
+def beyond(measure: str, label: str, least: float) -> Condition:
+    """Whether a measure is above `least` at every UDP rate above the link's."""
+    return every(above(m(measure, label, cbr=rate), least) for rate in BEYOND)
+
+
+def more_beyond(measure: str, label: str, *others: str, times: float = 1.0) -> Condition:
+    """Whether `label` has more of a measure than `times` that of each of `others`, at every rate above the link's."""
+    return every(
+        above(m(measure, label, cbr=rate), m(measure, other, cbr=rate), times=times)
+        for other in others
+        for rate in BEYOND
+    )
+
+
+def less_beyond(measure: str, label: str, *others: str, times: float = 1.0) -> Condition:
+    """Whether `label` has less of a measure than `times` that of each of `others`, at every rate above the link's."""
+    return every(
+        below(m(measure, label, cbr=rate), m(measure, other, cbr=rate), times=times)
+        for other in others
+        for rate in BEYOND
+    )
+
+
+def place_of(rate: float) -> float:
+    """Where a rate stands on the axis."""
+    return float(RATES.index(rate))

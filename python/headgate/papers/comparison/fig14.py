@@ -1,13 +1,12 @@
 """comparison/fig14: what A-CHOKe leaves a UDP flow, by the number of regions between the thresholds."""
 
 from headgate.papers.comparison._candidates import experiment
-from headgate.papers.comparison._setting import CHOKE
+from headgate.papers.comparison._setting import CHOKE, WHY
 
 EXPERIMENT = experiment(
     14,
     "A-CHOKe",
     "interval_num",
     {f"interval_num {number}": f"{CHOKE},adaptive={number}" for number in (1, 5, 10, 20)},
-    "The average stays between 49 and 53 packets, so nearly all draws are of the first region above minth = 50, which "
-    "has two candidates however many regions there are.",
+    WHY["fig14 first region"],
 )

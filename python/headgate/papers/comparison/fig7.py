@@ -1,30 +1,16 @@
 """comparison/fig7: the queue that BLUE keeps under 49 TCP flows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import above, near
 from headgate.experiment import queues
+from headgate.experiment.claims import above, m, near
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, MEASURES, OVERHEAD
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.experiment.found import Found
-
-
-def _plot(found: Found) -> Figure:
-    return queue_over_time(found, EXPERIMENT.title)
-
 
 EXPERIMENT = Experiment(
     title="The queue that BLUE keeps under 49 TCP flows",
     place="figure 7",
     about="49 TCP flows with windows of 300 KB share 1 Mbit/s and a buffer of 300 KB under BLUE.",
-    scenario=many("fig7", "49 TCP flows under BLUE.", "300p", udp=False),
+    scenario=lambda v: many(v, "fig7", "49 TCP flows under BLUE.", "300p", udp=False),
     qdiscs={"BLUE": BLUE},
     measures={"tcp": MEASURES["tcp"], "total": MEASURES["total"], "queue": queues.packets()},
     published=(
@@ -36,15 +22,11 @@ EXPERIMENT = Experiment(
         Claim(
             "The queue is kept at about 100 KB, a third of the buffer (its mean within 20 %)",
             "section 4.2, figure 7",
-            lambda found: near(found("queue", "BLUE"), 100, within=0.2),
+            near(m("queue", "BLUE"), 100, within=0.2),
         ),
-        Claim(
-            "TCP achieves 0.93 Mbit/s or more with it",
-            "section 4.2",
-            lambda found: above(found("tcp", "BLUE"), 0.925),
-        ),
+        Claim("TCP achieves 0.93 Mbit/s or more with it", "section 4.2", above(m("tcp", "BLUE"), 0.925)),
     ),
-    plot=_plot,
+    plot=queue_over_time(),
     headline=Headline("queue", "Packets in the queue under 49 TCP flows, of 300 that fit"),
     quick=Quick(seeds=1),
 )

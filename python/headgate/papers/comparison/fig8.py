@@ -1,20 +1,12 @@
 """comparison/fig8: what a UDP flow of forty times the link's rate does to BLUE."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import above, at_most, below
+from headgate.analysis.runs import Run
 from headgate.experiment import queues
+from headgate.experiment.claims import above, at_most, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
 from headgate.papers.comparison._many import many, queue_over_time
-from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.analysis.runs import Run
-    from headgate.experiment.found import Found
+from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD, WHY
+from headgate.papers.measures import link
 
 #: When the buffer overflows, in seconds, and by when the queue is empty again (section 4.2).
 JOINS, EMPTY = 40.0, 48.0
@@ -26,23 +18,19 @@ def _probability(run: Run) -> float:
     return float(value[(time_s > JOINS) & (time_s <= EMPTY)].max(initial=0.0))
 
 
-def _plot(found: Found) -> Figure:
-    return queue_over_time(found, EXPERIMENT.title, ("cbr",))
-
-
 EXPERIMENT = Experiment(
     title="What a UDP flow of forty times the link's rate does to BLUE",
     place="figure 8",
     about="At 40 s a UDP flow of 40 Mbit/s joins 49 TCP flows on 1 Mbit/s and a buffer of 300 KB under BLUE.",
-    scenario=many(
-        "fig8", "A UDP flow of 40 Mbit/s joins under BLUE.", "300p", udp=True, cbr_start="$joins", warmup="40s"
+    scenario=lambda v: many(
+        v, "fig8", "A UDP flow of 40 Mbit/s joins under BLUE.", "300p", udp=True, cbr_start=v.joins, warmup="40s"
     ),
     qdiscs={"BLUE": BLUE},
     seeds=10,
     measures={
         **MEASURES,
         "probability": _probability,
-        "overflows": lambda run: run.link("dropped_overflow"),
+        "overflows": link("dropped_overflow"),
         "emptied": queues.emptied_after(JOINS),
     },
     published=(
@@ -64,31 +52,24 @@ EXPERIMENT = Experiment(
         Claim(
             "The 49 TCP flows take 0.01 Mbit/s (or less than twice that) once the UDP flow has joined",
             "section 4.2",
-            lambda found: below(found("tcp", "BLUE"), 0.02),
+            below(m("tcp", "BLUE"), 0.02),
         ),
-        Claim(
-            "The UDP flow takes 0.93 Mbit/s or more", "section 4.2", lambda found: above(found("cbr", "BLUE"), 0.925)
-        ),
-        Claim(
-            "The buffer overflows",
-            "section 4.2, figure 8",
-            lambda found: above(found("overflows", "BLUE"), 0),
-        ),
+        Claim("The UDP flow takes 0.93 Mbit/s or more", "section 4.2", above(m("cbr", "BLUE"), 0.925)),
+        Claim("The buffer overflows", "section 4.2, figure 8", above(m("overflows", "BLUE"), 0)),
         Claim(
             "BLUE's probability reaches 1 (0.99 or more)",
             "section 4.2",
-            lambda found: above(found("probability", "BLUE"), 0.99),
-            "It need not: overflows end where less than 1 of the 40 Mbit/s pass, at 0.975, so with steps of 0.02 the "
-            "probability rests between 0.975 and 0.995.",
+            above(m("probability", "BLUE"), 0.99),
+            WHY["fig8 rests"],
         ),
         Claim(
             "The queue then drains to nothing within 8 s",
             "section 4.2, figure 8",
-            lambda found: at_most(found("emptied", "BLUE"), EMPTY - JOINS),
-            "300 packets drain in 2.4 s if the probability is 1, but in 12 s if it rests at 0.98: seeds differ.",
+            at_most(m("emptied", "BLUE"), EMPTY - JOINS),
+            WHY["fig8 drains"],
         ),
     ),
-    plot=_plot,
+    plot=queue_over_time("cbr"),
     quick=Quick(seeds=1, set=("duration=60s",)),
     modern=False,
 )

@@ -1,20 +1,11 @@
 """comparison/table1: what FRED gives TCP and a UDP flow, by the link's rate."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import above, at_most, every
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, grid
-from headgate.papers import axes
-from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, Judge, scenario
-from headgate.plot.panels import figure_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.analysis.judge import Judgement
-    from headgate.experiment.found import Found
+from headgate.build.network import Dumbbell
+from headgate.experiment.claims import above, at_most, every, in_each_case, m, over
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, grid
+from headgate.experiment.layers import Crosses, Line
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, WHY, network
 
 #: The link's rates in Mbit/s.
 LINKS = (0.5, 1, 2, 4, 8, 10, 20)
@@ -29,36 +20,29 @@ STEADY = 0.11
 FULL = 1.85 / 2
 
 
-def _steady(delay: str) -> Judge:
-    def judge(found: Found) -> Judgement:
-        first, *others = [rate for rate in found.axis("link") if rate <= 8]
-        of_first = found("tcp_share", "FRED", link=first, delay=delay)
-        return every(at_most(of_first - found("tcp_share", "FRED", link=rate, delay=delay), STEADY) for rate in others)
-
-    return judge
+def _scenario(v: Values) -> Dumbbell:
+    return network(v, "table1", f"FRED on {v.link} Mbit/s.", rate=f"{v.link}Mbit/s")
 
 
-def _full(delay: str) -> Judge:
-    return lambda found: every(above(found("cbr_part", "FRED", link=rate, delay=delay), FULL) for rate in (10, 20))
+def _place(rate: float) -> float:
+    return float(LINKS.index(rate))
 
 
-def _plot(found: Found) -> Figure:
-    places = {rate: float(place) for place, rate in enumerate(LINKS)}
-    drawn = axes.panels(list(DELAYS.values()), height=3.4)
-    for panel, delay in zip(drawn, DELAYS, strict=True):
-        for measure, label, mark, dashes in (
-            ("tcp_share", "TCP, ten flows together", "o", "-"),
-            ("cbr_share", "UDP", "s", "--"),
-        ):
-            line = {"label": label, "marker": mark, "linestyle": dashes}
-            axes.curves(panel, found, measure, "link", labels=["FRED"], x=places, scale=100, line=line, delay=delay)
-            axes.published(panel, found, measure, x=places, scale=100, delay=delay)
-        panel.set_xticks(list(places.values()), [str(rate) for rate in places])
-        panel.set_ylim(0, 100)
-        panel.set_xlabel("Bottleneck bandwidth (Mbit/s)")
-    drawn[0].set_ylabel("Share of the bottleneck (%)")
-    note = "Lines: here, with the 95 % interval over seeds. Crosses: the paper's table 1. The UDP flow sends 2 Mbit/s."
-    return axes.finish(figure_of(drawn[0]), EXPERIMENT.title, note, drawn[-1])
+def _panel(delay: str) -> Panel:
+    looks = {
+        "tcp_share": {"label": "TCP, ten flows together", "marker": "o", "linestyle": "-"},
+        "cbr_share": {"label": "UDP", "marker": "s", "linestyle": "--"},
+    }
+    layers = tuple(
+        layer
+        for y, look in looks.items()
+        for layer in (
+            Line(over("link", y, "FRED", delay=delay), look, "FRED", scale=100, at=_place),
+            Crosses(y, {"delay": delay}, scale=100, at=_place),
+        )
+    )
+    x = Scale("Bottleneck bandwidth (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(LINKS)})
+    return Panel(layers, x, Scale("Share of the bottleneck (%)", 0, 100), DELAYS[delay])
 
 
 def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[Published]:
@@ -74,7 +58,7 @@ EXPERIMENT = Experiment(
     place="table 1",
     about="Ten TCP flows and a UDP flow of 2 Mbit/s under FRED on 0.5 to 20 Mbit/s, with the round trip of the other "
     "figures and with the one that the table implies. How do they share?",
-    scenario=scenario("table1", "FRED on $link Mbit/s.", rate="${link}Mbit/s"),
+    scenario=_scenario,
     qdiscs={"FRED": "fred"},
     cases=grid(delay=tuple(DELAYS), link=LINKS),
     measures={
@@ -109,19 +93,27 @@ EXPERIMENT = Experiment(
             Claim(
                 f"TCP's share changes little from 0.5 to 8 Mbit/s: it falls by the paper's 11 points at most ({words})",
                 "section 4.1, table 1",
-                _steady(delay),
-                "TCP begins at 89 % in place of 83 % and ends at the same 72 % at 8 Mbit/s. If its packets carry 40 "
-                "bytes of headers that are not counted, as in ns-2, it begins at 83 % as there, and ends at 70 %.",
+                in_each_case(
+                    at_most(m("tcp_share", "FRED", link=LINKS[0]) - m("tcp_share", "FRED"), STEADY),
+                    delay=delay,
+                    link=lambda rate: LINKS[0] < rate <= 8,
+                ),
+                WHY["table1 headers"],
             ),
             Claim(
                 f"When the bandwidth is large enough (10, 20 Mbit/s), UDP gets its full share (92.5 %; {words})",
                 "section 4.1, table 1",
-                _full(delay),
-                "At 40 ms ten TCP flows fill 10 Mbit/s, so FRED still drops UDP's packets; at 287 ms they do not.",
+                every(above(m("cbr_part", "FRED", link=rate, delay=delay), FULL) for rate in (10, 20)),
+                WHY["table1 full"],
             ),
         )
     ),
-    plot=_plot,
+    plot=Plot(
+        [_panel(delay) for delay in DELAYS],
+        "Lines: here, with the 95 % interval over seeds. Crosses: the paper's table 1. The UDP flow sends 2 Mbit/s.",
+        height=3.4,
+        legend=1,
+    ),
     headline=Headline(
         "cbr", "Throughput of a UDP flow that sends 2 Mbit/s over 4 Mbit/s, Mbit/s", {"link": 4, "delay": CHOSEN}
     ),

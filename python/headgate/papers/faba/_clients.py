@@ -1,107 +1,50 @@
-"""What figures 12 to 14 share: many clients of one kind on the topology of figure 11, and how alike they are served."""
+"""What figures 12 to 14 share: how alike many clients of one kind are served, by their number."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import Judgement, above, every
+from headgate.experiment.claims import above, in_each_case, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
-from headgate.papers import axes
-from headgate.papers.faba import _common as common
+from headgate.experiment.layers import Lines
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.faba._setting import CHOKE_MINTH, CLIENT_CHOICES, FABA, OPEN_BUFFER, OTHERS, WHY, clients
 from headgate.papers.measures import jain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.experiment.found import Found
-
-#: Figure 11: sources with links of 100 Mbit/s and 1 ms, a bottleneck of 10 Mbit/s and 1 ms, sinks behind it.
-SCENARIO = """
-name = "faba-clients"
-about = "Many clients of one kind on 10 Mbit/s."
-duration = "$duration"
-qdiscs = ["faba"]
-
-[link]
-rate = "10Mbit/s"
-delay = "$delay"
-limit = "${buffer}p"
-
-[[tcp]]
-profile = "ns2"
-flows = $clients
-traffic = "$traffic"
-cc = "$cc"
-packet = "512B"
-window = $window
-min_rto = "$min_rto"
-receiver = { delay = "0ms" }
-start = "0s..1s"
-overhead = "200us"
-"""
-
-CHOICES = (
-    Choice("delay", "1ms", "as figure 11 is labelled; with it figure 9's round trip is 28 ms shorter", ("14ms",)),
-    common.DURATION,
-    common.WINDOW,
-    common.CC,
-    common.MIN_RTO,
-    common.PHASE,
-)
 
 #: The paper's axis ends at 1000. Some ten Telnet clients do not fill the link, and all are served in full.
 CLIENTS = (100, 200, 400, 600, 800, 1000)
 
 
-def _fairest(other: str, finding: str) -> Claim:
-    def judge(found: Found) -> Judgement:
-        return every(
-            above(found("fairness", "FABA", clients=clients), found("fairness", other, clients=clients))
-            for clients in found.axis("clients")
-        )
-
-    return Claim(f"FABA is fairer than {other} for every number of clients", "section 5.5", judge, finding)
-
-
-def _fairest_of_most(other: str, finding: str) -> Claim:
-    return Claim(
-        f"FABA is fairer than {other} with 1000 clients",
-        "section 5.5",
-        lambda found: above(found("fairness", "FABA", clients=1000), found("fairness", other, clients=1000)),
-        finding,
-    )
-
-
 def experiment(
-    kind: str, figure: str, traffic: Choice, about: str, more: tuple[Claim, ...] = (), **findings: str
+    kind: str, figure: str, traffic: Choice, about: str, more: tuple[Claim, ...] = (), **why: str
 ) -> Experiment:
-    """The experiment for one kind of client; `findings` are by the discipline that FABA is compared with."""
-    title = f"How alike {kind} clients are served, by their number"
+    """The experiment for one kind of client; `why` are findings by the discipline that FABA is compared with."""
+    findings = {label: WHY[why[label]] if label in why else "" for label in OTHERS}
 
-    def plot(found: Found) -> Figure:
-        drawn = axes.one()
-        axes.curves(drawn, found, "fairness", "clients")
-        drawn.set_xlim(0, 1030)
-        drawn.set_ylim(0, 1.02)
-        drawn.set_xlabel(f"Number of {kind} connections")
-        drawn.set_ylabel("Fairness coefficient")
-        return axes.finish(drawn.figure, title, "With the 95 % interval over seeds.", drawn)  # type: ignore[arg-type]
+    def fairer(label: str, words: str, **case: int) -> Claim:
+        than = above(m("fairness", "FABA", **case), m("fairness", label, **case))
+        judge = than if case else in_each_case(than)
+        return Claim(f"FABA is fairer than {label} {words}", "section 5.5", judge, findings[label])
 
     return Experiment(
-        title=title,
+        title=f"How alike {kind} clients are served, by their number",
         place=figure,
         about=about,
-        scenario=SCENARIO,
-        qdiscs={**common.OTHERS, "FABA": "faba"},
+        scenario=clients,
+        qdiscs={**OTHERS, **FABA},
         cases=grid(clients=CLIENTS),
         measures={"fairness": jain(kind="tcp", alike=True)},
-        choices=(traffic, common.OPEN_BUFFER, common.CHOKE_MINTH, *CHOICES),
+        choices=(traffic, OPEN_BUFFER, CHOKE_MINTH, *CLIENT_CHOICES),
         claims=(
-            *(_fairest(other, findings.get(other, "")) for other in common.OTHERS),
-            *(_fairest_of_most(other, findings.get(other, "")) for other in common.OTHERS),
+            *(fairer(label, "for every number of clients") for label in OTHERS),
+            *(fairer(label, "with 1000 clients", clients=1000) for label in OTHERS),
             *more,
         ),
-        plot=plot,
+        plot=Plot(
+            Panel(
+                (Lines("fairness", "clients"),),
+                Scale(f"Number of {kind} connections", 0, 1030),
+                Scale("Fairness coefficient", 0, 1.02),
+            ),
+            note="With the 95 % interval over seeds.",
+            legend=0,
+        ),
         headline=Headline("fairness", f"Jain's index of 1000 {kind} clients", {"clients": 1000}),
         quick=Quick(cases=grid(clients=(100, 400, 1000)), set=("duration=50s",)),
     )

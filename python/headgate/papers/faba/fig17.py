@@ -1,83 +1,30 @@
 """faba/fig17: what an aggregate of constant flows gets beside an aggregate of TCP flows, by what it sends."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from headgate import style
-from headgate.analysis.judge import Judgement, every, near
-from headgate.experiment.declare import Claim, Experiment, Quick, grid
-from headgate.papers import axes
-from headgate.papers.faba import _common as common
+from headgate.build.network import Dumbbell
+from headgate.build.parts import class_
+from headgate.experiment.claims import in_each_case, m, near
+from headgate.experiment.declare import Claim, Experiment, Quick, Values, grid
+from headgate.experiment.layers import Lines, Path
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, sender
 from headgate.papers.measures import goodput, in_unit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.experiment.found import Found
 
 PLACE = "section 6.2, figure 17"
 
-SCENARIO = """
-name = "faba-aggregates"
-about = "A hundred TCP flows as one class, constant flows of 500 kbit/s as another."
-duration = "$duration"
-warmup = "20s"
-qdiscs = ["faba:per=class"]
 
-[link]
-rate = "10Mbit/s"
-delay = "14ms"
-limit = "${buffer}p"
-
-[[tcp]]
-profile = "ns2"
-flows = 100
-cc = "$cc"
-packet = "512B"
-window = $window
-min_rto = "$min_rto"
-start = "0s..1s"
-overhead = "200us"
-
-[[udp]]
-name = "cbr"
-profile = "ns2"
-flows = $constant
-rate = "500kbit/s"
-packet = "512B"
-jitter = 0.1
-start = "0s..1s"
-
-[[class]]
-name = "tcp"
-protocol = "tcp"
-
-[[class]]
-name = "cbr"
-protocol = "udp"
-"""
-
-
-def _served(found: Found) -> Judgement:
-    few = [flows for flows in found.axis("constant") if flows <= 8]
-    return every(near(found("cbr", "FABA", constant=flows), 0.5 * flows, within=0.05) for flows in few)
-
-
-def _held(found: Found) -> Judgement:
-    many = [flows for flows in found.axis("constant") if flows >= 10]
-    return every(near(found("cbr", "FABA", constant=flows), 5.0, within=0.05) for flows in many)
-
-
-def _plot(found: Found) -> Figure:
-    drawn = axes.one()
-    axes.curves(drawn, found, "cbr", "constant", x={flows: 0.5 * flows for flows in found.axis("constant")})
-    drawn.plot([0, 5, 10], [0, 5, 5], color=style.FAIR, linestyle=":", linewidth=1.2, label="fair")
-    drawn.set_xlim(0, 10.2)
-    drawn.set_ylim(0, 6)
-    drawn.set_xlabel("What the CBR flows send together (Mbit/s)")
-    drawn.set_ylabel("What they get together (Mbit/s)")
-    return axes.finish(drawn.figure, EXPERIMENT.title, "With the 95 % interval over seeds.", drawn)  # type: ignore[arg-type]
+def _scenario(v: Values) -> Dumbbell:
+    return Dumbbell(
+        name="faba-aggregates",
+        about="A hundred TCP flows as one class, constant flows of 500 kbit/s as another.",
+        duration=v.duration,
+        warmup="20s",
+        rate="10Mbit/s",
+        delay="14ms",
+        limit=f"{v.buffer}p",
+        flows=[sender(v, 100), constant("500kbit/s", v.constant)],
+        classes=[class_("tcp", protocol="tcp"), class_("cbr", protocol="udp")],
+        qdiscs=v.qdiscs,
+    )
 
 
 EXPERIMENT = Experiment(
@@ -85,23 +32,35 @@ EXPERIMENT = Experiment(
     place="figure 17",
     about="A hundred TCP flows are one aggregate with one bucket, up to twenty constant flows of 500 kbit/s another. "
     "Each is due half of 10 Mbit/s.",
-    scenario=SCENARIO,
+    scenario=_scenario,
     qdiscs={"FABA": "faba:per=class"},
     cases=grid(constant=(1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 18, 20)),
     measures={"cbr": in_unit(goodput(kind="udp"), 1e-6), "tcp": in_unit(goodput(kind="tcp"), 1e-6)},
-    choices=(
-        common.OPEN_BUFFER,
-        common.DURATION,
-        common.WINDOW,
-        common.CC,
-        common.MIN_RTO,
-        common.PHASE,
-    ),
+    choices=(OPEN_BUFFER, *FLOW_CHOICES),
     claims=(
-        Claim("Below its fair share the aggregate of CBR flows gets what it sends (within 5 %)", PLACE, _served),
-        Claim("From 5 Mbit/s on it gets nearly its fair share of 5 Mbit/s (within 5 %)", PLACE, _held),
+        Claim(
+            "Below its fair share the aggregate of CBR flows gets what it sends (within 5 %)",
+            PLACE,
+            in_each_case(
+                near(m("cbr", "FABA"), lambda case: 0.5 * case["constant"], within=0.05),
+                constant=lambda flows: flows <= 8,
+            ),
+        ),
+        Claim(
+            "From 5 Mbit/s on it gets nearly its fair share of 5 Mbit/s (within 5 %)",
+            PLACE,
+            in_each_case(near(m("cbr", "FABA"), 5.0, within=0.05), constant=lambda flows: flows >= 10),
+        ),
     ),
-    plot=_plot,
+    plot=Plot(
+        Panel(
+            (Lines("cbr", "constant", at=lambda flows: 0.5 * flows), Path((0, 5, 10), (0, 5, 5), {"label": "fair"})),
+            Scale("What the CBR flows send together (Mbit/s)", 0, 10.2),
+            Scale("What they get together (Mbit/s)", 0, 6),
+        ),
+        note="With the 95 % interval over seeds.",
+        legend=0,
+    ),
     modern=False,
     quick=Quick(seeds=2, cases=grid(constant=(2, 6, 10, 14, 20)), set=("duration=60s",)),
 )

@@ -1,29 +1,23 @@
 """faba/fig6: how many tokens a departure distributes in the long run."""
 
-from __future__ import annotations
+from functools import partial
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
 
-from headgate.analysis.judge import at_most, near
+from headgate.experiment.claims import at_most, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
-from headgate.papers import axes
-from headgate.papers.faba import _common as common
-from headgate.papers.faba import _tokens as tokens
+from headgate.experiment.found import Found
+from headgate.experiment.layers import looks
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.faba._setting import FABA, MIX_BUFFER, MIX_CHOICES, WHY, mix
+from headgate.papers.faba._tokens import so_far
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.experiment.found import Found
+LOST = Choice("scenario", "figure 9", "the captions of figures 6 to 8 are lost; here 6 and 7 have section 5's mix")
 
 
-def _plot(found: Found) -> Figure:
-    drawn = axes.one()
+def _seeds(axes: Axes, found: Found) -> None:
     for run in found.runs("FABA"):
-        drawn.plot(*tokens.so_far(run), color=axes.looks(found.labels)["FABA"].colour, linewidth=1.0)
-    drawn.set_ylim(0, 2)
-    drawn.set_xlabel("Time (s)")
-    drawn.set_ylabel("Tokens distributed per departure so far")
-    return axes.finish(drawn.figure, EXPERIMENT.title, "FABA, a line for each seed.")  # type: ignore[arg-type]
+        axes.plot(*so_far(run), color=looks(found.labels)["FABA"].colour, linewidth=1.0)
 
 
 EXPERIMENT = Experiment(
@@ -31,30 +25,27 @@ EXPERIMENT = Experiment(
     place="figure 6",
     about="FABA looks at sigma/Q + 1 buckets for each departure. All that it has looked at over all that has departed, "
     "as time goes by.",
-    scenario=common.MIX + '\n[record]\ninterval = "10ms"\n',
-    qdiscs={"FABA": "faba"},
-    measures={"amortised": tokens.amortised},
-    choices=(
-        common.MIX_BUFFER,
-        *common.MIX_CHOICES,
-        Choice("scenario", "figure 9", "the captions of figures 6 to 8 are lost; here 6 and 7 have section 5's mix"),
-    ),
+    scenario=partial(mix, interval="10ms"),
+    qdiscs=FABA,
+    measures={"amortised": lambda run: float(so_far(run)[1][-1])},
+    choices=(MIX_BUFFER, *MIX_CHOICES, LOST),
     claims=(
         Claim(
             "In the long run a departure costs O(1): a token, give or take a tenth",
             "section 5.2, figure 6",
-            lambda found: near(found("amortised", "FABA"), 1.0, within=0.1),
+            near(m("amortised", "FABA"), 1.0, within=0.1),
         ),
         Claim(
             "Tokens distributed are no more than packets departed in the long run",
             "section 5.2",
-            lambda found: at_most(found("amortised", "FABA"), 1.0),
-            "What a deleted bucket held, and what a bucket held above its height when it was next looked at, goes back "
-            "to sigma and is distributed again: the paper's argument counts departures alone. The draws counted here "
-            "are those that grab tokens too.",
+            at_most(m("amortised", "FABA"), 1.0),
+            WHY["fig6 again"],
         ),
     ),
-    plot=_plot,
+    plot=Plot(
+        Panel((_seeds,), Scale("Time (s)"), Scale("Tokens distributed per departure so far", 0, 2)),
+        note="FABA, a line for each seed.",
+    ),
     modern=False,
     quick=Quick(set=("duration=40s",)),
 )

@@ -1,27 +1,22 @@
 """faba/fig7: how many tokens a departure distributes, moment by moment."""
 
-from __future__ import annotations
+from functools import partial
 
-from headgate.experiment.declare import Choice, Experiment, Quick
-from headgate.papers.faba import _common as common
-from headgate.papers.faba import _tokens as tokens
-
-TITLE = "Tokens that FABA distributes for each departure, moment by moment"
+from headgate.experiment.declare import Experiment, Quick
+from headgate.papers.faba._setting import FABA, MIX_BUFFER, MIX_CHOICES, mix
+from headgate.papers.faba._tokens import MOMENTS, PLOT, claims
+from headgate.papers.faba.fig6 import LOST
 
 EXPERIMENT = Experiment(
-    title=TITLE,
+    title="Tokens that FABA distributes for each departure, moment by moment",
     place="figure 7",
     about="As figure 6, each point the mean over 10 ms, some 24 departures.",
-    scenario=common.MIX + '\n[record]\ninterval = "10ms"\n',
-    qdiscs={"FABA": "faba"},
-    measures=tokens.MOMENTS,
-    choices=(
-        common.MIX_BUFFER,
-        *common.MIX_CHOICES,
-        Choice("scenario", "figure 9", "the captions of figures 6 to 8 are lost; here 6 and 7 have section 5's mix"),
-    ),
-    claims=tokens.claims("figure 7"),
-    plot=tokens.plot(TITLE),
+    scenario=partial(mix, interval="10ms"),
+    qdiscs=FABA,
+    measures=MOMENTS,
+    choices=(MIX_BUFFER, *MIX_CHOICES, LOST),
+    claims=claims("figure 7"),
+    plot=PLOT,
     modern=False,
     quick=Quick(set=("duration=40s",)),
 )

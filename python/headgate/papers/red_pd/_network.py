@@ -3,18 +3,18 @@
 Settings are those of section 5; what it leaves out is from the authors' scripts, `tcl/ex/red-pd` in ns-2.35.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from headgate.experiment.declare import Choice
+from headgate.analysis.runs import Run
+from headgate.build.network import Dumbbell
+from headgate.build.parts import Flows, Tcp, Udp, tcp, udp
+from headgate.experiment import findings
+from headgate.experiment.declare import Choice, Values
 from headgate.papers.measures import Measure, average, dropped_share
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from headgate.analysis.runs import Run
+#: Why our runs differ from the paper.
+WHY = findings.read(__package__)
 
 #: Packets of 1000 bytes, as in section 5.
 PACKET_BITS = 8000
@@ -33,16 +33,11 @@ MIN_RTO = Choice(
     "not stated; ns-2.35's, which the authors' scripts come with, was 1 s from June 2001 to October 2004",
     ("1s",),
 )
-
-#: Delays of the links of `netMix`'s senders and receivers.
-SENDERS = ("3ms", "13ms", "23ms")
-RECEIVERS = ("1ms", "1.5ms", "2ms")
-
 JITTER = Choice(
     "jitter",
-    "0",
+    0,
     "the text says nothing of it; the authors' CBR sources have none, and RED's drops are random anyway",
-    ("0.1",),
+    (0.1,),
 )
 NOIDLE = Choice(
     "noidle",
@@ -59,54 +54,72 @@ def unresponsive_test(script: str, value: str = "on") -> Choice:
     return Choice("unresponsive_test", value, f"the text does not say; so in the authors' `{script}`", (other,))
 
 
-def head(name: str, about: str, *, delay: str, limit: int, warmup: str, duration: str, events: str = "off") -> str:
-    """The head of a scenario, with its link, whose `delay` this is, and what it records."""
-    return f"""
-name = "red-pd-{name}"
-about = "{about}"
-duration = "{duration}"
-warmup = "{warmup}"
-qdiscs = ["red_pd"]
+def network(
+    v: Values,
+    name: str,
+    about: str,
+    flows: Iterable[Flows],
+    *,
+    delay: str = "10ms",
+    limit: int = 50,
+    warmup: str,
+    duration: str,
+    events: str = "off",
+) -> Dumbbell:
+    """Flows over 10 Mbit/s and a buffer of `limit` packets."""
+    return Dumbbell(
+        name=f"red-pd-{name}",
+        about=about,
+        duration=duration,
+        warmup=warmup,
+        rate="10Mbit/s",
+        delay=delay,
+        limit=f"{limit}p",
+        flows=flows,
+        qdiscs=v.qdiscs,
+        record={"interval": "1s", "events": events},
+    )
 
-[link]
-rate = "10Mbit/s"
-delay = "{delay}"
-limit = "{limit}p"
 
-[record]
-interval = "1s"
-events = "{events}"
-"""
-
-
-def tcp(name: str, sender: str, receiver: str, flows: int = 1) -> str:
+def sack(v: Values, name: str, sender: str, receiver: str, flows: int = 1) -> Tcp:
     """TCP flows with the delays of their own links: SACK, a window of 50 packets, started in the first 10 s."""
-    return f"""
-[[tcp]]
-name = "{name}"
-profile = "ns2"
-flows = {flows}
-cc = "sack"
-window = 50
-min_rto = "$min_rto"
-start = "0s..10s"
-sender = {{ rate = "100Mbit/s", delay = "{sender}" }}
-receiver = {{ rate = "100Mbit/s", delay = "{receiver}" }}
-"""
+    return tcp(
+        flows,
+        name=name,
+        profile="ns2",
+        cc="sack",
+        window=50,
+        min_rto=v.min_rto,
+        start="0s..10s",
+        sender={"rate": "100Mbit/s", "delay": sender},
+        receiver={"rate": "100Mbit/s", "delay": receiver},
+    )
 
 
-def cbr(name: str, traffic: str, sender: str, receiver: str, start: str = "0s..10s") -> str:
-    """A flow that does not slow down; `traffic` says its rate."""
-    return f"""
-[[udp]]
-name = "{name}"
-profile = "ns2"
-{traffic}
-jitter = $jitter
-start = "{start}"
-sender = {{ rate = "100Mbit/s", delay = "{sender}" }}
-receiver = {{ rate = "100Mbit/s", delay = "{receiver}" }}
-"""
+def constant(v: Values, name: str, sender: str, receiver: str) -> Udp:
+    """A flow that does not slow down; its rate is still to be said."""
+    return udp(
+        name=name,
+        profile="ns2",
+        jitter=v.jitter,
+        start="0s..10s",
+        sender={"rate": "100Mbit/s", "delay": sender},
+        receiver={"rate": "100Mbit/s", "delay": receiver},
+    )
+
+
+#: Delays of the links of the senders and receivers of the authors' `netMix`.
+SENDERS = ("3ms", "13ms", "23ms")
+RECEIVERS = ("1ms", "1.5ms", "2ms")
+
+
+def mix(v: Values) -> list[Tcp]:
+    """The TCP flows of `netMix`, 1 to 9, from each of three senders to each of three receivers.
+
+    Over a link of 10 ms, propagation alone makes round trips of 28, 29, 30, 48, 49, 50, 68, 69 and 70 ms.
+    """
+    pairs = [(sender, receiver) for sender in SENDERS for receiver in RECEIVERS]
+    return [sack(v, f"flow{n}", *pair) for n, pair in enumerate(pairs, 1)]
 
 
 def tcp_rate_bps(rtt_s: float, drop_rate: float) -> float:
@@ -132,18 +145,3 @@ def target(run: Run) -> float:
 def held_back(*groups: str) -> Measure:
     """The part of the packets of groups of one flow each that RED-PD dropped before the queue, on average."""
     return average(*(dropped_share(*PREFILTER, group=group) for group in groups))
-
-
-def mix(constant: Sequence[str], start: str = "0s..10s") -> str:
-    """The flows of the authors' `netMix`: TCP as flows 1 to 9, then flows with the traffic of `constant`.
-
-    TCP goes from each of three senders to each of three receivers: over a link of 10 ms, propagation alone makes round
-    trips of 28, 29, 30, 48, 49, 50, 68, 69 and 70 ms. A single constant flow comes from the last sender.
-    """
-    pairs = [(sender, receiver) for sender in SENDERS for receiver in RECEIVERS]
-    flows = [tcp(f"flow{n}", *pair) for n, pair in enumerate(pairs, 1)]
-    ends = list(zip(SENDERS, RECEIVERS, strict=True))[-len(constant) :]
-    flows += [
-        cbr(f"flow{n}", traffic, *pair, start) for n, (traffic, pair) in enumerate(zip(constant, ends, strict=True), 10)
-    ]
-    return "".join(flows)

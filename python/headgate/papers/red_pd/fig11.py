@@ -1,23 +1,13 @@
 """red-pd/fig11: nine TCP flows of three round-trip times beside three flows that do not slow down."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from headgate import style
-from headgate.analysis.judge import above, below, every, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
-from headgate.papers import axes
+from headgate.build.network import Dumbbell
+from headgate.experiment.claims import above, below, every, m, near
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
+from headgate.experiment.layers import FlowLines, Rule
+from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.measures import share_of_fair, throughput, throughput_share
 from headgate.papers.red_pd import _network as net
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.figure import Figure
-
-    from headgate.analysis.judge import Judgement
-    from headgate.experiment.found import Found
 
 #: Flows 1 to 9 by round-trip time in ms, flows 10 to 12 by rate in Mbit/s.
 TCP = {30: (1, 2, 3), 50: (4, 5, 6), 70: (7, 8, 9)}
@@ -26,51 +16,23 @@ FLOWS = range(1, 13)
 #: One twelfth of the link.
 FAIR = 10 / 12
 
-SCENARIO = net.head(
-    "fig11",
-    "Nine TCP flows with round-trip times of about 30, 50 and 70 ms beside flows of 5, 3 and 1 Mbit/s.",
-    delay="10ms",
-    limit=50,
-    warmup="$warmup",
-    duration="390s",
-) + net.mix(
-    [f'rate = "{rate}Mbit/s"' for rate in CBR.values()],
-)
 
-
-BELOW = (
-    "It is held at 0.5 to 0.6 f(R, p). A flow found unresponsive is raised faster and let down more slowly; without "
-    "that test the flows of 5 and 3 Mbit/s get 0.80 and 0.74 f(R, p), the rest is as in figure 10 (maxdecrease). The "
-    "flow of 1 Mbit/s cannot come near: it sends less than f(R, p), 1.6 to 1.7 Mbit/s at the drop rate of 2 % here."
-)
-
-
-def _near_target(flow: int) -> Callable[[Found], Judgement]:
-    return lambda found: near(found(f"flow{flow}", "RED-PD") / found("target", "RED-PD"), 1.0, within=0.25)
-
-
-def _different_rates(found: Found) -> Judgement:
-    held_back = [found(f"held_back{n}", "RED-PD") for n in CBR]
-    return every(above(held_back[n], held_back[n + 1]) for n in (0, 1))
-
-
-def _alike(found: Found) -> Judgement:
-    return every(near(found(f"flow{n}", "RED-PD") / found("flow12", "RED-PD"), 1.0, within=0.25) for n in (10, 11))
-
-
-def _plot(found: Found) -> Figure:
-    drawn = axes.one()
-    drawn.axhline(FAIR, color=style.FAIR, linewidth=1, label="fair share")
-    axes.flows(drawn, found, FLOWS)
-    target = found("target", "RED-PD").mean / 1e6
-    drawn.axhline(target, color=style.QUIET, linewidth=1, linestyle=":", label="f(R, p) with RED-PD, R = 40 ms")
-    drawn.set_xlabel("Flow number")
-    drawn.set_ylabel("Bandwidth (Mbit/s)")
-    note = (
-        "Flows 1 to 9: TCP with round-trip times of 30 (1 to 3), 50 (4 to 6) and 70 ms (7 to 9). Flows 10, 11, 12 send "
-        "5, 3 and 1 Mbit/s. Bars: 95 % interval over seeds."
+def _scenario(v: Values) -> Dumbbell:
+    ends = zip(net.SENDERS, net.RECEIVERS, strict=True)
+    return net.network(
+        v,
+        "fig11",
+        "Nine TCP flows with round-trip times of about 30, 50 and 70 ms beside flows of 5, 3 and 1 Mbit/s.",
+        [
+            *net.mix(v),
+            *(
+                net.constant(v, f"flow{n}", *pair).replace(rate=f"{rate}Mbit/s")
+                for (n, rate), pair in zip(CBR.items(), ends, strict=True)
+            ),
+        ],
+        warmup=v.warmup,
+        duration="390s",
     )
-    return axes.finish(drawn.figure, EXPERIMENT.title, note, drawn)  # type: ignore[arg-type]
 
 
 EXPERIMENT = Experiment(
@@ -78,7 +40,7 @@ EXPERIMENT = Experiment(
     place="figure 11",
     about="Nine TCP flows, three each with round-trip times of about 30, 50 and 70 ms, share 10 Mbit/s with flows of "
     "5, 3 and 1 Mbit/s that do not slow down. RED-PD is to hold the three near the rate of a TCP of 40 ms.",
-    scenario=SCENARIO,
+    scenario=_scenario,
     qdiscs={"RED": net.RED, "RED-PD": net.RED_PD},
     measures={
         "ambient": net.ambient,
@@ -100,42 +62,54 @@ EXPERIMENT = Experiment(
         Claim(
             "With RED the constant flows get almost all the bandwidth (more than 80 %)",
             "section 5.2, figure 11",
-            lambda found: above(found("cbr_share", "RED"), 0.8),
-            "It is 79 %; the nine TCP flows live on timeouts at a drop rate of 12 %, so that their least timeout "
-            "decides: with 1 s, ns-2's default from June 2001 to October 2004, it is 82 % and the claim holds.",
+            above(m("cbr_share", "RED"), 0.8),
+            net.WHY["fig11 timeouts"],
         ),
         *(
             Claim(
                 f"RED-PD restricts the flow of {rate} Mbit/s to near f(40 ms, p) (within 25 %)",
                 "section 5.2, figure 11",
-                _near_target(flow),
-                BELOW,
+                near(m(f"flow{flow}", "RED-PD") / m("target", "RED-PD"), 1.0, within=0.25),
+                net.WHY["fig11 below"],
             )
             for flow, rate in CBR.items()
         ),
-        Claim(
-            "RED-PD monitors the TCP flows of 30 ms too",
-            "section 5.2",
-            lambda found: above(found("held_back_tcp30", "RED-PD"), 0.0),
-        ),
+        Claim("RED-PD monitors the TCP flows of 30 ms too", "section 5.2", above(m("held_back_tcp30", "RED-PD"), 0.0)),
         Claim(
             "... and occasionally those of 50 ms, less than those of 30 ms",
             "section 5.2",
-            lambda found: every(
+            every(
                 (
-                    above(found("held_back_tcp50", "RED-PD"), 0.0),
-                    below(found("held_back_tcp50", "RED-PD"), found("held_back_tcp30", "RED-PD")),
+                    above(m("held_back_tcp50", "RED-PD"), 0.0),
+                    below(m("held_back_tcp50", "RED-PD"), m("held_back_tcp30", "RED-PD")),
                 )
             ),
         ),
         Claim(
             "Each constant flow is dropped before the queue at a rate of its own, the faster at a higher one",
             "section 5.2",
-            _different_rates,
+            every(above(m(f"held_back{n}", "RED-PD"), m(f"held_back{n + 1}", "RED-PD")) for n in (10, 11)),
         ),
-        Claim("... and is so restricted to roughly the same throughput (within 25 %)", "section 5.2", _alike),
+        Claim(
+            "... and is so restricted to roughly the same throughput (within 25 %)",
+            "section 5.2",
+            every(near(m(f"flow{n}", "RED-PD") / m("flow12", "RED-PD"), 1.0, within=0.25) for n in (10, 11)),
+        ),
     ),
-    plot=_plot,
+    plot=Plot(
+        Panel(
+            (
+                Rule(FAIR, {"linestyle": "-", "label": "fair share"}),
+                FlowLines("flow{}", FLOWS, 1e-6),
+                Rule(m("target", "RED-PD") * 1e-6, {"color": style.QUIET, "label": "f(R, p) with RED-PD, R = 40 ms"}),
+            ),
+            Scale("Flow number"),
+            Scale("Bandwidth (Mbit/s)"),
+        ),
+        note="Flows 1 to 9: TCP with round-trip times of 30 (1 to 3), 50 (4 to 6) and 70 ms (7 to 9). Flows 10, 11, 12 "
+        "send 5, 3 and 1 Mbit/s. Bars: 95 % interval over seeds.",
+        legend=0,
+    ),
     headline=Headline("tcp_share", "TCP's share of its fair share beside flows of 5, 3 and 1 Mbit/s"),
     quick=Quick(seeds=3),
 )

@@ -1,106 +1,57 @@
 """red-pd/fig13: what the target round-trip time R does to TCP flows of four round-trip times."""
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
-from headgate.analysis.judge import above, at_most, every, falls, near, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
-from headgate.papers import axes
-from headgate.papers.measures import average, gauge, jain, throughput
+from headgate.build.network import Dumbbell
+from headgate.experiment.claims import Curve, above, along, at_most, every, falls, m, near, rises
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
+from headgate.experiment.layers import Layer, Line, Rule, looks
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.measures import average, gauge, in_unit, jain, throughput
 from headgate.papers.red_pd import _network as net
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from headgate.analysis.judge import Judgement, Quantity
-    from headgate.experiment.found import Found
 
 #: Target round-trip times in ms.
 TARGETS = range(10, 180, 10)
 #: Round-trip times in ms, and how many flows have each and go to either receiver.
 FLOWS = {40: 1, 80: 1, 120: 1, 160: 4}
 
-#: The targets from which on the paper sees an effect, and those below each round-trip time.
+#: The targets from which on the paper sees an effect, those below each round-trip time, and those without effect.
 LARGE = range(40, 180, 10)
 UNIDENTIFIED = {80: range(40, 80, 10), 120: range(40, 120, 10)}
+SMALL = (10, 20, 30)
+#: Of what is drawn for RED and for RED-PD.
+RED, RED_PD = (look.colour for look in looks({"RED": net.RED, "RED-PD": net.RED_PD}).values())
 
-OFTEN = (
-    "Being identified is rare in a round (a 40-ms flow sends at 0.2 f(R, p) with R = 10 ms), but rounds are short "
-    "then: a list lasts 39 ms, and who is found stays monitored for three steps of 0.4 s or more. So one to two flows "
-    "of 14 are monitored at a time, and 40-ms flows get 9 to 13 % less than with RED."
-)
-EARLY = (
-    "They gain until R comes near their own round-trip time. From there on they are held back themselves now and then: "
-    "a flow that sends at less than f(R, p) is identified with some probability."
-)
 
-SCENARIO = net.head(
-    "fig13",
-    "14 TCP flows: two each with round-trip times of 40, 80 and 120 ms, eight with 160 ms.",
-    delay="10ms",
-    limit=100,
-    warmup="$warmup",
-    duration="490s",
-) + "".join(
-    net.tcp(f"rtt{rtt}-{end}", f"{rtt / 2 - 11:g}ms", f"{end}ms", count)
-    for rtt, count in FLOWS.items()
-    for end in (1, 2)
-)
+def _scenario(v: Values) -> Dumbbell:
+    return net.network(
+        v,
+        "fig13",
+        "14 TCP flows: two each with round-trip times of 40, 80 and 120 ms, eight with 160 ms.",
+        [
+            net.sack(v, f"rtt{rtt}-{end}", f"{rtt / 2 - 11:g}ms", f"{end}ms", count)
+            for rtt, count in FLOWS.items()
+            for end in (1, 2)
+        ],
+        limit=100,
+        warmup=v.warmup,
+        duration="490s",
+    )
 
 
 def _label(target: int) -> str:
     return f"RED-PD, R = {target} ms"
 
 
-def _curve(found: Found, measure: str, targets: Iterable[int]) -> list[Quantity]:
-    return [found(measure, _label(target)) for target in targets]
+def _curve(measure: str, targets: Iterable[int]) -> Curve:
+    return along({target: m(measure, _label(target)) for target in targets})
 
 
-def _as_red(target: int) -> Callable[[Found], Judgement]:
-    def judge(found: Found) -> Judgement:
-        ratios = (found(f"rtt{rtt}", _label(target)) / found(f"rtt{rtt}", "RED") for rtt in FLOWS)
-        return every(near(ratio, 1.0, within=0.1) for ratio in ratios)
-
-    return judge
-
-
-def _rare(target: int) -> Callable[[Found], Judgement]:
-    return lambda found: at_most(found("monitored", _label(target)), 1.0)
-
-
-def _gains(rtt: int) -> Callable[[Found], Judgement]:
-    return lambda found: rises(_curve(found, f"rtt{rtt}", UNIDENTIFIED[rtt]))
-
-
-def _errorbar(drawn: Axes, curve: list[Quantity], colour: str, dashes: str, label: str) -> None:
-    mean, half = [each.mean for each in curve], [each.half for each in curve]
-    drawn.errorbar(TARGETS, mean, half, color=colour, linestyle=dashes, capsize=2, marker="o", ms=4, label=label)
-
-
-def _plot(found: Found) -> Figure:
-    top, bottom = axes.stacked((3.2, 1.9))
-    looks = axes.looks({"RED": net.RED, "RED-PD": net.RED_PD})
-    red, red_pd = looks["RED"].colour, looks["RED-PD"].colour
-    for rtt, dashes in ((40, "-"), (80, "--"), (120, ":")):
-        _errorbar(
-            top, [each * 1e-6 for each in _curve(found, f"rtt{rtt}", TARGETS)], red_pd, dashes, f"RED-PD ({rtt} ms)"
-        )
-        top.axhline(found(f"rtt{rtt}", "RED").mean * 1e-6, color=red, linestyle=dashes, lw=1, label=f"RED ({rtt} ms)")
-    _errorbar(bottom, [each * 100 for each in _curve(found, "ambient", TARGETS)], red_pd, "-", "")
-    bottom.axhline(found("ambient", "RED").mean * 100, color=red, lw=1)
-    top.set_ylim(0, 2.5)
-    bottom.set_ylim(0, 2.2)
-    bottom.set_xticks(list(TARGETS))
-    bottom.set_xlabel("Target R (ms)")
-    top.set_ylabel("Bandwidth (Mbit/s)")
-    bottom.set_ylabel("Drop rate (%)")
-    top.legend(loc="upper right", ncols=2)
-    note = "Means over flows of one round-trip time. Bars: 95 % interval over seeds. Horizontal lines: RED."
-    return axes.finish(top.figure, EXPERIMENT.title, note)  # type: ignore[arg-type]
+def _drawn(measure: str, scale: float, dashes: str = "-", name: str = "") -> tuple[Layer, ...]:
+    """A measure by R, and as it is with RED."""
+    line = {"color": RED_PD, "linestyle": dashes, "marker": "o", "label": f"RED-PD{name}" if name else ""}
+    rule = {"color": RED, "linestyle": dashes, **({"label": f"RED{name}"} if name else {})}
+    return Line(_curve(measure, TARGETS), line, scale=scale, bars=True), Rule(m(measure, "RED") * scale, rule)
 
 
 EXPERIMENT = Experiment(
@@ -108,14 +59,17 @@ EXPERIMENT = Experiment(
     place="figure 13",
     about="Fourteen TCP flows with round-trip times of 40 to 160 ms share 10 Mbit/s, once for each R from 10 to 170 "
     "ms. With R above a flow's own round-trip time, RED-PD holds it back; the others gain.",
-    scenario=SCENARIO,
+    scenario=_scenario,
     qdiscs={"RED": net.RED, **{_label(target): f"{net.RED_PD},target_rtt={target}ms" for target in TARGETS}},
     measures={
         "ambient": net.ambient,
         "monitored": gauge("monitored"),
         "fairness": jain(),
-        **{f"rtt{rtt}": average(*(throughput(f"rtt{rtt}-{end}") for end in (1, 2))) for rtt in (40, 80, 120)},
-        "rtt160": lambda run: average(*(throughput(f"rtt160-{end}") for end in (1, 2)))(run) / FLOWS[160],
+        # Of one flow: each group has `count` of them.
+        **{
+            f"rtt{rtt}": in_unit(average(*(throughput(f"rtt{rtt}-{end}") for end in (1, 2))), 1 / count)
+            for rtt, count in FLOWS.items()
+        },
         "held_back40": net.held_back("rtt40-1", "rtt40-2"),
     },
     choices=(
@@ -129,63 +83,72 @@ EXPERIMENT = Experiment(
             Claim(
                 f"With R = {target} ms RED-PD rarely identifies a flow (at most one of 14 monitored on average)",
                 "section 5.4, figure 13",
-                _rare(target),
-                OFTEN,
+                at_most(m("monitored", _label(target)), 1.0),
+                net.WHY["fig13 often"],
             )
-            for target in (10, 20, 30)
+            for target in SMALL
         ),
         *(
             Claim(
                 f"... and with R = {target} ms bandwidths are essentially those of RED (within 10 %)",
                 "section 5.4, figure 13",
-                _as_red(target),
-                OFTEN,
+                every(near(m(f"rtt{rtt}", _label(target)) / m(f"rtt{rtt}", "RED"), 1.0, within=0.1) for rtt in FLOWS),
+                net.WHY["fig13 often"],
             )
-            for target in (10, 20, 30)
+            for target in SMALL
         ),
         Claim(
             "With R of 40 ms and more the 40-ms flows are preferentially dropped, more than with 30 ms",
             "section 5.4",
-            lambda found: every(
-                above(found("held_back40", _label(target)), found("held_back40", _label(30))) for target in LARGE
-            ),
+            every(above(m("held_back40", _label(target)), m("held_back40", _label(30))) for target in LARGE),
         ),
         Claim(
-            "As R grows from 40 ms, the 40-ms flows get less",
-            "section 5.4, figure 13",
-            lambda found: falls(_curve(found, "rtt40", LARGE)),
+            "As R grows from 40 ms, the 40-ms flows get less", "section 5.4, figure 13", falls(_curve("rtt40", LARGE))
         ),
         *(
             Claim(
                 f"As R grows from 40 ms to below {rtt} ms, the {rtt}-ms flows get more",
                 "section 5.4, figure 13",
-                _gains(rtt),
-                EARLY,
+                rises(_curve(f"rtt{rtt}", targets)),
+                net.WHY["fig13 early"],
             )
-            for rtt in UNIDENTIFIED
+            for rtt, targets in UNIDENTIFIED.items()
         ),
         Claim(
             "As R grows from 40 ms, so do the 160-ms flows' shares (not shown in the figure)",
             "section 5.4",
-            lambda found: rises(_curve(found, "rtt160", range(40, 170, 10))),
+            rises(_curve("rtt160", range(40, 170, 10))),
         ),
         Claim(
             "As R grows from 40 ms, the ambient drop rate falls",
             "section 5.4, figure 13",
-            lambda found: falls(_curve(found, "ambient", LARGE)),
+            falls(_curve("ambient", LARGE)),
         ),
-        Claim(
-            "As R grows from 40 ms, more flows are monitored",
-            "section 5.4",
-            lambda found: rises(_curve(found, "monitored", LARGE)),
-        ),
+        Claim("As R grows from 40 ms, more flows are monitored", "section 5.4", rises(_curve("monitored", LARGE))),
         Claim(
             "As R grows from 40 ms, RED-PD gets closer to max-min fairness (Jain's index of goodput over fair share)",
             "section 5.4",
-            lambda found: rises(_curve(found, "fairness", LARGE)),
+            rises(_curve("fairness", LARGE)),
         ),
     ),
-    plot=_plot,
+    plot=Plot(
+        [
+            Panel(
+                tuple(
+                    layer
+                    for rtt, dashes in ((40, "-"), (80, "--"), (120, ":"))
+                    for layer in _drawn(f"rtt{rtt}", 1e-6, dashes, f" ({rtt} ms)")
+                ),
+                y=Scale("Bandwidth (Mbit/s)", 0, 2.5),
+            ),
+            Panel(_drawn("ambient", 100), Scale("Target R (ms)", ticks=TARGETS), Scale("Drop rate (%)", 0, 2.2)),
+        ],
+        "Means over flows of one round-trip time. Bars: 95 % interval over seeds. Horizontal lines: RED.",
+        heights=(3.2, 1.9),
+        legend=0,
+        legend_place="upper right",
+        legend_columns=2,
+    ),
     headline=Headline("fairness", "Jain's index of goodput over fair share, 14 TCP flows of 40 to 160 ms"),
     quick=Quick(seeds=3, set=("duration=200s",)),
 )

@@ -1,0 +1,106 @@
+"""What the FABA paper's experiments share: disciplines, TCP beside a constant flow, clients, what it leaves open."""
+
+from headgate.build.network import Dumbbell
+from headgate.build.parts import Tcp, Udp, tcp, udp
+from headgate.experiment import findings
+from headgate.experiment.declare import Choice, Values
+
+#: Why our runs differ from the paper.
+WHY = findings.read(__package__)
+
+#: Ten times the bandwidth-delay product of a flow (section 5.3), in packets.
+BUFFER = 780
+
+#: The disciplines that FABA is compared with wherever the paper says "other queue management schemes"; section 5 has
+#: the thresholds of RED and FRED at a quarter and a half of the buffer, and maxp 0.02.
+OTHERS = {
+    "RED": "red:minth=25%,maxth=50%,maxp=0.02",
+    "CHOKe": "choke:minth=$choke_minth,maxth=50%,maxp=0.02",
+    "FRED": "fred:minth=25%,maxth=50%,maxp=0.02",
+}
+FABA = {"FABA": "faba"}
+
+DURATION = Choice("duration", "100s", "stated for figure 12 only; taken for all")
+WINDOW = Choice(
+    "window",
+    10000,
+    "no receiver's window is stated; ns-2's default of 20 packets would keep nine flows from filling the buffer",
+    (20, 78),
+)
+CC = Choice(
+    "cc", "newreno", "stated (section 5); varied, since NewReno repairs one loss a round trip", ("reno", "sack")
+)
+MIN_RTO = Choice("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
+PHASE = Choice("jitter", 0.1, "random sending times, of TCP up to 200 us, keep flows from falling into step")
+#: For figures of the mix: stated. For others: open.
+MIX_BUFFER = Choice("buffer", BUFFER, "ten bandwidth-delay products of a flow, as section 5.3 states")
+OPEN_BUFFER = Choice("buffer", BUFFER, "not stated for this figure; taken from section 5.3", (156, 390, 1560))
+CHOKE_MINTH = Choice("choke_minth", "25%", "section 5 gives thresholds for RED and FRED; taken as those", ("10%", "5%"))
+
+_MIX_DELAY = Choice(
+    "delay",
+    "14ms",
+    "figure 9 is lost; with links of 1 ms on both sides it makes the 78 packets that section 5.3 states for a flow",
+    ("4ms", "50ms"),
+)
+_CLIENT_DELAY = Choice(
+    "delay", "1ms", "as figure 11 is labelled; with it figure 9's round trip is 28 ms shorter", ("14ms",)
+)
+#: What is open of all flows, of those of `mix`, and of those of `clients`.
+FLOW_CHOICES = (DURATION, WINDOW, CC, MIN_RTO, PHASE)
+MIX_CHOICES = (_MIX_DELAY, *FLOW_CHOICES)
+CLIENT_CHOICES = (_CLIENT_DELAY, *FLOW_CHOICES)
+
+
+def sender(v: Values, flows: int = 1) -> Tcp:
+    """TCP flows of 512-byte packets that start in the first second."""
+    return tcp(
+        flows,
+        profile="ns2",
+        cc=v.cc,
+        packet="512B",
+        window=v.window,
+        min_rto=v.min_rto,
+        start="0s..1s",
+        overhead="200us",
+    )
+
+
+def constant(rate: str, flows: int = 1) -> Udp:
+    """Flows of a constant rate, the group `cbr`."""
+    return udp(rate, flows=flows, name="cbr", profile="ns2", packet="512B", jitter=0.1, start="0s..1s")
+
+
+def mix(v: Values, interval: str | None = None) -> Dumbbell:
+    """Figure 9: nine TCP flows and one of 5 Mbit/s on 10 Mbit/s.
+
+    A round trip of 2 x (1 + 14 + 1) ms makes the bandwidth-delay product of 78 packets that section 5.3 states; the
+    figure itself is lost in the text we have.
+    """
+    return Dumbbell(
+        name="faba-mix",
+        about="9 TCP flows and one of 5 Mbit/s that does not slow down on 10 Mbit/s.",
+        duration=v.duration,
+        warmup="20s",
+        rate="10Mbit/s",
+        delay=v.delay,
+        limit=f"{v.buffer}p",
+        flows=[sender(v, 9), constant("5Mbit/s")],
+        qdiscs=v.qdiscs,
+        record={"interval": interval} if interval else {},
+    )
+
+
+def clients(v: Values, interval: str | None = None) -> Dumbbell:
+    """Figure 11: sources with links of 100 Mbit/s and 1 ms, a bottleneck of 10 Mbit/s and 1 ms, sinks behind it."""
+    return Dumbbell(
+        name="faba-clients",
+        about="Many clients of one kind on 10 Mbit/s.",
+        duration=v.duration,
+        rate="10Mbit/s",
+        delay=v.delay,
+        limit=f"{v.buffer}p",
+        flows=sender(v, v.clients).replace(traffic=v.traffic, receiver={"delay": "0ms"}),
+        qdiscs=v.qdiscs,
+        record={"interval": interval} if interval else {},
+    )
