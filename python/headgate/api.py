@@ -5,18 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, overload
 
-import pyarrow as pa
-
-from headgate import _core
 from headgate.errors import UsageError
 from headgate.execution import batch
-from headgate.execution.runner import Timing, Watcher, at_once, run_point
-from headgate.files import store, streams
+from headgate.execution.runner import Watcher
+from headgate.files import store
 from headgate.live.ready import ready
 from headgate.results import Result
-from headgate.scenario import Point, Scenario
+from headgate.scenario import Scenario
 
 if TYPE_CHECKING:
     from headgate.prototype.discipline import AnyQdisc
@@ -184,34 +181,10 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
 
 def _in_memory(scenarios: Sequence[Scenario], threads: int | None, watcher: Watcher) -> list[Result]:
     """Runs all points of all scenarios together and keeps their tables."""
-    done: list[dict[Point, tuple[dict[str, pa.Table], Timing]]] = [{} for _ in scenarios]
-    jobs = [_Job(number, point, scenario) for number, scenario in enumerate(scenarios) for point in scenario.points]
-
-    proofs: dict[tuple[int, Point], dict[str, Any] | None] = {}
-
-    def job(item: _Job, progress: _core.Progress) -> None:
-        recorded = streams.Memory(item.scenario)
-        outcome, timing, proofs[item.number, item.point] = run_point(
-            item.scenario, item.point, progress, recorded.batch
-        )
-        done[item.number][item.point] = (batch.tables_of(outcome) | recorded.tables(), timing)
-
-    watcher.begin(len(jobs), 0, sum(job.scenario.duration_s for job in jobs))
-    batch.supervise(jobs, job, lambda: sum(map(len, done)), None, at_once(scenarios, threads), watcher)
-    results = [batch.in_memory(scenario, points) for scenario, points in zip(scenarios, done, strict=True)]
-    for number, result in enumerate(results):
-        if result.scenario.live:
-            found = [proofs[number, point] for point in result.scenario.points]
-            result.manifest |= store.world(result.scenario, [proof for proof in found if proof is not None])
-    return results
-
-
-class _Job(NamedTuple):
-    """One point of the scenario of this number."""
-
-    number: int
-    point: Point
-    scenario: Scenario
-
-    def __str__(self) -> str:
-        return f"{self.scenario.name}: {self.point}" if self.number else str(self.point)
+    found: dict[int, Result] = {}
+    pool = batch.InMemory(scenarios, found.__setitem__)
+    total = len(pool.jobs)
+    watcher.begin(total, 0, sum(job.scenario.duration_s for job in pool.jobs))
+    with batch.supervised(lambda: pool.finished, total, None):
+        pool.run(threads, watcher)
+    return [found[number] for number in range(len(scenarios))]

@@ -1,7 +1,7 @@
 """What an evaluation is made of: sections of RFC 7928, their tests, and what counts as a strength or a failure.
 
-A section is one file of the package `sections` that binds `SECTION`. Texts of scenarios are templates: `$name` stands for the
-value of that name in the case or among the test's times, `$ecn` for whether senders take marks.
+A section is one file of the package `sections` that binds `SECTION`. Texts of scenarios are templates: `$name` stands
+for the value of that name in the case or among the test's times, `$ecn` for whether senders take marks.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.errors import InterruptedRunError, RunFailedError
-from headgate.execution.runner import Failures, Item, Timing, Watcher, at_once, run_point, run_points
+from headgate.execution.runner import Failures, Item, Ran, Watcher, at_once, run_point, run_points
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
@@ -96,12 +97,63 @@ def supervised(finished: Callable[[], int], total: int, place: Path | str | None
         raise RunFailedError(f"{len(failures.errors)} of {total} points failed{kept}\n{failures}") from failures
 
 
-def in_memory(scenario: Scenario, done: Mapping[Point, tuple[dict[str, pa.Table], Timing]]) -> Result:
-    """The result of a scenario whose points are all `done`: their tables by name, and what each cost."""
+class InMemory:
+    """The points of scenarios as one pool. `keep` is given the number and the result of each scenario that is done.
+
+    Without `streamed` a result has no events, traces or other tables of what happened packet by packet.
+    """
+
+    def __init__(
+        self, scenarios: Sequence[Scenario], keep: Callable[[int, Result], object], *, streamed: bool = True
+    ) -> None:
+        several = len({each.name for each in scenarios}) > 1
+        self.jobs = [MemoryJob(number, point, each, several) for number, each in enumerate(scenarios)
+                     for point in each.points]  # fmt: skip
+        self.finished = 0
+        self._streamed = streamed
+        self._keep = keep
+        self._keeping = threading.Lock()
+        self._done: dict[int, dict[Point, tuple[dict[str, pa.Table], Ran]]] = {}
+
+    def run(self, threads: int | None, watcher: Watcher) -> None:
+        """Runs all points; raises what `run_points` raises."""
+        run_points(self.jobs, self._run, threads=at_once((job.scenario for job in self.jobs), threads), watcher=watcher)
+
+    def _run(self, job: MemoryJob, progress: _core.Progress) -> None:
+        recorded = streams.Memory(job.scenario)
+        ran = run_point(job.scenario, job.point, progress, recorded.batch if self._streamed else None)
+        found = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
+        with self._keeping:
+            self.finished += 1
+            done = self._done.setdefault(job.number, {})
+            done[job.point] = found, ran
+            if len(done) < len(job.scenario.points):
+                return
+            del self._done[job.number]
+        self._keep(job.number, _in_memory(job.scenario, done))
+
+
+class MemoryJob(NamedTuple):
+    """One point of the scenario of this number."""
+
+    number: int
+    point: Point
+    scenario: Scenario
+    several: bool
+
+    def __str__(self) -> str:
+        return f"{self.scenario.name}: {self.point}" if self.several else str(self.point)
+
+
+def _in_memory(scenario: Scenario, done: Mapping[Point, tuple[dict[str, pa.Table], Ran]]) -> Result:
+    """The result of a scenario whose points are all `done`."""
     parts = [done[point] for point in scenario.points]
     whole = {name: tables.concat(part[name] for part, _ in parts) for name in parts[0][0]}
-    timing = [timing_row(point, done[point][1]._asdict()) for point in scenario.points]
-    return Result(scenario, store.manifest_of(scenario, {}), timing, whole)
+    timing = [timing_row(point, done[point][1].timing._asdict()) for point in scenario.points]
+    manifest = store.manifest_of(scenario, {})
+    if scenario.live:
+        manifest |= store.world(scenario, [ran.proof for _, ran in parts if ran.proof is not None])
+    return Result(scenario, manifest, timing, whole)
 
 
 def tables_of(outcome: _core.Outcome) -> dict[str, pa.Table]:

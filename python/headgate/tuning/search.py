@@ -10,36 +10,22 @@ import math
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import optuna
-import pyarrow as pa
 from optuna.trial import TrialState
 
-from headgate import _core
 from headgate._core import ScenarioError
 from headgate.errors import UsageError
 from headgate.execution import batch
-from headgate.execution.runner import Timing, Watcher, run_point, run_points
-from headgate.scenario import Point, Scenario
+from headgate.execution.runner import Watcher
+from headgate.results import Result
+from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.study import Plan, Record, Trial, new_study
 
 #: Trials that are proposed together: enough for the processors of a large machine with a few seeds each, and few
 #: enough for the search to learn.
 BATCH = 8
-
-
-class Job(NamedTuple):
-    """One seed of one trial, as Optuna proposed it."""
-
-    trial: Trial
-    proposed: optuna.Trial
-    scenario: Scenario
-    point: Point
-
-    def __str__(self) -> str:
-        return str(self.point)
 
 
 class Search:
@@ -51,7 +37,6 @@ class Search:
         self.record = Record(folder, plan.goals)
         self._working = new_study(plan.goals)
         self._keeping = threading.Lock()
-        self._done: dict[int, dict[Point, tuple[dict[str, pa.Table], Timing]]] = {}
 
     def run(self, count: int, *, threads: int | None = None, watcher: Watcher | None = None) -> list[Trial]:
         """Tries `count` settings, those that are finished already among them, and gives them in order.
@@ -89,48 +74,35 @@ class Search:
     def _simulate(self, asked: Sequence[optuna.Trial], threads: int | None, watcher: Watcher) -> None:
         """Runs what is not finished yet."""
         proposals = [(self._proposal(each), each) for each in asked]
-        jobs = [job for trial, each in proposals if trial.number not in self.record.trials
-                for job in self._jobs(trial, each)]  # fmt: skip
-        try:
-            run_points(jobs, self._run, threads=threads, watcher=watcher)
-        finally:
-            self._done.clear()
+        new = [(trial, each) for trial, each in proposals if trial.number not in self.record.trials]
+        jobs = [(scenario, trial, each) for trial, each in new if (scenario := self._scenario(trial, each))]
+
+        def keep(number: int, result: Result) -> None:
+            scenario, trial, each = jobs[number]
+            measured = self.plan.goals.measure(result, scenario.qdiscs[0])
+            cpu_s = sum(float(row["cpu_s"]) for row in result.timing)
+            with self._keeping:
+                self.record.add(trial._replace(measured=measured, cpu_s=cpu_s), each.distributions)
+
+        batch.InMemory([scenario for scenario, _, _ in jobs], keep, streamed=False).run(threads, watcher)
 
     def _proposal(self, asked: optuna.Trial) -> Trial:
         settings = space.settings(self.plan.axes, self.plan.base, asked)
         qdisc = str(self.plan.base.having(settings))
         return Trial(asked.number, qdisc, settings, asked.params, {})
 
-    def _jobs(self, trial: Trial, asked: optuna.Trial) -> list[Job]:
+    def _scenario(self, trial: Trial, asked: optuna.Trial) -> Scenario | None:
         """What is to run for a trial: nothing for one that cannot be, or that was tried before."""
         for before in self.record.trials.values():
             if before.qdisc == trial.qdisc:
-                self._keep(trial._replace(measured=before.measured, refused=before.refused), asked)
-                return []
+                again = trial._replace(measured=before.measured, refused=before.refused)
+                self.record.add(again, asked.distributions)
+                return None
         try:
-            scenario = self.plan.scenario.changed(qdiscs=[trial.qdisc])
+            return self.plan.scenario.changed(qdiscs=[trial.qdisc])
         except ScenarioError as error:
-            self._keep(trial._replace(refused=error.message), asked)
-            return []
-        return [Job(trial, asked, scenario, point) for point in scenario.points]
-
-    def _run(self, job: Job, progress: _core.Progress) -> None:
-        outcome, timing, _ = run_point(job.scenario, job.point, progress)
-        tables = batch.tables_of(outcome)
-        with self._keeping:
-            done = self._done.setdefault(job.trial.number, {})
-            done[job.point] = (tables, timing)
-            if len(done) < len(job.scenario.points):
-                return
-            del self._done[job.trial.number]
-        result = batch.in_memory(job.scenario, done)
-        measured = self.plan.goals.measure(result, result.scenario.qdiscs[0])
-        cpu_s = sum(timing.cpu_s for _, timing in done.values())
-        with self._keeping:
-            self._keep(job.trial._replace(measured=measured, cpu_s=cpu_s), job.proposed)
-
-    def _keep(self, trial: Trial, asked: optuna.Trial) -> None:
-        self.record.add(trial, asked.distributions)
+            self.record.add(trial._replace(refused=error.message), asked.distributions)
+            return None
 
     def _tell(self, asked: optuna.Trial, trial: Trial) -> None:
         values = trial.values(self.plan.goals)
