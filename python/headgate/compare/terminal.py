@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from headgate import style
 from headgate.analysis.links import compared
 from headgate.compare import words
 from headgate.compare.gaps import LINK
+from headgate.terminal import layout
 
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
@@ -27,12 +27,10 @@ def tables(comparison: Comparison) -> Group:
 
 
 def _table(comparison: Comparison, of: str) -> Table:
-    drawn = Table(box=SIMPLE_HEAD, title=title(comparison, of), title_justify="left", pad_edge=False)
-    drawn.add_column("discipline", vertical="top", overflow="fold", min_width=10)
-    drawn.add_column("")
     listed = words.columns(comparison, of)
-    for column in listed:
-        drawn.add_column(column.title, justify="right", no_wrap=True)
+    titles = [*layout.words("discipline", vertical="top", min_width=10), Column("")]
+    titles += layout.numbers(*(column.title for column in listed))
+    drawn = layout.table(titles, title=title(comparison, of))
     for qdisc, look in style.looks(comparison.qdiscs).items():
         for place, (name, cells) in enumerate(words.lines(comparison, qdisc, of, listed)):
             is_gap = place == 2

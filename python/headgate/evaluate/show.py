@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from headgate import style
 from headgate.evaluate import words
 from headgate.evaluate.grade import Grade
 from headgate.evaluate.section import Section, Test
+from headgate.terminal import layout
 
 #: How the verdict on a section stands out.
 STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "bold red"}
@@ -21,12 +21,8 @@ STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "b
 
 def listed(sections: Sequence[Section]) -> Table:
     """The tests, a line each."""
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    drawn.add_column("RFC 7928", no_wrap=True)
-    for title in ("test", "what it is", "judged by"):
-        drawn.add_column(title, overflow="fold")
-    drawn.add_column("figure 4", no_wrap=True)
-    drawn.add_column("runs", justify="right")
+    told = [Column("RFC 7928", no_wrap=True), *layout.words("test", "what it is", "judged by")]
+    drawn = layout.table([*told, Column("figure 4", no_wrap=True), Column("runs", justify="right")])
     for section in sections:
         drawn.add_row(str(section.number), Text(section.title, style="bold"), section.about)
         for test in section.tests:
@@ -63,8 +59,8 @@ def kind(document: Mapping[str, Any]) -> str:
 
 def headlines(document: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """The names of the numbers that stand for a section, each with its numbers of all disciplines."""
-    columns = [list(cells(section, each["spec"])) for each in document["disciplines"]]
-    for headline, *numbers in zip(section["headlines"], *columns, strict=True):
+    found = [list(cells(section, each["spec"])) for each in document["disciplines"]]
+    for headline, *numbers in zip(section["headlines"], *found, strict=True):
         yield headline["shown"], numbers
 
 
@@ -78,10 +74,8 @@ def cells(section: Mapping[str, Any], qdisc: str) -> Iterator[str]:
 
 
 def _table(document: Mapping[str, Any]) -> Table:
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    drawn.add_column("section", min_width=32, overflow="fold")
-    for each in document["disciplines"]:
-        drawn.add_column(each["label"] + ("" if each["ecn"] else "\nno ECN"), justify="right", overflow="fold")
+    labels = [each["label"] + ("" if each["ecn"] else "\nno ECN") for each in document["disciplines"]]
+    drawn = layout.table([*layout.words("section", min_width=32), *layout.words(*labels, justify="right")])
     for section in document["sections"]:
         verdicts = (words.counts(section, each["spec"]) for each in document["disciplines"])
         drawn.add_row(Text(f"{section['number']} {section['title']}", style="bold"), *map(_verdict, verdicts))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from headgate import style
@@ -15,6 +14,7 @@ from headgate.analysis.judge import Verdict
 from headgate.execution.runner import processors
 from headgate.experiment.declare import Experiment
 from headgate.papers import catalogue
+from headgate.terminal import layout
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,18 +25,13 @@ STYLES = {Verdict.HOLDS.value: "bold green", Verdict.DIFFERS.value: "bold red", 
 
 def listed(names: Iterable[str]) -> Table:
     """The experiments, a line each, with the time that they are expected to take here."""
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("experiment", "what it shows"):
-        drawn.add_column(title, overflow="fold")
-    for title in ("--quick", "whole"):
-        drawn.add_column(title, justify="right", no_wrap=True)
-    total = [0.0, 0.0]
-    for name in names:
-        cost = catalogue.cost(name)
-        total = [total[0] + (cost.quick or 0), total[1] + (cost.whole or 0)]
+    costs = {name: catalogue.cost(name) for name in names}
+    drawn = layout.table([*layout.words("experiment", "what it shows"), *layout.numbers("--quick", "whole")])
+    for name, cost in costs.items():
         drawn.add_row(name, catalogue.experiment(name).title, _duration(cost.quick), _duration(cost.whole))
     drawn.add_section()
-    drawn.add_row("", f"together, on {processors()} processors", _duration(total[0]), _duration(total[1]))
+    quick, whole = sum(cost.quick or 0 for cost in costs.values()), sum(cost.whole or 0 for cost in costs.values())
+    drawn.add_row("", f"together, on {processors()} processors", _duration(quick), _duration(whole))
     return drawn
 
 
@@ -47,12 +42,12 @@ def explained(name: str, experiment: Experiment) -> Group:
         Text(f"{name}: {experiment.title}", style="bold"),
         Text(f"{experiment.place} of {paper.citation}\n", style="dim"),
         Text(f"{experiment.about}\n"),
-        _two("discipline", "as configured", experiment.qdiscs.items()),
-        _two("claim", "where", ((claim.text, claim.place) for claim in experiment.claims)),
+        layout.table(layout.words("discipline", "as configured"), experiment.qdiscs.items()),
+        layout.table(layout.words("claim", "where"), ((claim.text, claim.place) for claim in experiment.claims)),
     ]
     if experiment.choices:
         chosen = ((f"{each.name} = {each.value}", each.reason) for each in experiment.choices)
-        parts.append(_two("what the paper leaves open", "why so here", chosen))
+        parts.append(layout.table(layout.words("what the paper leaves open", "why so here"), chosen))
     if experiment.scenario:
         first = experiment.scenario_of(experiment.cases[0], experiment.qdiscs.values())
         parts += [Text("scenario of the first case", style="bold"), Text(first.to_toml().strip())]
@@ -105,38 +100,23 @@ def measure_of(row: dict[str, Any]) -> str:
 
 
 def _published(rows: list[dict[str, Any]]) -> Table:
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("published in", "what", "discipline", "case"):
-        drawn.add_column(title, overflow="fold")
-    for title in ("paper", "here", "difference"):
-        drawn.add_column(title, justify="right", no_wrap=True)
+    titles = layout.words("published in", "what", "discipline", "case")
+    drawn = layout.table([*titles, *layout.numbers("paper", "here", "difference")])
     for row in rows:
-        what = measure_of(row)
         numbers = (style.plain(row["published"]), shown(row), difference(row))
-        drawn.add_row(row["place"], what, row["label"], case_of(row), *numbers)
+        drawn.add_row(row["place"], measure_of(row), row["label"], case_of(row), *numbers)
     return drawn
 
 
 def _claims(claims: list[dict[str, Any]]) -> Table:
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    drawn.add_column("the paper says", overflow="fold", ratio=5)
-    drawn.add_column("here", no_wrap=True)
-    drawn.add_column("numbers", overflow="fold", ratio=4)
+    said = Column("the paper says", overflow="fold", ratio=5), Column("here", no_wrap=True)
+    drawn = layout.table([*said, Column("numbers", overflow="fold", ratio=4)])
     for claim in claims:
-        said = Text(f"{claim['text']} ").append(f"({claim['place']})", style="dim")
+        text = Text(f"{claim['text']} ").append(f"({claim['place']})", style="dim")
         numbers = Text(claim["numbers"])
         if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
             numbers.append(f"\n{claim['finding']}", style="dim")
-        drawn.add_row(said, Text(claim["verdict"], style=STYLES[claim["verdict"]]), numbers)
-    return drawn
-
-
-def _two(first: str, second: str, rows: Iterable[tuple[str, str]]) -> Table:
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    drawn.add_column(first, overflow="fold")
-    drawn.add_column(second, overflow="fold")
-    for row in rows:
-        drawn.add_row(*row)
+        drawn.add_row(text, Text(claim["verdict"], style=STYLES[claim["verdict"]]), numbers)
     return drawn
 
 

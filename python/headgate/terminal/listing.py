@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from headgate._core import Controller, Discipline, Parameter, Preset, Source
+from headgate.terminal import layout
 
 GROUPS = {
     "paper": "what the papers propose",
@@ -119,8 +119,5 @@ def _side_by_side(found: Discipline | Source) -> Table:
     return drawn
 
 
-def _table(*columns: str) -> Table:
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        drawn.add_column(column, vertical="top", overflow="fold")
-    return drawn
+def _table(*titles: str) -> Table:
+    return layout.table(layout.words(*titles, vertical="top"))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -14,6 +13,7 @@ from headgate import style
 from headgate.analysis.links import Place, first
 from headgate.analysis.spread import Figure, figure
 from headgate.analysis.summary import classes, summarise
+from headgate.terminal import layout
 
 if TYPE_CHECKING:
     from headgate import scenario as scenarios
@@ -55,13 +55,8 @@ def rows(result: Result) -> list[Row]:
 
 def table(result: Result, found: list[Row]) -> Group:
     """The table of a result whose figures are `found`, below a line on what was run; it fits 120 columns."""
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    drawn.caption = _caption(result.scenario, alone=not several(found))
-    drawn.caption_justify = "left"
-    drawn.add_column("discipline", vertical="top", overflow="fold")
     listed = columns(result.scenario, found)
-    for column in listed:
-        drawn.add_column(column.title, justify="right", no_wrap=True)
+    drawn = _table("discipline", listed, caption=_caption(result.scenario, alone=not several(found)))
     best = [best_shown(column, found) for column in listed]
     for row in found:
         cells = [_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)]
@@ -80,11 +75,8 @@ def by_link(found: list[Row]) -> list[tuple[Place, list[Row]]]:
 
 def links(found: list[Row]) -> Table:
     """A section for every link where disciplines are compared, with a row a discipline; best values of each set off."""
-    drawn = Table(box=SIMPLE_HEAD, title="link by link", title_justify="left", pad_edge=False)
-    drawn.add_column("link, discipline", vertical="top", overflow="fold")
     listed = link_columns(found)
-    for column in listed:
-        drawn.add_column(column.title, justify="right", no_wrap=True)
+    drawn = _table("link, discipline", listed, title="link by link")
     for place, rows_ in by_link(found):
         drawn.add_row(Text(place.label, style="bold italic"))
         best = [best_shown(column, rows_) for column in listed]
@@ -93,6 +85,11 @@ def links(found: list[Row]) -> Table:
             drawn.add_row(Text("  ") + Text(row.entry["qdisc"]), *cells)
         drawn.add_section()
     return drawn
+
+
+def _table(first: str, listed: Iterable[Column], **options: Any) -> Table:
+    numbers = layout.numbers(*(column.title for column in listed))
+    return layout.table([*layout.words(first, vertical="top"), *numbers], **options)
 
 
 def link_columns(found: list[Row]) -> list[Column]:

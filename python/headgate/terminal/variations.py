@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
+
+from headgate.terminal import layout
 
 
 class Row(NamedTuple):
@@ -21,10 +22,7 @@ class Row(NamedTuple):
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Row], *, chosen: str, caption: str) -> Table:
     """The table; `chosen` is written behind the values that were there before."""
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
-    drawn.caption, drawn.caption_justify = caption, "left"
-    for head in ("parameter", "value", *heads):
-        drawn.add_column(head)
+    drawn = layout.table([Column(head) for head in ("parameter", "value", *heads)], title=title, caption=caption)
     for row in rows:
         drawn.add_row(row.name, f"{row.value}{f' ({chosen})' if row.chosen else ''}", *row.cells)
     return drawn

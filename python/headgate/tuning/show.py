@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -13,6 +12,7 @@ from rich.text import Text
 from headgate import style
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Bound, Metric
+from headgate.terminal import layout
 from headgate.tuning import tc
 from headgate.tuning.outcome import Compared, Outcome, nearest
 from headgate.tuning.spec import Spec
@@ -194,8 +194,5 @@ def _percent(part: float) -> str:
     return f"{100 * part:.0f} %"
 
 
-def _table(*columns: str) -> Table:
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        drawn.add_column(column, vertical="top", overflow="fold")
-    return drawn
+def _table(*titles: str) -> Table:
+    return layout.table(layout.words(*titles, vertical="top"))
