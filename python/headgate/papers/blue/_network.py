@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Unpack
 
 from headgate.build.keys import AccessKeys, TopKeys
-from headgate.build.network import Network
 from headgate.build.parts import Flows, Tcp, link, tcp
 from headgate.experiment import findings
 from headgate.experiment.declare import Case, Choice, Values
+from headgate.scenario.network import Network
 
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)

@@ -1,6 +1,5 @@
 """blue/fig13: throughput and loss on the testbed by the number of connections."""
 
-from headgate.build.network import Dumbbell
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
@@ -8,6 +7,7 @@ from headgate.experiment.layers import Lines
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import WHY
 from headgate.papers.measures import gauge, link, loss_rate, throughput
+from headgate.scenario.network import Dumbbell
 
 #: Sessions of netperf.
 CONNECTIONS = (50, 100, 200, 300, 400)

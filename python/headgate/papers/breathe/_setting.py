@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from headgate.build.network import Dumbbell
 from headgate.build.parts import tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Experiment, Quick, Values
+from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)

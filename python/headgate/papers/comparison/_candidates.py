@@ -3,12 +3,12 @@
 import itertools
 from collections.abc import Mapping
 
-from headgate.build.network import Dumbbell
 from headgate.experiment.claims import above, along, every, falls, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import BEYOND, MAXP, MEASURES, RATE, RATES, SHARED, network, place_of
+from headgate.scenario.network import Dumbbell
 
 
 def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], finding: str = "") -> Experiment:

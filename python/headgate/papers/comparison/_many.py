@@ -1,11 +1,11 @@
 """What figures 7 to 11 share: 49 TCP flows, alone or with a UDP flow of forty times the link's rate."""
 
 from headgate import style
-from headgate.build.network import Dumbbell
 from headgate.experiment.declare import Values
 from headgate.experiment.layers import AverageQueue, Layer, Series
 from headgate.experiment.plots import OUTSIDE, Panel, Plot, Scale
 from headgate.papers.comparison._setting import network
+from headgate.scenario.network import Dumbbell
 
 #: Section 4.2: a TCP window of 300 KB, in packets of 1000 bytes.
 WINDOW = 300

@@ -1,12 +1,12 @@
 """What the experiments of this paper share: section 3.1's network and flows, the disciplines, open parameters."""
 
-from headgate.build.network import Dumbbell
 from headgate.build.parts import Flows, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.claims import Condition, above, below, every, m
 from headgate.experiment.declare import Choice, Values
 from headgate.experiment.plots import Scale
 from headgate.papers.measures import Measure, in_unit, throughput, throughput_share
+from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)

@@ -1,7 +1,6 @@
 """comparison/fig11: what SFB's Boxtime decides."""
 
 from headgate import style
-from headgate.build.network import Dumbbell
 from headgate.experiment import queues
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, Published, Quick, Values, grid
@@ -9,6 +8,7 @@ from headgate.experiment.layers import AverageQueue
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._many import many
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD, WHY
+from headgate.scenario.network import Dumbbell
 
 LARGE, SMALL = "500ms", "20ms"
 

@@ -1,7 +1,6 @@
 """comparison/fig16: CHOKe and RED with other numbers of TCP and UDP flows."""
 
 from headgate import style
-from headgate.build.network import Dumbbell
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, along, below, every, falls, in_each_case, m, near, over
 from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick, Values
@@ -20,6 +19,7 @@ from headgate.papers.comparison._setting import (
     network,
     place_of,
 )
+from headgate.scenario.network import Dumbbell
 
 #: Numbers of TCP and of UDP flows, and how they are drawn.
 ONE, TEN, FIVE = {"tcp": 1, "udp": 1}, {"tcp": 10, "udp": 1}, {"tcp": 10, "udp": 5}

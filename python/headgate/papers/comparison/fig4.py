@@ -1,6 +1,5 @@
 """comparison/fig4: what a flow that does not slow down takes of the link and of the queue, by its rate."""
 
-from headgate.build.network import Dumbbell
 from headgate.experiment import queues
 from headgate.experiment.claims import above, along, between, every, falls, in_each_case, m
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick, Values, grid
@@ -23,6 +22,7 @@ from headgate.papers.comparison._setting import (
     place_of,
 )
 from headgate.papers.measures import share_of_fair
+from headgate.scenario.network import Dumbbell
 
 OTHERS = tuple(label for label in QDISCS if label != "DropTail")
 UNFAIR = {"SFB": WHY["fig4 SFB"], "CHOKe": WHY["fig4 CHOKe"]}

@@ -1,13 +1,13 @@
 """comparison/fig6: how much buffer FRED needs to be fair, without its rule of two packets for each flow."""
 
 from headgate import style
-from headgate.build.network import Dumbbell
 from headgate.experiment.claims import above, below, in_each_case, m, over
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Line, Rule
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, network
 from headgate.papers.measures import share_of_fair
+from headgate.scenario.network import Dumbbell
 
 #: Buffers in packets; the paper names 45 alone.
 BUFFERS = (10, 15, 20, 30, 45, 60, 75, 90, 120, 150)

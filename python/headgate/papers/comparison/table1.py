@@ -1,11 +1,11 @@
 """comparison/table1: what FRED gives TCP and a UDP flow, by the link's rate."""
 
-from headgate.build.network import Dumbbell
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, grid
 from headgate.experiment.layers import Crosses, Line
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, WHY, network
+from headgate.scenario.network import Dumbbell
 
 #: The link's rates in Mbit/s.
 LINKS = (0.5, 1, 2, 4, 8, 10, 20)

@@ -1,9 +1,9 @@
 """What the FABA paper's experiments share: disciplines, TCP beside a constant flow, clients, what it leaves open."""
 
-from headgate.build.network import Dumbbell
 from headgate.build.parts import Tcp, Udp, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Values
+from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)

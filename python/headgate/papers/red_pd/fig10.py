@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from headgate.analysis import judge
-from headgate.build.network import Dumbbell
 from headgate.experiment.claims import Condition, m, near
 from headgate.experiment.declare import Case, Choice, Claim, Experiment, Headline, Published, Quick, Values
 from headgate.experiment.layers import FlowLines, Path
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.measures import jain, throughput
 from headgate.papers.red_pd import _network as net
+from headgate.scenario.network import Dumbbell
 
 if TYPE_CHECKING:
     from headgate.experiment.found import Found

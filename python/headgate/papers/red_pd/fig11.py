@@ -1,13 +1,13 @@
 """red-pd/fig11: nine TCP flows of three round-trip times beside three flows that do not slow down."""
 
 from headgate import style
-from headgate.build.network import Dumbbell
 from headgate.experiment.claims import above, below, every, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
 from headgate.experiment.layers import FlowLines, Rule
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.measures import share_of_fair, throughput, throughput_share
 from headgate.papers.red_pd import _network as net
+from headgate.scenario.network import Dumbbell
 
 #: Flows 1 to 9 by round-trip time in ms, flows 10 to 12 by rate in Mbit/s.
 TCP = {30: (1, 2, 3), 50: (4, 5, 6), 70: (7, 8, 9)}

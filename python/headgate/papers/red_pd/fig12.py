@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from headgate.analysis.runs import Run
-from headgate.build.network import Dumbbell
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values
 from headgate.experiment.layers import Rule, Series
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.measures import Measure
 from headgate.papers.red_pd import _network as net
+from headgate.scenario.network import Dumbbell
 
 #: When the flow begins to send 4 Mbit/s, and when it falls back to 0.25 Mbit/s, in seconds.
 UP, DOWN = 50.0, 250.0

@@ -6,7 +6,6 @@ import numpy as np
 
 from headgate import style
 from headgate.analysis.runs import Run
-from headgate.build.network import Dumbbell
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over, rises
 from headgate.experiment.declare import Case, Claim, Experiment, Quick, Values
@@ -14,6 +13,7 @@ from headgate.experiment.layers import Lines
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.measures import goodput
 from headgate.papers.red_pd._network import MIN_RTO, WHY, tcp_rate_bps
+from headgate.scenario.network import Dumbbell
 
 #: Target round-trip time in seconds, lists kept, and lists a flow must be in to be identified (section 4.1).
 R, M, K = 0.040, 5, 3
