@@ -13,7 +13,7 @@ from headgate.analysis.distributions import boxes
 from headgate.scenario import Role
 
 if TYPE_CHECKING:
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
 
 
 Array = npt.NDArray[np.float64]
@@ -58,7 +58,7 @@ class Group(NamedTuple):
     fair_bps: Array
 
 
-def qdiscs(result: Result) -> list[str]:
+def qdiscs(result: ResultTables) -> list[str]:
     """The disciplines that have a result, in the scenario's order; fewer than it names if the run was stopped."""
     have = set(result.links.column("qdisc").to_pylist())
     return [qdisc for qdisc in result.scenario.qdiscs if qdisc in have]
@@ -76,7 +76,7 @@ def rows(table: pa.Table, **wanted: str) -> pa.Table:
     return table
 
 
-def groups(result: Result, qdisc: str) -> list[Group]:
+def groups(result: ResultTables, qdisc: str) -> list[Group]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(result.flows, qdisc=qdisc)
     found = []
@@ -123,18 +123,18 @@ def _hole(bound: Array) -> Array:
     return np.where(np.isfinite(bound), bound, np.nan)
 
 
-def metric(result: Result, qdisc: str, name: str, points: int) -> Series | None:
+def metric(result: ResultTables, qdisc: str, name: str, points: int) -> Series | None:
     """A metric of the bottleneck over time, warm-up included."""
     return series(rows(bottleneck(result, result.intervals), qdisc=qdisc, metric=name), points)
 
 
-def bottleneck(result: Result, table: pa.Table) -> pa.Table:
+def bottleneck(result: ResultTables, table: pa.Table) -> pa.Table:
     """The rows of a table by link that are of the bottleneck."""
     link, direction = result.scenario.bottleneck
     return rows(table, link=link, direction=direction)
 
 
-def gauges(result: Result, qdisc: str, points: int) -> dict[str, Series]:
+def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, Series]:
     """The discipline's own gauges over time, by name."""
     table = rows(bottleneck(result, result.intervals), qdisc=qdisc)
     names = sorted(name for name in pc.unique(table.column("metric")).to_pylist() if name.startswith(GAUGE))
@@ -142,7 +142,7 @@ def gauges(result: Result, qdisc: str, points: int) -> dict[str, Series]:
     return {name: line for name, line in drawn.items() if line is not None}
 
 
-def delay(result: Result, qdisc: str) -> Cdf | None:
+def delay(result: ResultTables, qdisc: str) -> Cdf | None:
     """How long packets waited in the bottleneck's queue, or nothing if none was sent."""
     table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queueing")
     found = boxes(table, "delay_ms")
@@ -152,7 +152,7 @@ def delay(result: Result, qdisc: str) -> Cdf | None:
     return Cdf(found.values, below / below[-1])
 
 
-def delay_goodput(result: Result, qdisc: str, scale: float) -> Array:
+def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
     """A row a seed: the mean queueing delay at the bottleneck in ms, and the goodput of all flows over `scale`.
 
     Seeds in which no packet was sent are left out.
@@ -163,14 +163,14 @@ def delay_goodput(result: Result, qdisc: str, scale: float) -> Array:
     return np.asarray(found[np.isfinite(delays)], dtype=np.float64)
 
 
-def transfers(result: Result, qdisc: str) -> Transfers:
+def transfers(result: ResultTables, qdisc: str) -> Transfers:
     """The transfers that began after the warm-up, of all seeds."""
     table = rows(result.transfers, qdisc=qdisc)
     warm = values(table, "start_ns") >= result.scenario.warmup_s * 1e9
     return Transfers(values(table, "bytes")[warm] / 1e3, values(table, "completion_ms")[warm] / 1e3)
 
 
-def packet_ms(result: Result) -> float | None:
+def packet_ms(result: ResultTables) -> float | None:
     """How long the link needs for a packet of mean size, in milliseconds; nothing if no packet ever waited."""
     table = bottleneck(result, result.links)
     packets, octets = values(table, "queue_packets_mean"), values(table, "queue_bytes_mean")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
 from headgate.analysis.spread import Figure, figure
-from headgate.analysis.summary import classes
+from headgate.analysis.summary import classes, summarise
 from headgate.scenario import Group, Role
 
 if TYPE_CHECKING:
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
 
 _MOST_PARTS = 6
 _AMOUNTS = ("goodput_bps", "fair_share_bps")
@@ -72,9 +72,9 @@ class Division(NamedTuple):
         return next(part for part in self.parts if part.role == role)
 
 
-def divisions(result: Result) -> list[Division]:
+def divisions(result: ResultTables) -> list[Division]:
     """One division a discipline, the nearest to the fair one first."""
-    entries = result.summary()
+    entries = summarise(result)
     groups = result.scenario.groups
     looks = style.looks([entry["qdisc"] for entry in entries])
     found = [
@@ -84,7 +84,7 @@ def divisions(result: Result) -> list[Division]:
     return sorted(found, key=lambda division: division.misplaced)
 
 
-def misplaced(result: Result, qdisc: str) -> Figure:
+def misplaced(result: ResultTables, qdisc: str) -> Figure:
     """Goodput that is not where the fair division would have it, under one discipline, as `Division` has it."""
     place = result.scenario.qdiscs.index(qdisc)
     by_role = classes(result, lambda group: group.role.value)[place]

@@ -14,10 +14,10 @@ from headgate.files.tables import NAMES, STREAMED
 if TYPE_CHECKING:
     import xarray
 
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
 
 
-def table(result: Result, name: str) -> pa.Table:
+def table(result: ResultTables, name: str) -> pa.Table:
     """The table called `name`; `UsageError` if there is none, or none in this result."""
     known = [*NAMES, *STREAMED]
     if name not in known:
@@ -37,7 +37,7 @@ def library(name: str, extra: str) -> Any:
         raise UsageError(f"this needs {name}, which is not installed ({error}): {wanted}") from None
 
 
-def dataset(result: Result) -> xarray.Dataset:
+def dataset(result: ResultTables) -> xarray.Dataset:
     """The intervals: a variable for each metric, over discipline, seed, link or group, and time.
 
     Where a point has no value it is NaN. A direction of a link goes by `bottleneck` or `bottleneck reverse`.

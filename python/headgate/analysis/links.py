@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
 
 
 class Place(NamedTuple):
@@ -29,7 +29,7 @@ class Place(NamedTuple):
         return table.filter(mine)
 
 
-def compared(result: Result) -> list[Place]:
+def compared(result: ResultTables) -> list[Place]:
     """Every place where disciplines are compared, in the scenario's order: the first is `scenario.bottleneck`."""
     table = result.links
     table = table.filter(pc.fill_null(table["compared"], False))
@@ -37,13 +37,13 @@ def compared(result: Result) -> list[Place]:
     return list(dict.fromkeys(Place(*row) for row in rows)) or [Place(*result.scenario.bottleneck)]
 
 
-def first(result: Result) -> str:
+def first(result: ResultTables) -> str:
     """The label of the link that figures of one link are of; empty where there is no other."""
     found = compared(result)
     return found[0].label if len(found) > 1 else ""
 
 
-def note(result: Result) -> str:
+def note(result: ResultTables) -> str:
     """A sentence for the foot of a figure that shows one link; empty where there is no other."""
     found = compared(result)
     return f" Link {found[0].label}, the first of {len(found)} that are compared." if len(found) > 1 else ""

@@ -16,7 +16,7 @@ from headgate.errors import UsageError, meant
 from headgate.units import Units
 
 if TYPE_CHECKING:
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
     from headgate.scenario import Group, Scenario
 
 SPREAD = ("min", "mean", "p50", "p95", "p99", "max")
@@ -90,7 +90,7 @@ class Metric(NamedTuple):
         """Whether less of it is better."""
         return self.measure.lower
 
-    def of(self, result: Result, qdisc: str) -> Quantity:
+    def of(self, result: ResultTables, qdisc: str) -> Quantity:
         """One value a seed, in the measure's unit; NaN where nothing was measured."""
         figure = self._entry(result, qdisc)[self.measure.key]
         per_seed = (figure if self.part is None else figure[self.part])["per_seed"]
@@ -100,7 +100,7 @@ class Metric(NamedTuple):
         """Mean and half its 95 % interval, with the unit."""
         return self.measure.units.show(measured.mean, measured.half)
 
-    def _entry(self, result: Result, qdisc: str) -> dict[str, Any]:
+    def _entry(self, result: ResultTables, qdisc: str) -> dict[str, Any]:
         from headgate.analysis import division, summary
 
         if self.measure.of == "all":

@@ -15,7 +15,7 @@ from headgate.analysis import data
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
     from headgate.scenario import Point
 
 Array = npt.NDArray[np.float64]
@@ -24,14 +24,14 @@ Array = npt.NDArray[np.float64]
 class Run:
     """One discipline with one seed in one case of an experiment; `case` has the values that vary."""
 
-    def __init__(self, result: Result, point: Point, label: str, case: Mapping[str, object]) -> None:
+    def __init__(self, result: ResultTables, point: Point, label: str, case: Mapping[str, object]) -> None:
         self.result = result
         self.point = point
         self.label = label
         self.case = case
 
     @classmethod
-    def of_qdisc(cls, result: Result, qdisc: str, label: str, case: Mapping[str, object]) -> list[Run]:
+    def of_qdisc(cls, result: ResultTables, qdisc: str, label: str, case: Mapping[str, object]) -> list[Run]:
         """The runs of one discipline of a result, one a seed."""
         return [cls(result, point, label, case) for point in result.scenario.points if point.qdisc == qdisc]
 

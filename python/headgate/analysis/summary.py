@@ -20,14 +20,14 @@ from headgate.analysis.spread import Figure, figure
 from headgate.scenario import Group
 
 if TYPE_CHECKING:
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
 
 SCHEMA = 1
 
 Array = npt.NDArray[np.float64]
 
 
-def document(result: Result) -> dict[str, Any]:
+def document(result: ResultTables) -> dict[str, Any]:
     """The JSON document of a result."""
     whole = {
         "schema": SCHEMA,
@@ -41,12 +41,12 @@ def document(result: Result) -> dict[str, Any]:
     return whole
 
 
-def summarise(result: Result) -> list[dict[str, Any]]:
+def summarise(result: ResultTables) -> list[dict[str, Any]]:
     """One entry a discipline, in the scenario's order."""
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
 
 
-def together(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
+def together(result: ResultTables, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
     """Groups of a scenario taken together under one discipline, as the entry of one group, and their `jain`."""
     flows = _flows(result, qdisc)
     places = [(group, place) for group, place in _places(result.scenario.groups) if group in groups]
@@ -59,13 +59,15 @@ def together(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, A
     }
 
 
-def bottleneck(result: Result, qdisc: str) -> dict[str, Any]:
+def bottleneck(result: ResultTables, qdisc: str) -> dict[str, Any]:
     """The figures of the first link at which disciplines are compared, under one of them."""
     rows = Place(*result.scenario.bottleneck).of(where(result.links, qdisc=qdisc))
     return _bottleneck(Grid(rows, len(result.scenario.seeds)))
 
 
-def classes(result: Result, of: Callable[[Group], str] = lambda group: group.kind) -> list[dict[str, dict[str, Any]]]:
+def classes(
+    result: ResultTables, of: Callable[[Group], str] = lambda group: group.kind
+) -> list[dict[str, dict[str, Any]]]:
     """For each discipline, the groups that are alike taken together, as the entry of one group.
 
     Alike are those `of` one word, by default their kind (`tcp`, `udp`).
@@ -99,7 +101,7 @@ class Grid:
         return (name for name in self._table.column_names if name.startswith(prefix))
 
 
-def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
+def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
     scenario = result.scenario
     flows = _flows(result, qdisc)
     rows = where(result.links, qdisc=qdisc)
@@ -123,7 +125,7 @@ def _discipline(result: Result, qdisc: str) -> dict[str, Any]:
     }
 
 
-def _flows(result: Result, qdisc: str) -> Grid:
+def _flows(result: ResultTables, qdisc: str) -> Grid:
     return Grid(where(result.flows, qdisc=qdisc), len(result.scenario.seeds))
 
 
@@ -160,7 +162,7 @@ def _jain_by_scale(rows: Grid) -> list[dict[str, Any]]:
     ]
 
 
-def _distributions(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
+def _distributions(result: ResultTables, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
     """What the tables of distributions say of groups together: delays, and how losses follow each other."""
     seeds = result.scenario.seeds
     delays = _of(where(result.delays, qdisc=qdisc), groups)
@@ -196,7 +198,7 @@ def _delay_variation(ways: pa.Table, groups: Sequence[Group], seeds: Sequence[in
     return [merged(each.above(each.quantile(0.0) or 0.0) for each in of_seed) for of_seed in zip(*streams, strict=True)]
 
 
-def _transfers(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
+def _transfers(result: ResultTables, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
     """How many transfers began after the warm-up, what of them had not finished, and how long the others took."""
     rows = _of(where(result.transfers, qdisc=qdisc), groups)
     rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(result.scenario.warmup_s * 1e9)))
@@ -220,13 +222,13 @@ def _transfers(result: Result, qdisc: str, groups: Sequence[Group]) -> dict[str,
     }
 
 
-def _at_bottleneck(result: Result, table: pa.Table) -> pa.Table:
+def _at_bottleneck(result: ResultTables, table: pa.Table) -> pa.Table:
     """The rows that are of the first link where disciplines are compared."""
     name, direction = result.scenario.bottleneck
     return where(table, link=name, direction=direction)
 
 
-def _variation(result: Result, qdisc: str, groups: Sequence[Group]) -> list[float | None]:
+def _variation(result: ResultTables, qdisc: str, groups: Sequence[Group]) -> list[float | None]:
     """The coefficient of variation of groups' goodput over intervals after the warm-up, one value a seed.
 
     RFC 5166, section 2.2.2.

@@ -13,7 +13,7 @@ from headgate.scenario import Role
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from headgate.results import Result
+    from headgate.files.result_tables import ResultTables
 
 _ALIKE = 0.02
 """Goodputs closer than this share of the link's rate are the same to a reader."""
@@ -22,7 +22,7 @@ _EVEN = 1.1
 _MOST_NAMES = 3
 
 
-def verdict(result: Result) -> str:
+def verdict(result: ResultTables) -> str:
     """The sentence of a result."""
     return sentence(divisions(result), result.scenario.rate_bps, first(result))
 
