@@ -40,6 +40,7 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
+	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 
 bench: rust ## nanoseconds per packet, beside a bare ring buffer
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'

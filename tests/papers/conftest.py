@@ -6,8 +6,8 @@ from headgate.build.parts import tcp, udp
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, grid
 from headgate.experiment.layers import Crosses, Lines
+from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import Panel, Plot
-from headgate.papers.measures import share_of_fair
 from headgate.scenario.network import Dumbbell
 
 

@@ -13,8 +13,8 @@ from headgate.analysis.runs import Run
 from headgate.evaluate.network import PERIOD_S
 from headgate.evaluate.periods import goodput_over_periods
 from headgate.evaluate.section import Part
-from headgate.papers import measures
-from headgate.papers.measures import Measure
+from headgate.experiment import measures
+from headgate.experiment.measures import Measure
 
 
 def idle(direction: str = "forward", link: str | None = None) -> Measure:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from headgate.analysis.runs import Array, Run
 from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import Part
-from headgate.papers.measures import Measure
+from headgate.experiment.measures import Measure
 
 #: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
 _SLACK = 1e-6

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import Any
 
-from headgate.papers.measures import Measure
+from headgate.experiment.measures import Measure
 from headgate.scenario import Scenario
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from headgate.analysis import data
 from headgate.analysis.runs import Run
 from headgate.evaluate.network import tcp
-from headgate.papers.measures import Measure
+from headgate.experiment.measures import Measure
 
 #: Connections of a page, and the objects that each of them loads: 54 of 14 KB, which is 10 packets at once, as many as
 #: the initial window, and an even number: the last of an odd one would wait for its delayed ACK.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import UsageError, meant
 from headgate.experiment.claims import Condition
-from headgate.papers.measures import Measure
+from headgate.experiment.measures import Measure
 from headgate.scenario import Scenario
 
 if TYPE_CHECKING:

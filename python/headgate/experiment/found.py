@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.analysis.judge import Quantity
 from headgate.analysis.runs import Run
-from headgate.papers.measures import Measure
+from headgate.experiment.measures import Measure
 
 if TYPE_CHECKING:
     from headgate.experiment.declare import Case, Experiment

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from headgate.analysis import data
 from headgate.analysis.runs import Array, Run
-from headgate.papers.measures import Measure
+from headgate.experiment.measures import Measure
 
 #: The weight with which the papers average a queue for their figures: that of RED (Floyd and Jacobson 1993).
 WEIGHT = 0.002

@@ -6,7 +6,7 @@ from headgate.evaluate.measures import loss_percent, marked_percent, of_group, r
 from headgate.evaluate.network import DUMBBELL, tcp
 from headgate.evaluate.section import Criterion, Headline, Section, Test, Times
 from headgate.evaluate.sections.stability import MILD
-from headgate.papers.measures import in_unit
+from headgate.experiment.measures import in_unit
 
 _ADVANTAGE = Criterion(
     measure="advantage",

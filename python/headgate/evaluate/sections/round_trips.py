@@ -8,7 +8,7 @@ from headgate.evaluate.criteria import busy
 from headgate.evaluate.measures import evenness, loss_percent, of_group, ratio
 from headgate.evaluate.network import HEAD, RECORD, RTT_MS, room, tcp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.papers.measures import in_unit
+from headgate.experiment.measures import in_unit
 
 _NETWORK = f"""{HEAD}
 [link]

@@ -7,7 +7,7 @@ from headgate.evaluate.measures import idle, of_group, path_delay_ms
 from headgate.evaluate.network import HEAD, RECORD, room, tcp
 from headgate.evaluate.section import Case, Headline, Section, Test, Times
 from headgate.evaluate.sections.stability import MILD
-from headgate.papers.measures import in_unit, share_of_fair
+from headgate.experiment.measures import in_unit, share_of_fair
 
 #: The link from router L, in Mbit/s: less than the half of router M's that A are due, so that both are congested.
 _FIRST_MBPS = 4

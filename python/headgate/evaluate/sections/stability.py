@@ -9,7 +9,7 @@ from headgate.evaluate.criteria import busy, short
 from headgate.evaluate.network import DUMBBELL, HEAD, RATE_BPS, bdp, room, tcp
 from headgate.evaluate.periods import Phase
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.papers.measures import throughput_share
+from headgate.experiment.measures import throughput_share
 
 
 def flows_for(loss: float, rate_bps: float = RATE_BPS) -> int:

@@ -19,7 +19,7 @@ from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, 
 from headgate.evaluate.sections.bursts import CBR
 from headgate.evaluate.sections.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
-from headgate.papers.measures import in_unit, share_of_fair
+from headgate.experiment.measures import in_unit, share_of_fair
 
 #: Six people who each begin a page of section 7.2 in 12 s, one after the other.
 _PAGES_EVERY_S = 2

@@ -6,7 +6,7 @@ from headgate.evaluate.criteria import busy, quick, share, short
 from headgate.evaluate.measures import completion_ms, of_group, ratio
 from headgate.evaluate.network import DUMBBELL, tcp, udp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.papers.measures import in_unit, share_of_fair
+from headgate.experiment.measures import in_unit, share_of_fair
 
 #: Long enough for several periods of one Reno flow's window, which takes 83 packets / 0.5 a round trip, about 20 s.
 WHOLE = Times(140, 20)

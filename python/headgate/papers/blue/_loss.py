@@ -6,9 +6,9 @@ import numpy as np
 
 from headgate.experiment.declare import Case, Choice, Experiment, Values
 from headgate.experiment.layers import Lines
+from headgate.experiment.measures import link, loss_rate, over_intervals
 from headgate.experiment.plots import Panel, Scale
 from headgate.papers.blue._network import CHOICES, DELAYS, connection, connections, network
-from headgate.papers.measures import link, loss_rate, over_intervals
 from headgate.scenario.network import Network
 
 REDS = ("R1", "R2", "R3", "R4")

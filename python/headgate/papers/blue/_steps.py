@@ -9,9 +9,9 @@ import numpy as np
 from headgate.analysis.runs import Array
 from headgate.experiment.declare import Choice, Experiment, Quick, Values
 from headgate.experiment.layers import Series
+from headgate.experiment.measures import Measure, over_intervals
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
-from headgate.papers.measures import Measure, over_intervals
 from headgate.scenario.network import Network
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from headgate.build.parts import udp
 from headgate.experiment.declare import Choice, Experiment, Quick, Values
 from headgate.experiment.layers import Rule, looks
+from headgate.experiment.measures import Measure, in_unit, jain, loss_bps, part_between, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import ACCESS, CHOICES, EVEN, PAIRS, connection, network
-from headgate.papers.measures import Measure, in_unit, jain, loss_bps, part_between, throughput
 from headgate.scenario.network import Network
 
 if TYPE_CHECKING:

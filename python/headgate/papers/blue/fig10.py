@@ -4,8 +4,8 @@ import numpy as np
 
 from headgate.experiment.claims import above, along, below, every, m, rises
 from headgate.experiment.declare import Claim
+from headgate.experiment.measures import over_intervals
 from headgate.papers.blue._steps import LOADS, MEASURES, PROBABILITY, STEADY, TIMEOUTS, both, experiment
-from headgate.papers.measures import over_intervals
 
 EXPERIMENT = experiment(
     title="Marking probabilities while connections are added, with ECN timeouts",

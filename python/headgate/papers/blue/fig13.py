@@ -4,9 +4,9 @@ from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
 from headgate.experiment.layers import Lines
+from headgate.experiment.measures import gauge, link, loss_rate, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import WHY
-from headgate.papers.measures import gauge, link, loss_rate, throughput
 from headgate.scenario.network import Dumbbell
 
 #: Sessions of netperf.

@@ -4,10 +4,10 @@ import numpy as np
 
 from headgate.experiment.claims import above, every, m
 from headgate.experiment.declare import Choice, Claim
+from headgate.experiment.measures import over_intervals
 from headgate.experiment.plots import Plot, Scale
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, MEASURES, NOTE, OPEN, experiment, panel
-from headgate.papers.measures import over_intervals
 
 EXPERIMENT = experiment(
     title="RED's average queue and marking probability while connections are added",

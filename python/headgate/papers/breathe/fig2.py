@@ -3,9 +3,9 @@
 from headgate.experiment.claims import above, below, m, near
 from headgate.experiment.declare import Claim, Headline, Published
 from headgate.experiment.layers import GroupedBars, Rule
+from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
-from headgate.papers.measures import goodput, in_unit
 
 PLACE = "section 4, figure 2"
 #: Of the axis of rates, in kbit/s.

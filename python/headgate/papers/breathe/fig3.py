@@ -8,9 +8,9 @@ import numpy as np
 from headgate.experiment.claims import above, at_most, m, near
 from headgate.experiment.declare import Claim, Headline, Published
 from headgate.experiment.layers import Rule, looks
+from headgate.experiment.measures import part_between
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.breathe._setting import FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
-from headgate.papers.measures import part_between
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

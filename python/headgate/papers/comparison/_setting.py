@@ -4,8 +4,8 @@ from headgate.build.parts import Flows, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.claims import Condition, above, below, every, m
 from headgate.experiment.declare import Choice, Values
+from headgate.experiment.measures import Measure, in_unit, throughput, throughput_share
 from headgate.experiment.plots import Scale
-from headgate.papers.measures import Measure, in_unit, throughput, throughput_share
 from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.

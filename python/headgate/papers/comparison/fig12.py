@@ -9,9 +9,9 @@ from headgate import style
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import above, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
+from headgate.experiment.measures import jain
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import CC, DELAY, DURATION, MEASURES, OVERHEAD, WHY, network
-from headgate.papers.measures import jain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,6 +7,7 @@ from headgate.experiment import queues
 from headgate.experiment.claims import Condition, below, every, in_each_case, m, near, over
 from headgate.experiment.declare import Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Line
+from headgate.experiment.measures import jain
 from headgate.experiment.plots import LAST, Panel, Plot, Scale
 from headgate.papers.comparison._setting import (
     A_CHOKE,
@@ -23,7 +24,6 @@ from headgate.papers.comparison._setting import (
     place_of,
 )
 from headgate.papers.comparison.fig4 import scenario
-from headgate.papers.measures import jain
 
 MINTH, MAXTH = 50, 100
 

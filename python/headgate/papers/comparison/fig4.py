@@ -4,6 +4,7 @@ from headgate.experiment import queues
 from headgate.experiment.claims import above, along, between, every, falls, in_each_case, m
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick, Values, grid
 from headgate.experiment.layers import Lines
+from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import (
     BEYOND,
@@ -21,7 +22,6 @@ from headgate.papers.comparison._setting import (
     network,
     place_of,
 )
-from headgate.papers.measures import share_of_fair
 from headgate.scenario.network import Dumbbell
 
 OTHERS = tuple(label for label in QDISCS if label != "DropTail")

@@ -4,9 +4,9 @@ from headgate import style
 from headgate.experiment.claims import above, below, in_each_case, m, over
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Line, Rule
+from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, network
-from headgate.papers.measures import share_of_fair
 from headgate.scenario.network import Dumbbell
 
 #: Buffers in packets; the paper names 45 alone.

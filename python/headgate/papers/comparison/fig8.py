@@ -4,9 +4,9 @@ from headgate.analysis.runs import Run
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
+from headgate.experiment.measures import link
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD, WHY
-from headgate.papers.measures import link
 
 #: When the buffer overflows, in seconds, and by when the queue is empty again (section 4.2).
 JOINS, EMPTY = 40.0, 48.0

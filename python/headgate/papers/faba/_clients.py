@@ -3,9 +3,9 @@
 from headgate.experiment.claims import above, in_each_case, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
 from headgate.experiment.layers import Lines
+from headgate.experiment.measures import jain
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CHOKE_MINTH, CLIENT_CHOICES, FABA, OPEN_BUFFER, OTHERS, WHY, clients
-from headgate.papers.measures import jain
 
 #: The paper's axis ends at 1000. Some ten Telnet clients do not fill the link, and all are served in full.
 CLIENTS = (100, 200, 400, 600, 800, 1000)

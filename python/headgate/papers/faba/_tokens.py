@@ -8,9 +8,9 @@ from headgate.experiment.claims import above, at_most, m
 from headgate.experiment.declare import Claim
 from headgate.experiment.found import Found
 from headgate.experiment.layers import looks
+from headgate.experiment.measures import Measure
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import WHY
-from headgate.papers.measures import Measure
 
 #: Bits of a packet on the wire; all are of one size, so that utilisation counts departures.
 PACKET_BITS = 512 * 8

@@ -5,9 +5,9 @@ from functools import partial
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick
 from headgate.experiment.layers import Rule, Series
+from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
-from headgate.papers.measures import goodput, in_unit
 
 PLACE = "section 5.3, figure 10"
 FINDINGS = {"FRED": WHY["fig10 FRED"]}

@@ -3,9 +3,9 @@
 from headgate.experiment.claims import above, at_most, below, every, in_each_case, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
 from headgate.experiment.layers import Lines, Path
+from headgate.experiment.measures import in_unit, throughput, total
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, sender
-from headgate.papers.measures import in_unit, throughput, total
 from headgate.scenario.network import Dumbbell
 
 #: Packets; 110 of them a round trip of 40 ms are the fair share of 11.25 Mbit/s.

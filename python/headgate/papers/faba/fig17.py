@@ -4,9 +4,9 @@ from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Lines, Path
+from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, sender
-from headgate.papers.measures import goodput, in_unit
 from headgate.scenario.network import Dumbbell
 
 PLACE = "section 6.2, figure 17"

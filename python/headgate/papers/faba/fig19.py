@@ -5,9 +5,9 @@ from headgate.build.parts import class_
 from headgate.experiment.claims import m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick, Values
 from headgate.experiment.layers import Rule, Series
+from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, sender
-from headgate.papers.measures import goodput, in_unit
 from headgate.scenario.network import Dumbbell
 
 #: Fair shares in Mbit/s, what a kind is called, and its colour.

@@ -6,9 +6,9 @@ from headgate.analysis.judge import average
 from headgate.experiment.claims import Term, above, below, every
 from headgate.experiment.declare import Case, Claim, Experiment, Headline, Quick
 from headgate.experiment.layers import Lines, Rule
+from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import MIX_CHOICES, OPEN_BUFFER, WHY, mix
-from headgate.papers.measures import goodput, in_unit
 
 
 def _cases(steps: Iterable[int]) -> tuple[Case, ...]:

@@ -3,9 +3,9 @@
 from headgate.experiment.claims import above, at_most, below, m, over, rises
 from headgate.experiment.declare import Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Lines, Rule
+from headgate.experiment.measures import goodput, in_unit, total
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import MIX_CHOICES, OPEN_BUFFER, WHY, mix
-from headgate.papers.measures import goodput, in_unit, total
 
 NEVER_FULL = WHY["fig5 never full"]
 

@@ -3,9 +3,9 @@
 from headgate.experiment.claims import above, in_each_case, m, near, over, rises
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, grid
 from headgate.experiment.layers import Crosses, Lines
+from headgate.experiment.measures import throughput_of_fair
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_CHOICES, OTHERS, WHY, mix
-from headgate.papers.measures import throughput_of_fair
 
 #: The buffers in packets: 1/10, 1/5, 1/2, 1 and 2 times 780, the bandwidth-delay products of ten flows together.
 BUFFERS = (78, 156, 390, 780, 1560)

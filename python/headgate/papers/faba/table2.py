@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values
 from headgate.experiment.layers import GroupedBars
+from headgate.experiment.measures import Measure, goodput, in_unit, jain, loss_rate, loss_run, total
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, sender
-from headgate.papers.measures import Measure, goodput, in_unit, jain, loss_rate, loss_run, total
 from headgate.scenario.network import Dumbbell
 
 ROUND_TRIPS = (10, 20, 50, 200)

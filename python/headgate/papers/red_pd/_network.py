@@ -10,7 +10,7 @@ from headgate.analysis.runs import Run
 from headgate.build.parts import Flows, Tcp, Udp, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Values
-from headgate.papers.measures import Measure, average, dropped_share
+from headgate.experiment.measures import Measure, average, dropped_share
 from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.

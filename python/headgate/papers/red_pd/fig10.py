@@ -6,8 +6,8 @@ from headgate.analysis import judge
 from headgate.experiment.claims import Condition, m, near
 from headgate.experiment.declare import Case, Choice, Claim, Experiment, Headline, Published, Quick, Values
 from headgate.experiment.layers import FlowLines, Path
+from headgate.experiment.measures import jain, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.measures import jain, throughput
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
 

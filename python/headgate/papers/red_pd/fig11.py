@@ -4,8 +4,8 @@ from headgate import style
 from headgate.experiment.claims import above, below, every, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
 from headgate.experiment.layers import FlowLines, Rule
+from headgate.experiment.measures import share_of_fair, throughput, throughput_share
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.measures import share_of_fair, throughput, throughput_share
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
 

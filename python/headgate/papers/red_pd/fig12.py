@@ -8,8 +8,8 @@ from headgate.analysis.runs import Run
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values
 from headgate.experiment.layers import Rule, Series
+from headgate.experiment.measures import Measure
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.measures import Measure
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
 

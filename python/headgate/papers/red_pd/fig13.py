@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from headgate.experiment.claims import Curve, above, along, at_most, every, falls, m, near, rises
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
 from headgate.experiment.layers import Layer, Line, Rule, looks
+from headgate.experiment.measures import average, gauge, in_unit, jain, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.measures import average, gauge, in_unit, jain, throughput
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
 

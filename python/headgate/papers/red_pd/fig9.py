@@ -10,8 +10,8 @@ from headgate.build.parts import tcp
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over, rises
 from headgate.experiment.declare import Case, Claim, Experiment, Quick, Values
 from headgate.experiment.layers import Lines
+from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.measures import goodput
 from headgate.papers.red_pd._network import MIN_RTO, WHY, tcp_rate_bps
 from headgate.scenario.network import Dumbbell
 
