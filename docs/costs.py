@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from headgate.execution.runner import processors
+from headgate.experiment.record import FOUND
 from headgate.papers import catalogue
-from headgate.papers.record import FOUND
 
 FILE = Path(catalogue.__file__).parent / "costs.json"
 

@@ -20,8 +20,9 @@ from pages import filled, table
 import headgate
 from headgate import style
 from headgate.analysis.judge import Verdict
+from headgate.experiment import record, show
 from headgate.experiment.running import How
-from headgate.papers import catalogue, record, show
+from headgate.papers import catalogue
 from headgate.papers.further import checked
 
 HERE = Path(__file__).parent / "papers"

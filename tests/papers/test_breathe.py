@@ -5,9 +5,9 @@ from pathlib import Path
 
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
+from headgate.experiment.record import judged
 from headgate.experiment.running import How, run
 from headgate.papers import catalogue
-from headgate.papers.record import judged
 
 
 def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):

@@ -6,9 +6,9 @@ from pathlib import Path
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Case
+from headgate.experiment.record import judged
 from headgate.experiment.running import How, run
 from headgate.papers import catalogue
-from headgate.papers.record import judged
 
 
 def verdicts(name: str, out: Path, cases: tuple[Case, ...]) -> dict[str, str]:

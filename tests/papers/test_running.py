@@ -17,10 +17,11 @@ from rich.console import Console
 import headgate
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
+from headgate.experiment import record, sensitivity
 from headgate.experiment.declare import Experiment
 from headgate.experiment.found import NotRunError
 from headgate.experiment.running import How, run
-from headgate.papers import catalogue, page, record, sensitivity
+from headgate.papers import catalogue, page
 from tests.conftest import Command
 
 

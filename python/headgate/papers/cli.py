@@ -37,7 +37,8 @@ def list_experiments(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="A paper, such as faba.")] = None,
 ) -> None:
     """List the experiments, with a line each and the time they are expected to take here."""
-    from headgate.papers import catalogue, show
+    from headgate.experiment import show
+    from headgate.papers import catalogue
 
     console().print(show.listed(catalogue.chosen(names or ["all"])))
 
@@ -46,8 +47,8 @@ def list_experiments(
 @explained
 def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")]) -> None:
     """Explain an experiment: what it shows, claims, published numbers, what the paper leaves open, scenario."""
+    from headgate.experiment import show as shown
     from headgate.papers import catalogue
-    from headgate.papers import show as shown
 
     console().print(shown.explained(name, catalogue.experiment(name)))
 
@@ -73,9 +74,10 @@ def run(
     Points (a case, a discipline and a seed) that are finished already are not run again. Ctrl-C keeps what is finished;
     the same command resumes.
     """
+    from headgate.experiment import record
+    from headgate.experiment import show as shown
     from headgate.experiment.running import How
-    from headgate.papers import catalogue, record
-    from headgate.papers import show as shown
+    from headgate.papers import catalogue
 
     if trace is not None and not trace.is_file():
         raise UsageError(f"cannot read {trace}: there is no such file")
@@ -107,9 +109,10 @@ def report(
     out: Out = Path("results/papers"),
 ) -> None:
     """Write one HTML page of all experiments that were run so, with a scorecard of the claims."""
+    from headgate.experiment import record
+    from headgate.experiment import show as shown
     from headgate.experiment.running import How
-    from headgate.papers import catalogue, page, record
-    from headgate.papers import show as shown
+    from headgate.papers import catalogue, page
 
     how = How(quick, seeds, _specs(further))
     chosen = catalogue.chosen(names or ["all"])
@@ -134,8 +137,8 @@ def sensitivity(
     threads: Threads = None,
 ) -> None:
     """Show over which values of the parameters that a paper leaves open its claims hold."""
+    from headgate.experiment import sensitivity as margins
     from headgate.experiment.running import How
-    from headgate.papers import sensitivity as margins
     from headgate.terminal.progress import Bar
 
     rows = margins.rows(name, out, How(quick, seeds, threads=threads), Bar)

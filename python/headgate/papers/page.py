@@ -7,9 +7,10 @@ from pathlib import Path
 
 from headgate import _core
 from headgate.analysis.judge import Verdict
+from headgate.experiment import show
+from headgate.experiment.record import Record
 from headgate.files import store
-from headgate.papers import catalogue, show
-from headgate.papers.record import Record
+from headgate.papers import catalogue
 from headgate.report.pages import render
 
 #: The class of a verdict in the page's style.

@@ -12,9 +12,10 @@ from rich.text import Text
 from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
+from headgate.experiment import show
+from headgate.experiment.record import judged
 from headgate.experiment.running import How, run
-from headgate.papers import catalogue, show
-from headgate.papers.record import judged
+from headgate.papers import catalogue
 from headgate.terminal import variations
 
 #: With more claims than this, verdicts are marks: a terminal has no room for so many words.
