@@ -41,7 +41,7 @@ def main() -> None:
     if given.further:
         how = How(further=checked(given.further, headgate.disciplines()))
         compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
-        kept = [found.document for name in compared if (found := record.load(name, given.out, how)) is not None]
+        kept = [found.document for name in compared if (found := load(name, given.out, how)) is not None]
         (HERE / "today.md").write_text(today(kept, how))
 
 
@@ -50,9 +50,14 @@ def modern(name: str) -> bool:
     return catalogue.experiment(name).modern
 
 
+def load(name: str, out: Path, how: How) -> record.Record | None:
+    """What is kept of an experiment, if it has been run."""
+    return record.load(name, catalogue.experiment(name), out, how)
+
+
 def one(name: str, out: Path, how: How) -> dict[str, Any]:
     """What was found of an experiment."""
-    kept = record.load(name, out, how)
+    kept = load(name, out, how)
     if kept is None:
         sys.exit(f"{name} has not been run in {out}")
     return kept.document
@@ -65,7 +70,8 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
     text = filled(text, "claims", claims(documents))
     text = filled(text, "published", published(documents))
     for found, experiment in PICTURE.findall(text):
-        drawn = record.folder(f"{found}/{experiment}", out, How()) / "figure.svg"
+        name = f"{found}/{experiment}"
+        drawn = record.folder(name, catalogue.experiment(name), out, How()) / "figure.svg"
         shutil.copyfile(drawn, HERE / "figures" / f"{found}-{experiment}.svg")
     page.write_text(text)
 

@@ -21,7 +21,7 @@ from headgate.experiment import record, sensitivity
 from headgate.experiment.declare import Experiment
 from headgate.experiment.found import NotRunError
 from headgate.experiment.running import How, run
-from headgate.papers import catalogue, page
+from headgate.papers import page
 from tests.conftest import Command
 
 
@@ -40,12 +40,8 @@ class Count(Watcher):
             raise KeyboardInterrupt
 
 
-@pytest.fixture
-def known(tiny: Experiment, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name under which the small experiment can be found."""
-    monkeypatch.setattr(catalogue, "experiment", lambda _: tiny)
-    monkeypatch.setattr(record, "named", lambda _: tiny)
-    return "faba/tiny"
+def carry_out(experiment: Experiment, out: Path, how: How) -> record.Record:
+    return record.carry_out("faba/tiny", experiment, out, how, Watcher())
 
 
 def test_measures_are_seed_by_seed_and_cases_are_found_by_value(tiny: Experiment, tmp_path: Path):
@@ -94,8 +90,8 @@ def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: P
     assert resumed.found.values == run(tiny, tmp_path / "b", How(), Watcher()).found.values
 
 
-def test_a_record_has_every_number(known: str, tmp_path: Path):
-    kept = record.carry_out(known, tmp_path, How(), Watcher())
+def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
+    kept = carry_out(tiny, tmp_path, How())
     document = json.loads((kept.path / record.FOUND).read_text())
     assert document == kept.document
     assert [claim["verdict"] for claim in document["claims"]] == ["holds", Verdict.DIFFERS.value]
@@ -106,9 +102,9 @@ def test_a_record_has_every_number(known: str, tmp_path: Path):
     assert (kept.path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_shortened_run_says_so_and_keeps_apart(known: str, tmp_path: Path):
-    whole = record.carry_out(known, tmp_path, How(), Watcher())
-    quick = record.carry_out(known, tmp_path, How(quick=True), Watcher())
+def test_a_shortened_run_says_so_and_keeps_apart(tiny: Experiment, tmp_path: Path):
+    whole = carry_out(tiny, tmp_path, How())
+    quick = carry_out(tiny, tmp_path, How(quick=True))
     assert whole.path != quick.path
     assert [claim["verdict"] for claim in quick.document["claims"]] == ["cannot tell", "cannot tell"]
     assert "leaves out" in quick.document["claims"][0]["numbers"]
@@ -116,8 +112,8 @@ def test_a_shortened_run_says_so_and_keeps_apart(known: str, tmp_path: Path):
     assert "Shortened runs" not in page.page([whole], [])
 
 
-def test_the_page_names_what_is_missing_and_escapes(known: str, tmp_path: Path):
-    kept = record.carry_out(known, tmp_path, How(), Watcher())
+def test_the_page_names_what_is_missing_and_escapes(tiny: Experiment, tmp_path: Path):
+    kept = carry_out(tiny, tmp_path, How())
     kept.document["title"] = "1 < 2"
     shown = page.page([kept], ["blue/fig5"])
     assert "Not run: blue/fig5." in shown
@@ -125,27 +121,26 @@ def test_the_page_names_what_is_missing_and_escapes(known: str, tmp_path: Path):
     assert "it does not" in shown
 
 
-def test_further_disciplines_stand_beside_the_papers_in_one_number(known: str, tmp_path: Path):
-    kept = record.carry_out(known, tmp_path, How(further=("codel",)), Watcher())
+def test_further_disciplines_stand_beside_the_papers_in_one_number(tiny: Experiment, tmp_path: Path):
+    kept = carry_out(tiny, tmp_path, How(further=("codel",)))
     assert list(kept.document["headline"]["values"]) == ["DropTail", "FABA", "codel"]
     assert "What would the papers find today" in page.page([kept], [])
     assert "TCP with room for 50" in page.page([kept], [])
-    alone = record.carry_out(known, tmp_path, How(), Watcher())
+    alone = carry_out(tiny, tmp_path, How())
     assert "What would the papers find today" not in page.page([alone], [])
 
 
-def test_sensitivity_tries_every_value_of_what_is_open(known: str, tmp_path: Path):
-    rows = sensitivity.rows(known, tmp_path, How(), lambda _: Watcher())
+def test_sensitivity_tries_every_value_of_what_is_open(tiny: Experiment, tmp_path: Path):
+    rows = sensitivity.rows("faba/tiny", tiny, tmp_path, How(), lambda _: Watcher())
     assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]
     assert all(len(row.claims) == 2 for row in rows)
 
 
-def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room(tiny: Experiment, monkeypatch: pytest.MonkeyPatch):
+def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room(tiny: Experiment):
     many = replace(tiny, claims=tuple(replace(tiny.claims[0], text=f"claim {number}") for number in range(16)))
-    monkeypatch.setattr(catalogue, "experiment", lambda _: many)
     claims = tuple({"verdict": verdict.value, "numbers": ""} for verdict in (*Verdict, *[Verdict.HOLDS] * 13))
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(sensitivity.table("faba/tiny", [sensitivity.Row("delay", "5ms", True, claims)]))
+    console.print(sensitivity.table("faba/tiny", many, [sensitivity.Row("delay", "5ms", True, claims)]))
     shown = console.export_text()
     assert [line.split() for line in shown.splitlines() if "delay" in line] == [
         ["delay", "5ms", "(ours)", *"+-?", *"+" * 13]

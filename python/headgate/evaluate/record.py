@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from headgate.evaluate.grade import graded
 from headgate.evaluate.running import Found, Measured, Place, run, seeds_of
 from headgate.evaluate.section import Criterion, Section, Test
 from headgate.execution.runner import Watcher
+from headgate.experiment.record import Record
 from headgate.experiment.running import How
 from headgate.files import store, tables
 
@@ -30,13 +31,6 @@ PAGE = "report.html"
 LONGEST = 60
 
 
-class Record(NamedTuple):
-    """An evaluation as it is kept: the folder, and the document in it."""
-
-    path: Path
-    document: dict[str, Any]
-
-
 def folder(out: Path, sections: Sequence[Section], found: Sequence[Candidate], how: How) -> Path:
     """Where an evaluation of these disciplines is kept, besides the runs it shares with others."""
     names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in found[1:] or found]
@@ -44,8 +38,7 @@ def folder(out: Path, sections: Sequence[Section], found: Sequence[Candidate], h
     if len(name) > LONGEST:
         name = f"{len(names)}-disciplines-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     numbers = [] if tuple(sections) == SECTIONS else ["section", *(str(section.number) for section in sections)]
-    seeds = [] if how.seeds is None else [f"seeds{how.seeds}"]
-    return out / "-".join([name, *(["quick"] if how.quick else []), *seeds, *numbers])
+    return out / "-".join([name, *how.parts(), *numbers])
 
 
 def carry_out(

@@ -15,7 +15,6 @@ from headgate.experiment.declare import Experiment
 from headgate.experiment.found import Found, NotRunError
 from headgate.experiment.running import How, Ran, run
 from headgate.files import store
-from headgate.papers.catalogue import experiment as named
 from headgate.plot.picture import picture
 
 SCHEMA = 1
@@ -23,36 +22,33 @@ FOUND = "found.json"
 
 
 class Record(NamedTuple):
-    """One experiment as it is kept: the folder, and the document in it."""
+    """An experiment or an evaluation as it is kept: the folder, and the document in it."""
 
     path: Path
     document: dict[str, Any]
 
 
-def carry_out(name: str, out: Path, how: How, watcher: Watcher) -> Record:
-    """Runs the experiment `name`, draws its figure, judges its claims and keeps all three in `out`."""
-    experiment = named(name)
+def carry_out(name: str, experiment: Experiment, out: Path, how: How, watcher: Watcher) -> Record:
+    """Runs an experiment, draws its figure, judges its claims and keeps all three in `out`."""
     ran = run(experiment, out, how, watcher)
-    path = folder(name, out, how)
     with style.applied():
         drawn = picture(experiment.plot(ran.found))
-    document = document_of(name, experiment, ran, how)
-    store.write_files(path, {**drawn.files("figure"), FOUND: store.json_text(document)})
-    return Record(path, document)
+    kept = Record(folder(name, experiment, out, how), document_of(name, experiment, ran, how))
+    store.write_files(kept.path, {**drawn.files("figure"), FOUND: store.json_text(kept.document)})
+    return kept
 
 
-def folder(name: str, out: Path, how: How) -> Path:
-    """Where what was found is kept; shortened runs, other seeds, disciplines and traces have folders of their own."""
-    parts = [name.rpartition("/")[2], *(["quick"] if how.quick else [])]
-    parts += [] if how.seeds is None else [f"seeds{how.seeds}"]
-    parts += ["with", *(store.slug_of(spec) for spec in how.further)] if how.further and named(name).modern else []
-    parts += ["trace", store.slug_of(how.trace.name)] if how.trace is not None and named(name).compute else []
+def folder(name: str, experiment: Experiment, out: Path, how: How) -> Path:
+    """Where what was found is kept; other disciplines and traces have folders of their own, and what `how` varies."""
+    parts = [name.rpartition("/")[2], *how.parts()]
+    parts += ["with", *(store.slug_of(spec) for spec in how.further)] if how.further and experiment.modern else []
+    parts += ["trace", store.slug_of(how.trace.name)] if how.trace is not None and experiment.compute else []
     return out / name.rpartition("/")[0] / "-".join(parts)
 
 
-def load(name: str, out: Path, how: How) -> Record | None:
+def load(name: str, experiment: Experiment, out: Path, how: How) -> Record | None:
     """What is kept of an experiment; None if it has not been run."""
-    path = folder(name, out, how)
+    path = folder(name, experiment, out, how)
     return Record(path, store.read_json(path / FOUND)) if (path / FOUND).is_file() else None
 
 

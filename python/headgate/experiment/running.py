@@ -44,6 +44,10 @@ class How(NamedTuple):
         """How many seeds a case has that usually has `whole`, or `quick` in a shortened run."""
         return self.seeds if self.seeds is not None else quick if self.quick else whole
 
+    def parts(self) -> list[str]:
+        """What tells shortened runs, and those with other seeds, from the usual ones in the name of a folder."""
+        return [*(["quick"] if self.quick else []), *([] if self.seeds is None else [f"seeds{self.seeds}"])]
+
 
 class Part(NamedTuple):
     """One scenario of an experiment: a case with the paper's disciplines, or with the further ones."""

@@ -13,9 +13,9 @@ from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.experiment import show
+from headgate.experiment.declare import Experiment
 from headgate.experiment.record import judged
 from headgate.experiment.running import How, run
-from headgate.papers import catalogue
 from headgate.terminal import variations
 
 #: With more claims than this, verdicts are marks: a terminal has no room for so many words.
@@ -32,9 +32,8 @@ class Row(NamedTuple):
     claims: tuple[dict[str, str], ...]
 
 
-def rows(name: str, out: Path, how: How, watcher: Callable[[str], Watcher]) -> list[Row]:
+def rows(name: str, experiment: Experiment, out: Path, how: How, watcher: Callable[[str], Watcher]) -> list[Row]:
     """Runs the experiment for every value of every open parameter, the others as chosen."""
-    experiment = catalogue.experiment(name)
     open_ones = [choice for choice in experiment.choices if choice.values]
     if not open_ones:
         raise UsageError(f"{name} has no open parameter whose value can be varied")
@@ -47,9 +46,8 @@ def rows(name: str, out: Path, how: How, watcher: Callable[[str], Watcher]) -> l
     return found
 
 
-def table(name: str, found: list[Row]) -> Table:
+def table(name: str, experiment: Experiment, found: list[Row]) -> Table:
     """A row for each value, a column for each claim."""
-    experiment = catalogue.experiment(name)
     many = len(experiment.claims) > WORDS
     caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]
     caption += [", ".join(f"{mark} {word}" for word, mark in MARKS.items())] if many else []

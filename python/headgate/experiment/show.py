@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Group
 from rich.table import Column, Table
@@ -13,7 +13,6 @@ from headgate import style
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import processors
 from headgate.experiment.declare import Experiment
-from headgate.papers import catalogue
 from headgate.terminal import layout
 
 if TYPE_CHECKING:
@@ -23,24 +22,31 @@ if TYPE_CHECKING:
 STYLES = {Verdict.HOLDS.value: "bold green", Verdict.DIFFERS.value: "bold red", Verdict.CANNOT_TELL.value: "yellow"}
 
 
-def listed(names: Iterable[str]) -> Table:
+class Row(NamedTuple):
+    """An experiment of the list: its cost in processor seconds, of a shortened and of a whole run, where known."""
+
+    name: str
+    title: str
+    quick: float | None
+    whole: float | None
+
+
+def listed(rows: Sequence[Row]) -> Table:
     """The experiments, a line each, with the time that they are expected to take here."""
-    costs = {name: catalogue.cost(name) for name in names}
     drawn = layout.table([*layout.words("experiment", "what it shows"), *layout.numbers("--quick", "whole")])
-    for name, cost in costs.items():
-        drawn.add_row(name, catalogue.experiment(name).title, _duration(cost.quick), _duration(cost.whole))
+    for row in rows:
+        drawn.add_row(row.name, row.title, _duration(row.quick), _duration(row.whole))
     drawn.add_section()
-    quick, whole = sum(cost.quick or 0 for cost in costs.values()), sum(cost.whole or 0 for cost in costs.values())
+    quick, whole = sum(row.quick or 0 for row in rows), sum(row.whole or 0 for row in rows)
     drawn.add_row("", f"together, on {processors()} processors", _duration(quick), _duration(whole))
     return drawn
 
 
-def explained(name: str, experiment: Experiment) -> Group:
+def explained(name: str, experiment: Experiment, citation: str) -> Group:
     """One experiment in words: what it is, what is claimed, what was published and what we chose."""
-    paper = catalogue.paper(name.partition("/")[0])
     parts: list[RenderableType] = [
         Text(f"{name}: {experiment.title}", style="bold"),
-        Text(f"{experiment.place} of {paper.citation}\n", style="dim"),
+        Text(f"{experiment.place} of {citation}\n", style="dim"),
         Text(f"{experiment.about}\n"),
         layout.table(layout.words("discipline", "as configured"), experiment.qdiscs.items()),
         layout.table(layout.words("claim", "where"), ((claim.text, claim.place) for claim in experiment.claims)),

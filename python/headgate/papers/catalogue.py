@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
-from typing import NamedTuple
 
 from headgate.errors import UsageError, meant
 from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
+from headgate.experiment.show import Row
 
 #: The papers in the order of their publication; each is a package of this one, its name with `_` for `-`.
 PAPERS = ("red-pd", "blue", "comparison", "faba", "breathe")
@@ -24,13 +24,6 @@ class Paper:
     name: str
     citation: str
     about: str
-
-
-class Cost(NamedTuple):
-    """Processor seconds of a whole and of a shortened run, as measured for the release; None where never measured."""
-
-    whole: float | None
-    quick: float | None
 
 
 @cache
@@ -73,9 +66,10 @@ def chosen(wanted: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def cost(name: str) -> Cost:
-    """What an experiment costs."""
-    return Cost(*_costs().get(name, (None, None)))
+def row(name: str) -> Row:
+    """An experiment for the list, with its cost as measured for the release."""
+    whole, quick = _costs().get(name, (None, None))
+    return Row(name, experiment(name).title, quick, whole)
 
 
 @cache

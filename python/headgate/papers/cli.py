@@ -40,7 +40,7 @@ def list_experiments(
     from headgate.experiment import show
     from headgate.papers import catalogue
 
-    console().print(show.listed(catalogue.chosen(names or ["all"])))
+    console().print(show.listed([catalogue.row(name) for name in catalogue.chosen(names or ["all"])]))
 
 
 @app.command()
@@ -50,7 +50,7 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment
     from headgate.experiment import show as shown
     from headgate.papers import catalogue
 
-    console().print(shown.explained(name, catalogue.experiment(name)))
+    console().print(shown.explained(name, catalogue.experiment(name), catalogue.paper(name.partition("/")[0]).citation))
 
 
 @app.command()
@@ -86,7 +86,7 @@ def run(
     documents = []
     for number, name in enumerate(chosen, 1):
         count = f"{number}/{len(chosen)} " if len(chosen) > 1 else ""
-        kept = record.carry_out(name, out, how, watcher(as_json, f"{count}{name}"))
+        kept = record.carry_out(name, catalogue.experiment(name), out, how, watcher(as_json, f"{count}{name}"))
         documents.append(kept.document)
         if not as_json:
             console().print(shown.found(kept.document))
@@ -116,7 +116,7 @@ def report(
 
     how = How(quick, seeds, _specs(further))
     chosen = catalogue.chosen(names or ["all"])
-    kept = {name: record.load(name, out, how) for name in chosen}
+    kept = {name: record.load(name, catalogue.experiment(name), out, how) for name in chosen}
     records = [each for each in kept.values() if each is not None]
     if not records:
         again = " ".join(["headgate paper run", *(names or ["all"]), *(["--quick"] if quick else [])])
@@ -139,10 +139,12 @@ def sensitivity(
     """Show over which values of the parameters that a paper leaves open its claims hold."""
     from headgate.experiment import sensitivity as margins
     from headgate.experiment.running import How
+    from headgate.papers import catalogue
     from headgate.terminal.progress import Bar
 
-    rows = margins.rows(name, out, How(quick, seeds, threads=threads), Bar)
-    console().print(margins.table(name, rows))
+    experiment = catalogue.experiment(name)
+    rows = margins.rows(name, experiment, out, How(quick, seeds, threads=threads), Bar)
+    console().print(margins.table(name, experiment, rows))
 
 
 def _specs(written: str | None) -> tuple[str, ...]:
