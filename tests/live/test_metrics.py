@@ -120,7 +120,7 @@ def test_it_answers_who_asks_for_metrics_and_nobody_else_can_listen_there():
     with metrics.Exporter(f"127.0.0.1:{port}").serve(look):
         for times in (1, 2):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
-                assert answer.headers["Content-Type"] == metrics.CONTENT
+                assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
                 text = answer.read().decode()
             assert read(text)["sent_packets_total", 'direction="up"'] == times
         with pytest.raises(urllib.error.HTTPError, match="404"):

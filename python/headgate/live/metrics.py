@@ -1,19 +1,22 @@
-"""Prometheus metrics of a link or gateway: the text format, and a server for it.
+"""Prometheus metrics of a link or gateway: what a view comes to, and a server for it.
 
-The format is that of https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4); names follow
-https://prometheus.io/docs/practices/naming/: base units, and `_total` where a number only grows.
+Names follow https://prometheus.io/docs/practices/naming/: base units, and `_total` where a number only grows.
 """
 
 from __future__ import annotations
 
-import math
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
 
 from headgate import _core
 from headgate.errors import UsageError
@@ -22,31 +25,14 @@ from headgate.live.ways import WAYS
 
 View = Mapping[str, Any]
 
-CONTENT = "text/plain; version=0.0.4; charset=utf-8"
+#: Values of the labels of a number, and the number.
+Sample = tuple[list[str], float]
 
 #: Flows of a direction that are told of.
 MOST_FLOWS = 8
 
 #: A client that takes longer than this, in seconds, is let go.
 PATIENCE = 5
-
-
-class Sample(NamedTuple):
-    """A number with its labels; `suffix` is added to the metric's name."""
-
-    value: float
-    labels: Mapping[str, str]
-    suffix: str = ""
-
-
-class Metric(NamedTuple):
-    """A metric: name, kind (counter, gauge or histogram), meaning, and its numbers."""
-
-    name: str
-    kind: str
-    help: str
-    samples: Iterable[Sample]
-
 
 #: Plain counters of a direction: name, the view's key, and meaning.
 COUNTERS = (
@@ -69,81 +55,81 @@ GAUGES = (
 
 
 def exposition(view: View) -> str:
-    """The metrics of a view, in Prometheus' text format."""
-    return "".join(f"{line}\n" for metric in metrics(view) for line in _lines(metric))
+    """The metrics of a view, in Prometheus' text format (version 0.0.4)."""
+    return generate_latest(_Collected(view)).decode()
+
+
+class _Collected(Collector):
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def collect(self) -> Iterator[Metric]:
+        return metrics(self._view)
 
 
 def metrics(view: View) -> Iterator[Metric]:
     """The metrics of a view."""
-    yield Metric("build_info", "gauge", "Always 1.", [Sample(1, {"version": _core.VERSION})])
-    yield Metric("cpu_seconds_total", "counter", "Processor time of the loop.", [Sample(view["cpu_s"], {})])
+    yield _gauge("build_info", "Always 1.", ["version"], [([_core.VERSION], 1)])
+    yield _counter("cpu_seconds_total", "Processor time of the loop.", [], [([], view["cpu_s"])])
     for name, key, meaning in COUNTERS:
-        yield Metric(name, "counter", meaning, [Sample(view[way][key], {"direction": way}) for way in WAYS])
+        yield _counter(name, meaning, ["direction"], _of(view, key))
     for name, key, meaning in GAUGES:
-        yield Metric(name, "gauge", meaning, [Sample(view[way][key], {"direction": way}) for way in WAYS])
-    yield Metric("drops_total", "counter", "Packets that the discipline dropped.", _by(view, "drops", "reason"))
-    yield Metric("marks_total", "counter", "Packets that it marked.", _by(view, "marks", "reason"))
-    yield Metric("odd_frames_total", "counter", "Frames that were no plain IP packets.", _by(view, "odd", "kind"))
+        yield _gauge(name, meaning, ["direction"], _of(view, key))
+    yield _counter("drops_total", "Packets that the discipline dropped.", ["direction", "reason"], _by(view, "drops"))
+    yield _counter("marks_total", "Packets that it marked.", ["direction", "reason"], _by(view, "marks"))
+    meaning = "Frames that were no plain IP packets."
+    yield _counter("odd_frames_total", meaning, ["direction", "kind"], _by(view, "odd"))
     meaning = "Time in which the link stood still."
-    stalled = [Sample(view[way]["stalled_ms"] / 1e3, {"direction": way}) for way in WAYS]
-    yield Metric("stalled_seconds_total", "counter", meaning, stalled)
-    for name, key, meaning in (
-        ("queueing_seconds", "queueing", "How long packets that were let go had waited."),
-        ("lateness_seconds", "late", "How much later packets left than rate and delay say."),
-    ):
-        yield Metric(name, "histogram", meaning, [each for way in WAYS for each in _histogram(view[way][key], way)])
-    yield Metric("discipline", "gauge", "What the discipline says of itself.", _by(view, "gauges", "gauge"))
+    stalled = [([way], view[way]["stalled_ms"] / 1e3) for way in WAYS]
+    yield _counter("stalled_seconds_total", meaning, ["direction"], stalled)
+    yield _histogram("queueing_seconds", "How long packets that were let go had waited.", view, "queueing")
+    yield _histogram("lateness_seconds", "How much later packets left than rate and delay say.", view, "late")
+    yield _gauge("discipline", "What the discipline says of itself.", ["direction", "gauge"], _by(view, "gauges"))
     meaning = "What was sent of the flows that send most, in the last second."
-    yield Metric("flow_bytes_per_second", "gauge", meaning, [each for way in WAYS for each in _flows(view[way], way)])
+    flows = (each for way in WAYS for each in _flows(view[way], way))
+    yield _gauge("flow_bytes_per_second", meaning, ["direction", "flow", "verdict"], flows)
+
+
+def _filled(
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    meaning: str,
+    labels: list[str],
+    samples: Iterable[Sample],
+) -> Metric:
+    found = kind(f"headgate_{name}", meaning, labels=labels)
+    for values, number in samples:
+        found.add_metric(values, number)
+    return found
+
+
+_counter = partial(_filled, CounterMetricFamily)
+_gauge = partial(_filled, GaugeMetricFamily)
+
+
+def _histogram(name: str, meaning: str, view: View, key: str) -> Metric:
+    found = HistogramMetricFamily(f"headgate_{name}", meaning, labels=["direction"])
+    for way in WAYS:
+        times = view[way][key]
+        below = [(repr(bound), count) for bound, count in times["below"]]
+        found.add_metric([way], [*below, ("+Inf", times["count"])], times["sum_s"])
+    return found
+
+
+def _of(view: View, key: str) -> Iterator[Sample]:
+    return (([way], view[way][key]) for way in WAYS)
+
+
+def _by(view: View, key: str) -> Iterator[Sample]:
+    """The numbers of something that a direction counts by name."""
+    return (([way, name], value) for way in WAYS for name, value in dict(view[way][key]).items())
 
 
 def _flows(wire: View, way: str) -> Iterator[Sample]:
     """The flows that send most: few of them, since every one that ever did is a series of its own to a database."""
     sending = [flow for flow in wire["flows"] if flow["sent_bps"] > 0]
     for flow in sorted(sending, key=lambda flow: -flow["sent_bps"])[:MOST_FLOWS]:
-        labels = {"direction": way, "flow": flow_name(flow), "verdict": flow["verdict"]}
-        yield Sample(flow["sent_bps"] / 8, labels)
-
-
-def _by(view: View, key: str, label: str) -> Iterator[Sample]:
-    """The numbers of something that a direction counts by name."""
-    for way in WAYS:
-        for name, value in dict(view[way][key]).items():
-            yield Sample(value, {"direction": way, label: name})
-
-
-def _histogram(found: Mapping[str, Any], way: str) -> Iterator[Sample]:
-    for bound, count in (*found["below"], (math.inf, found["count"])):
-        yield Sample(count, {"direction": way, "le": _number(bound)}, "_bucket")
-    yield Sample(found["sum_s"], {"direction": way}, "_sum")
-    yield Sample(found["count"], {"direction": way}, "_count")
-
-
-def _lines(metric: Metric) -> Iterator[str]:
-    name = f"headgate_{metric.name}"
-    yield f"# HELP {name} {_escaped(metric.help)}"
-    yield f"# TYPE {name} {metric.kind}"
-    for sample in metric.samples:
-        labels = ",".join(f'{key}="{_escaped(value, quote=True)}"' for key, value in sample.labels.items())
-        yield (
-            f"{name}{sample.suffix}{{{labels}}} {_number(sample.value)}"
-            if labels
-            else f"{name} {_number(sample.value)}"
-        )
-
-
-def _escaped(text: str, *, quote: bool = False) -> str:
-    text = text.replace("\\", "\\\\").replace("\n", "\\n")
-    return text.replace('"', '\\"') if quote else text
-
-
-def _number(value: float) -> str:
-    """As Go's ParseFloat reads it."""
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "+Inf" if value > 0 else "-Inf"
-    return repr(value)
+        yield [way, flow_name(flow), flow["verdict"]], flow["sent_bps"] / 8
 
 
 def parse(address: str) -> tuple[str, int]:
@@ -157,7 +143,8 @@ def parse(address: str) -> tuple[str, int]:
 class Exporter:
     """Serves metrics at an address: bound when it is made, answering from when it is entered until it is left.
 
-    Its threads are Python's: the loop that forwards has one of its own, which never waits for them.
+    Its threads are Python's: the loop that forwards has one of its own, which never waits for them. The library's own
+    server answers as soon as it is bound, waits for a slow client without end, and has metrics on every path.
     """
 
     def __init__(self, address: str) -> None:
@@ -196,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         found = self.server.document()  # type: ignore[attr-defined]
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", CONTENT)
+        self.send_header("Content-Type", CONTENT_TYPE_PLAIN_0_0_4)
         self.send_header("Content-Length", str(len(found)))
         self.end_headers()
         self.wfile.write(found)
