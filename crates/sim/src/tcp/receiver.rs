@@ -188,7 +188,7 @@ impl Beyond {
         let mut newest = [((0, 0), 0); 3];
         for &block in &self.blocks {
             if let Some(place) = newest.iter().position(|(_, change)| *change < block.1) {
-                newest[place..].rotate_right(1);
+                newest.copy_within(place..2, place + 1);
                 newest[place] = block;
             }
         }
