@@ -15,14 +15,13 @@ mod rack;
 mod rate_sample;
 mod receiver;
 mod rto;
-mod scoreboard;
 mod sender;
 mod tlp;
 mod tracker;
+mod transmissions;
 
 pub use config::Config;
 pub use rate_sample::{RateSample, Snapshot};
 pub use receiver::{Receiver, Reply};
 pub use rto::Rto;
-pub use scoreboard::Scoreboard;
 pub use sender::{Ack, Data, Sender};

@@ -1,373 +1,364 @@
-//! A record of every segment outstanding: when it was sent, and whether it has arrived, is lost, or is in flight.
+//! What selective acknowledgements tell of the segments outstanding (RFC 6675): which have arrived, which are lost, which
+//! were sent again.
 //!
-//! Senders keep it that detect losses by time (RFC 8985), reduce in proportion (RFC 9937) or sample their rate; it takes
-//! the place of the [scoreboard](super::Scoreboard), which counts duplicates with less memory. A segment is in one of
-//! three states: in flight, arrived (known by a selective acknowledgement), or lost and not sent again yet. Those in
-//! flight form a list in the order in which they were sent, so that the oldest are found without a search.
+//! Every sender with SACK keeps one, whether it finds losses by count or by time. It is a byte a segment, from the first
+//! unacknowledged one to the last of which anything is known. A flow without losses so keeps nothing, and `pipe` is never
+//! computed by a scan. When each segment was sent stands in [`Transmissions`](super::transmissions::Transmissions), for
+//! senders that go by time.
+//!
+//! | RFC 6675 | here |
+//! | --- | --- |
+//! | HighACK | `base`, less one |
+//! | Update, IsLost, SetPipe | [`take`](Outstanding::take), [`judge`](Outstanding::judge), [`pipe`](Outstanding::pipe) |
+//! | HighRxt | `again_from`: segments below it have arrived or were sent again |
+//! | RescueRxt | `rescue_from`, less two |
+//! | NextSeg | [`first_lost`](Outstanding::first_lost), new data, [`hole`](Outstanding::hole), [`rescue`](Outstanding::rescue) |
 
 use std::collections::VecDeque;
 
-use headgate_core::Time;
-
+use super::Ack;
 use super::filed::Filed;
-use super::rate_sample::Snapshot;
-use super::scoreboard::DUP_THRESH;
 use crate::segment::Block;
 
-/// What is known of one segment outstanding.
-#[derive(Clone, Copy, Debug)]
-pub struct Record {
-    /// When it was last sent.
-    pub sent: Time,
-    /// Which transmission that was, of all the connection made, from 1. RFC 8985 compares times and then sequence
-    /// numbers; the order itself needs no rule for equal times.
-    pub order: u32,
-    /// It was sent more than once.
-    pub again: bool,
-    /// Where delivery stood then.
-    pub then: Snapshot,
-    state: State,
-    /// Its neighbours in the list of those in flight; [`NONE`] at the ends.
-    earlier: u32,
-    later: u32,
-}
+/// Segments that must have arrived above one before it counts as lost (RFC 6675, section 2).
+pub const DUP_THRESH: u32 = 3;
 
+/// What is known of one segment outstanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// It was sent once, and nothing says that it is lost.
     InFlight,
-    Arrived,
+    /// It is lost and was not sent again yet.
     Lost,
+    /// It was lost, and is in flight again.
+    Again,
+    /// It was sent again while the first transmission may still be in flight: both count.
+    Twice,
+    /// It has arrived.
+    Arrived,
 }
-
-/// No segment has this number.
-const NONE: u32 = u32::MAX;
 
 /// The segments outstanding.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Outstanding {
-    /// The first unacknowledged segment, which `records[0]` stands for.
+    /// The first unacknowledged segment, which `states[0]` stands for.
     base: u32,
-    records: VecDeque<Record>,
+    states: VecDeque<State>,
     filed: Filed,
+    /// Beyond `states`, segments below it are lost: the retransmission timer has expired. All others are in flight.
+    lost_below: u32,
+    /// How many are in each of these states.
     arrived: u32,
     lost: u32,
-    /// No segment below it is lost.
-    lost_from: u32,
-    /// None at or beyond it has arrived.
-    top: u32,
-    /// Below it the count of those that arrived above was taken into account.
+    twice: u32,
+    /// Below it the count of segments that arrived above was taken into account.
     judged: u32,
-    /// The ends of the list of those in flight.
-    oldest: u32,
-    newest: u32,
-    /// Transmissions so far.
-    sent: u32,
-}
-
-impl Default for Outstanding {
-    fn default() -> Outstanding {
-        Outstanding {
-            base: 0,
-            records: VecDeque::new(),
-            filed: Filed::default(),
-            arrived: 0,
-            lost: 0,
-            lost_from: 0,
-            top: 0,
-            judged: 0,
-            oldest: NONE,
-            newest: NONE,
-            sent: 0,
-        }
-    }
+    /// No segment below it waits to be sent again.
+    again_from: u32,
+    /// A rescue retransmission may be made once all below it are acknowledged.
+    rescue_from: u32,
 }
 
 impl Outstanding {
-    /// How many are in flight: RFC 6675's pipe, a segment that was sent again counting once.
-    #[inline]
-    pub fn in_flight(&self) -> u32 {
-        self.records.len() as u32 - self.arrived - self.lost
-    }
-
     /// How many have arrived.
     #[inline]
     pub fn arrived(&self) -> u32 {
         self.arrived
     }
 
-    /// How many transmissions there have been.
-    pub fn transmissions(&self) -> u32 {
-        self.sent
+    /// Whether some are lost and wait to be sent again.
+    #[inline]
+    pub fn any_lost(&self) -> bool {
+        self.lost > 0
     }
 
-    /// The first of those lost.
+    /// Transmissions in the network, of the segments before `max` (RFC 6675, SetPipe).
+    #[inline]
+    pub fn pipe(&self, max: u32) -> u32 {
+        max - self.base - self.arrived - self.lost + self.twice
+    }
+
+    /// Whether enough segments above `seq` have arrived for it to be lost (IsLost), sent again since or not.
+    pub fn is_lost(&self, seq: u32) -> bool {
+        seq < self.judged && self.state(seq) != State::Arrived
+    }
+
+    /// The first segment that is lost and was not sent again (NextSeg, rule 1).
+    #[inline]
     pub fn first_lost(&mut self) -> Option<u32> {
-        if self.lost == 0 {
+        if self.lost == 0 { None } else { self.find(State::Lost) }
+    }
+
+    /// The first segment below the highest arrived that has not arrived and was not sent again (NextSeg, rule 3).
+    pub fn hole(&mut self) -> Option<u32> {
+        self.find(State::InFlight)
+    }
+
+    /// Once a recovery, which ends at `recover`: the last segment before `max` that has not arrived, lest its loss go
+    /// unseen until the timer (NextSeg, rule 4).
+    pub fn rescue(&mut self, max: u32, recover: u32) -> Option<u32> {
+        if self.base < self.rescue_from {
             return None;
         }
-        self.lost_from = self.lost_from.max(self.base);
-        while self.get(self.lost_from)?.state != State::Lost {
-            self.lost_from += 1;
-        }
-        Some(self.lost_from)
+        let last = (self.base..max).rev().find(|&seq| self.state(seq) != State::Arrived)?;
+        self.rescue_from = recover + 1;
+        Some(last)
     }
 
-    /// `seq` was sent: the next new one, or one of those outstanding again.
-    pub fn transmit(&mut self, seq: u32, now: Time, then: Snapshot) {
-        self.sent += 1;
-        let again = seq < self.end();
-        let record = Record {
-            sent: now,
-            order: self.sent,
-            again,
-            then,
-            state: State::InFlight,
-            earlier: self.newest,
-            later: NONE,
-        };
-        if again {
-            match self.get(seq).map(|record| record.state) {
-                Some(State::InFlight) => self.unlink(seq),
-                Some(State::Lost) => self.lost -= 1,
-                Some(State::Arrived) => self.arrived -= 1,
-                None => return,
-            }
-            // Taking it out of the list may have moved the end.
-            *self.at(seq) = Record { earlier: self.newest, ..record };
-        } else {
-            self.records.push_back(record);
+    /// `seq` is sent again. A segment that may still be in flight counts once.
+    pub fn resend(&mut self, seq: u32) {
+        if self.state(seq) == State::Lost {
+            *self.at(seq) = State::Again;
+            self.lost -= 1;
         }
-        match self.newest {
-            NONE => self.oldest = seq,
-            newest => self.at(newest).later = seq,
-        }
-        self.newest = seq;
     }
 
-    /// The cumulative acknowledgement moved up to `una`; calls `delivered` with what it newly says to have arrived.
-    pub fn advance(&mut self, una: u32, mut delivered: impl FnMut(u32, &Record)) {
+    /// `seq`, a [`hole`](Outstanding::hole), is sent again. Until it is known to be lost both transmissions count (SetPipe,
+    /// steps a and b).
+    pub fn resend_hole(&mut self, seq: u32) {
+        *self.at(seq) = State::Twice;
+        self.twice += 1;
+    }
+
+    /// Takes what an acknowledgement says of the segments before `max`; calls `delivered` with each that newly arrived.
+    /// Says whether its blocks told anything new (Update).
+    #[inline]
+    pub fn take(&mut self, ack: &Ack, max: u32, mut delivered: impl FnMut(u32)) -> bool {
+        self.advance(ack.ack, &mut delivered);
+        let Some(blocks) = ack.blocks else { return false };
+        let before = self.arrived;
+        blocks.into_iter().for_each(|block| self.file(block, max, &mut delivered));
+        self.arrived > before
+    }
+
+    /// The cumulative acknowledgement moved up to `una`.
+    #[inline]
+    fn advance(&mut self, una: u32, mut delivered: impl FnMut(u32)) {
         while self.base < una {
-            let seq = self.base;
-            self.leave(seq, &mut delivered);
-            if self.records.pop_front().is_none() {
-                return;
+            let state = self.state(self.base);
+            self.states.pop_front();
+            self.uncount(state);
+            match state {
+                State::Arrived => self.arrived -= 1,
+                _ => delivered(self.base),
             }
-            self.arrived -= 1;
             self.base += 1;
         }
     }
 
-    /// Takes one block of selective acknowledgements; what lies outside is ignored.
-    pub fn file(&mut self, (start, end): Block, mut delivered: impl FnMut(u32, &Record)) {
+    /// Takes one block of selective acknowledgements; what lies outside the segments outstanding is ignored.
+    fn file(&mut self, (start, end): Block, max: u32, mut delivered: impl FnMut(u32)) {
         let mut filed = std::mem::take(&mut self.filed);
-        filed.news((start.max(self.base), end.min(self.end())), |seq| self.leave(seq, &mut delivered));
+        filed.news((start.max(self.base), end.min(max)), |seq| {
+            let state = self.state(seq);
+            if state != State::Arrived {
+                self.uncount(state);
+                *self.at(seq) = State::Arrived;
+                self.arrived += 1;
+                delivered(seq);
+            }
+        });
         self.filed = filed;
     }
 
-    /// Marks what is lost by the count of those that arrived above (RFC 6675, IsLost), of segments sent once; calls
-    /// `lost` with each.
-    pub fn judge(&mut self, mut lost: impl FnMut(&Record)) {
+    /// Marks what is lost by the count of segments that arrived above (IsLost); calls `lost` with each. A retransmission
+    /// is not judged.
+    pub fn judge(&mut self, mut lost: impl FnMut(u32)) {
         if self.arrived < DUP_THRESH {
             return;
         }
-        let mut from_the_top = (self.base..self.top).rev().filter(|&seq| self.has(seq));
-        let edge = from_the_top.nth(DUP_THRESH as usize - 1).unwrap_or(self.base);
+        let highest_first = self.states.iter().enumerate().rev().filter(|(_, state)| **state == State::Arrived);
+        let third = highest_first.map(|(i, _)| self.base + i as u32).nth(DUP_THRESH as usize - 1);
+        let edge = third.unwrap_or(self.base);
         for seq in self.judged.max(self.base)..edge {
-            if let Some(record) = self.get(seq).filter(|record| record.state == State::InFlight && !record.again) {
-                lost(record);
-                self.lose(seq);
+            match self.state(seq) {
+                State::InFlight => {
+                    self.lose(seq);
+                    lost(seq);
+                }
+                State::Twice => {
+                    *self.at(seq) = State::Again;
+                    self.twice -= 1;
+                }
+                State::Lost | State::Again | State::Arrived => {}
             }
         }
         self.judged = self.judged.max(edge);
     }
 
-    /// Marks lost, from the oldest on, those in flight of which `lost` says so, until it says to stop.
-    pub fn lose_while(&mut self, mut lost: impl FnMut(u32, &Record) -> Verdict) {
-        let mut seq = self.oldest;
-        while seq != NONE {
-            let record = *self.at(seq);
-            match lost(seq, &record) {
-                Verdict::Lost => self.lose(seq),
-                Verdict::Wait => {}
-                Verdict::Stop => return,
-            }
-            seq = record.later;
-        }
-    }
-
-    /// Whether `seq` is known to have arrived.
-    fn has(&self, seq: u32) -> bool {
-        self.get(seq).is_some_and(|record| record.state == State::Arrived)
-    }
-
-    /// The number after the last segment sent.
-    fn end(&self) -> u32 {
-        self.base + self.records.len() as u32
-    }
-
-    fn get(&self, seq: u32) -> Option<&Record> {
-        self.records.get(seq.checked_sub(self.base)? as usize)
-    }
-
-    fn at(&mut self, seq: u32) -> &mut Record {
-        &mut self.records[(seq - self.base) as usize]
-    }
-
-    /// `seq` has arrived.
-    fn leave(&mut self, seq: u32, delivered: &mut impl FnMut(u32, &Record)) {
-        let Some(record) = self.get(seq).copied() else { return };
-        match record.state {
-            State::InFlight => self.unlink(seq),
-            State::Lost => self.lost -= 1,
-            State::Arrived => return,
-        }
-        delivered(seq, &record);
-        self.arrived += 1;
-        self.top = self.top.max(seq + 1);
-        self.at(seq).state = State::Arrived;
-    }
-
-    fn lose(&mut self, seq: u32) {
-        self.unlink(seq);
-        self.at(seq).state = State::Lost;
+    /// `seq`, which is in flight, is lost.
+    pub fn lose(&mut self, seq: u32) {
+        *self.at(seq) = State::Lost;
         self.lost += 1;
-        self.lost_from = self.lost_from.min(seq);
+        self.again_from = self.again_from.min(seq);
     }
 
-    /// Takes `seq` out of the list of those in flight.
-    fn unlink(&mut self, seq: u32) {
-        let Record { earlier, later, .. } = *self.at(seq);
-        match earlier {
-            NONE => self.oldest = later,
-            earlier => self.at(earlier).later = later,
+    /// A recovery begins. Retransmissions of the last one are forgotten: HighRxt and RescueRxt become the first segment,
+    /// which goes again first (section 5, step 4.3). Calls `lost` with each segment that is lost anew.
+    pub fn begin_recovery(&mut self, mut lost: impl FnMut(u32)) {
+        for seq in self.base..self.end() {
+            match self.state(seq) {
+                State::Again => {
+                    self.lose(seq);
+                    lost(seq);
+                }
+                State::Twice => {
+                    *self.at(seq) = State::InFlight;
+                    self.twice -= 1;
+                }
+                State::InFlight | State::Lost | State::Arrived => {}
+            }
         }
-        match later {
-            NONE => self.newest = earlier,
-            later => self.at(later).earlier = earlier,
+        (self.again_from, self.rescue_from) = (self.base, self.base + 2);
+    }
+
+    /// The retransmission timer has expired: all segments before `max` are lost, arrived or not, since the receiver may
+    /// have thrown them away (RFC 2018, section 5).
+    pub fn lose_all(&mut self, max: u32) {
+        let (base, lost) = (self.base, max - self.base);
+        let states = std::mem::take(&mut self.states);
+        *self = Outstanding { base, lost, lost_below: max, again_from: base, ..Outstanding::default() };
+        self.states = states;
+        self.states.clear();
+    }
+
+    fn state(&self, seq: u32) -> State {
+        let unknown = if seq < self.lost_below { State::Lost } else { State::InFlight };
+        self.states.get((seq - self.base) as usize).copied().unwrap_or(unknown)
+    }
+
+    fn at(&mut self, seq: u32) -> &mut State {
+        while self.end() <= seq {
+            let state = self.state(self.end());
+            self.states.push_back(state);
+        }
+        &mut self.states[(seq - self.base) as usize]
+    }
+
+    /// The number after the last segment with a state of its own.
+    fn end(&self) -> u32 {
+        self.base + self.states.len() as u32
+    }
+
+    /// A segment that was in `state` has arrived.
+    fn uncount(&mut self, state: State) {
+        match state {
+            State::Lost => self.lost -= 1,
+            State::Twice => self.twice -= 1,
+            State::InFlight | State::Again | State::Arrived => {}
         }
     }
-}
 
-/// What is to become of a segment in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is lost.
-    Lost,
-    /// Not yet known.
-    Wait,
-    /// Nor are those that were sent after it.
-    Stop,
+    /// The first segment in `state` from `again_from` on.
+    fn find(&mut self, state: State) -> Option<u32> {
+        let end = self.end().max(self.lost_below);
+        let found = (self.again_from.max(self.base)..end).find(|&seq| self.state(seq) == state);
+        self.again_from = found.unwrap_or(end);
+        found
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use headgate_core::Span;
     use proptest::prelude::*;
 
-    fn at(n: u64) -> Time {
-        Time::ZERO + Span::from_millis(n)
-    }
-
-    fn sent(n: u32) -> Outstanding {
-        let mut out = Outstanding::default();
-        (0..n).for_each(|seq| out.transmit(seq, at(u64::from(seq)), Snapshot::default()));
-        out
-    }
-
-    fn in_order(out: &Outstanding) -> Vec<u32> {
-        let first = Some(out.oldest).filter(|seq| *seq != NONE);
-        let next = |&seq: &u32| Some(out.get(seq)?.later).filter(|seq| *seq != NONE);
-        std::iter::successors(first, next).collect()
+    fn sacked(blocks: [Block; 3]) -> Ack {
+        Ack { blocks: Some(blocks), ..Ack::default() }
     }
 
     #[test]
-    fn those_in_flight_stand_in_the_order_in_which_they_were_sent() {
-        let mut out = sent(6);
-        out.lose_while(|seq, _| if seq < 2 { Verdict::Lost } else { Verdict::Stop });
-        assert_eq!((in_order(&out), out.first_lost(), out.lost), (vec![2, 3, 4, 5], Some(0), 2));
-        out.transmit(0, at(10), Snapshot::default());
-        assert_eq!((in_order(&out), out.first_lost()), (vec![2, 3, 4, 5, 0], Some(1)));
-        out.file((3, 4), |_, _| {});
-        out.transmit(5, at(11), Snapshot::default());
-        assert_eq!((in_order(&out), out.in_flight(), out.arrived()), (vec![2, 4, 0, 5], 4, 1));
-        assert_eq!(out.get(5).map(|record| (record.order, record.again)), Some((8, true)));
-    }
-
-    #[test]
-    fn a_segment_is_delivered_once_and_lost_once() {
-        let mut out = sent(5);
-        let mut told = Vec::new();
-        out.file((2, 4), |seq, _| told.push(seq));
-        out.file((2, 5), |seq, _| told.push(seq));
-        out.advance(5, |seq, _| told.push(seq));
-        assert_eq!((told, out.in_flight()), (vec![2, 3, 4, 0, 1], 0));
+    fn a_segment_is_delivered_once() {
+        let (mut out, mut told) = (Outstanding::default(), Vec::new());
+        assert!(out.take(&sacked([(2, 4), (0, 0), (0, 0)]), 5, |seq| told.push(seq)));
+        assert!(out.take(&sacked([(2, 9), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "5 and more were never sent");
+        assert!(!out.take(&sacked([(2, 5), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "nothing new");
+        out.take(&Ack { ack: 5, ..Ack::default() }, 5, |seq| told.push(seq));
+        assert_eq!((told, out.pipe(5), out.arrived()), (vec![2, 3, 4, 0, 1], 0, 0));
     }
 
     #[test]
     fn three_that_arrived_above_make_a_segment_lost_unless_it_was_sent_again() {
-        let mut out = sent(8);
-        let mut lost = 0;
-        out.file((2, 4), |_, _| {});
+        let (mut out, mut lost) = (Outstanding::default(), 0);
+        out.take(&sacked([(2, 4), (0, 0), (0, 0)]), 8, |_| {});
         out.judge(|_| lost += 1);
         assert_eq!(lost, 0);
-        out.file((5, 6), |_, _| {});
+        out.take(&sacked([(5, 6), (2, 4), (0, 0)]), 8, |_| {});
         out.judge(|_| lost += 1);
-        assert_eq!((lost, out.first_lost(), out.in_flight()), (2, Some(0), 3));
-        out.transmit(0, at(20), Snapshot::default());
-        out.transmit(1, at(20), Snapshot::default());
-        out.file((6, 8), |_, _| {});
+        assert_eq!((lost, out.first_lost(), out.pipe(8)), (2, Some(0), 3));
+        out.resend(0);
+        out.resend(1);
+        out.take(&sacked([(5, 8), (2, 4), (0, 0)]), 8, |_| {});
         out.judge(|_| lost += 1);
         // 5, 6 and 7 are above 4; 0 and 1 are in flight again.
-        assert_eq!((lost, out.first_lost(), out.in_flight()), (3, Some(4), 2));
+        assert_eq!((lost, out.first_lost(), out.pipe(8)), (3, Some(4), 2));
+    }
+
+    #[test]
+    fn after_a_timeout_all_is_lost_and_a_new_recovery_forgets_what_was_sent_again() {
+        let mut out = Outstanding::default();
+        out.take(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
+        out.lose_all(5);
+        assert_eq!((out.arrived(), out.pipe(5), out.first_lost()), (0, 0, Some(0)));
+        (0..3).for_each(|seq| out.resend(seq));
+        out.take(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
+        assert_eq!((out.pipe(5), out.first_lost()), (3, Some(4)), "3 has arrived after all");
+        let mut anew = Vec::new();
+        out.begin_recovery(|seq| anew.push(seq));
+        assert_eq!((anew, out.pipe(5), out.first_lost()), (vec![0, 1, 2], 0, Some(0)));
+    }
+
+    /// RFC 6675's SetPipe, word by word: a segment that has not arrived counts unless it is lost (step a), and once more
+    /// if it was sent again (step b).
+    fn pipe_by_scan(arrived: &[bool], again: &[bool], una: u32, max: u32) -> u32 {
+        let above = |seq: u32| arrived[seq as usize + 1..max as usize].iter().filter(|a| **a).count() as u32;
+        let counts = |seq: u32| u32::from(above(seq) < DUP_THRESH) + u32::from(again[seq as usize]);
+        (una..max).filter(|seq| !arrived[*seq as usize]).map(counts).sum()
     }
 
     proptest! {
         #[test]
-        fn counts_and_order_agree_with_plain_lists(steps in prop::collection::vec((0u8..6, 0u32..40), 1..200)) {
-            // The plain model: state and transmission of each segment from `una` on.
-            let (mut out, mut model, mut una, mut order) = (Outstanding::default(), Vec::new(), 0u32, 0u32);
-            for (what, n) in steps {
-                let max = una + model.len() as u32;
-                let pick = (!model.is_empty()).then(|| n as usize % model.len().max(1));
-                match (what, pick) {
-                    (0 | 1, _) => {
-                        order += 1;
-                        out.transmit(max, at(u64::from(order)), Snapshot::default());
-                        model.push((State::InFlight, order));
+        fn pipe_agrees_with_a_scan_and_nextseg_with_the_rfc(steps in prop::collection::vec((0u8..4, 0u32..60, 1u32..8), 1..80)) {
+            let max = 60;
+            let mut out = Outstanding::default();
+            let (mut arrived, mut again) = (vec![false; max as usize], vec![false; max as usize]);
+            let mut una = 0;
+            for (what, start, length) in steps {
+                match what {
+                    0 | 1 if start > una => {
+                        let end = (start + length).min(max);
+                        out.take(&Ack { ack: una, ..sacked([(start, end), (0, 0), (0, 0)]) }, max, |_| {});
+                        out.judge(|_| {});
+                        arrived[start as usize..end as usize].fill(true);
                     }
-                    (2, Some(i)) if model[i].0 != State::Arrived => {
-                        order += 1;
-                        out.transmit(una + i as u32, at(u64::from(order)), Snapshot::default());
-                        model[i] = (State::InFlight, order);
+                    2 => {
+                        let lost = out.first_lost();
+                        let hole = lost.or_else(|| out.hole());
+                        // The first that neither has arrived nor was sent again, below the highest that has arrived.
+                        let top = (una..max).rev().find(|&seq| arrived[seq as usize]).unwrap_or(una);
+                        let open = |&seq: &u32| !arrived[seq as usize] && !again[seq as usize];
+                        prop_assert_eq!(hole, (una..top).find(open));
+                        match (lost, hole) {
+                            (Some(seq), _) => out.resend(seq),
+                            (None, Some(seq)) => out.resend_hole(seq),
+                            (None, None) => continue,
+                        }
+                        again[hole.unwrap() as usize] = true;
                     }
-                    (3, Some(i)) => {
-                        out.file((una + i as u32, una + i as u32 + 2), |_, _| {});
-                        model.iter_mut().skip(i).take(2).for_each(|m| m.0 = State::Arrived);
-                    }
-                    (4, Some(i)) => {
-                        let before = order.saturating_sub(n);
-                        out.lose_while(|_, r| if r.order <= before { Verdict::Lost } else { Verdict::Stop });
-                        let old = |m: &&mut (State, u32)| m.0 == State::InFlight && m.1 <= before;
-                        model.iter_mut().filter(old).for_each(|m| m.0 = State::Lost);
-                        let _ = i;
-                    }
-                    (5, Some(i)) => {
-                        una += i as u32;
-                        out.advance(una, |_, _| {});
-                        model.drain(..i);
+                    3 if start > una => {
+                        una = start + arrived[start as usize..].iter().take_while(|a| **a).count() as u32;
+                        out.take(&Ack { ack: una, ..Ack::default() }, max, |_| {});
                     }
                     _ => continue,
                 }
-                let count = |state| model.iter().filter(|m| m.0 == state).count() as u32;
-                prop_assert_eq!((out.in_flight(), out.arrived(), out.lost),
-                    (count(State::InFlight), count(State::Arrived), count(State::Lost)));
-                let lost = model.iter().position(|m| m.0 == State::Lost);
-                prop_assert_eq!(out.first_lost(), lost.map(|i| una + i as u32));
-                let mut flying: Vec<_> = (una..).zip(&model).filter(|(_, m)| m.0 == State::InFlight).collect();
-                flying.sort_by_key(|(_, m)| m.1);
-                prop_assert_eq!(in_order(&out), flying.iter().map(|(seq, _)| *seq).collect::<Vec<_>>());
+                prop_assert_eq!(out.pipe(max), pipe_by_scan(&arrived, &again, una, max));
+                prop_assert_eq!(out.arrived() as usize, arrived[una as usize..].iter().filter(|a| **a).count());
             }
         }
+    }
+
+    #[test]
+    fn it_fills_88_bytes_and_a_byte_a_segment() {
+        assert_eq!((size_of::<Outstanding>(), size_of::<State>()), (88, 1));
     }
 }

@@ -2,11 +2,11 @@
 
 use headgate_core::{Span, Time};
 
-use super::outstanding::{Outstanding, Record, Verdict};
-use super::scoreboard::DUP_THRESH;
+use super::outstanding::DUP_THRESH;
+use super::transmissions::{Record, Transmissions, Verdict};
 
 /// After how many recoveries without a duplicate report the reordering window shrinks again (section 6.2, step 4).
-const PERSIST: u32 = 16;
+const PERSIST: u8 = 16;
 
 /// How long a least round-trip time is trusted (Linux's tcp_min_rtt_wlen): a path may become longer (section 6.2, step 1).
 const MIN_RTT_WINDOW: Span = Span::from_secs(300);
@@ -25,7 +25,7 @@ pub struct Rack {
     /// Until `una` reaches it, further reports of duplicates count for nothing (RACK.dsack_round).
     dsack_round: Option<u32>,
     multiplier: u32,
-    persist: u32,
+    persist: u8,
 }
 
 impl Default for Rack {
@@ -95,15 +95,22 @@ impl Rack {
 
     /// Marks what is lost, calling `lost` with each (RACK_detect_loss); gives when to look again, or
     /// [`Time::NEVER`].
-    pub fn detect(&self, out: &mut Outstanding, window: Span, now: Time, mut lost: impl FnMut(&Record)) -> Time {
+    pub fn detect(
+        &self,
+        sent: &mut Transmissions,
+        window: Span,
+        now: Time,
+        mut lost: impl FnMut(&Transmissions, u32),
+    ) -> Time {
         let mut again = Time::NEVER;
-        out.lose_while(|_, record| {
+        sent.lose_while(|sent, seq| {
+            let record = sent.record(seq);
             if record.order >= self.order {
                 return Verdict::Stop;
             }
-            let due = self.due(record, window);
+            let due = self.due(&record, window);
             if due <= now {
-                lost(record);
+                lost(sent, seq);
                 return Verdict::Lost;
             }
             // The latest of them: then all are known at once.
@@ -114,12 +121,19 @@ impl Rack {
     }
 
     /// The retransmission timer has expired: `una` is lost, and what should have been acknowledged (section 6.3).
-    pub fn on_timeout(&self, out: &mut Outstanding, una: u32, window: Span, now: Time, mut lost: impl FnMut(&Record)) {
-        out.lose_while(|seq, record| {
-            if seq != una && self.due(record, window) > now {
+    pub fn on_timeout(
+        &self,
+        sent: &mut Transmissions,
+        una: u32,
+        window: Span,
+        now: Time,
+        mut lost: impl FnMut(&Transmissions, u32),
+    ) {
+        sent.lose_while(|sent, seq| {
+            if seq != una && self.due(&sent.record(seq), window) > now {
                 return Verdict::Wait;
             }
-            lost(record);
+            lost(sent, seq);
             Verdict::Lost
         });
     }

@@ -12,7 +12,7 @@
 use headgate_core::{Span, Time};
 
 use super::cc::Lost;
-use super::outstanding::Record;
+use super::transmissions::{Record, Transmissions};
 
 /// Where delivery stood when a segment was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,7 +87,6 @@ pub struct Rate {
     app_limited_until: u32,
     /// The window has been full; until `delivered` is more than this, that was in the last round trip.
     full_until: u32,
-    newest: Option<Record>,
     /// Counts before the acknowledgement that is being taken.
     before: (u32, u32),
 }
@@ -101,7 +100,6 @@ impl Default for Rate {
             lost: 0,
             app_limited_until: 0,
             full_until: 0,
-            newest: None,
             before: (0, 0),
         }
     }
@@ -147,38 +145,34 @@ impl Rate {
 
     /// An acknowledgement is about to be taken.
     pub fn begin(&mut self) {
-        self.newest = None;
         self.before = (self.delivered, self.lost);
     }
 
     /// It newly acknowledges a segment (UpdateRateSample).
-    pub fn on_delivered(&mut self, record: &Record, now: Time) {
+    pub fn on_delivered(&mut self, now: Time) {
         self.delivered += 1;
         self.delivered_at = now;
-        if self.newest.is_none_or(|newest| newest.order < record.order) {
-            self.newest = Some(*record);
-        }
     }
 
     /// A segment was found lost: what there is to say of it.
-    pub fn lose(&mut self, record: &Record, now: Time) -> Lost {
+    pub fn lose(&mut self, sent: &Transmissions, seq: u32, now: Time) -> Lost {
         self.lost += 1;
-        Lost { now, then: record.then, order: record.order, delivered: self.delivered, lost: self.lost }
+        let (then, order) = (sent.snapshot(seq), sent.record(seq).order);
+        Lost { now, then, order, delivered: self.delivered, lost: self.lost }
     }
 
-    /// Segments delivered so far.
-    pub fn delivered(&self) -> u32 {
-        self.delivered
-    }
-
-    /// What the acknowledgement says; nothing if it acknowledged nothing new (GenerateRateSample). `flights` are the
-    /// segments in flight before it and after it.
-    pub fn sample(&mut self, flights: (u32, u32), min_rtt: Span, now: Time) -> Option<RateSample> {
-        let newest = self.newest.take()?;
+    /// What the acknowledgement says, `newest` being the last transmission of those it newly acknowledges, and where delivery
+    /// stood `then` (GenerateRateSample). `flights` are the segments in flight before it and after it.
+    pub fn sample(
+        &mut self,
+        (newest, then): (Record, Snapshot),
+        flights: (u32, u32),
+        min_rtt: Span,
+        now: Time,
+    ) -> RateSample {
         self.first_sent = newest.sent;
-        let then = newest.then;
         let interval = (newest.sent - then.first_sent).max(self.delivered_at - then.delivered_at);
-        Some(RateSample {
+        RateSample {
             delivered: self.delivered - then.delivered,
             interval: (interval >= min_rtt).then_some(interval),
             rtt: now - newest.sent,
@@ -192,14 +186,16 @@ impl Rate {
             in_flight: flights.1,
             at: now,
             window_full: self.delivered <= self.full_until,
-        })
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::outstanding::{Outstanding, Verdict};
+    use crate::tcp::Ack;
+    use crate::tcp::outstanding::Outstanding;
+    use crate::tcp::transmissions::Verdict;
 
     fn at(n: u64) -> Time {
         Time::ZERO + Span::from_millis(n)
@@ -210,20 +206,24 @@ mod tests {
     struct Line {
         rate: Rate,
         out: Outstanding,
+        sent: Transmissions,
+        max: u32,
     }
 
     impl Line {
         fn send(&mut self, seq: u32, now: u64) {
-            let then = self.rate.on_send(self.out.in_flight(), at(now));
-            self.out.transmit(seq, at(now), then);
+            let then = self.rate.on_send(self.out.pipe(self.max), at(now));
+            self.sent.transmit(seq, at(now), Some(then));
+            self.max = self.max.max(seq + 1);
         }
 
         /// The oldest segment in flight is lost.
         fn lose(&mut self, now: u64) -> Lost {
             let mut lost = None;
-            self.out.lose_while(|_, record| match lost {
+            self.sent.lose_while(|sent, seq| match lost {
                 None => {
-                    lost = Some(self.rate.lose(record, at(now)));
+                    self.out.lose(seq);
+                    lost = Some(self.rate.lose(sent, seq, at(now)));
                     Verdict::Lost
                 }
                 Some(_) => Verdict::Stop,
@@ -231,11 +231,24 @@ mod tests {
             lost.expect("one is in flight")
         }
 
+        /// Gives the segment sent last of those that `ack` newly acknowledges.
+        fn take(&mut self, ack: &Ack, now: u64) -> Option<(Record, Snapshot)> {
+            let mut newest: Option<(Record, Snapshot)> = None;
+            self.out.take(ack, self.max, |seq| {
+                let record = self.sent.arrive(seq).expect("each arrives once");
+                self.rate.on_delivered(at(now));
+                let this = (record, self.sent.snapshot(seq));
+                newest = newest.filter(|(newest, _)| newest.order > record.order).or(Some(this));
+            });
+            self.sent.advance(ack.ack);
+            newest
+        }
+
         fn ack(&mut self, una: u32, now: u64) -> Option<RateSample> {
             self.rate.begin();
-            let before = self.out.in_flight();
-            self.out.advance(una, |_, record| self.rate.on_delivered(record, at(now)));
-            self.rate.sample((before, self.out.in_flight()), Span::from_millis(20), at(now))
+            let before = self.out.pipe(self.max);
+            let newest = self.take(&Ack { ack: una, ..Ack::default() }, now)?;
+            Some(self.rate.sample(newest, (before, self.out.pipe(self.max)), Span::from_millis(20), at(now)))
         }
     }
 
@@ -313,8 +326,8 @@ mod tests {
         line.send(2, 50);
         line.rate.begin();
         line.lose(150);
-        line.out.file((2, 3), |_, record| line.rate.on_delivered(record, at(150)));
-        let sample = line.rate.sample((2, 0), Span::ZERO, at(150)).unwrap();
+        let newest = line.take(&Ack { blocks: Some([(2, 3), (0, 0), (0, 0)]), ..Ack::default() }, 150).unwrap();
+        let sample = line.rate.sample(newest, (2, 0), Span::ZERO, at(150));
         assert_eq!((sample.newly_lost, sample.lost, sample.then.lost, sample.then.in_flight), (1, 1, 1, 2));
     }
 }

@@ -6,10 +6,10 @@
 
 mod marks;
 mod recovery;
+mod sacked;
 mod sending;
 mod state;
 mod supply;
-mod tracked;
 
 use headgate_core::{Rng, Span, Time};
 
@@ -18,9 +18,8 @@ use super::accecn;
 use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
 use super::pacing::Pacer;
 use super::rto::Rto;
-use super::scoreboard::Scoreboard;
-use super::tracker::Tracker;
 use crate::segment::{Block, Blocks};
+use sacked::Sacked;
 
 /// An acknowledgement as it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,8 +80,8 @@ pub struct Sender {
     max: u32,
     recover: u32,
     window: Window,
-    /// [`Time::NEVER`] if the timer is off.
-    deadline: Time,
+    /// The retransmission timer, [`Time::NEVER`] if it is off.
+    rto_at: Time,
     /// The number after the last segment there is to send; [`ENDLESS`] if there is always more.
     end: u32,
     /// Duplicate acknowledgements in a row, as far as a byte counts.
@@ -105,15 +104,16 @@ pub struct Sender {
     cwr: bool,
     /// Slow start goes on that followed a timeout.
     restarted: bool,
-    board: Option<Box<Scoreboard>>,
+    /// Of a sender with selective acknowledgements, what it knows of the segments outstanding.
+    sacked: Option<Sacked>,
     retransmits: u32,
     timeouts: u32,
+    // The third line.
+    cc: Control,
     /// The last timeout was of this segment (RFC 5681, equation 4: a second one leaves ssthresh alone).
     timed_out: u32,
     /// The end of the window in which an ECN echo was last acted upon.
     ecn_recover: u32,
-    // The third line.
-    cc: Control,
     /// The ACE field last heard.
     ace: u8,
     /// When a segment was last sent, if data is limited.
@@ -121,8 +121,6 @@ pub struct Sender {
     /// The most outstanding since the window was last reduced, if data is limited.
     max_flight: u32,
     pacer: Pacer,
-    /// A record of each segment outstanding, in place of the scoreboard.
-    tracker: Option<Box<Tracker>>,
 }
 
 /// No segment has this number.
@@ -140,7 +138,7 @@ impl Sender {
             max: 0,
             recover: 0,
             window: Window::new(config),
-            deadline: Time::NEVER,
+            rto_at: Time::NEVER,
             end: ENDLESS,
             dup_acks: 0,
             phase: Phase::Open,
@@ -152,7 +150,7 @@ impl Sender {
             held: false,
             cwr: false,
             restarted: false,
-            board: (Recovery::of(config.cc) == Recovery::Sack && !config.tracks()).then(Box::default),
+            sacked: (Recovery::of(config.cc) == Recovery::Sack).then(|| Sacked::new(config)),
             retransmits: 0,
             timeouts: 0,
             timed_out: NONE,
@@ -162,7 +160,6 @@ impl Sender {
             last_sent: Time::ZERO,
             max_flight: config.initial_window,
             pacer: Pacer::default(),
-            tracker: config.tracks().then(Box::default),
         }
     }
 
@@ -189,7 +186,8 @@ impl Sender {
     /// When [`on_timer`](Sender::on_timer) is to be called, if at all.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        (self.deadline != Time::NEVER).then_some(self.deadline)
+        let deadline = self.sacked.as_ref().map_or(self.rto_at, |known| known.deadline().min(self.rto_at));
+        (deadline != Time::NEVER).then_some(deadline)
     }
 
     /// Reads a word of each cache line that most acknowledgements need.
@@ -224,12 +222,12 @@ impl Sender {
         if ack.ack > self.max || ack.ack < self.una {
             return; // of something never sent, or older than what is known
         }
-        if config.tracks() {
-            return self.with_tracker((), |sender, tracker| sender.on_ack_tracked(tracker, &ack, config, now));
+        if let Some(mut known) = self.sacked.take() {
+            self.on_ack_sacked(&mut known, &ack, config, now);
+            self.sacked = Some(known);
+            return;
         }
-        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
-        let news = self.board.is_some() && self.file(&ack);
-        let mut told = self.told(&ack, sacked, now);
+        let mut told = self.told(&ack, now);
         self.count_marks(&mut told, ack.ace, config);
         let before = self.window.cwnd();
         self.grow(&told, config);
@@ -241,27 +239,24 @@ impl Sender {
         if told.ece {
             self.on_echo(&told, config);
         }
-        // With SACK an acknowledgement that tells something new is a duplicate, whether or not it acknowledges new data
-        // too, and no other is (RFC 6675, section 2); it counts unless it comes in a recovery (section 5).
-        let mut duplicate = if self.board.is_some() { news } else { ack.ack == self.una };
         if ack.ack > self.una {
-            duplicate &= self.phase == Phase::Open;
             self.on_new_ack(ack.ack, config, now);
-        }
-        if duplicate && self.una < self.max {
+        } else if self.una < self.max {
             self.on_dup_ack(config, now);
         }
     }
 
     /// The retransmission timer: acts if it has expired (RFC 6298, section 5; RFC 5681, section 3.1).
     pub fn on_timer(&mut self, config: &Config, now: Time) {
-        if now < self.deadline {
+        if self.deadline().is_none_or(|deadline| now < deadline) {
             return;
         }
-        self.deadline = Time::NEVER;
-        if config.tracks() {
-            return self.with_tracker((), |sender, tracker| sender.on_timer_tracked(tracker, config, now));
+        if let Some(mut known) = self.sacked.take() {
+            self.on_timer_sacked(&mut known, config, now);
+            self.sacked = Some(known);
+            return;
         }
+        self.rto_at = Time::NEVER;
         if std::mem::take(&mut self.held) && self.una == self.max {
             return; // RFC 3168, section 6.1.2: the timer only says that a new packet may go
         }
@@ -278,9 +273,6 @@ impl Sender {
         }
         self.rto.back_off(config);
         self.go_back(config, now);
-        if let Some(board) = &mut self.board {
-            board.clear();
-        }
     }
 
     /// Slow start over from the first segment outstanding.
@@ -300,9 +292,6 @@ impl Sender {
         let acked = ack - self.una;
         self.una = ack;
         self.next = self.next.max(ack);
-        if let Some(board) = &mut self.board {
-            board.advance(ack);
-        }
         match self.phase {
             Phase::Open => {
                 (self.dup_acks, self.limited) = (0, 0);
@@ -335,24 +324,21 @@ impl Sender {
         self.restarted &= self.window.in_slow_start();
     }
 
-    /// What an acknowledgement tells the controller, `sacked` of what is outstanding being known to have arrived before
-    /// it did.
+    /// What an acknowledgement tells the controller.
     #[inline]
-    fn told(&self, &Ack { ack, ece, delay, .. }: &Ack, sacked: u32, now: Time) -> Acked {
+    fn told(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> Acked {
         let acked = ack - self.una;
         // No acknowledgement is beyond NONE.
         let rtt = (ack > self.timed).then(|| now - self.timed_at);
-        // The scoreboard still begins at `una`.
-        let delivered = acked + self.board.as_ref().map_or(0, |board| board.sacked_from(ack)) - sacked;
         Acked {
             now,
             ack,
             max: self.max,
             acked,
-            delivered,
+            delivered: acked,
             flight: self.flight(),
             ece,
-            marked: if ece { delivered } else { 0 },
+            marked: if ece { acked } else { 0 },
             recovering: self.phase != Phase::Open,
             grows: acked > 0 && self.phase == Phase::Open && !ece,
             restarted: self.restarted,
@@ -368,17 +354,8 @@ impl Sender {
     fn restart_timer(&mut self, now: Time) {
         if !self.held {
             let outstanding = self.una < self.max;
-            self.deadline = if outstanding { now + self.rto.timeout() } else { Time::NEVER };
+            self.rto_at = if outstanding { now + self.rto.timeout() } else { Time::NEVER };
         }
-    }
-
-    /// Calls `act` with the tracker; a sender without one does `otherwise`.
-    #[inline]
-    fn with_tracker<T>(&mut self, otherwise: T, act: impl FnOnce(&mut Sender, &mut Tracker) -> T) -> T {
-        let Some(mut tracker) = self.tracker.take() else { return otherwise };
-        let result = act(self, &mut tracker);
-        self.tracker = Some(tracker);
-        result
     }
 
     /// Outstanding segments (RFC 5681, FlightSize).

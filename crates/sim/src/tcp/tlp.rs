@@ -10,8 +10,8 @@ use crate::segment::Block;
 pub struct Tlp {
     /// The probe timer; [`Time::NEVER`] if it is off.
     pub at: Time,
-    /// SND.NXT as the last probe was sent, until its acknowledgement (TLP.end_seq).
-    end: Option<u32>,
+    /// SND.NXT as the last probe was sent, until its acknowledgement (TLP.end_seq); 0 if there is none.
+    end: u32,
     /// The probe was a retransmission (TLP.is_retrans).
     again: bool,
     /// A round-trip time was measured since the last probe, or the connection began.
@@ -20,7 +20,7 @@ pub struct Tlp {
 
 impl Default for Tlp {
     fn default() -> Tlp {
-        Tlp { at: Time::NEVER, end: None, again: false, sampled: false }
+        Tlp { at: Time::NEVER, end: 0, again: false, sampled: false }
     }
 }
 
@@ -33,33 +33,37 @@ impl Tlp {
 
     /// A recovery begins: there is no probe (section 7.1).
     pub fn clear(&mut self) {
-        (self.at, self.end, self.again) = (Time::NEVER, None, false);
+        (self.at, self.end, self.again) = (Time::NEVER, 0, false);
     }
 
-    /// A round-trip time was measured.
-    pub fn on_sample(&mut self) {
-        self.sampled = true;
+    /// An acknowledgement came; `sampled` if it measured a round-trip time.
+    pub fn on_sample(&mut self, sampled: bool) {
+        self.sampled |= sampled;
     }
 
     /// Whether a probe may be sent (section 7.3): one at a time, and a measurement between two.
     pub fn may_probe(&self) -> bool {
-        self.end.is_none() && self.sampled
+        self.end == 0 && self.sampled
     }
 
     /// A probe was sent; `end` is the number after the last segment sent.
     pub fn on_probe(&mut self, end: u32, again: bool) {
-        (self.end, self.again, self.sampled) = (Some(end), again, false);
+        (self.end, self.again, self.sampled) = (end, again, false);
     }
 
     /// An acknowledgement of all before `ack`, which says that the segments of `duplicate` arrived twice. Whether the
     /// probe has repaired a loss, to which congestion control must react (section 7.4). The receiver reports duplicates,
     /// so the section's rule for those that do not is left out.
     pub fn on_ack(&mut self, ack: u32, duplicate: Option<Block>) -> bool {
-        let Some(end) = self.end.filter(|end| *end <= ack) else { return false };
-        let spurious = duplicate.is_some_and(|(_, dup_end)| dup_end == end);
-        let done = !self.again || spurious || ack > end;
-        let repaired = self.again && !spurious && ack > end;
-        self.end = self.end.filter(|_| !done);
+        if self.end == 0 || ack < self.end {
+            return false;
+        }
+        let spurious = duplicate.is_some_and(|(_, dup_end)| dup_end == self.end);
+        let done = !self.again || spurious || ack > self.end;
+        let repaired = self.again && !spurious && ack > self.end;
+        if done {
+            self.end = 0;
+        }
         repaired
     }
 }

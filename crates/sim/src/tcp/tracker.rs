@@ -1,35 +1,48 @@
-//! What a sender keeps that has a record of each segment outstanding: the records and those who read them.
+//! What a sender keeps that goes by single segments: when each was sent, and what reads it.
 
 use headgate_core::{Span, Time};
 
-use super::Ack;
-use super::outstanding::{Outstanding, Record};
+use super::outstanding::Outstanding;
 use super::prr::Prr;
 use super::rack::Rack;
-use super::rate_sample::Rate;
+use super::rate_sample::{Rate, RateSample, Snapshot};
 use super::tlp::Tlp;
+use super::transmissions::{Record, Transmissions};
+use super::{Ack, Config};
 
-/// At most 320 bytes of a flow, and 56 for each segment outstanding.
+/// 192 bytes of a flow, and 24 for each segment outstanding. Where the controller samples rates, 40 bytes more, and
+/// 32 for each segment.
 #[derive(Clone, Debug)]
 pub struct Tracker {
-    /// The segments outstanding.
-    pub out: Outstanding,
+    /// When each segment outstanding was sent.
+    pub sent: Transmissions,
     /// Losses by time, round-trip times.
     pub rack: Rack,
     /// Tail loss probes.
     pub tlp: Tlp,
     /// The recovery in progress, if it reduces in proportion.
     pub prr: Option<Prr>,
-    /// Delivery rates.
-    pub rate: Rate,
-    /// The retransmission timer, [`Time::NEVER`] if it is off.
-    pub rto_at: Time,
+    /// Delivery rates, if the controller asks for them.
+    pub rate: Option<Box<Rate>>,
     /// The reordering timer, [`Time::NEVER`] if it is off.
     pub reorder_at: Time,
     /// A probe is to be sent, whatever the window says.
     pub probe: bool,
     /// Transmissions there had been when the last recovery began.
     pub began: u32,
+}
+
+/// What an acknowledgement said to have arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// How many segments newly have.
+    pub delivered: u32,
+    /// Its blocks told something new.
+    pub news: bool,
+    /// The round-trip time of the last of these segments that was sent once.
+    pub rtt: Option<Span>,
+    /// The last transmission of them and where delivery stood then, for a sample of the delivery rate.
+    pub newest: Option<(Record, Snapshot)>,
 }
 
 /// What was found lost.
@@ -49,52 +62,70 @@ impl Found {
     }
 }
 
-impl Default for Tracker {
-    fn default() -> Tracker {
+impl Tracker {
+    /// That of a flow that has sent nothing.
+    pub fn new(config: &Config) -> Tracker {
         Tracker {
-            out: Outstanding::default(),
+            sent: Transmissions::default(),
             rack: Rack::default(),
             tlp: Tlp::default(),
             prr: None,
-            rate: Rate::default(),
-            rto_at: Time::NEVER,
+            rate: config.models().then(Box::default),
             reorder_at: Time::NEVER,
             probe: false,
             began: 0,
         }
     }
-}
 
-impl Tracker {
     /// That of a new connection on the same flow: what is outstanding remains so.
-    pub fn renewed(self) -> Tracker {
-        Tracker { out: self.out, rate: self.rate.renewed(), ..Tracker::default() }
+    pub fn renewed(self, config: &Config) -> Tracker {
+        let rate = self.rate.map(|rate| Box::new(rate.renewed()));
+        Tracker { sent: self.sent, rate, ..Tracker::new(config) }
     }
 
-    /// The earliest timer.
+    /// `seq` is sent while `in_flight` others are.
+    pub fn on_send(&mut self, seq: u32, in_flight: u32, now: Time) {
+        let snapshot = self.rate.as_mut().map(|rate| rate.on_send(in_flight, now));
+        self.sent.transmit(seq, now, snapshot);
+        if let Some(prr) = &mut self.prr {
+            prr.on_send();
+        }
+    }
+
+    /// The rate that an acknowledgement measured, with segments in flight before it and after it.
+    pub fn sample(&mut self, newest: (Record, Snapshot), flights: (u32, u32), now: Time) -> Option<RateSample> {
+        Some(self.rate.as_mut()?.sample(newest, flights, self.rack.min_rtt(), now))
+    }
+
+    /// The earlier of the reordering timer and the probe's.
+    #[inline]
     pub fn deadline(&self) -> Time {
-        self.rto_at.min(self.reorder_at).min(self.tlp.at)
+        self.reorder_at.min(self.tlp.at)
     }
 
-    /// Files what an acknowledgement says to have arrived; gives how many segments that newly are, and the round-trip time
-    /// of the last of them that was sent once.
-    pub fn take(&mut self, ack: &Ack, now: Time) -> (u32, Option<Span>) {
-        let Tracker { out, rack, rate, .. } = self;
-        rate.begin();
-        let before = rate.delivered();
-        let mut latest = None;
-        let mut delivered = |seq, record: &Record| {
+    /// Takes what an acknowledgement says of the segments before `max`.
+    pub fn take(&mut self, out: &mut Outstanding, ack: &Ack, max: u32, now: Time) -> Heard {
+        let Tracker { sent, rack, rate, .. } = self;
+        if let Some(rate) = rate {
+            rate.begin();
+        }
+        let (mut count, mut latest, mut newest) = (0, None, None::<(u32, Record)>);
+        let delivered = |seq| {
+            let Some(record) = sent.arrive(seq) else { return };
+            count += 1;
             if !record.again && latest.is_none_or(|(order, _)| order < record.order) {
                 latest = Some((record.order, now - record.sent));
             }
-            rate.on_delivered(record, now);
-            rack.on_delivered(seq, record, now);
+            if let Some(rate) = rate {
+                rate.on_delivered(now);
+                newest = newest.filter(|(_, newest)| newest.order > record.order).or(Some((seq, record)));
+            }
+            rack.on_delivered(seq, &record, now);
         };
-        out.advance(ack.ack, &mut delivered);
-        for block in ack.blocks.unwrap_or_default() {
-            out.file(block, &mut delivered);
-        }
-        (rate.delivered() - before, latest.map(|(_, rtt)| rtt))
+        let news = out.take(ack, max, delivered);
+        let newest = newest.map(|(seq, record)| (record, sent.snapshot(seq)));
+        sent.advance(ack.ack);
+        Heard { delivered: count, news, rtt: latest.map(|(_, rtt)| rtt), newest }
     }
 }
 
@@ -103,8 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tracker_and_its_records_are_no_larger_than_said() {
-        assert!(size_of::<Tracker>() <= 320, "{}", size_of::<Tracker>());
-        assert_eq!(size_of::<Record>(), 56);
+    fn a_tracker_is_as_large_as_said() {
+        assert_eq!((size_of::<Tracker>(), size_of::<Rate>()), (192, 40));
     }
 }

@@ -25,7 +25,7 @@ impl Sender {
         self.announce(config);
         if self.window.cwnd() < 2.0 && config.ecn_timeout {
             self.held = true;
-            self.deadline = told.now + self.rto.timeout();
+            self.rto_at = told.now + self.rto.timeout();
         }
         self.cc.on_echo(told, &mut self.window, config);
         self.max_flight = 0;

@@ -1,61 +1,22 @@
-//! What a sender does about loss and marks: fast recovery by Reno (RFC 5681), NewReno (RFC 6582) and SACK (RFC 6675),
-//! limited transmit (RFC 3042), and ECN's echo (RFC 3168).
+//! What a sender does about losses: fast recovery without selective acknowledgements (RFC 5681, RFC 6582), limited transmit
+//! (RFC 3042), and what every recovery has in common.
 
 use headgate_core::Time;
 
-use super::{Ack, Config, Control, Controller, Data, Loss, Phase, Recovery, Sender, Window};
-use crate::tcp::scoreboard::DUP_THRESH;
+use super::{Config, Control, Controller, Loss, Phase, Recovery, Sender, Window};
+use crate::tcp::outstanding::DUP_THRESH;
 
 impl Sender {
-    /// How many of `una..next` have left the network by all we know, and may be replaced.
+    /// Segments beyond the window that duplicate acknowledgements allow: one for each of the first two (RFC 3042).
     #[inline]
-    pub(super) fn known_gone(&self, config: &Config) -> u32 {
-        if self.dup_acks == 0 && self.next == self.max {
-            return 0;
-        }
-        match &self.board {
-            // After a timeout, or with limited transmit (RFC 6675, section 5, step 3.3): what SACK told of.
-            Some(board) if self.next < self.max || config.limited_transmit => {
-                (self.una..self.next).filter(|&seq| board.has(seq)).count() as u32
-            }
-            // RFC 3042: one segment for each of the first two duplicates.
-            None if self.next == self.max && self.phase == Phase::Open && config.limited_transmit => {
-                u32::from(self.dup_acks).min(DUP_THRESH - 1)
-            }
-            _ => 0,
-        }
+    pub(super) fn beyond_window(&self, config: &Config) -> u32 {
+        let calm = self.dup_acks > 0 && self.next == self.max && self.phase == Phase::Open;
+        if calm && config.limited_transmit { u32::from(self.dup_acks).min(DUP_THRESH - 1) } else { 0 }
     }
 
-    /// RFC 6675, section 5, step C: while the pipe has room, the segment NextSeg names.
-    pub(super) fn poll_recovery(&mut self, config: &Config, now: Time) -> Option<Data> {
-        let board = self.board.as_mut()?;
-        if board.pipe(self.max) >= self.window.whole() {
-            return None;
-        }
-        let fresh = self.max - self.una < config.window && self.max < self.end;
-        let hole = match board.next_lost() {
-            Some(seq) => Some(seq),
-            None if fresh => None,
-            None => board.next_hole(),
-        };
-        if let Some(seq) = hole {
-            board.resend(seq);
-            return Some(self.send(seq, now));
-        }
-        if fresh {
-            let seq = self.max;
-            return Some(self.send(seq, now));
-        }
-        let last = board.rescue(self.max, self.recover)?;
-        Some(self.send(last, now))
-    }
-
-    /// RFC 6582, section 3.2, step 3, and RFC 6675, which keeps the window as it is.
+    /// RFC 6582, section 3.2, step 3.
     pub(super) fn on_partial_ack(&mut self, acked: u32, earlier: bool, now: Time) {
         self.phase = Phase::Recovery { partial: true };
-        if self.board.is_some() {
-            return self.restart_timer(now);
-        }
         self.resend = true;
         // Deflate by what was acknowledged, and add back one segment, since at least one was.
         self.window.set_cwnd((self.window.cwnd() - f64::from(acked) + 1.0).max(1.0), now);
@@ -80,25 +41,16 @@ impl Sender {
         self.dup_acks = self.dup_acks.saturating_add(1);
         match self.phase {
             // RFC 5681, section 3.2, step 4: a segment has left the network.
-            Phase::Recovery { .. } if self.board.is_none() => {
-                self.window.set_cwnd(self.window.cwnd() + 1.0, now);
-            }
-            Phase::Recovery { .. } => {}
+            Phase::Recovery { .. } => self.window.set_cwnd(self.window.cwnd() + 1.0, now),
             Phase::Open if self.loss_is_certain(config) => self.enter_recovery(config, now),
             Phase::Open => {}
         }
     }
 
-    /// Three duplicates, or the scoreboard's word; but not twice for one window (RFC 6582, step 2; RFC 6675, 5.1).
+    /// Three duplicates; but not twice for one window (RFC 6582, step 2).
     fn loss_is_certain(&self, config: &Config) -> bool {
-        let known = self.board.as_ref().is_some_and(|board| board.is_lost(self.una));
-        let lost = known || u32::from(self.dup_acks) >= DUP_THRESH;
-        let anew = match Recovery::of(config.cc) {
-            Recovery::Reno => true,
-            Recovery::Tahoe | Recovery::NewReno => self.recover == 0 || self.una > self.recover,
-            Recovery::Sack => self.una >= self.recover,
-        };
-        lost && anew
+        let anew = Recovery::of(config.cc) == Recovery::Reno || self.recover == 0 || self.una > self.recover;
+        anew && u32::from(self.dup_acks) >= DUP_THRESH
     }
 
     fn enter_recovery(&mut self, config: &Config, now: Time) {
@@ -106,17 +58,11 @@ impl Sender {
         let flight = self.flight() - u32::from(self.limited);
         if Recovery::of(config.cc) == Recovery::Tahoe {
             self.answer_loss(flight, config, now);
-            self.deadline = Time::NEVER; // sending restarts it
+            self.rto_at = Time::NEVER; // sending restarts it
             return self.go_back(config, now);
         }
         self.begin_recovery(flight, config, now);
-        match &mut self.board {
-            Some(board) => {
-                board.begin();
-                self.window.set_cwnd(self.window.ssthresh, now);
-            }
-            None => self.window.set_cwnd(self.window.ssthresh + f64::from(DUP_THRESH), now),
-        }
+        self.window.set_cwnd(self.window.ssthresh + f64::from(DUP_THRESH), now);
     }
 
     /// Lowers `ssthresh` for a loss with `flight` segments outstanding.
@@ -151,24 +97,5 @@ impl Sender {
         lower(&mut self.cc, &mut self.window);
         self.window.ssthresh = self.window.ssthresh.min(most);
         self.max_flight = 0;
-    }
-
-    pub(super) fn file(&mut self, ack: &Ack) -> bool {
-        let (Some(board), Some(blocks)) = (&mut self.board, ack.blocks) else { return false };
-        let mut news = false;
-        for block in blocks {
-            news |= board.file(block, self.max);
-        }
-        board.judge();
-        news
-    }
-
-    /// After a timeout, segments that have arrived are not sent again (RFC 6675, section 5.1).
-    pub(super) fn skip_arrived(&mut self) {
-        if let Some(board) = &self.board {
-            while self.next < self.max && board.has(self.next) {
-                self.next += 1;
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use headgate_core::Time;
 
-use super::{Config, Controller, Data, ENDLESS, NONE, Phase, Sender};
+use super::{Config, Controller, Data, ENDLESS, NONE, Sender};
 use crate::tcp::pacing::window_rate;
 
 impl Sender {
@@ -40,31 +40,27 @@ impl Sender {
         if self.held {
             return None;
         }
-        if config.tracks() {
-            return self.with_tracker(None, |sender, tracker| sender.poll_tracked(tracker, config, now));
+        if let Some(mut known) = self.sacked.take() {
+            let data = self.poll_sacked(&mut known, config, now);
+            self.sacked = Some(known);
+            return data;
         }
         if std::mem::take(&mut self.resend) {
             let seq = self.una;
             return Some(self.send(seq, now));
         }
-        match (self.phase, &self.board) {
-            (Phase::Recovery { .. }, Some(_)) => self.poll_recovery(config, now),
-            _ => self.poll_window(config, now),
-        }
+        self.poll_window(config, now)
     }
 
     /// Sends while the window is open: new segments, or after a timeout what was outstanding, from the left.
     #[inline]
     fn poll_window(&mut self, config: &Config, now: Time) -> Option<Data> {
-        if self.next < self.max {
-            self.skip_arrived();
-        }
         if self.una == self.max {
             self.restart_after_idle(config, now);
         }
         let sent = self.next - self.una;
         // The receiver's window bounds the numbers themselves, the congestion window what is in flight.
-        let window = self.window.whole() + self.known_gone(config);
+        let window = self.window.whole() + self.beyond_window(config);
         if sent >= window || sent >= config.window || self.next == self.end {
             return None;
         }
@@ -91,8 +87,8 @@ impl Sender {
         if self.end != ENDLESS {
             self.last_sent = now;
         }
-        if self.deadline == Time::NEVER {
-            self.deadline = now + self.rto.timeout();
+        if self.rto_at == Time::NEVER {
+            self.rto_at = now + self.rto.timeout();
         }
         Data { seq, cwr: !again && std::mem::take(&mut self.cwr), again }
     }

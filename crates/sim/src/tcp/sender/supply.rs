@@ -47,18 +47,13 @@ impl Sender {
     /// [`new`](Sender::new). Sequence numbers and counts continue, what is still outstanding remains so, and the receiver
     /// needs only to [forget marks](crate::tcp::Receiver::renew).
     pub fn reset(&mut self, config: &Config, now: Time) {
-        let mut board = self.board.take();
-        if let Some(board) = &mut board {
-            board.clear();
-        }
         *self = Sender {
             una: self.una,
             next: self.max,
             max: self.max,
             end: self.end,
             window: self.window.reset(config, now),
-            board,
-            tracker: self.tracker.take().map(|tracker| Box::new(tracker.renewed())),
+            sacked: self.sacked.take().map(|known| known.renewed(config)),
             ace: self.ace,
             pacer: self.pacer,
             retransmits: self.retransmits,
@@ -66,9 +61,6 @@ impl Sender {
             ..Sender::new(config)
         };
         self.restart_timer(now);
-        if let Some(tracker) = &mut self.tracker {
-            tracker.rto_at = self.deadline;
-        }
     }
 
     /// The controller has moved the window on an acknowledgement that found `flight` segments outstanding: it grows to no more than one round trip would make of

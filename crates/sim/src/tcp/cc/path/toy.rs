@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use headgate_core::{Rng, Span, Time};
 
-use crate::tcp::Config;
 use crate::tcp::cc::{Acked, Controller, Loss, Window};
-use crate::tcp::outstanding::{Outstanding, Verdict};
+use crate::tcp::outstanding::Outstanding;
 use crate::tcp::rate_sample::Rate;
+use crate::tcp::transmissions::{Transmissions, Verdict};
+use crate::tcp::{Ack, Config};
 
 pub struct Toy<M> {
     pub model: M,
@@ -22,7 +23,9 @@ pub struct Toy<M> {
     pub lost: u32,
     pub sent: u32,
     out: Outstanding,
+    transmissions: Transmissions,
     delivery: Rate,
+    delivered: u32,
     /// Acknowledgements under way: when they arrive, and of which segment and transmission.
     acks: BTreeSet<(Time, u32, u32)>,
     link_free: Time,
@@ -49,7 +52,9 @@ impl<M: Controller> Toy<M> {
             lost: 0,
             sent: 0,
             out: Outstanding::default(),
+            transmissions: Transmissions::default(),
             delivery: Rate::default(),
+            delivered: 0,
             acks: BTreeSet::new(),
             link_free: Time::ZERO,
             next_send: Time::ZERO,
@@ -61,11 +66,11 @@ impl<M: Controller> Toy<M> {
     }
 
     pub fn in_flight(&self) -> u32 {
-        self.out.in_flight()
+        self.out.pipe(self.next_seq)
     }
 
     pub fn delivered(&self) -> u32 {
-        self.delivery.delivered()
+        self.delivered
     }
 
     /// Segments in the queue, the one on the link included.
@@ -94,13 +99,14 @@ impl<M: Controller> Toy<M> {
 
     fn send(&mut self) {
         let seq = self.out.first_lost().unwrap_or(self.next_seq);
+        let then = self.delivery.on_send(self.in_flight(), self.now);
         self.next_seq = self.next_seq.max(seq + 1);
-        let then = self.delivery.on_send(self.out.in_flight(), self.now);
-        self.out.transmit(seq, self.now, then);
+        self.out.resend(seq);
+        self.transmissions.transmit(seq, self.now, Some(then));
         self.sent += 1;
         if self.queued() <= f64::from(self.room) {
             self.link_free = self.link_free.max(self.now) + Span::from_secs_f64(1.0 / self.rate);
-            self.acks.insert((self.link_free + self.rtt, seq, self.out.transmissions()));
+            self.acks.insert((self.link_free + self.rtt, seq, self.transmissions.count()));
         }
         self.next_send =
             self.now.max(self.next_send) + Span::from_secs_f64(1.0 / self.model.pacing_rate().expect("models pace"));
@@ -108,16 +114,24 @@ impl<M: Controller> Toy<M> {
 
     fn acknowledge(&mut self) {
         let (_, seq, order) = self.acks.pop_first().expect("an acknowledgement is due");
-        let (before, now) = (self.out.in_flight(), self.now);
+        let (before, now) = (self.in_flight(), self.now);
         self.delivery.begin();
-        self.out.file((seq, seq + 1), |_, record| self.delivery.on_delivered(record, now));
         self.arrived.insert(seq);
         while self.arrived.remove(&self.una) {
             self.una += 1;
         }
-        self.out.advance(self.una, |_, _| {});
+        let Toy { out, transmissions, delivery, delivered, una, next_seq, .. } = self;
+        let ack = Ack { ack: *una, blocks: Some([(seq, seq + 1), (0, 0), (0, 0)]), ..Ack::default() };
+        let mut newest = None;
+        out.take(&ack, *next_seq, |seq| {
+            newest = transmissions.arrive(seq).map(|record| (record, transmissions.snapshot(seq)));
+            *delivered += 1;
+            delivery.on_delivered(now);
+        });
+        transmissions.advance(ack.ack);
         let losing = self.find_lost(order);
-        let rate = self.delivery.sample((before, self.out.in_flight()), self.rtt, now);
+        let flights = (before, self.in_flight());
+        let rate = newest.map(|newest| self.delivery.sample(newest, flights, self.rtt, now));
         let told = Acked {
             now,
             ack: self.una,
@@ -146,13 +160,14 @@ impl<M: Controller> Toy<M> {
     /// Everything sent three transmissions before what has arrived is lost.
     fn find_lost(&mut self, arrived: u32) -> bool {
         let before = self.lost;
-        let Toy { out, delivery, model, lost, now, window, .. } = self;
-        out.lose_while(|_, record| {
-            if record.order + 3 > arrived {
+        let Toy { out, transmissions, delivery, model, lost, now, window, .. } = self;
+        transmissions.lose_while(|sent, seq| {
+            if sent.record(seq).order + 3 > arrived {
                 return Verdict::Stop;
             }
             *lost += 1;
-            model.on_segment_lost(&delivery.lose(record, *now), window);
+            out.lose(seq);
+            model.on_segment_lost(&delivery.lose(sent, seq, *now), window);
             Verdict::Lost
         });
         self.lost > before

@@ -1,0 +1,257 @@
+//! When each segment outstanding was last sent, and in which order: for senders that find losses by time (RFC 8985),
+//! reduce in proportion (RFC 9937), or measure round trips and rates of single segments.
+//!
+//! Segments in flight form a list in the order in which they were sent, so that the oldest are found without a search.
+//! What is known of a segment's fate stands in [`Outstanding`](super::outstanding::Outstanding).
+
+use std::collections::VecDeque;
+
+use headgate_core::Time;
+
+use super::rate_sample::Snapshot;
+
+/// What is known of a segment's last transmission.
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// When it was sent.
+    pub sent: Time,
+    /// Which transmission that was, of all the connection made, from 1. RFC 8985 compares times and then sequence
+    /// numbers; the order itself needs no rule for equal times.
+    pub order: u32,
+    /// The segment was sent more than once.
+    pub again: bool,
+}
+
+/// A segment in the list.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    sent: Time,
+    order: u32,
+    /// Its neighbours among the segments in flight; [`NONE`] at the ends.
+    earlier: u32,
+    later: u32,
+    again: bool,
+    in_flight: bool,
+    delivered: bool,
+}
+
+/// No segment has this number.
+const NONE: u32 = u32::MAX;
+
+/// The last transmission of each segment outstanding.
+#[derive(Clone, Debug)]
+pub struct Transmissions {
+    /// The first unacknowledged segment, which `entries[0]` stands for.
+    base: u32,
+    entries: VecDeque<Entry>,
+    /// Where delivery stood as each was sent; empty if nobody asks.
+    snapshots: VecDeque<Snapshot>,
+    /// The ends of the list of segments in flight.
+    oldest: u32,
+    newest: u32,
+    /// Transmissions so far.
+    count: u32,
+}
+
+impl Default for Transmissions {
+    fn default() -> Transmissions {
+        Transmissions {
+            base: 0,
+            entries: VecDeque::new(),
+            snapshots: VecDeque::new(),
+            oldest: NONE,
+            newest: NONE,
+            count: 0,
+        }
+    }
+}
+
+impl Transmissions {
+    /// How many transmissions there have been.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// `seq` is sent: the next new segment, or one of those outstanding again. With a `snapshot` each time, or never.
+    pub fn transmit(&mut self, seq: u32, now: Time, snapshot: Option<Snapshot>) {
+        self.count += 1;
+        let again = seq < self.base + self.entries.len() as u32;
+        if again {
+            self.leave(seq);
+        }
+        let (order, earlier) = (self.count, self.newest);
+        let entry = Entry { sent: now, order, earlier, later: NONE, again, in_flight: true, delivered: false };
+        if again {
+            let delivered = self.at(seq).delivered;
+            *self.at(seq) = Entry { delivered, ..entry };
+        } else {
+            self.entries.push_back(entry);
+        }
+        match snapshot {
+            Some(snapshot) if again => self.snapshots[(seq - self.base) as usize] = snapshot,
+            Some(snapshot) => self.snapshots.push_back(snapshot),
+            None => {}
+        }
+        match self.newest {
+            NONE => self.oldest = seq,
+            newest => self.at(newest).later = seq,
+        }
+        self.newest = seq;
+    }
+
+    /// `seq` has arrived; gives its record if it had not before.
+    pub fn arrive(&mut self, seq: u32) -> Option<Record> {
+        self.leave(seq);
+        let known = std::mem::replace(&mut self.at(seq).delivered, true);
+        (!known).then(|| self.record(seq))
+    }
+
+    /// The cumulative acknowledgement moved up to `una`: all before have [arrived](Transmissions::arrive).
+    pub fn advance(&mut self, una: u32) {
+        for _ in self.base..una {
+            self.entries.pop_front();
+            self.snapshots.pop_front();
+        }
+        self.base = una;
+    }
+
+    /// `seq` is lost.
+    pub fn lose(&mut self, seq: u32) {
+        self.leave(seq);
+    }
+
+    /// Takes out of flight, from the oldest on, the segments of which `lost` says so, until it says to stop.
+    pub fn lose_while(&mut self, mut lost: impl FnMut(&Transmissions, u32) -> Verdict) {
+        let mut seq = self.oldest;
+        while seq != NONE {
+            let later = self.at(seq).later;
+            match lost(self, seq) {
+                Verdict::Lost => self.leave(seq),
+                Verdict::Wait => {}
+                Verdict::Stop => return,
+            }
+            seq = later;
+        }
+    }
+
+    /// What is known of the last transmission of `seq`.
+    #[inline]
+    pub fn record(&self, seq: u32) -> Record {
+        let Entry { sent, order, again, .. } = self.entries[(seq - self.base) as usize];
+        Record { sent, order, again }
+    }
+
+    /// Where delivery stood then, if the controller samples rates.
+    pub fn snapshot(&self, seq: u32) -> Snapshot {
+        self.snapshots.get((seq - self.base) as usize).copied().unwrap_or_default()
+    }
+
+    fn at(&mut self, seq: u32) -> &mut Entry {
+        &mut self.entries[(seq - self.base) as usize]
+    }
+
+    /// Takes `seq` out of the list of segments in flight, if it is there.
+    fn leave(&mut self, seq: u32) {
+        let entry = self.at(seq);
+        if !std::mem::replace(&mut entry.in_flight, false) {
+            return;
+        }
+        let Entry { earlier, later, .. } = *entry;
+        match earlier {
+            NONE => self.oldest = later,
+            earlier => self.at(earlier).later = later,
+        }
+        match later {
+            NONE => self.newest = earlier,
+            later => self.at(later).earlier = earlier,
+        }
+    }
+}
+
+/// What is to become of a segment in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is lost.
+    Lost,
+    /// Not yet known.
+    Wait,
+    /// Nor are segments that were sent after it.
+    Stop,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headgate_core::Span;
+    use proptest::prelude::*;
+
+    fn at(n: u64) -> Time {
+        Time::ZERO + Span::from_millis(n)
+    }
+
+    fn in_order(sent: &Transmissions) -> Vec<u32> {
+        let first = Some(sent.oldest).filter(|seq| *seq != NONE);
+        let next = |&seq: &u32| Some(sent.entries[(seq - sent.base) as usize].later).filter(|seq| *seq != NONE);
+        std::iter::successors(first, next).collect()
+    }
+
+    #[test]
+    fn segments_in_flight_stand_in_the_order_in_which_they_were_sent() {
+        let mut sent = Transmissions::default();
+        (0..6).for_each(|seq| sent.transmit(seq, at(u64::from(seq)), None));
+        sent.lose_while(|_, seq| if seq < 2 { Verdict::Lost } else { Verdict::Stop });
+        assert_eq!(in_order(&sent), [2, 3, 4, 5]);
+        sent.transmit(0, at(10), None);
+        assert_eq!(in_order(&sent), [2, 3, 4, 5, 0]);
+        assert!(sent.arrive(3).is_some() && sent.arrive(3).is_none());
+        sent.transmit(5, at(11), None);
+        assert_eq!(in_order(&sent), [2, 4, 0, 5]);
+        let record = sent.record(5);
+        assert_eq!((record.order, record.again, record.sent), (8, true, at(11)));
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_agrees_with_a_plain_list(steps in prop::collection::vec((0u8..6, 0u32..40), 1..200)) {
+            // The plain model: of each segment from `una` on, its transmission if it is in flight.
+            let (mut sent, mut model, mut una) = (Transmissions::default(), Vec::new(), 0u32);
+            for (what, n) in steps {
+                let pick = (!model.is_empty()).then(|| n as usize % model.len().max(1));
+                match (what, pick) {
+                    (0 | 1, _) => {
+                        sent.transmit(una + model.len() as u32, at(1), None);
+                        model.push(Some(sent.count()));
+                    }
+                    (2, Some(i)) => {
+                        sent.transmit(una + i as u32, at(2), None);
+                        model[i] = Some(sent.count());
+                    }
+                    (3, Some(i)) => {
+                        sent.arrive(una + i as u32);
+                        model[i] = None;
+                    }
+                    (4, _) => {
+                        let before = sent.count().saturating_sub(n);
+                        sent.lose_while(|sent, seq| if sent.record(seq).order <= before { Verdict::Lost } else { Verdict::Stop });
+                        model.iter_mut().for_each(|order| *order = order.filter(|order| *order > before));
+                    }
+                    (5, Some(i)) => {
+                        (0..i as u32).for_each(|i| _ = sent.arrive(una + i));
+                        una += i as u32;
+                        sent.advance(una);
+                        model.drain(..i);
+                    }
+                    _ => continue,
+                }
+                let mut flying: Vec<_> = (una..).zip(&model).filter(|(_, order)| order.is_some()).collect();
+                flying.sort_by_key(|(_, order)| **order);
+                prop_assert_eq!(in_order(&sent), flying.iter().map(|(seq, _)| *seq).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_fills_24_bytes() {
+        assert_eq!(size_of::<Entry>(), 24);
+    }
+}
