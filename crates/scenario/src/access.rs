@@ -1,38 +1,30 @@
 //! A flow's own links at both ends: given one by one, or by the round-trip time that they are to make.
 
-use headgate_core::Span;
+use headgate_core::{Rate, Span};
 use toml::Spanned;
 
 use crate::check::{LONGEST_DELAY, Section, plain, rate, within};
 use crate::error::Fault;
 use crate::model::Access;
-use crate::raw::{At, RawAccess};
-use crate::values::Quantity;
+use crate::schema::{At, RawAccess, RawEnds};
 
-/// What a group says of its access links.
-pub(crate) struct Ends {
-    pub(crate) access: At<RawAccess>,
-    pub(crate) sender: At<RawAccess>,
-    pub(crate) receiver: At<RawAccess>,
-    pub(crate) rtt: At<Quantity<Span>>,
-}
+/// What a file says of neither side.
+const DEFAULT: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span::from_millis(1) };
 
-impl Ends {
-    /// The sender's link and the receiver's, of flows whose route takes `way` in one direction.
-    pub(crate) fn resolve(self, section: &Section, default: &Access, way: Span) -> Result<[Access; 2], Fault> {
-        let sides = [&self.access, &self.sender, &self.receiver].into_iter().flatten();
-        let delay = sides.filter_map(|side| side.get_ref().delay.as_ref()).map(Spanned::span).next();
-        let access = side(section, self.access, default)?;
-        let [sender, receiver] = [side(section, self.sender, &access)?, side(section, self.receiver, &access)?];
-        match (self.rtt, delay) {
-            (None, _) => Ok([sender, receiver]),
-            (Some(_), Some(delay)) => {
-                Err(Fault::plain(delay, "`rtt` sets the delays of both access links: leave out this one"))
-            }
-            (Some(rtt), None) => {
-                let [near, far] = shares(plain(rtt), way)?;
-                Ok([Access { delay: near, ..sender }, Access { delay: far, ..receiver }])
-            }
+/// The sender's link and the receiver's, of flows whose route takes `way` in one direction.
+pub(crate) fn links(raw: &RawEnds, section: &Section, way: Span) -> Result<[Access; 2], Fault> {
+    let sides = [&raw.access, &raw.sender, &raw.receiver].into_iter().flatten();
+    let delay = sides.filter_map(|side| side.get_ref().delay.as_ref()).map(Spanned::span).next();
+    let access = side(section, &raw.access, &DEFAULT)?;
+    let [sender, receiver] = [side(section, &raw.sender, &access)?, side(section, &raw.receiver, &access)?];
+    match (&raw.rtt, delay) {
+        (None, _) => Ok([sender, receiver]),
+        (Some(_), Some(delay)) => {
+            Err(Fault::plain(delay, "`rtt` sets the delays of both access links: leave out this one"))
+        }
+        (Some(rtt), None) => {
+            let [near, far] = shares(plain(rtt.clone()), way)?;
+            Ok([Access { delay: near, ..sender }, Access { delay: far, ..receiver }])
         }
     }
 }
@@ -51,8 +43,8 @@ fn shares(rtt: Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
     Ok([Span::from_nanos(rest / 2), Span::from_nanos(rest - rest / 2)])
 }
 
-/// An access link: what `raw` does not say is as `both` sides have it, or as the profile has it.
-fn side(section: &Section, raw: At<RawAccess>, both: &Access) -> Result<Access, Fault> {
-    let raw = section.or(raw, RawAccess::default()).into_inner();
+/// An access link: what `raw` does not say is as `both` sides have it, or the default.
+fn side(section: &Section, raw: &At<RawAccess>, both: &Access) -> Result<Access, Fault> {
+    let raw = section.or(raw.clone(), RawAccess::default()).into_inner();
     Ok(Access { rate: rate(section.quantity(raw.rate, both.rate))?, delay: section.span(raw.delay, both.delay)? })
 }

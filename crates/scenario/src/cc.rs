@@ -1,5 +1,6 @@
 //! The congestion controllers a scenario can name, one line each.
 
+use crate::schema::TcpSettings;
 use crate::values::Words;
 
 /// Declares [`Cc`]. A row: variant, name in scenario files, what it does, where it is defined.
@@ -76,5 +77,24 @@ impl Cc {
     /// It is of the years after RACK-TLP and proportional rate reduction, and has both unless told otherwise.
     pub const fn modern(self) -> bool {
         !matches!(self, Cc::Tahoe | Cc::Reno | Cc::NewReno | Cc::Sack)
+    }
+
+    /// It goes by a model of the path from samples of the delivery rate, and sets `cwnd` in recovery and after a pause too.
+    pub const fn models(self) -> bool {
+        matches!(self, Cc::Bbr | Cc::Bbr3)
+    }
+}
+
+impl TcpSettings {
+    /// The sender keeps a record of each segment outstanding.
+    #[inline]
+    pub const fn tracks(&self) -> bool {
+        self.rack || self.prr || self.hystart || self.models()
+    }
+
+    /// The controller goes by a model of the path.
+    #[inline]
+    pub const fn models(&self) -> bool {
+        self.cc.models()
     }
 }

@@ -3,12 +3,12 @@
 use std::fmt::Display;
 use std::ops::{Bound, Range, RangeBounds};
 
-use headgate_core::params::{Bytes, range_in_words};
+use headgate_core::params::range_in_words;
 use headgate_core::{Limit, Rate, Span};
 use toml::Spanned;
 
 use crate::error::Fault;
-use crate::raw::At;
+use crate::schema::{At, Size};
 use crate::values::Quantity;
 
 /// A section of the file: where it is, for what is missing in it or wrong by default.
@@ -22,7 +22,12 @@ pub(crate) struct Section {
 impl Section {
     /// A value that must be given.
     pub(crate) fn need<T>(&self, key: &str, raw: At<T>) -> Result<Spanned<T>, Fault> {
-        raw.ok_or_else(|| Fault::missing(self.span.clone(), self.heading, key))
+        raw.ok_or_else(|| self.lacks(key))
+    }
+
+    /// The fault that a key is missing.
+    pub(crate) fn lacks(&self, key: &str) -> Fault {
+        Fault::missing(self.span.clone(), self.heading, key)
     }
 
     /// The value, or the default as if written at the section's head.
@@ -30,18 +35,14 @@ impl Section {
         raw.unwrap_or_else(|| Spanned::new(self.span.clone(), default))
     }
 
+    /// Where a key is written, or the section that could have it.
+    pub(crate) fn place<T>(&self, raw: &At<T>) -> Range<usize> {
+        raw.as_ref().map_or(self.span.clone(), Spanned::span)
+    }
+
     /// The same for a quantity.
     pub(crate) fn quantity<T>(&self, raw: At<Quantity<T>>, default: T) -> Spanned<T> {
         plain(self.or(raw, Quantity(default)))
-    }
-
-    /// The same for a size, which must be one that a packet can have.
-    pub(crate) fn bytes(&self, raw: At<Quantity<Bytes>>, default: u32, least: u32) -> Result<Spanned<u32>, Fault> {
-        let size = self.quantity(raw, Bytes(default.into()));
-        let bytes = u32::try_from(size.get_ref().0).ok().filter(|bytes| (least..=LARGEST_PACKET).contains(bytes));
-        let message = || format!("must be {least}B to {LARGEST_PACKET}B, not {}", size.get_ref());
-        let bytes = bytes.ok_or_else(|| Fault::value(size.span(), message()))?;
-        Ok(Spanned::new(size.span(), bytes))
     }
 
     /// The same for a time of a sender's, which has a bound but may be zero.
@@ -51,9 +52,11 @@ impl Section {
 }
 
 /// What an IP header can say.
-const LARGEST_PACKET: u32 = 65_535;
+pub(crate) const LARGEST_PACKET: Size = Size(65_535);
 /// No path on Earth is longer, nor any timer.
 pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
+/// A time that cannot be zero.
+pub(crate) const SOME_DELAY: (Bound<Span>, Bound<Span>) = (Bound::Excluded(Span::ZERO), Bound::Included(LONGEST_DELAY));
 /// A day.
 pub(crate) const LONGEST_RUN: Span = Span::from_secs(86_400);
 /// At this rate an ACK takes 3.2 ns; beyond it the clock's whole nanoseconds would bend the rate.

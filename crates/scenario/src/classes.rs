@@ -9,7 +9,8 @@ use crate::check::{self, Section, within};
 use crate::classify::{ClassRule, Conditions, FlowKey};
 use crate::error::Fault;
 use crate::fields::{AnyOf, One};
-use crate::raw::{At, RawClass, RawClassify};
+use crate::raw::{RawClass, RawClassify};
+use crate::schema::At;
 
 /// More aggregates than anyone can weigh against each other; a packet may be held against each of them.
 const MOST_CLASSES: usize = 1000;

@@ -105,6 +105,9 @@ pub(crate) fn written<N: Named>(value: N) -> String {
 
 /// A field that a file gives as a text, and some also as a whole number.
 pub(crate) trait Field: Sized {
+    /// Whether a whole number will do.
+    const WHOLE: bool = false;
+
     /// What is expected, in words.
     fn expecting() -> String;
     fn from_text(text: &str) -> Result<Self, String>;
@@ -114,6 +117,8 @@ pub(crate) trait Field: Sized {
 }
 
 impl<N: Named> Field for N {
+    const WHOLE: bool = true;
+
     fn expecting() -> String {
         format!("{} such as \"{}\", or a number from 0 to {}", N::WHAT, N::NAMES[0].0, N::MOST)
     }
@@ -136,6 +141,8 @@ impl<N: Named> Field for N {
 }
 
 impl Field for Ports {
+    const WHOLE: bool = true;
+
     fn expecting() -> String {
         "a port such as 443, or a range such as \"5000-6000\"".to_string()
     }
@@ -172,7 +179,7 @@ impl Field for IpNet {
 }
 
 /// A prefix, or `"own"` for addresses of the flows' own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct OrOwn(pub(crate) Option<IpNet>);
 
 impl Field for OrOwn {
@@ -249,11 +256,11 @@ impl Field for FlowKey {
 }
 
 /// One value of a field.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct One<F>(pub(crate) F);
 
 /// One value of a field or more, of which any will do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct AnyOf<F>(pub(crate) Vec<F>);
 
 struct OneVisitor<F>(PhantomData<F>);

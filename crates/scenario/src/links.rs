@@ -11,7 +11,8 @@ use crate::inputs::Loader;
 use crate::medium::RawMedium;
 use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
 use crate::qdisc::{Written, build};
-use crate::raw::{At, RawLink, RawLinks, RawReverse, medium};
+use crate::raw::{RawLink, RawLinks, RawReverse, medium};
+use crate::schema::At;
 
 /// More links than anyone can look at.
 const MOST_LINKS: usize = 1000;

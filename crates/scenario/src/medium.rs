@@ -8,7 +8,8 @@ use toml::Spanned;
 use crate::check::{self, FASTEST, LONGEST_DELAY, LONGEST_RUN, Section, rate, some_time, within};
 use crate::error::Fault;
 use crate::inputs::Loader;
-use crate::raw::{At, RawStep};
+use crate::raw::RawStep;
+use crate::schema::At;
 use crate::values::Quantity;
 
 /// How the rate of a direction changes.

@@ -1,14 +1,16 @@
 //! What a scenario says, once it has been read: every default filled in, every unit resolved.
 
+use std::ops::Deref;
+
 use headgate_core::{Qdisc, Rate, Span};
 use headgate_traffic::{Plan, Traffic};
 
-use crate::cc::Cc;
 use crate::classify::{ClassRule, FlowKey};
 use crate::header::Headers;
 use crate::inputs::Inputs;
 use crate::network::{Hop, Link};
 use crate::record::Traced;
+use crate::schema::{TcpSettings, UdpSettings};
 use crate::start::Start;
 
 /// One network, the flows on it, the disciplines to compare, and what to record.
@@ -51,27 +53,19 @@ pub struct Access {
     pub delay: Span,
 }
 
-/// Flows that send what their source writes as fast as TCP lets them, from `start` to `stop`.
+/// A group of flows: what groups of every kind have, and the settings of its own kind.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TcpGroup {
+pub struct FlowGroup<S> {
     /// The group's name in tables.
     pub name: String,
     /// How many flows.
     pub flows: u32,
-    /// The directions of links its data goes over, one at least; ACKs go back over the same links.
+    /// The directions of links its data goes over, one at least; what answers it goes back over the same links.
     pub route: Vec<Hop>,
     /// What they have to send, as written.
     pub traffic: Traffic,
     /// The same, ready for flows to start; it follows from the rest of the group.
     pub plan: Plan,
-    /// Congestion control.
-    pub cc: Cc,
-    /// A full data packet on the wire, headers included, in bytes.
-    pub packet: u32,
-    /// The part of it that is headers, in bytes; goodput does not count it.
-    pub header: u32,
-    /// A pure ACK on the wire, in bytes.
-    pub ack: u32,
     /// The sender's link.
     pub sender: Access,
     /// The receiver's link.
@@ -80,56 +74,26 @@ pub struct TcpGroup {
     pub start: Start,
     /// When all flows stop sending; `None` for the end of the run.
     pub stop: Option<Span>,
-    /// The receiver's window, in packets: `cwnd` never rules beyond it.
-    pub window: u32,
-    /// `cwnd` at the start, in packets (RFC 5681, RFC 6928).
-    pub initial_window: u32,
-    /// `ssthresh` at the start, in packets; `None` for no bound.
-    pub initial_ssthresh: Option<u32>,
-    /// How long an ACK may wait for a second packet; `None` acknowledges each at once.
-    pub delayed_ack: Option<Span>,
-    /// The retransmission timeout before the first sample (RFC 6298).
-    pub initial_rto: Span,
-    /// The least retransmission timeout.
-    pub min_rto: Span,
-    /// The greatest retransmission timeout, backoff included.
-    pub max_rto: Span,
-    /// The clock's granularity G in RFC 6298; timeouts and samples are rounded up to it.
-    pub rto_granularity: Span,
-    /// New data on the first two duplicate ACKs (RFC 3042).
-    pub limited_transmit: bool,
-    /// Packets leave at a rate, one by one, not as ACKs come.
-    pub pacing: bool,
-    /// Packets are ECN-capable (RFC 3168).
-    pub ecn: bool,
-    /// Losses are found by time, and probes ask for the last packets (RFC 8985).
-    pub rack: bool,
-    /// A loss recovery reduces in proportion to what arrives (RFC 9937).
-    pub prr: bool,
-    /// An ECN echo at a window of one packet makes the sender wait for its retransmission timer (RFC 3168, 6.1.2).
-    pub ecn_timeout: bool,
-    /// What is sent again can be marked too, which RFC 3168 (6.1.5) forbids.
-    pub ecn_retransmits: bool,
-    /// After a pause longer than the retransmission timeout `cwnd` starts anew (RFC 5681, 4.1).
-    pub idle_restart: bool,
-    /// The receiver counts marks for the sender (RFC 9768).
-    pub accecn: bool,
-    /// The first slow start ends where round-trip times rise (RFC 9406).
-    pub hystart: bool,
-    /// A mark lowers the window by less than a loss does (RFC 8511).
-    pub abe: bool,
-    /// Windows grow by what is acknowledged and not by acknowledgements, in slow start by as many packets an ACK at most (L of RFC
-    /// 3465); `None` counts ACKs.
-    pub abc: Option<u32>,
-    /// The queueing delay to have, of `ledbat` alone (TARGET of RFC 6817).
-    pub target: Span,
-    /// Packets a round trip by which its window grows where there is no queue (GAIN of RFC 6817).
-    pub gain: f64,
-    /// A random delay in [0, `overhead`) before each transmission, which breaks phase effects (ns-2's `overhead_`).
-    pub overhead: Span,
     /// What the packets' headers say.
     pub headers: Headers,
+    /// The settings of its kind.
+    pub settings: S,
 }
+
+/// A group's settings are read as its own: `group.packet`.
+impl<S> Deref for FlowGroup<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.settings
+    }
+}
+
+/// Flows that send what their source writes as fast as TCP lets them, from `start` to `stop`.
+pub type TcpGroup = FlowGroup<TcpSettings>;
+
+/// Flows of datagrams: what their source writes, or as much as TFRC allows.
+pub type UdpGroup = FlowGroup<UdpSettings>;
 
 /// Congestion control of a UDP sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,47 +102,6 @@ pub enum UdpCc {
     Off,
     /// TCP-Friendly Rate Control (RFC 5348), which always has more to send.
     Tfrc,
-}
-
-/// Flows of datagrams: what their source writes, or as much as TFRC allows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UdpGroup {
-    /// The group's name in tables.
-    pub name: String,
-    /// How many flows.
-    pub flows: u32,
-    /// The directions of links its packets go over, one at least.
-    pub route: Vec<Hop>,
-    /// What they have to send, as written.
-    pub traffic: Traffic,
-    /// The same, ready for flows to start; it follows from the rest of the group.
-    pub plan: Plan,
-    /// Congestion control.
-    pub cc: UdpCc,
-    /// Rate of each on the wire, headers included, for sources that keep to one; `None` where the source has its own.
-    /// With congestion control, the most it sends at.
-    pub rate: Option<Rate>,
-    /// A packet on the wire, headers included, in bytes.
-    pub packet: u32,
-    /// The part of it that is headers, in bytes; goodput does not count it.
-    pub header: u32,
-    /// A report of the receiver's on the wire, in bytes; without congestion control there are none.
-    pub feedback: u32,
-    /// Of a constant rate: each interval between packets is drawn uniformly in `1 - jitter ..= 1 + jitter` times the
-    /// nominal one; 0 to 1.
-    pub jitter: f64,
-    /// The sender's link.
-    pub sender: Access,
-    /// The receiver's link.
-    pub receiver: Access,
-    /// When the flows start.
-    pub start: Start,
-    /// When all flows stop; `None` for the end of the run.
-    pub stop: Option<Span>,
-    /// Packets claim to be ECN-capable; without congestion control the sender heeds no mark.
-    pub ecn: bool,
-    /// What the packets' headers say.
-    pub headers: Headers,
 }
 
 impl UdpGroup {

@@ -47,7 +47,7 @@ fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
 }
 
 /// A discipline as it stands in a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Written(pub(crate) Qdisc);
 
 struct QdiscVisitor;

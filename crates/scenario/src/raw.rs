@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use headgate_core::params::Bytes;
 use headgate_core::{Limit, Rate, Span};
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -11,18 +10,13 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
-use crate::cc::Cc;
 use crate::classify::FlowKey;
-use crate::fields::{AnyOf, Dscp, One, OrOwn, Ports, Protocol};
-use crate::model::{Events, UdpCc};
+use crate::fields::{AnyOf, Dscp, One, Ports, Protocol};
+use crate::model::Events;
 use crate::qdisc::Written;
 use crate::record::Traced;
-use crate::start;
-use crate::traffic;
-use crate::values::{OrOff, Profile, Quantity, Seeds};
-
-/// A value that may be absent, with its place in the text.
-pub(crate) type At<T> = Option<Spanned<T>>;
+use crate::schema::{At, RawTcp, RawUdp};
+use crate::values::{Quantity, Seeds};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -143,95 +137,6 @@ pub(crate) struct RawReverse {
     pub(crate) reorder_by: At<Quantity<Span>>,
     pub(crate) limit: At<Quantity<Limit>>,
     pub(crate) qdisc: At<Written>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }")]
-pub(crate) struct RawAccess {
-    pub(crate) rate: At<Quantity<Rate>>,
-    pub(crate) delay: At<Quantity<Span>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct RawTcp {
-    pub(crate) name: At<String>,
-    pub(crate) profile: At<Profile>,
-    pub(crate) flows: At<u32>,
-    pub(crate) from: At<String>,
-    pub(crate) to: At<String>,
-    pub(crate) route: At<Vec<Spanned<String>>>,
-    pub(crate) traffic: At<traffic::Written>,
-    pub(crate) cc: At<Cc>,
-    pub(crate) packet: At<Quantity<Bytes>>,
-    pub(crate) header: At<Quantity<Bytes>>,
-    pub(crate) ack: At<Quantity<Bytes>>,
-    pub(crate) access: At<RawAccess>,
-    pub(crate) sender: At<RawAccess>,
-    pub(crate) receiver: At<RawAccess>,
-    pub(crate) rtt: At<Quantity<Span>>,
-    pub(crate) start: At<start::Written>,
-    pub(crate) stop: At<OrOff<Span>>,
-    pub(crate) window: At<u32>,
-    pub(crate) initial_window: At<u32>,
-    pub(crate) initial_ssthresh: At<OrOff<u32>>,
-    pub(crate) delayed_ack: At<OrOff<Span>>,
-    pub(crate) initial_rto: At<Quantity<Span>>,
-    pub(crate) min_rto: At<Quantity<Span>>,
-    pub(crate) max_rto: At<Quantity<Span>>,
-    pub(crate) rto_granularity: At<Quantity<Span>>,
-    pub(crate) limited_transmit: At<bool>,
-    pub(crate) pacing: At<bool>,
-    pub(crate) ecn: At<bool>,
-    pub(crate) rack: At<bool>,
-    pub(crate) prr: At<bool>,
-    pub(crate) ecn_timeout: At<bool>,
-    pub(crate) ecn_retransmits: At<bool>,
-    pub(crate) idle_restart: At<bool>,
-    pub(crate) accecn: At<bool>,
-    pub(crate) hystart: At<bool>,
-    pub(crate) abe: At<bool>,
-    pub(crate) abc: At<OrOff<u32>>,
-    pub(crate) target: At<Quantity<Span>>,
-    pub(crate) gain: At<f64>,
-    pub(crate) overhead: At<Quantity<Span>>,
-    pub(crate) source: At<One<OrOwn>>,
-    pub(crate) destination: At<One<OrOwn>>,
-    pub(crate) source_port: At<One<Ports>>,
-    pub(crate) destination_port: At<One<Ports>>,
-    pub(crate) dscp: At<One<Dscp>>,
-    pub(crate) label: At<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct RawUdp {
-    pub(crate) name: At<String>,
-    pub(crate) profile: At<Profile>,
-    pub(crate) flows: At<u32>,
-    pub(crate) from: At<String>,
-    pub(crate) to: At<String>,
-    pub(crate) route: At<Vec<Spanned<String>>>,
-    pub(crate) traffic: At<traffic::Written>,
-    pub(crate) cc: At<UdpCc>,
-    pub(crate) rate: At<OrOff<Rate>>,
-    pub(crate) packet: At<Quantity<Bytes>>,
-    pub(crate) header: At<Quantity<Bytes>>,
-    pub(crate) feedback: At<Quantity<Bytes>>,
-    pub(crate) jitter: At<f64>,
-    pub(crate) access: At<RawAccess>,
-    pub(crate) sender: At<RawAccess>,
-    pub(crate) receiver: At<RawAccess>,
-    pub(crate) rtt: At<Quantity<Span>>,
-    pub(crate) start: At<start::Written>,
-    pub(crate) stop: At<OrOff<Span>>,
-    pub(crate) ecn: At<bool>,
-    pub(crate) source: At<One<OrOwn>>,
-    pub(crate) destination: At<One<OrOwn>>,
-    pub(crate) source_port: At<One<Ports>>,
-    pub(crate) destination_port: At<One<Ports>>,
-    pub(crate) dscp: At<One<Dscp>>,
-    pub(crate) label: At<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -11,7 +11,8 @@ use crate::check::{Section, within};
 use crate::error::Fault;
 use crate::model::{Events, Record, TcpGroup, UdpCc, UdpGroup};
 use crate::network::Link;
-use crate::raw::{At, RawRecord};
+use crate::raw::RawRecord;
+use crate::schema::At;
 use crate::values::{FromText, TextVisitor};
 
 /// More rows over time than anyone can look at.

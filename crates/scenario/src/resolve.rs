@@ -17,9 +17,10 @@ use crate::links::Links;
 use crate::model::{Scenario, TcpGroup, UdpCc, UdpGroup};
 use crate::network::{Hop, Link};
 use crate::qdisc::{Written, build};
-use crate::raw::{At, RawScenario, RawTcp, RawUdp};
+use crate::raw::RawScenario;
 use crate::record;
 use crate::routes::Graph;
+use crate::schema::{At, RawTcp, RawUdp};
 use crate::values::Seeds;
 
 /// More rows in a table than anyone can look at.
@@ -91,12 +92,12 @@ fn groups(
         names.take(kind, index, given, span)
     };
     let tcp = tcp.into_iter().enumerate().map(|(index, raw)| {
-        let name = group(Kind::Tcp, index, &raw.get_ref().name, raw.span())?;
+        let name = group(Kind::Tcp, index, &raw.get_ref().group.name, raw.span())?;
         flows::tcp(raw, name, around)
     });
     let tcp = tcp.collect::<Result<_, Fault>>()?;
     let udp = udp.into_iter().enumerate().map(|(index, raw)| {
-        let name = group(Kind::Udp, index, &raw.get_ref().name, raw.span())?;
+        let name = group(Kind::Udp, index, &raw.get_ref().group.name, raw.span())?;
         flows::udp(raw, name, around)
     });
     Ok((tcp, udp.collect::<Result<_, Fault>>()?))

@@ -8,7 +8,7 @@ use toml::Spanned;
 use crate::check::Section;
 use crate::error::Fault;
 use crate::network::{Direction, Hop, Link};
-use crate::raw::At;
+use crate::schema::At;
 
 /// The nodes and what leads from each to which other.
 pub(crate) struct Graph<'a> {

@@ -12,7 +12,7 @@ use toml::Spanned;
 
 use crate::check::{LONGEST_RUN, MOST_FLOWS, plain, some_time, within};
 use crate::error::Fault;
-use crate::raw::At;
+use crate::schema::At;
 use crate::values::{Quantity, read, unitless};
 
 /// When the flows of a group start.
@@ -127,14 +127,14 @@ impl fmt::Display for Start {
 }
 
 /// A start as it stands in a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Written {
     Drawn { from: Span, to: Span },
     Table(Table),
 }
 
 /// One of the three forms of a table, by its keys.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Table {
     flows: At<u32>,

@@ -61,7 +61,7 @@ fn unplanned(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault 
 }
 
 /// A source as it stands in a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Written(pub(crate) Traffic);
 
 struct TrafficVisitor;

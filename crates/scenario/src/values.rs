@@ -11,7 +11,7 @@ use crate::cc::Cc;
 use crate::model::{Events, UdpCc};
 
 /// A quantity with a unit.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Quantity<V>(pub(crate) V);
 
 /// A kind of quantity, with a unit to suggest to one who wrote none.
@@ -127,6 +127,16 @@ pub(crate) enum Profile {
     Ns2,
 }
 
+impl Profile {
+    /// The default of a key: that of ns-2 if the key has one and this is its profile.
+    pub(crate) fn choose<T>(self, default: T, ns2: Option<T>) -> T {
+        match self {
+            Profile::Rfc => default,
+            Profile::Ns2 => ns2.unwrap_or(default),
+        }
+    }
+}
+
 /// A choice among a few words.
 pub(crate) trait Words: Copy + PartialEq + 'static {
     /// What is chosen.
@@ -193,7 +203,7 @@ impl fmt::Display for Events {
 }
 
 /// A value, or `"off"` for none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct OrOff<T>(pub(crate) Option<T>);
 
 impl<V: Unit> FromText for OrOff<V> {
@@ -232,7 +242,7 @@ impl<'de> Deserialize<'de> for OrOff<u32> {
 }
 
 /// Seeds: a count (1, 2, ... n), or a list.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Seeds(pub(crate) Vec<u64>);
 
 impl Seeds {

@@ -2,18 +2,16 @@
 
 use std::fmt::{Display, Write};
 
-use headgate_core::ClassId;
-use headgate_core::params::Bytes;
+use headgate_core::{ClassId, Span};
 use ipnet::IpNet;
 
-use crate::cc::Cc;
 use crate::classify::{ClassRule, Conditions};
 use crate::fields::{Dscp, Ports, Protocol, prefix, written};
-use crate::header::Headers;
 use crate::inputs::INPUTS;
 use crate::medium::{Impairments, Pace};
-use crate::model::{Access, Scenario, TcpGroup, UdpGroup};
+use crate::model::{Access, FlowGroup, Scenario};
 use crate::network::{COMPARED, Link, Simplex};
+use crate::schema::{RawTable, RawTcp, RawUdp, Setting};
 
 impl Scenario {
     /// The scenario as a TOML file in its canonical form: every key written out, defaults too, in a fixed order.
@@ -29,8 +27,12 @@ impl Scenario {
         page.plain("qdiscs", format!("[{}]", qdiscs.join(", ")));
         let heading = if self.links.len() == 1 { "[link]" } else { "[[link]]" };
         self.links.iter().for_each(|link| page.link(heading, link));
-        self.tcp.iter().for_each(|group| page.tcp(group, self.nodes(&group.route)));
-        self.udp.iter().for_each(|group| page.udp(group, self.nodes(&group.route)));
+        for tcp in &self.tcp {
+            page.table::<RawTcp>("[[tcp]]", group(tcp, &self.nodes(&tcp.route), tcp.settings.entries()));
+        }
+        for udp in &self.udp {
+            page.table::<RawUdp>("[[udp]]", group(udp, &self.nodes(&udp.route), udp.settings.entries()));
+        }
         page.head("[classify]");
         page.quoted("flow", self.flow_key);
         self.classes.iter().for_each(|class| page.class(class, &self.classes));
@@ -72,17 +74,13 @@ impl Page {
     fn text(&mut self, key: &str, value: &str) {
         self.plain(key, quote(value));
     }
-    fn bytes(&mut self, key: &str, bytes: u32) {
-        self.quoted(key, Bytes(bytes.into()));
-    }
-    fn access(&mut self, key: &str, access: &Access) {
-        self.plain(key, format_args!("{{ rate = \"{}\", delay = \"{}\" }}", access.rate, access.delay));
-    }
-    fn or_off(&mut self, key: &str, value: Option<impl Display>) {
-        match value {
-            Some(value) => self.quoted(key, value),
-            None => self.quoted(key, "off"),
-        }
+
+    /// A table of `T`, whose entries come in the order of its keys.
+    fn table<T: RawTable>(&mut self, heading: &str, mut entries: Vec<(&'static str, String)>) {
+        self.head(heading);
+        let names = T::names();
+        entries.sort_by_key(|(key, _)| names.iter().position(|name| name == key));
+        entries.iter().for_each(|(key, value)| self.plain(key, value));
     }
 
     fn link(&mut self, heading: &str, link: &Link) {
@@ -120,86 +118,6 @@ impl Page {
         }
     }
 
-    fn tcp(&mut self, group: &TcpGroup, nodes: Vec<&str>) {
-        self.head("[[tcp]]");
-        self.text("name", &group.name);
-        self.plain("flows", group.flows);
-        self.plain("route", format_args!("{nodes:?}"));
-        self.text("traffic", &group.traffic.to_string());
-        self.quoted("cc", group.cc);
-        self.bytes("packet", group.packet);
-        self.bytes("header", group.header);
-        self.bytes("ack", group.ack);
-        self.access("sender", &group.sender);
-        self.access("receiver", &group.receiver);
-        self.plain("start", group.start);
-        self.or_off("stop", group.stop);
-        self.plain("window", group.window);
-        self.plain("initial_window", group.initial_window);
-        match group.initial_ssthresh {
-            Some(packets) => self.plain("initial_ssthresh", packets),
-            None => self.quoted("initial_ssthresh", "off"),
-        }
-        self.or_off("delayed_ack", group.delayed_ack);
-        self.quoted("initial_rto", group.initial_rto);
-        self.quoted("min_rto", group.min_rto);
-        self.quoted("max_rto", group.max_rto);
-        self.quoted("rto_granularity", group.rto_granularity);
-        self.plain("limited_transmit", group.limited_transmit);
-        self.plain("pacing", group.pacing);
-        self.plain("ecn", group.ecn);
-        self.plain("rack", group.rack);
-        self.plain("prr", group.prr);
-        self.plain("ecn_timeout", group.ecn_timeout);
-        self.plain("ecn_retransmits", group.ecn_retransmits);
-        self.plain("idle_restart", group.idle_restart);
-        self.plain("accecn", group.accecn);
-        self.plain("hystart", group.hystart);
-        self.plain("abe", group.abe);
-        match group.abc {
-            Some(packets) => self.plain("abc", packets),
-            None => self.quoted("abc", "off"),
-        }
-        // No other controller may be given them.
-        if group.cc == Cc::Ledbat {
-            self.quoted("target", group.target);
-            self.plain("gain", format_args!("{:?}", group.gain));
-        }
-        self.quoted("overhead", group.overhead);
-        self.headers(&group.headers);
-    }
-
-    fn udp(&mut self, group: &UdpGroup, nodes: Vec<&str>) {
-        self.head("[[udp]]");
-        self.text("name", &group.name);
-        self.plain("flows", group.flows);
-        self.plain("route", format_args!("{nodes:?}"));
-        self.text("traffic", &group.traffic.to_string());
-        self.quoted("cc", group.cc);
-        self.or_off("rate", group.rate);
-        self.bytes("packet", group.packet);
-        self.bytes("header", group.header);
-        self.bytes("feedback", group.feedback);
-        // `{:?}` keeps the point of a whole number, and every digit of any other.
-        self.plain("jitter", format_args!("{:?}", group.jitter));
-        self.access("sender", &group.sender);
-        self.access("receiver", &group.receiver);
-        self.plain("start", group.start);
-        self.or_off("stop", group.stop);
-        self.plain("ecn", group.ecn);
-        self.headers(&group.headers);
-    }
-
-    fn headers(&mut self, headers: &Headers) {
-        let address = |given: Option<IpNet>| given.map_or_else(|| "own".to_string(), prefix);
-        self.quoted("source", address(headers.source));
-        self.quoted("destination", address(headers.destination));
-        self.plain("source_port", ports(&headers.source_port));
-        self.plain("destination_port", ports(&headers.destination_port));
-        self.plain("dscp", written(Dscp(headers.dscp)));
-        self.quoted("label", &headers.label);
-    }
-
     /// A class among `all`. A condition it does not have has no text.
     fn class(&mut self, class: &ClassRule, all: &[ClassRule]) {
         self.head("[[class]]");
@@ -226,6 +144,34 @@ impl Page {
             more => self.plain(key, format_args!("[{}]", more.iter().map(text).collect::<Vec<_>>().join(", "))),
         }
     }
+}
+
+/// What every group of flows says, and the entries of its settings.
+fn group<S>(
+    group: &FlowGroup<S>,
+    nodes: &[&str],
+    settings: Vec<(&'static str, String)>,
+) -> Vec<(&'static str, String)> {
+    let access = |access: &Access| format!("{{ rate = \"{}\", delay = \"{}\" }}", access.rate, access.delay);
+    let address = |given: Option<IpNet>| format!("\"{}\"", given.map_or_else(|| "own".to_string(), prefix));
+    let headers = &group.headers;
+    let shared = [
+        ("name", quote(&group.name)),
+        ("flows", group.flows.to_string()),
+        ("route", format!("{nodes:?}")),
+        ("traffic", quote(&group.traffic.to_string())),
+        ("sender", access(&group.sender)),
+        ("receiver", access(&group.receiver)),
+        ("start", group.start.to_string()),
+        ("stop", Option::<Span>::show(&group.stop)),
+        ("source", address(headers.source)),
+        ("destination", address(headers.destination)),
+        ("source_port", ports(&headers.source_port)),
+        ("destination_port", ports(&headers.destination_port)),
+        ("dscp", written(Dscp(headers.dscp))),
+        ("label", quote(&headers.label)),
+    ];
+    shared.into_iter().chain(settings).collect()
 }
 
 /// A port as a number, a range as a text.

@@ -92,7 +92,7 @@ fn the_defaults_are_those_of_the_guide() {
         let mut spelt = read(&spelt).unwrap_or_else(|error| panic!("{error}"));
         if profile == "ns2" {
             // "as `window`": not a value that could stand in a file.
-            spelt.tcp[0].initial_ssthresh = Some(spelt.tcp[0].window);
+            spelt.tcp[0].settings.initial_ssthresh = Some(spelt.tcp[0].window);
         }
         assert_eq!(spelt, default, "{profile}");
     }

@@ -1,12 +1,16 @@
 //! Whatever the text: never a panic, and an error that points into it. Whatever the scenario: written and read back, it
 //! is the same.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Bound;
 
+use headgate_core::params::{Bytes, Value as _};
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
     Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, Impairments, Inputs, IpNet,
-    Link, Pace, Plan, Ports, Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc, UdpGroup,
+    Key, Link, Pace, Plan, Ports, Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc, UdpGroup,
+    UdpSettings, tables,
 };
 use headgate_traffic::Sender;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -14,6 +18,10 @@ use proptest::option;
 use proptest::prelude::*;
 
 const VALID: &str = include_str!("../../../scenarios/ecn.toml");
+
+/// A scenario without flows.
+const SMALL: &str = "name = 'small'\nduration = '10s'\nqdiscs = ['droptail']\n\
+                     link = { rate = '10Mbit/s', delay = '10ms', limit = '100p' }\n";
 
 /// Reads `text`; an error must point at a line and column that exist, and be printable.
 fn check(text: &str, changes: &Changes) {
@@ -79,10 +87,6 @@ fn tcp_demand(group: &mut TcpGroup, load: f64, link: Rate) {
         let load = load.min(9.9e5 / rate);
         group.start = Start::Poisson { rate: load * rate, load: Some(load) };
     }
-}
-
-fn sizes() -> impl Strategy<Value = (u32, u32)> {
-    (1..=65_535_u32).prop_flat_map(|packet| (Just(packet), 0..packet))
 }
 
 fn v4() -> impl Strategy<Value = IpNet> {
@@ -167,111 +171,143 @@ fn classes(labels: Vec<String>) -> impl Strategy<Value = Vec<ClassRule>> {
     })
 }
 
+/// A value of a setting, as a file writes it.
+fn value(key: &Key) -> BoxedStrategy<String> {
+    let edges = [&key.least, &key.most].map(|edge| match edge {
+        Bound::Included(edge) | Bound::Excluded(edge) => Some(edge.clone()),
+        Bound::Unbounded => None,
+    });
+    let above_zero = matches!(key.least, Bound::Excluded(_)) as u64;
+    let number = |edge: usize| edges[edge].as_ref().map(|edge| edge.parse().unwrap());
+    let nanos = |edge: usize| edges[edge].as_ref().map_or(0, |edge| Span::parse(edge).unwrap().as_nanos());
+    let rate = |edge: usize| edges[edge].as_ref().map_or(0, |edge| Rate::parse(edge).unwrap().as_bits());
+    let bytes = |edge: usize| number_of_bytes(edges[edge].as_ref().unwrap());
+    match key.form.words.strip_suffix(", or off").unwrap_or(&key.form.words) {
+        "whole number" => {
+            let (least, most): (u32, u32) = (number(0).unwrap_or(0.0) as u32, number(1).unwrap() as u32);
+            (least..=most).prop_map(|number| number.to_string()).boxed()
+        }
+        "number" => {
+            let least: f64 = number(0).unwrap();
+            (least.max(1e-3)..=number(1).unwrap()).prop_map(|number| format!("{number:?}")).boxed()
+        }
+        "true or false" => any::<bool>().prop_map(|on| on.to_string()).boxed(),
+        // Whole milliseconds, and any nanosecond.
+        "time" => {
+            let whole = (above_zero..=nanos(1) / 1_000_000).prop_map(Span::from_millis);
+            let any = (nanos(0) + above_zero..=nanos(1)).prop_map(Span::from_nanos);
+            prop_oneof![whole, any].prop_map(|time| format!("\"{time}\"")).boxed()
+        }
+        "rate" => (rate(0) + above_zero..=rate(1)).prop_map(|bits| format!("\"{}\"", Rate::from_bits(bits))).boxed(),
+        "size" => (bytes(0)..=bytes(1)).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))).boxed(),
+        words => {
+            let words: Vec<String> = words.split(", ").map(str::to_string).collect();
+            assert!(words.iter().all(|word| word.starts_with('"')), "{}: no way to draw {words:?}", key.name);
+            proptest::sample::select(words).boxed()
+        }
+    }
+}
+
+fn number_of_bytes(text: &str) -> u64 {
+    Bytes::read(text).unwrap().0
+}
+
+/// A value for every setting of the table `[[kind]]`.
+fn settings(kind: &'static str) -> impl Strategy<Value = Lines> {
+    let (_, keys) = tables().into_iter().find(|(name, _)| *name == kind).unwrap();
+    let keys = keys.into_iter().filter(|key| key.is_setting);
+    let values: Vec<_> = keys
+        .map(|key| {
+            let off = key.form.words.ends_with("or off");
+            let value =
+                if off { prop_oneof![3 => value(&key), 1 => Just("\"off\"".to_string())].boxed() } else { value(&key) };
+            value.prop_map(move |value| (key.name, value))
+        })
+        .collect();
+    values.prop_map(|values| values.into_iter().collect())
+}
+
+/// Keys of a section with their values as a file writes them.
+type Lines = BTreeMap<&'static str, String>;
+
+/// What settings ask of each other: a packet has room for data, no timeout is longer than the longest, and a controller has its
+/// options.
+fn fitting(mut lines: Lines) -> Lines {
+    let [packet, header] = ["packet", "header"].map(|key| number_of_bytes(lines[key].trim_matches('"')));
+    lines.insert("packet", format!("\"{}\"", Bytes(packet.max(1))));
+    lines.insert("header", format!("\"{}\"", Bytes(header % packet.max(1))));
+    let Some(cc) = Cc::ALL.iter().find(|cc| lines["cc"] == format!("\"{cc}\"")) else { return lines };
+    let longest = Span::parse(lines["max_rto"].trim_matches('"')).unwrap();
+    for key in ["initial_rto", "min_rto", "rto_granularity"] {
+        let time = Span::parse(lines[key].trim_matches('"')).unwrap();
+        lines.insert(key, format!("\"{}\"", time.min(longest)));
+    }
+    if !cc.selective() {
+        lines.extend(["rack", "prr", "hystart"].map(|key| (key, "false".to_string())));
+    }
+    if cc.needs_pacing() {
+        lines.insert("pacing", "true".to_string());
+    }
+    if *cc != Cc::Ledbat {
+        lines.retain(|key, _| !matches!(*key, "target" | "gain"));
+    }
+    lines
+}
+
+/// The scenario whose one group is of this kind and has these lines.
+fn small(kind: &str, lines: &Lines) -> Scenario {
+    let lines: String = lines.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+    let text = format!("{SMALL}[[{kind}]]\n{lines}");
+    Scenario::read(&text, "small.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn tcp() -> impl Strategy<Value = TcpGroup> {
-    let cc = proptest::sample::select(Cc::ALL);
-    let window = || 1..=1_000_000_u32;
-    let windows = (window(), window(), option::of(window()), option::of(1..=2_u32));
-    let ack = (1..=65_535_u32, option::of(span(1..3_600_000)));
-    let timer = (span(1..1_000), span(1..1_000), span(1_001..3_600_000), span(1..1_000));
-    let ledbat = (span(1..3_600_000), 1e-3..1e3_f64);
-    let rest = (any::<[bool; 11]>(), ledbat, span(0..3_600_000), headers());
     let sources =
         ["ftp", "ftp:size=pareto2(100KB,1.2),count=3", "web:pages=7", "pareto:preset=blue", "telnet:gap=exp(5ms)"];
     let flows = (0..1000_u32, one_of(&sources));
-    (flows, cc, sizes(), ack, (access(), access()), times(), windows, timer, rest).prop_map(
-        |(
-            (flows, traffic),
-            cc,
-            (packet, header),
-            (ack, delayed_ack),
-            (sender, receiver),
-            (start, stop),
-            windows,
-            timer,
-            rest,
-        )| {
-            let (flags, (target, gain), overhead, headers) = rest;
-            let [limited_transmit, pacing, ecn, ecn_timeout, ecn_retransmits, rest @ ..] = flags;
-            let [idle_restart, accecn, hystart, abe, rack, prr] = rest;
-            let (window, initial_window, initial_ssthresh, abc) = windows;
-            let (initial_rto, min_rto, max_rto, rto_granularity) = timer;
-            TcpGroup {
-                name: String::new(),
-                flows: flows + 1,
-                route: Vec::new(),
-                plan: planned(&traffic, &Sender::tcp(packet, packet - header)),
-                traffic,
-                cc,
-                packet,
-                header,
-                ack,
-                sender,
-                receiver,
-                start,
-                stop,
-                window,
-                initial_window,
-                initial_ssthresh,
-                delayed_ack,
-                initial_rto,
-                min_rto,
-                max_rto,
-                rto_granularity,
-                limited_transmit,
-                pacing: pacing || cc.needs_pacing(),
-                ecn,
-                rack: rack && cc.selective(),
-                prr: prr && cc.selective(),
-                ecn_timeout,
-                ecn_retransmits,
-                idle_restart,
-                accecn,
-                hystart: hystart && cc.selective(),
-                abe,
-                abc,
-                target: if cc == Cc::Ledbat { target } else { Span::from_millis(100) },
-                gain: if cc == Cc::Ledbat { gain } else { 1.0 },
-                overhead,
-                headers,
-            }
+    let settings = settings("tcp").prop_map(|lines| small("tcp", &fitting(lines)).tcp.remove(0).settings);
+    (flows, (access(), access()), times(), headers(), settings).prop_map(
+        |((flows, traffic), (sender, receiver), (start, stop), headers, settings)| TcpGroup {
+            name: String::new(),
+            flows: flows + 1,
+            route: Vec::new(),
+            plan: planned(&traffic, &Sender::tcp(settings.packet, settings.packet - settings.header)),
+            traffic,
+            sender,
+            receiver,
+            start,
+            stop,
+            headers,
+            settings,
         },
     )
 }
 
 fn udp() -> impl Strategy<Value = UdpGroup> {
     let sources = one_of(&["cbr", "cbr:schedule=[0s 0bit/s; 1.5s 2Mbit/s]", "exp:preset=ns2", "voip:codec=g729"]);
-    let cc = prop_oneof![Just(UdpCc::Off), Just(UdpCc::Tfrc)];
-    let rest = (cc, 1..=65_535_u32, any::<bool>(), headers());
-    (1..1000_u32, (sources, rate()), sizes(), 0.0..=1.0, (access(), access()), times(), rest).prop_map(
-        |(
-            flows,
-            (traffic, rate),
-            (packet, header),
-            jitter,
-            (sender, receiver),
-            (start, stop),
-            (cc, feedback, ecn, headers),
-        )| {
-            let traffic = if cc == UdpCc::Off { traffic } else { Traffic::named("cbr") };
+    let settings = (settings("udp"), rate()).prop_map(|(mut lines, rate)| {
+        lines.insert("rate", format!("\"{rate}\""));
+        small("udp", &fitting(lines)).udp.remove(0).settings
+    });
+    (1..1000_u32, sources, (access(), access()), times(), headers(), settings).prop_map(
+        |(flows, traffic, (sender, receiver), (start, stop), headers, mut settings)| {
+            let traffic = if settings.cc == UdpCc::Off { traffic } else { Traffic::named("cbr") };
+            let UdpSettings { packet, header, jitter, .. } = settings;
+            let rate = settings.rate.expect("drawn");
+            // A source with a rate of its own may be given one, and may be given none.
+            settings.rate = settings.rate.filter(|_| traffic.name != "voip");
             UdpGroup {
                 name: String::new(),
                 flows,
                 route: Vec::new(),
-                cc,
                 plan: planned(&traffic, &Sender { jitter, ..Sender::udp(packet, packet - header, rate) }),
-                // A source with a rate of its own may be given one, and may be given none.
-                rate: Some(rate).filter(|_| traffic.name != "voip"),
                 traffic,
-                packet,
-                header,
-                feedback,
-                jitter,
                 sender,
                 receiver,
                 start,
                 stop,
-                ecn,
                 headers,
+                settings,
             }
         },
     )
@@ -407,6 +443,17 @@ proptest! {
         let read = Scenario::read(&text, "written.toml", &Changes::default());
         prop_assert_eq!(read.as_ref().map_err(ToString::to_string), Ok(&scenario), "{}", text);
         prop_assert_eq!(read.unwrap().to_toml(), text);
+    }
+
+    #[test]
+    fn every_setting_is_kept_as_it_is_given(tcp in settings("tcp"), udp in settings("udp"), rate in rate()) {
+        let udp = udp.into_iter().map(|(key, value)| if key == "rate" { (key, format!("\"{rate}\"")) } else { (key, value) });
+        for (kind, lines) in [("tcp", fitting(tcp)), ("udp", fitting(udp.collect()))] {
+            let text = small(kind, &lines).to_toml();
+            for (key, value) in &lines {
+                prop_assert!(text.contains(&format!("\n{key} = {value}\n")), "{} = {}:\n{}", key, value, text);
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,6 @@
 
 pub(crate) mod accecn;
 pub mod cc;
-mod config;
 mod filed;
 mod outstanding;
 mod pacing;
@@ -20,7 +19,8 @@ mod tlp;
 mod tracker;
 mod transmissions;
 
-pub use config::Config;
+/// What all flows of a group have in common: every call takes it.
+pub use headgate_scenario::TcpSettings as Config;
 pub use rate_sample::{RateSample, Snapshot};
 pub use receiver::{Receiver, Reply};
 pub use rto::Rto;

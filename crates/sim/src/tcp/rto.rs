@@ -37,7 +37,7 @@ impl Rto {
 
     /// Takes a round-trip time of a segment that was sent once (Karn's algorithm, section 3). It ends any backoff.
     pub fn sample(&mut self, rtt: Span, config: &Config) {
-        let rtt = round_up(rtt, config.granularity).as_nanos();
+        let rtt = round_up(rtt, config.rto_granularity).as_nanos();
         let (srtt, rttvar) = match self.srtt() {
             None => (rtt, rtt / 2),
             Some(srtt) => {
@@ -48,8 +48,8 @@ impl Rto {
             }
         };
         (self.srtt, self.rttvar) = (Span::from_nanos(srtt.max(1)), Span::from_nanos(rttvar));
-        let timeout = Span::from_nanos(srtt) + (self.rttvar * 4).max(config.granularity);
-        self.timeout = round_up(timeout, config.granularity).max(config.min_rto).min(config.max_rto);
+        let timeout = Span::from_nanos(srtt) + (self.rttvar * 4).max(config.rto_granularity);
+        self.timeout = round_up(timeout, config.rto_granularity).max(config.min_rto).min(config.max_rto);
     }
 
     /// Doubles the timeout after it expired (section 5.5).

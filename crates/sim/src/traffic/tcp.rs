@@ -78,7 +78,7 @@ impl TcpKind {
         TcpKind {
             packet: group.packet,
             payload: group.packet - group.header,
-            config: Config::from(group),
+            config: group.settings.clone(),
             ack: group.ack,
             links: [first(&group.route), first_back(&group.route)],
             ecn: codepoint(group),

@@ -30,7 +30,7 @@ pub fn plain(cc: Cc) -> Config {
         initial_rto: ms(1000),
         min_rto: ms(1000),
         max_rto: ms(60_000),
-        granularity: Span::from_micros(1),
+        rto_granularity: Span::from_micros(1),
         limited_transmit: false,
         accecn: cc == Cc::Prague,
         ..Config::default()

@@ -37,7 +37,7 @@ fn the_timeout_is_bounded_below_and_above() {
 fn a_coarse_clock_rounds_up_and_is_the_least_margin() {
     // 30 ms on a clock of 100 ms is a tick: 100 + 4 x 50. As samples repeat RTTVAR dies out, and what is left is
     // SRTT + max(G, 4 RTTVAR) = 100 + 100.
-    let config = Config { min_rto: ms(1), granularity: ms(100), ..plain(Cc::Sack) };
+    let config = Config { min_rto: ms(1), rto_granularity: ms(100), ..plain(Cc::Sack) };
     let mut rto = Rto::new(&config);
     rto.sample(ms(30), &config);
     assert_eq!(rto.timeout(), ms(300));

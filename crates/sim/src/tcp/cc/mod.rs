@@ -176,22 +176,16 @@ impl Feedback {
     }
 }
 
-/// Declares the registry. A row: the scenario's name for it, how losses are repaired, `rates` if it goes by samples of the
-/// delivery rate and so sets `cwnd` in recovery too, the constructor; none for the controller that keeps no state.
+/// Declares the registry. A row: the scenario's name for it, how losses are repaired, the constructor; none for the controller
+/// that keeps no state.
 macro_rules! registry {
-    ($($cc:ident $recovery:ident $($rates:ident)? $(= $new:expr)?;)+) => {
+    ($($cc:ident $recovery:ident $(= $new:expr)?;)+) => {
         impl Recovery {
             /// How senders with `cc` repair losses.
             #[inline]
             pub fn of(cc: Cc) -> Recovery {
                 match cc { $(Cc::$cc => Recovery::$recovery),+ }
             }
-        }
-
-        /// Whether `cc` needs samples of the delivery rate.
-        #[inline]
-        pub(super) fn wants_rates(cc: Cc) -> bool {
-            match cc { $(Cc::$cc => [$(stringify!($rates))?].contains(&"rates")),+ }
         }
 
         impl Control {
@@ -211,8 +205,8 @@ registry! {
     Dctcp Sack = Dctcp::new;
     Prague Sack = Prague::new;
     Ledbat Sack = Ledbat::new;
-    Bbr Sack rates = Bbr::new;
-    Bbr3 Sack rates = Bbr3::new;
+    Bbr Sack = Bbr::new;
+    Bbr3 Sack = Bbr3::new;
 }
 
 /// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.

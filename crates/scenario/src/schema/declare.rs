@@ -1,0 +1,272 @@
+//! The macros that declare tables.
+
+/// Declares keys that code resolves, because they depend on each other or on other tables: meaning, name, kind, and the
+/// default in words.
+///
+/// `..part: RawPart;` includes the keys of another declaration at this place.
+macro_rules! keys {
+    (
+        $(#[doc = $about:literal])+
+        pub(crate) struct $raw:ident $(expecting $expecting:literal)? {
+            $(
+                $(.. $part:ident: $part_type:ident)?
+                $(
+                    $(#[doc = $meaning:literal])+
+                    $key:ident: $kind:ty, $default:literal $(, ns2 $ns2:literal)?
+                    $(, since $since:literal)? $(, also $($old:literal)+)?
+                )?
+                ;
+            )+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $raw {
+            $(
+                $(pub(crate) $part: $part_type,)?
+                $($(#[doc = $meaning])+ pub(crate) $key: $crate::schema::At<<$kind as $crate::schema::Shape>::Raw>,)?
+            )+
+        }
+
+        impl $crate::schema::RawTable for $raw {
+            $(const EXPECTING: &'static str = $expecting;)?
+
+            fn keys() -> Vec<$crate::schema::Key> {
+                let mut keys = Vec::new();
+                $(
+                    $(keys.extend(<$part_type>::keys());)?
+                    $(keys.push($crate::schema::Key {
+                        name: stringify!($key),
+                        also: &[$($($old),+)?],
+                        meaning: [$($meaning.trim()),+].join(" "),
+                        form: <$kind as $crate::schema::Shape>::form(),
+                        least: std::ops::Bound::Unbounded,
+                        most: std::ops::Bound::Unbounded,
+                        default: $default.to_string(),
+                        ns2: [$($ns2,)? $default][0].to_string(),
+                        since: [$($since,)? $crate::schema::FIRST_RELEASE][0],
+                        is_setting: false,
+                    });)?
+                )+
+                keys
+            }
+
+            $crate::schema::declare::taking! { $($(($part: $part_type))? $([$key])?;)+ }
+        }
+
+        $crate::schema::declare::raw_table! { $raw }
+    };
+}
+
+/// Declares settings: meaning, name, kind, default, and optionally
+///
+/// - `ns2 VALUE`: the default in the profile `ns2`;
+/// - `in RANGE`: the values allowed;
+/// - `only CONDITION, else MESSAGE`: the key may be given, and is written, only then;
+/// - `check CONDITION, else MESSAGE`: what must hold of all values together;
+/// - `since RELEASE`, and `also NAME` for names of earlier releases.
+///
+/// A default may name the keys before it; conditions and messages may name any key. `..part` is as in `keys!`.
+macro_rules! table {
+    (
+        $(#[doc = $about:literal])+
+        pub struct $settings:ident, $raw:ident {
+            $(
+                $(.. $part:ident: $part_type:ident)?
+                $(
+                    $(#[doc = $meaning:literal])+
+                    $key:ident: $type:ty $(as $kind:ty)? = $default:expr
+                    $(, ns2 $ns2:expr)?
+                    $(, in $range:expr)?
+                    $(, only $only:expr, else $unless:literal)?
+                    $(, check $check:expr, else $refusal:literal)?
+                    $(, since $since:literal)?
+                    $(, also $($old:literal)+)?
+                )?
+                ;
+            )+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $settings {
+            $($($(#[doc = $meaning])+ pub $key: $type,)?)+
+        }
+
+        #[doc = concat!("What a file gives of [`", stringify!($settings), "`], and the keys beside them.")]
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $raw {
+            $(
+                $(pub(crate) $part: $part_type,)?
+                $(pub(crate) $key: $crate::schema::At<
+                    <$crate::schema::declare::shape!($type $(, $kind)?) as $crate::schema::Shape>::Raw
+                >,)?
+            )+
+        }
+
+        impl $settings {
+            /// The settings that a section gives, with the defaults of `profile` for the rest.
+            pub(crate) fn read(
+                raw: &$raw,
+                section: &$crate::check::Section,
+                profile: $crate::values::Profile,
+            ) -> Result<$settings, $crate::error::Fault> {
+                $($(
+                    let $key = $crate::schema::fill::<$crate::schema::declare::shape!($type $(, $kind)?)>(
+                        &raw.$key,
+                        &headgate_core::range!($($range)?),
+                        || profile.choose($default, $crate::schema::declare::option!($($ns2)?)),
+                    )?;
+                )?)+
+                $($(
+                    if raw.$key.is_some() && !$crate::schema::declare::holds!($($only)?) {
+                        return Err($crate::schema::refused(&raw.$key, section, $crate::schema::declare::text!($($unless)?)));
+                    }
+                    if !$crate::schema::declare::holds!($($check)?) {
+                        return Err($crate::schema::refused(&raw.$key, section, $crate::schema::declare::text!($($refusal)?)));
+                    }
+                )?)+
+                Ok($settings { $($($key,)?)+ })
+            }
+
+            /// Each key with its value as a file writes it.
+            pub(crate) fn entries(&self) -> Vec<(&'static str, String)> {
+                let $settings { $($($key,)?)+ } = self.clone();
+                let mut entries = Vec::new();
+                $($(
+                    if $crate::schema::declare::holds!($($only)?) {
+                        let text = <$crate::schema::declare::shape!($type $(, $kind)?) as $crate::schema::Setting>::show(&$key);
+                        entries.push((stringify!($key), text));
+                    }
+                )?)+
+                entries
+            }
+
+            /// What a section has that gives none of the keys.
+            pub(crate) fn of_profile(profile: $crate::values::Profile) -> $settings {
+                let nowhere = $crate::check::Section { span: 0..0, heading: "" };
+                $settings::read(&$raw::default(), &nowhere, profile).expect("defaults fit each other")
+            }
+        }
+
+        /// What a section of the profile `rfc` has that gives none of the keys.
+        impl Default for $settings {
+            fn default() -> $settings {
+                $settings::of_profile($crate::values::Profile::Rfc)
+            }
+        }
+
+        impl $crate::schema::RawTable for $raw {
+            fn keys() -> Vec<$crate::schema::Key> {
+                let (rfc, ns2) = ($settings::default(), $settings::of_profile($crate::values::Profile::Ns2));
+                let mut keys = Vec::new();
+                $(
+                    $(keys.extend(<$part_type>::keys());)?
+                    $(keys.push({
+                        type Of = $crate::schema::declare::shape!($type $(, $kind)?);
+                        let (least, most) = $crate::schema::bounds::<Of>(&headgate_core::range!($($range)?));
+                        $crate::schema::Key {
+                            name: stringify!($key),
+                            also: &[$($($old),+)?],
+                            meaning: [$($meaning.trim()),+].join(" "),
+                            form: <Of as $crate::schema::Shape>::form(),
+                            least,
+                            most,
+                            default: format!("`{}`", <Of as $crate::schema::Setting>::show(&rfc.$key)),
+                            ns2: format!("`{}`", <Of as $crate::schema::Setting>::show(&ns2.$key)),
+                            since: [$($since,)? $crate::schema::FIRST_RELEASE][0],
+                            is_setting: true,
+                        }
+                    });)?
+                )+
+                keys
+            }
+
+            $crate::schema::declare::taking! { $($(($part: $part_type))? $([$key])?;)+ }
+        }
+
+        $crate::schema::declare::raw_table! { $raw }
+    };
+}
+
+/// How a table takes the values of its own keys and of its parts' keys.
+macro_rules! taking {
+    ($($(($part:ident: $part_type:ident))? $([$key:ident])?;)+) => {
+        fn names() -> Vec<&'static str> {
+            let mut names = Vec::new();
+            $(
+                $(names.extend(<$part_type>::names());)?
+                $(names.push(stringify!($key));)?
+            )+
+            names
+        }
+
+        fn take<'de, A: serde::de::MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+            match name {
+                $($(stringify!($key) => self.$key = Some(map.next_value()?),)?)+
+                $($(_ if <$part_type>::names().contains(&name) => self.$part.take(name, map)?,)?)+
+                _ => {}
+            }
+            Ok(())
+        }
+    };
+}
+
+macro_rules! raw_table {
+    ($raw:ident) => {
+        impl<'de> serde::Deserialize<'de> for $raw {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::schema::raw::deserialize(deserializer)
+            }
+        }
+
+        impl $crate::schema::Shape for $raw {
+            type Raw = $raw;
+
+            fn form() -> $crate::schema::Form {
+                $crate::schema::Form::table(stringify!($raw), <$raw as $crate::schema::RawTable>::keys)
+            }
+        }
+    };
+}
+
+/// The kind of a key: its type, unless another is named.
+macro_rules! shape {
+    ($type:ty) => {
+        $type
+    };
+    ($type:ty, $kind:ty) => {
+        $kind
+    };
+}
+
+macro_rules! option {
+    () => {
+        None
+    };
+    ($value:expr) => {
+        Some($value)
+    };
+}
+
+/// A condition that need not be stated.
+macro_rules! holds {
+    () => {
+        true
+    };
+    ($condition:expr) => {
+        $condition
+    };
+}
+
+/// A message that need not be stated.
+macro_rules! text {
+    () => {
+        String::new()
+    };
+    ($format:literal) => {
+        format!($format)
+    };
+}
+
+pub(crate) use {holds, keys, option, raw_table, shape, table, taking, text};

@@ -1,0 +1,123 @@
+//! The schema of scenario files. Each key is stated once, in a `table!` or `keys!` declaration: its meaning, kind, default and
+//! range. Reading, checking and writing follow from it, and so do the guide's tables, Python's keywords and the JSON Schema.
+
+mod declare;
+mod group;
+mod kinds;
+mod raw;
+mod tcp;
+mod udp;
+
+use std::ops::{Bound, RangeBounds};
+
+use toml::Spanned;
+
+use crate::check::{Section, within};
+use crate::error::Fault;
+
+pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders};
+pub(crate) use kinds::{Setting, Shape, Size};
+pub(crate) use raw::{At, RawTable};
+pub(crate) use tcp::RawTcp;
+pub use tcp::TcpSettings;
+pub(crate) use udp::RawUdp;
+pub use udp::UdpSettings;
+
+/// What a user may know of one key of a table.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// Names that it had in earlier releases. They still work, with a warning.
+    pub also: &'static [&'static str],
+    /// What it means, in Markdown.
+    pub meaning: String,
+    /// How its values are written.
+    pub form: Form,
+    /// The least value, as a file writes it.
+    pub least: Bound<String>,
+    /// The greatest value, as a file writes it.
+    pub most: Bound<String>,
+    /// The value where the file says none, in Markdown.
+    pub default: String,
+    /// The same in the profile `ns2`.
+    pub ns2: String,
+    /// The release that it came with.
+    pub since: &'static str,
+    /// Whether it is read, checked and written by itself. The others depend on the rest of the file.
+    pub is_setting: bool,
+}
+
+/// The keys of each table, by the tables' names; those of tables inside them are in their [`Form`].
+pub fn tables() -> [(&'static str, Vec<Key>); 2] {
+    [("tcp", RawTcp::keys()), ("udp", RawUdp::keys())]
+}
+
+/// How values of one kind are written.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// In words, unit included.
+    pub words: String,
+    /// As an annotation in Python.
+    pub python: String,
+    /// As a JSON Schema.
+    pub json: String,
+    /// The keys inside, if it is a table or a list of tables.
+    pub keys: Option<fn() -> Vec<Key>>,
+}
+
+/// What keys came with that say nothing else.
+const FIRST_RELEASE: &str = "0.1";
+
+impl Form {
+    fn new(words: impl Into<String>, python: &str, json: impl Into<String>) -> Form {
+        Form { words: words.into(), python: python.to_string(), json: json.into(), keys: None }
+    }
+
+    /// A table of the schema, by the type that it is read as.
+    fn table(raw: &str, keys: fn() -> Vec<Key>) -> Form {
+        let name = raw.trim_start_matches("Raw");
+        Form {
+            keys: Some(keys),
+            ..Form::new("table", &format!("{name}Keys"), format!(r##"{{"$ref": "#/$defs/{name}"}}"##))
+        }
+    }
+
+    /// This, or the word `"off"`.
+    fn or_off(self) -> Form {
+        let python = if self.python == "int" { "int | str".to_string() } else { self.python };
+        let json = format!(r#"{{"anyOf": [{}, {{"const": "off"}}]}}"#, self.json);
+        Form { words: format!("{}, or off", self.words), python, json, keys: None }
+    }
+
+    /// A list of such.
+    fn list(self) -> Form {
+        let python = format!("Sequence[{}]", self.python);
+        let json = format!(r#"{{"type": "array", "items": {}}}"#, self.json);
+        Form { words: format!("list of {}", self.words), python, json, keys: self.keys }
+    }
+}
+
+/// The value of a key: what the file gives, if it is within `range`, or the default.
+fn fill<K: Setting>(
+    raw: &At<K::Raw>,
+    range: &impl RangeBounds<K::Scalar>,
+    default: impl FnOnce() -> K::Value,
+) -> Result<K::Value, Fault> {
+    let Some(raw) = raw else { return Ok(default()) };
+    if let Some(scalar) = K::scalar(raw.get_ref()) {
+        within(Spanned::new(raw.span(), scalar), (range.start_bound(), range.end_bound()))?;
+    }
+    Ok(K::value(raw.get_ref().clone()))
+}
+
+/// Refuses a value, or the default of a section that gives none.
+fn refused<T>(raw: &At<T>, section: &Section, message: String) -> Fault {
+    Fault::value(section.place(raw), message)
+}
+
+/// The bounds of a range, as a file writes them.
+fn bounds<K: Setting>(range: &impl RangeBounds<K::Scalar>) -> (Bound<String>, Bound<String>) {
+    let shown = |bound: Bound<&K::Scalar>| bound.map(ToString::to_string);
+    (shown(range.start_bound()), shown(range.end_bound()))
+}
