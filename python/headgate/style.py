@@ -181,7 +181,9 @@ def ink(colour: str) -> str:
 
 
 _RC: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],
+    # matplotlib brings DejaVu Sans and measures with it; the others are as wide, for a page's reader who lacks it.
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Geneva"],
     "font.size": 9.5,
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
@@ -210,8 +212,8 @@ _RC: dict[str, Any] = {
     "figure.constrained_layout.use": True,
     # Names come from scenario files: a `$` in one is a dollar, not mathematics.
     "text.parse_math": False,
-    # Glyphs as outlines and identifiers from a fixed salt: the same picture and the same bytes on every machine.
-    "svg.fonttype": "path",
+    # Text stays text, to be found and read aloud. Identifiers come from a fixed salt: the same bytes on every machine.
+    "svg.fonttype": "none",
     "svg.hashsalt": "headgate",
 }
 

@@ -83,8 +83,18 @@ def test_the_same_result_gives_the_same_bytes_in_another_process(drawn, tmp_path
 def test_the_users_own_settings_do_not_change_the_bytes(ordinary, drawn):
     import matplotlib
 
-    with matplotlib.rc_context({"font.size": 20, "svg.fonttype": "none", "axes.grid": False, "savefig.dpi": 10}):
+    with matplotlib.rc_context({"font.size": 20, "svg.fonttype": "path", "axes.grid": False, "savefig.dpi": 10}):
         assert plot.picture(plot.overview(ordinary)) == drawn["overview"]
+
+
+def test_text_in_a_picture_is_text_in_a_font_that_every_reader_has(drawn):
+    for name, each in drawn.items():
+        found = list(ElementTree.fromstring(each.svg).iter("{http://www.w3.org/2000/svg}text"))
+        assert each.title in " ".join(text.text for text in found), name
+        # The last family is one that no system lacks.
+        assert all(", sans-serif" in text.get("style") for text in found), name
+        # A path with an outline of its own is a letter drawn twice.
+        assert b" Q " not in each.svg, name
 
 
 def test_without_its_title_a_picture_is_cut_below_it_unless_a_legend_stands_beside(drawn):

@@ -1,6 +1,7 @@
 //! Captures: blocks of the pcapng format (draft-ietf-opsawg-pcapng), little-endian, written into a buffer.
 //!
-//! Three kinds of block are all a capture needs: a section header, an interface description, a packet.
+//! Three kinds of block are all a capture needs: a section header, an interface description, a packet. They are written here
+//! and not by `pcap-file` 3.0.0-rc1, which allocates a list of options and a joined comment for each packet.
 
 /// Blocks that were written and not yet taken.
 #[derive(Debug, Default)]

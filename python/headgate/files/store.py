@@ -346,6 +346,7 @@ def _make(path: Path, tried: bool) -> list[Path]:
 
 def _lock(path: Path) -> int:
     """Keeps other processes out of the folder for as long as the descriptor stays open."""
+    # The folder itself is locked: filelock would leave a file of its own in every result.
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

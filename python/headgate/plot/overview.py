@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
 
 from headgate import style
 from headgate.analysis import data
@@ -88,9 +87,9 @@ def _numbers(axes: Axes, row: int, division: Division, colours: list[str], reach
         if part.goodput_bps < _ROOM * reach_bps:
             shown, at, align, edge = shown if place == last else "", right + pad, "left", "white"
             ink = colour if part.role == Role.UNRESPONSIVE else style.FAIR
-        number = axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold")
-        # Where the line of the fair division passes a number, it gives way.
-        number.set_path_effects([withStroke(linewidth=3, foreground=edge)])
+        # Where the line of the fair division passes a number, it gives way to a box: an outline would be paths.
+        box = {"facecolor": edge, "linewidth": 0, "boxstyle": "square,pad=0.08"} if shown else None
+        axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold", bbox=box)
         left = right
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _POINTS = 72
 """In an inch."""
 
+_PATH = re.compile(rb' d="[^"]*"')
+_BEYOND_HUNDREDTHS = re.compile(rb"(\.\d\d)\d+")
+
 
 class Picture(NamedTuple):
     """A figure drawn: its title as text, both forms, and how many points of its top hold nothing but the title."""
@@ -60,7 +63,12 @@ def picture(figure: Figure, dpi: float = style.DPI) -> Picture:
         agg.print_png(png, metadata={"Software": None})  # type: ignore[no-untyped-call]
         title_pt = _title_pt(figure)
         FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
-    return Picture(" ".join(figure.get_suptitle().split()), svg.getvalue(), png.getvalue(), title_pt)
+    return Picture(" ".join(figure.get_suptitle().split()), _short(svg.getvalue()), png.getvalue(), title_pt)
+
+
+def _short(svg: bytes) -> bytes:
+    """The same with paths to a hundredth of a point: matplotlib writes millionths, which nobody sees."""
+    return _PATH.sub(lambda path: _BEYOND_HUNDREDTHS.sub(rb"\1", path[0]), svg)
 
 
 def _title_pt(figure: Figure) -> float:
