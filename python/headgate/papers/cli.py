@@ -78,10 +78,11 @@ def run(
     from headgate.experiment import show as shown
     from headgate.experiment.running import How
     from headgate.papers import catalogue
+    from headgate.papers.further import specs
 
     if trace is not None and not trace.is_file():
         raise UsageError(f"cannot read {trace}: there is no such file")
-    how = How(quick, seeds, _specs(further), {}, trace, threads, force)
+    how = How(quick, seeds, specs(further), {}, trace, threads, force)
     chosen = catalogue.chosen(names)
     documents = []
     for number, name in enumerate(chosen, 1):
@@ -113,8 +114,9 @@ def report(
     from headgate.experiment import show as shown
     from headgate.experiment.running import How
     from headgate.papers import catalogue, page
+    from headgate.papers.further import specs
 
-    how = How(quick, seeds, _specs(further))
+    how = How(quick, seeds, specs(further))
     chosen = catalogue.chosen(names or ["all"])
     kept = {name: record.load(name, catalogue.experiment(name), out, how) for name in chosen}
     records = [each for each in kept.values() if each is not None]
@@ -145,11 +147,3 @@ def sensitivity(
     experiment = catalogue.experiment(name)
     rows = margins.rows(name, experiment, out, How(quick, seeds, threads=threads), Bar)
     console().print(margins.table(name, experiment, rows))
-
-
-def _specs(written: str | None) -> tuple[str, ...]:
-    """The disciplines in a list such as `codel,fq_codel:flows=64`; `;` parts those whose settings have commas."""
-    from headgate import _core
-    from headgate.papers.further import checked
-
-    return checked(written, _core.disciplines()) if written else ()

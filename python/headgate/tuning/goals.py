@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from headgate.analysis.judge import Judgement, Quantity, above, below
@@ -71,6 +71,10 @@ class Goals(NamedTuple):
     def measure(self, result: Result, qdisc: str) -> dict[str, Quantity]:
         """Every metric of one discipline in a result, by its name."""
         return {str(each): each.of(result, qdisc) for each in self.metrics}
+
+    def measure_all(self, result: Result, specs: Iterable[str]) -> dict[str, dict[str, Quantity]]:
+        """Every metric of the disciplines of a result, by the texts that they were asked for with."""
+        return {spec: self.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
 
     def __str__(self) -> str:
         kept = f", subject to {' and '.join(map(str, self.bounds))}" if self.bounds else ""

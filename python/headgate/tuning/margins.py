@@ -105,7 +105,7 @@ def sensitivity(
     whole = scenario.changed(qdiscs=list(specs))
     folder = Path(out) / f"sensitivity-{scenario.name}-{base.discipline.name}-{whole.config_hash[:8]}"
     result = api.run_into(folder / RUNS, whole, threads=threads, report=False, watcher=watcher)
-    found = {spec: goals.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
+    found = goals.measure_all(result, specs)
     measured = [
         value if value.refused else value._replace(measured=found[str(_spec(base, value))]) for value in checked
     ]

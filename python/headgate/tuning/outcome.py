@@ -91,7 +91,7 @@ def compare(
     scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
     path = folder / HELD_OUT / store.folder_name(scenario)
     result = api.run_into(path, scenario, threads=threads, report=False, watcher=watcher)
-    found = {spec: plan.goals.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
+    found = plan.goals.measure_all(result, specs)
     compared = [Compared(trial, found[reference], found[trial.qdisc]) for trial in chosen]
     return Outcome(plan, trials, front, compared, result)
 
@@ -108,11 +108,9 @@ def without_idle(
     scenario = plan.scenario.changed(qdiscs=back.values())
     path = folder / PUT_BACK / store.folder_name(scenario)
     result = api.run_into(path, scenario, threads=threads, report=False, watcher=watcher)
-    idle = [
-        name
-        for (name, _), qdisc in zip(back.items(), result.scenario.qdiscs, strict=True)
-        if repr(plan.goals.measure(result, qdisc)) == repr(trial.measured)  # as text: nothing measured equals itself
-    ]
+    found = plan.goals.measure_all(result, back)
+    # As text: what was not measured does not equal itself.
+    idle = [name for name, measured in found.items() if repr(measured) == repr(trial.measured)]
     settings = {**trial.settings, **{name: plan.base.value(name) for name in idle}}
     return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
 
