@@ -8,14 +8,13 @@ from typing import NamedTuple
 from headgate import _core, style
 from headgate._core import ScenarioError
 from headgate.errors import UsageError
-from headgate.evaluate.network import DUMBBELL, tcp
-from headgate.evaluate.section import Test, Times
+from headgate.evaluate.network import dumbbell, tcp
+from headgate.evaluate.section import Test
 
 BASELINE = "droptail"
 
 _PROBE = Test(
-    name="probe", place="", title="", about="", scenario=DUMBBELL + tcp("tcp"), criteria=(),
-    times=Times(2, 1), quick=Times(2, 1),
+    name="probe", place="", title="", about="", scenario=lambda v: dumbbell(v, tcp(v, "tcp")), criteria=(),
 )  # fmt: skip
 
 

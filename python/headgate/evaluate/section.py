@@ -1,16 +1,16 @@
 """What an evaluation is made of: sections of RFC 7928, their tests, and what counts as a strength or a failure.
 
-A section is one file of the package `sections` that binds `SECTION`. Texts of scenarios are templates: `$name` stands
-for the value of that name in the case or among the test's times, `$ecn` for whether senders take marks.
+A section is one file of the package `sections` that binds `SECTION`. Scenarios are functions of `Values`: those of the
+case and of the test's times, and `ecn`, whether senders take marks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from string import Template
 from typing import Any
 
+from headgate.experiment.declare import Values
 from headgate.experiment.measures import Measure
 from headgate.scenario import Scenario
 
@@ -82,10 +82,10 @@ class Test:
     place: str
     title: str
     about: str
-    scenario: str
+    scenario: Callable[[Values], Scenario]
     criteria: tuple[Criterion, ...]
-    times: Times
-    quick: Times
+    times: Times = Times(90, 20)
+    quick: Times = Times(30, 10)
     cases: tuple[Case, ...] = (Case(),)
     measures: Mapping[str, Measure] = field(default_factory=dict)
     reported: Mapping[str, str] = field(default_factory=dict)
@@ -105,11 +105,8 @@ class Test:
 
     def scenario_of(self, case: Case, spec: str, *, ecn: bool, quick: bool, seeds: int) -> Scenario:
         """The scenario of a case with one discipline."""
-        values = {**self.values(case, quick=quick), "name": f"rfc7928-{self.name}", "ecn": str(ecn).lower()}
-        texts = {name: str(value) for name, value in values.items()}
-        # A case may bring groups of flows, whose text has names to fill in itself.
-        text = Template(Template(self.scenario).safe_substitute(texts)).substitute(texts)
-        return Scenario.parse(text, file=f"scenario of {self.place}, {self.title}", qdiscs=[spec], seeds=seeds)
+        values = {**self.values(case, quick=quick), "name": f"rfc7928-{self.name}", "ecn": ecn}
+        return self.scenario(Values(values, [spec])).changed(seeds=seeds)
 
     def values(self, case: Case, *, quick: bool) -> dict[str, Any]:
         """Every value of a case that its scenario or its measures may use."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from headgate.build.parts import Flows
 from headgate.evaluate.criteria import quick, spared
 from headgate.evaluate.measures import group_delay_ms, jitter_ms, loss_percent, of_group
-from headgate.evaluate.network import DUMBBELL, tcp, udp
+from headgate.evaluate.network import dumbbell, tcp, udp
 from headgate.evaluate.section import Case, Headline, Section, Test, Times
 from headgate.evaluate.web import CONNECTIONS, OBJECTS, page_ms, pages
+from headgate.experiment.declare import Values
+from headgate.scenario import Scenario
 
 #: Seconds from one page to the next.
 _EVERY_S = 8
 
 #: 25 frames a second of 9 packets that arrive at once: 2.5 Mbit/s.
-_VIDEO = udp("video", traffic='"telnet:gap=40ms,size=12600B"', packet='"1428B"')
+_VIDEO = udp("video", traffic="telnet:gap=40ms,size=12600B", packet="1428B")
 
-CBR = udp("cbr", rate='"1Mbit/s"', packet='"1000B"', jitter="0.1")
+CBR = udp("cbr", rate="1Mbit/s", packet="1000B", jitter=0.1)
 
 _CBR_CRITERIA = (spared("cbr_loss", "the stream at a constant rate"),)
 _PAGES = quick("page_ms", "web pages")
@@ -31,9 +34,13 @@ _TIMES, _QUICK = Times(90, 10), Times(34, 10)
 
 def _bulk(first: str, second: str) -> tuple[Case, Case]:
     """The two cases of figure 2 that differ in a bulk transfer."""
-    return Case(f"case {first}, no bulk transfer", {"bulk": ""}), Case(
-        f"case {second}, bulk transfer", {"bulk": tcp("bulk")}
-    )
+    without = Case(f"case {first}, no bulk transfer", {"bulk": False})
+    return without, Case(f"case {second}, bulk transfer", {"bulk": True})
+
+
+def _scenario(v: Values, *video: Flows) -> Scenario:
+    bulk = (tcp(v, "bulk"),) if v.bulk else ()
+    return dumbbell(v, pages(v, _EVERY_S), CBR, *video, *bulk)
 
 
 _WITHOUT_VIDEO = Test(
@@ -43,7 +50,7 @@ _WITHOUT_VIDEO = Test(
     title="Pages, a constant stream, with and without a bulk transfer",
     about=f"Cases I and II: a page of {CONNECTIONS * OBJECTS} objects over {CONNECTIONS} connections with initial "
     f"windows of 10 each {_EVERY_S} s, UDP at 1 Mbit/s, a NewReno flow.",
-    scenario=DUMBBELL + pages(_EVERY_S) + CBR + "$bulk",
+    scenario=_scenario,
     cases=_bulk("I", "II"),
     measures=_MEASURES,
     reported=_REPORTED,
@@ -60,7 +67,7 @@ _WITH_VIDEO = Test(
     place="7.2",
     title="The same with bursty video",
     about="Cases III and IV: besides, video frames of 9 packets at once, 25 a second.",
-    scenario=DUMBBELL + pages(_EVERY_S) + CBR + _VIDEO + "$bulk",
+    scenario=lambda v: _scenario(v, _VIDEO),
     cases=_bulk("III", "IV"),
     measures={
         **_MEASURES,

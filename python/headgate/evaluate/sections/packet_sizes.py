@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headgate.evaluate.measures import loss_percent, marked_percent, of_group, ratio
-from headgate.evaluate.network import DUMBBELL, tcp
-from headgate.evaluate.section import Criterion, Headline, Section, Test, Times
+from headgate.evaluate.network import dumbbell, tcp
+from headgate.evaluate.section import Criterion, Headline, Section, Test
 from headgate.evaluate.sections.stability import MILD
 from headgate.experiment.measures import in_unit
 
@@ -24,9 +24,11 @@ _SIZES = Test(
     place="4.4",
     title="Packets of two sizes",
     about=f"Mild congestion by {MILD // 2} NewReno flows with packets of 500 bytes and {MILD // 2} with 1500.",
-    scenario=DUMBBELL
-    + tcp("small", MILD // 2, packet='"500B"', start='"0s..5s"')
-    + tcp("large", MILD // 2, start='"0s..5s"'),
+    scenario=lambda v: dumbbell(
+        v,
+        tcp(v, "small", MILD // 2, packet="500B", start="0s..5s"),
+        tcp(v, "large", MILD // 2, start="0s..5s"),
+    ),
     measures={
         "advantage": in_unit(ratio("small", "large"), 100),
         "ratio": ratio("large", "small"),
@@ -45,8 +47,6 @@ _SIZES = Test(
     parts=(of_group("small", "500 bytes"), of_group("large", "1500 bytes")),
     whole=False,
     criteria=(_ADVANTAGE,),
-    times=Times(90, 20),
-    quick=Times(30, 10),
 )
 
 SECTION = Section(

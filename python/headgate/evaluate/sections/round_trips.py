@@ -6,16 +6,11 @@ from dataclasses import replace
 
 from headgate.evaluate.criteria import busy
 from headgate.evaluate.measures import evenness, loss_percent, of_group, ratio
-from headgate.evaluate.network import HEAD, RECORD, RTT_MS, room, tcp
+from headgate.evaluate.network import RTT_MS, dumbbell, room, tcp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
+from headgate.experiment.declare import Values
 from headgate.experiment.measures import in_unit
-
-_NETWORK = f"""{HEAD}
-[link]
-rate = "10Mbit/s"
-delay = "1ms"
-limit = "${{limit}}p"
-{RECORD}"""
+from headgate.scenario import Scenario
 
 
 def _access(rtt_ms: float) -> str:
@@ -49,9 +44,12 @@ _ALIKE = Criterion(
     failure="is unfair between like flows, the slower gets",
 )
 
-_SCENARIO = (
-    _NETWORK + tcp("cat-1", access=f'{{ delay = "{_access(RTT_MS)}" }}') + tcp("cat-2", access='{ delay = "$access" }')
-)
+
+def _scenario(v: Values) -> Scenario:
+    ends = {"cat-1": _access(RTT_MS), "cat-2": v.access}
+    flows = [tcp(v, name, access={"delay": delay}) for name, delay in ends.items()]
+    return dumbbell(v, *flows, delay="1ms", limit=f"{v.limit}p")
+
 
 _FAIRNESS = Test(
     name="6-2",
@@ -59,7 +57,7 @@ _FAIRNESS = Test(
     place="6.2",
     title="Two round-trip times",
     about="A NewReno flow at 100 ms (category I) beside one at 5 to 560 ms (category II).",
-    scenario=_SCENARIO,
+    scenario=_scenario,
     cases=tuple(_case(rtt_ms) for rtt_ms in (5, 20, 50, 200, 560)),
     # What section 6.3 asks for beside the goodput of each category, and what is judged.
     measures={

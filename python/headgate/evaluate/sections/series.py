@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
+from headgate.build.parts import link
 from headgate.evaluate.criteria import busy, share, short
 from headgate.evaluate.measures import idle, of_group, path_delay_ms
-from headgate.evaluate.network import HEAD, RECORD, room, tcp
+from headgate.evaluate.network import room, tcp, top
 from headgate.evaluate.section import Case, Headline, Section, Test, Times
 from headgate.evaluate.sections.stability import MILD
+from headgate.experiment.declare import Values
 from headgate.experiment.measures import in_unit, share_of_fair
+from headgate.scenario import Scenario
+from headgate.scenario.network import Network
 
 #: The link from router L, in Mbit/s: less than the half of router M's that A are due, so that both are congested.
 _FIRST_MBPS = 4
 
-#: Figure 3. The one behind router M stands first, so that it is the bottleneck whatever stands at router L.
-_LINKS = f"""{HEAD}
-[[link]]
-name = "second"
-from = "M"
-to = "R"
-rate = "10Mbit/s"
-delay = "24ms"
-limit = "{room()}p"
 
-[[link]]
-name = "first"
-from = "L"
-to = "M"
-rate = "{_FIRST_MBPS}Mbit/s"
-delay = "24ms"
-limit = "$room"
-qdisc = "$first"
-{RECORD}"""
-
-
-def _senders(name: str, start: str) -> str:
-    """Half of the flows of mild congestion, from a router to R, with round trips of 100 ms."""
-    return tcp(name, MILD // 2, start='"0s..5s"', rtt='"100ms"', **{"from": f'"{start}"', "to": '"R"'})
+def _scenario(v: Values) -> Scenario:
+    """Figure 3. The link behind router M stands first, so that it is the bottleneck whatever stands at router L."""
+    second = link("M", "R", name="second", rate="10Mbit/s", delay="24ms", limit=f"{room()}p")
+    first = link("L", "M", name="first", rate=_FIRST_MBPS * 1e6, delay="24ms", limit=v.room, qdisc=v.first)
+    half = tcp(v, "A", MILD // 2, start="0s..5s", rtt="100ms", from_="L", to="R")
+    return Network(**top(v), links=[second, first], flows=[half, half.replace(name="B", from_="M")])
 
 
 def _case(title: str, first: str, part: float = 1) -> Case:
@@ -49,7 +36,7 @@ _SERIES = Test(
     place="10.2",
     title="Two congested links",
     about=f"Figure 3: {MILD // 2} NewReno flows of senders A cross both links, {MILD // 2} of senders B the second.",
-    scenario=_LINKS + _senders("A", "L") + _senders("B", "M"),
+    scenario=_scenario,
     cases=(
         _case("the same at both", "compared"),
         _case("half the room at the first", "compared", 0.5),
@@ -69,7 +56,6 @@ _SERIES = Test(
         busy("second_idle", "the second link"),
         short("long_ms", "the queues of both links", "mean"),
     ),
-    times=Times(90, 20),
     quick=Times(40, 15),
 )
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 
 from headgate.analysis.runs import Run
+from headgate.build.parts import Tcp
 from headgate.evaluate.criteria import busy, short
-from headgate.evaluate.network import DUMBBELL, HEAD, RATE_BPS, bdp, room, tcp
+from headgate.evaluate.network import RATE_BPS, bdp, dumbbell, room, tcp
 from headgate.evaluate.periods import Phase
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
+from headgate.experiment.declare import Values
 from headgate.experiment.measures import throughput_share
+from headgate.scenario import Scenario
 
 
 def flows_for(loss: float, rate_bps: float = RATE_BPS) -> int:
@@ -28,15 +32,13 @@ _STEADY = Test(
     place="8.2.2-4",
     title="Mild, medium and heavy congestion",
     about=f"{MILD}, {MEDIUM} and {HEAVY} NewReno flows: 0.1, 0.5 and 1 % of packets lost at a DropTail queue.",
-    scenario=DUMBBELL + tcp("newreno", "$flows", start='"0s..5s"'),
+    scenario=lambda v: dumbbell(v, tcp(v, "newreno", v.flows, start="0s..5s")),
     cases=(
         Case("mild", {"flows": MILD}),
         Case("medium", {"flows": MEDIUM}),
         Case("heavy", {"flows": HEAVY}),
     ),
     criteria=(busy(), short()),
-    times=Times(90, 20),
-    quick=Times(30, 10),
 )
 
 
@@ -45,24 +47,21 @@ _MILD, _MEDIUM, _HEAVY = (Phase(number, 3) for number in range(3))
 _TIMES_OVER = 2
 
 
-def _joining() -> str:
+def _joining(v: Values) -> Iterator[Tcp]:
     """The flows that come for medium and heavy congestion, each time anew, and leave when it is mild again."""
-    groups = [
-        tcp(f"{name}-{time + 1}", flows, start=f'"${{t{3 * time + phase}}}s"', stop=f'"${{t{3 * time + 3}}}s"')
-        for time in range(_TIMES_OVER)
-        for phase, name, flows in ((1, "medium", MEDIUM - MILD), (2, "heavy", HEAVY - MEDIUM))
-    ]
-    return "".join(groups)
+    for time in range(_TIMES_OVER):
+        for phase, name, flows in ((1, "medium", MEDIUM - MILD), (2, "heavy", HEAVY - MEDIUM)):
+            yield tcp(v, f"{name}-{time + 1}", flows, start=v.ends[3 * time + phase], stop=v.ends[3 * time + 3])
 
 
 def _load(warmup: float, seconds: float) -> Times:
-    """Phases of so many seconds, whose ends are t1, t2 ...
+    """Phases of so many seconds, whose ends are `ends`.
 
     The RFC's time 0, when all flows have left slow start, is the warm-up's end.
     """
     number = 3 * _TIMES_OVER
-    ends = {f"t{each}": warmup + each * seconds for each in range(1, number + 1)}
-    return Times(warmup + number * seconds, warmup, {"phase": seconds, **ends})
+    ends = [warmup + each * seconds for each in range(number + 1)]
+    return Times(ends[-1], warmup, {"phase": seconds, "ends": ends})
 
 
 _LOAD = Test(
@@ -71,7 +70,7 @@ _LOAD = Test(
     place="8.2.5",
     title="Load that changes",
     about=f"Phases I, II and III, twice: {MILD}, {MEDIUM} and {HEAVY} flows, for 20 s each.",
-    scenario=DUMBBELL + tcp("mild", MILD) + _joining(),
+    scenario=lambda v: dumbbell(v, tcp(v, "mild", MILD), *_joining(v)),
     measures={
         "heavy_ms": _HEAVY.delay_ms(10e6),
         "after_idle": lambda run: 100 - Phase(0, 3, again=True).used_percent()(run),
@@ -93,15 +92,13 @@ _LOAD = Test(
     quick=_load(10, 8),
 )
 
+
 #: A link of 100 Mbit/s that falls to 10, and the packets that the faster one needs room for.
-_VARYING = f"""{HEAD}
-[link]
-rate = "100Mbit/s"
-schedule = [{{ at = "${{phase}}s", rate = "10Mbit/s" }}]
-schedule_period = "${{twice}}s"
-delay = "48ms"
-limit = "{room(100e6)}p"
-""" + tcp("newreno", MILD, access='{ rate = "1Gbit/s", delay = "1ms" }', overhead='"120us"')
+def _link_varies(v: Values, record: Mapping[str, str] | None = None) -> Scenario:
+    link = {"rate": "100Mbit/s", "schedule": [{"at": v.phase, "rate": "10Mbit/s"}], "schedule_period": 2 * v.phase}
+    flows = tcp(v, "newreno", MILD, access={"rate": "1Gbit/s", "delay": "1ms"}, overhead="120us")
+    return dumbbell(v, flows, **link, limit=f"{room(100e6)}p", record=record)
+
 
 _FAST, _SLOW = Phase(0, 2), Phase(1, 2)
 _PARTS = (_FAST.part("I", "phase I, 100 Mbit/s", 100e6), _SLOW.part("II", "phase II, 10 Mbit/s", 10e6))
@@ -111,7 +108,7 @@ _REPORTED = {"use_1": "Phase I: use %", "use_2": "II: use %"}
 
 def _varying(periods: int, counted: int, seconds: float) -> Times:
     """Phases of so many seconds: periods of one I and one II as warm-up, then those that count."""
-    return Times(2 * seconds * (periods + counted), 2 * seconds * periods, {"phase": seconds, "twice": 2 * seconds})
+    return Times(2 * seconds * (periods + counted), 2 * seconds * periods, {"phase": seconds})
 
 
 _BUSY_FAST = Criterion(
@@ -131,7 +128,7 @@ _CAPACITY = Test(
     place="8.2.6",
     title="Capacity that changes every 20 s",
     about=f"Experiment 1: {MILD} NewReno flows while the link has 100 Mbit/s (phase I) and 10 (phase II) in turn.",
-    scenario=_VARYING,
+    scenario=_link_varies,
     measures={**_USE, "slow_ms": _SLOW.delay_ms(10e6)},
     reported=_REPORTED,
     parts=_PARTS,
@@ -153,7 +150,7 @@ _FAST_CAPACITY = Test(
     title="Capacity that changes every 100 ms",
     about=f"Experiment 2: the same ten times a second, 55 Mbit/s on average, with {MILD} flows.",
     # Half a phase, which is what receivers are behind the link.
-    scenario=_VARYING + '\n[record]\ninterval = "50ms"\n',
+    scenario=lambda v: _link_varies(v, {"interval": "50ms"}),
     measures={**_USE, "unused": _unused},
     reported=_REPORTED,
     parts=_PARTS,

@@ -14,18 +14,20 @@ from headgate.evaluate.measures import (
     p95_ms,
     used_percent,
 )
-from headgate.evaluate.network import DUMBBELL, HEAD, RECORD, room, tcp, udp
+from headgate.evaluate.network import dumbbell, room, tcp, udp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.evaluate.sections.bursts import CBR
 from headgate.evaluate.sections.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
+from headgate.experiment.declare import Values
 from headgate.experiment.measures import in_unit, share_of_fair
+from headgate.scenario import Scenario
 
 #: Six people who each begin a page of section 7.2 in 12 s, one after the other.
 _PAGES_EVERY_S = 2
 
 #: The keys of a group that sends the other way.
-_UP: dict[str, Any] = {"from": '"right"', "to": '"left"'}
+_UP: dict[str, Any] = {"from_": "right", "to": "left"}
 
 _MIX = Test(
     name="9-1",
@@ -33,13 +35,15 @@ _MIX = Test(
     place="9.1",
     title="A mix of applications",
     about="A call both ways, web pages of six users, a constant stream, an adaptive film, five bulk transfers.",
-    scenario=DUMBBELL
-    + udp("call", traffic='"voip"', packet='"200B"')
-    + udp("call-back", traffic='"voip"', packet='"200B"', **_UP)
-    + pages(_PAGES_EVERY_S)
-    + CBR
-    + tcp("film", traffic='"video:ladder=[500kbit/s; 1Mbit/s; 2Mbit/s]"')
-    + tcp("bulk", 5, start='"0s..2s"'),
+    scenario=lambda v: dumbbell(
+        v,
+        udp("call", traffic="voip", packet="200B"),
+        udp("call-back", traffic="voip", packet="200B", **_UP),
+        pages(v, _PAGES_EVERY_S),
+        CBR,
+        tcp(v, "film", traffic="video:ladder=[500kbit/s; 1Mbit/s; 2Mbit/s]"),
+        tcp(v, "bulk", 5, start="0s..2s"),
+    ),
     measures={
         "page_ms": page_ms(),
         "calls_ms": group_delay_ms("call", 0.95),
@@ -77,16 +81,12 @@ _UP_MBPS = 2
 def _both_ways(title: str, up_mbps: float, up_qdisc: str = "compared") -> Case:
     """A link of 10 Mbit/s down and some up: each direction has its own product as room, and its own mild congestion."""
     rate, up = up_mbps * 1e6, {"flows": flows_for(0.001, up_mbps * 1e6)}
-    return Case(title, {"rate": f"{up_mbps:g}Mbit/s", "room": room(rate), "up": up_qdisc, **up})
+    return Case(title, {"rate": rate, "room": f"{room(rate)}p", "up": up_qdisc, **up})
 
 
-_LINK = f"""{HEAD}
-[link]
-rate = "10Mbit/s"
-delay = "48ms"
-limit = "{room()}p"
-reverse = {{ rate = "$rate", limit = "${{room}}p", qdisc = "$up" }}
-{RECORD}"""
+def _scenario(v: Values) -> Scenario:
+    down, up = tcp(v, "down", MILD, start="0s..5s"), tcp(v, "up", v.flows, start="0s..5s", **_UP)
+    return dumbbell(v, down, up, reverse={"rate": v.rate, "limit": v.room, "qdisc": v.up})
 
 
 def _acks(measure: str, whose: str) -> Criterion:
@@ -133,7 +133,6 @@ _GRADED_DOWN = (
 )
 _GRADED_UP = (used("use_up", "the link up"), short("p95_up_ms", "the queue up"), _acks("acks_down_lost", "downloads"))
 
-_SCENARIO = _LINK + tcp("down", MILD, start='"0s..5s"') + tcp("up", "$flows", start='"0s..5s"', **_UP)
 _PARTS = (of_group("down", "down"), of_group("up", "up"))
 
 _BOTH_WAYS = Test(
@@ -142,15 +141,13 @@ _BOTH_WAYS = Test(
     place="9.2",
     title="Traffic both ways, the discipline too",
     about=f"Mild congestion each way: {MILD} NewReno flows down; the discipline is at both ends of the link.",
-    scenario=_SCENARIO,
+    scenario=_scenario,
     cases=(_both_ways("symmetric", 10), _both_ways("asymmetric", _UP_MBPS)),
     measures=_WAYS,
     reported=_SHOWN,
     parts=_PARTS,
     whole=False,
     criteria=_GRADED_DOWN + _GRADED_UP,
-    times=Times(90, 20),
-    quick=Times(30, 10),
 )
 
 _ONE_WAY = Test(
@@ -159,15 +156,13 @@ _ONE_WAY = Test(
     place="9.2",
     title="Traffic both ways, the discipline one way",
     about=f"The asymmetric link, {_UP_MBPS} Mbit/s up, with a DropTail queue there: the discipline is down alone.",
-    scenario=_SCENARIO,
+    scenario=_scenario,
     cases=(_both_ways("asymmetric, one way", _UP_MBPS, "droptail"),),
     measures=_WAYS,
     reported=_SHOWN,
     parts=_PARTS,
     whole=False,
     criteria=_GRADED_DOWN,
-    times=Times(90, 20),
-    quick=Times(30, 10),
 )
 
 SECTION = Section(

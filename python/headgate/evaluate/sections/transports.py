@@ -2,110 +2,101 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from headgate.evaluate.criteria import busy, quick, share, short
 from headgate.evaluate.measures import completion_ms, of_group, ratio
-from headgate.evaluate.network import DUMBBELL, tcp, udp
+from headgate.evaluate.network import dumbbell, tcp, udp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.experiment.measures import in_unit, share_of_fair
 
 #: Long enough for several periods of one Reno flow's window, which takes 83 packets / 0.5 a round trip, about 20 s.
-WHOLE = Times(140, 20)
-QUICK = Times(45, 15)
+_test = partial(Test, times=Times(140, 20), quick=Times(45, 15))
 
-_FRIENDLY = Test(
+_FRIENDLY = _test(
     name="5-1-1-tcp",
     weight="must",
     place="5.1.1",
     title="One TCP flow",
     about="A single long-lived NewReno flow with an initial window of 3.",
-    scenario=DUMBBELL + tcp("newreno", initial_window="3", start='"0s..2s"'),
+    scenario=lambda v: dumbbell(v, tcp(v, "newreno", initial_window=3, start="0s..2s")),
     criteria=(busy(), short()),
-    times=WHOLE,
-    quick=QUICK,
 )
 
-_TFRC = Test(
+_TFRC = _test(
     name="5-1-1-tfrc",
     weight="may",
     place="5.1.1",
     title="One TFRC flow",
     about="A single flow of TCP-friendly rate control (RFC 5348).",
-    scenario=DUMBBELL + udp("tfrc", cc='"tfrc"', packet='"1500B"', ecn="$ecn", jitter="0.1", start='"0s..2s"'),
+    scenario=lambda v: dumbbell(v, udp("tfrc", cc="tfrc", packet="1500B", ecn=v.ecn, jitter=0.1, start="0s..2s")),
     criteria=(busy(), short()),
-    times=WHOLE,
-    quick=QUICK,
 )
 
-_WINDOWS = Test(
+_WINDOWS = _test(
     name="5-1-2",
     weight="must",
     place="5.1.2",
     title="Short transfers beside a long one",
     about="Transfers of 96 packets with initial windows of 3 and 10, one after the other, beside a flow without end.",
-    scenario=DUMBBELL
-    + tcp("long", initial_window="3")
-    + tcp("short", traffic='"http:transfer=140KB,wait=exp(2s)"', initial_window="$iw", start='"10s..12s"'),
+    scenario=lambda v: dumbbell(
+        v,
+        tcp(v, "long", initial_window=3),
+        tcp(v, "short", traffic="http:transfer=140KB,wait=exp(2s)", initial_window=v.iw, start="10s..12s"),
+    ),
     cases=(Case("window of 3", {"iw": 3}), Case("window of 10", {"iw": 10})),
     measures={"completion_ms": completion_ms("short", 0.5)},
     parts=(of_group("long", "the long flow"), of_group("short", "short transfers")),
     whole=False,
     criteria=(quick("completion_ms", "short transfers"),),
-    times=WHOLE,
-    quick=QUICK,
 )
 
-_AGGRESSIVE = Test(
+_AGGRESSIVE = _test(
     name="5-2-alone",
     weight="must",
     place="5.2",
     title="One CUBIC flow",
     about="A single long-lived CUBIC flow.",
-    scenario=DUMBBELL + tcp("cubic", cc='"cubic"', start='"0s..2s"'),
+    scenario=lambda v: dumbbell(v, tcp(v, "cubic", cc="cubic", start="0s..2s")),
     criteria=(busy(), short()),
-    times=WHOLE,
-    quick=QUICK,
 )
 
-_BESIDE_CUBIC = Test(
+_BESIDE_CUBIC = _test(
     name="5-2-beside",
     place="5.2",
     title="NewReno beside CUBIC",
     about="Two long-lived flows, one of each.",
-    scenario=DUMBBELL + tcp("newreno") + tcp("cubic", cc='"cubic"'),
+    scenario=lambda v: dumbbell(v, tcp(v, "newreno"), tcp(v, "cubic", cc="cubic")),
     measures={"share": in_unit(share_of_fair("newreno"), 100)},
     parts=(of_group("newreno", "NewReno"), of_group("cubic", "CUBIC")),
     whole=False,
     criteria=(share("share", "NewReno beside CUBIC"), busy(), short()),
-    times=WHOLE,
-    quick=QUICK,
 )
 
-_FLOOD = Test(
+_FLOOD = _test(
     name="5-3-alone",
     weight="must",
     place="5.3",
     title="An unresponsive sender alone",
     about="UDP at 12 Mbit/s, a fifth more than the link carries, and nothing else.",
-    scenario=DUMBBELL + udp("udp", rate='"12Mbit/s"', jitter="0.1"),
+    scenario=lambda v: dumbbell(v, udp("udp", rate="12Mbit/s", jitter=0.1)),
     criteria=(busy(), short()),
     times=Times(60, 10),
     quick=Times(20, 5),
     ecn=False,
 )
 
-_BESIDE_UDP = Test(
+_BESIDE_UDP = _test(
     name="5-3-beside",
     weight="must",
     place="5.3",
     title="TCP beside an unresponsive sender",
     about="UDP at 8 Mbit/s, four fifths of the link, beside one NewReno flow; the fair share of each is 5 Mbit/s.",
-    scenario=DUMBBELL + tcp("newreno") + udp("udp", rate='"8Mbit/s"', jitter="0.1"),
+    scenario=lambda v: dumbbell(v, tcp(v, "newreno"), udp("udp", rate="8Mbit/s", jitter=0.1)),
     measures={"share": in_unit(share_of_fair("newreno"), 100)},
     parts=(of_group("newreno", "NewReno"), of_group("udp", "UDP")),
     whole=False,
     criteria=(share("share", "TCP beside unresponsive UDP"), short()),
-    times=WHOLE,
-    quick=QUICK,
 )
 
 _YIELDS = Criterion(
@@ -118,13 +109,13 @@ _YIELDS = Criterion(
     failure="does not let LEDBAT yield, its goodput",
 )
 
-_SCAVENGER = Test(
+_SCAVENGER = _test(
     name="5-4",
     weight="may",
     place="5.4",
     title="Less than best effort",
     about="A LEDBAT flow (RFC 6817), which yields where it sees more queue than its target, beside a NewReno flow.",
-    scenario=DUMBBELL + tcp("newreno") + tcp("ledbat", cc='"ledbat"', target='"$target"', gain="$gain"),
+    scenario=lambda v: dumbbell(v, tcp(v, "newreno"), tcp(v, "ledbat", cc="ledbat", target=v.target, gain=v.gain)),
     cases=(
         Case("target 5 ms, gain 10", {"target": "5ms", "gain": 10}),
         Case("target 100 ms, gain 1", {"target": "100ms", "gain": 1}),
@@ -133,8 +124,6 @@ _SCAVENGER = Test(
     parts=(of_group("newreno", "NewReno"), of_group("ledbat", "LEDBAT")),
     whole=False,
     criteria=(_YIELDS, busy()),
-    times=WHOLE,
-    quick=QUICK,
 )
 
 SECTION = Section(
