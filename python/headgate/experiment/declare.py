@@ -47,6 +47,11 @@ class Choice:
     values: tuple[Any, ...] = ()
 
 
+def written(value: Any) -> str:
+    """A value as a scenario file has it: `true`, not `True`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True)
 class Published:
     """Numbers that the paper prints: `rows[label]` has one for each value of `axis`, or one if there is no axis.

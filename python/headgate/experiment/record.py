@@ -11,7 +11,7 @@ from headgate import _core, style
 from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
-from headgate.experiment.declare import Experiment
+from headgate.experiment.declare import Experiment, written
 from headgate.experiment.found import Found, NotRunError
 from headgate.experiment.running import How, Ran, run
 from headgate.files import store
@@ -80,7 +80,8 @@ def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[s
         "published": compared(experiment, found),
         "headline": headline_of(experiment, found),
         "choices": [
-            {"name": choice.name, "value": str(choice.value), "reason": choice.reason} for choice in experiment.choices
+            {"name": choice.name, "value": written(choice.value), "reason": choice.reason}
+            for choice in experiment.choices
         ],
         "values": [
             {"measure": measure, "label": label, "case": dict(found.cases[number]), **quantity.document()}

@@ -13,7 +13,7 @@ from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.experiment import show
-from headgate.experiment.declare import Experiment
+from headgate.experiment.declare import Experiment, written
 from headgate.experiment.record import judged
 from headgate.experiment.running import How, run
 from headgate.terminal import variations
@@ -40,7 +40,12 @@ def rows(name: str, experiment: Experiment, out: Path, how: How, watcher: Callab
     found = []
     for choice in open_ones:
         for value in dict.fromkeys((choice.value, *choice.values)):
-            ran = run(experiment, out, how._replace(choices={choice.name: value}), watcher(f"{choice.name} = {value}"))
+            ran = run(
+                experiment,
+                out,
+                how._replace(choices={choice.name: value}),
+                watcher(f"{choice.name} = {written(value)}"),
+            )
             claims = tuple(judged(claim.judge, ran.found) for claim in experiment.claims)
             found.append(Row(choice.name, value, value == choice.value, claims))
     return found
@@ -56,6 +61,6 @@ def table(name: str, experiment: Experiment, found: list[Row]) -> Table:
     for row in found:
         words = [claim["verdict"] for claim in row.claims]
         verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[word]) for word in words]
-        rows.append(variations.Row(row.name, str(row.value), row.ours, verdicts))
+        rows.append(variations.Row(row.name, written(row.value), row.ours, verdicts))
     title = f"{name}: what open parameters decide"
     return variations.table(title, heads, rows, chosen="ours", caption="\n".join(caption))

@@ -12,7 +12,7 @@ from rich.text import Text
 from headgate import style
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import processors
-from headgate.experiment.declare import Experiment
+from headgate.experiment.declare import Experiment, written
 from headgate.terminal import layout
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def explained(name: str, experiment: Experiment, citation: str) -> Group:
         layout.table(layout.words("claim", "where"), ((claim.text, claim.place) for claim in experiment.claims)),
     ]
     if experiment.choices:
-        chosen = ((f"{each.name} = {each.value}", each.reason) for each in experiment.choices)
+        chosen = ((f"{each.name} = {written(each.value)}", each.reason) for each in experiment.choices)
         parts.append(layout.table(layout.words("what the paper leaves open", "why so here"), chosen))
     if experiment.scenario:
         first = experiment.scenario_of(experiment.cases[0], experiment.qdiscs.values())
