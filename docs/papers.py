@@ -1,7 +1,8 @@
 """Writes what was found into docs/papers: `python docs/papers.py results/papers`, after `headgate paper run all` there.
 
 A page of a paper has the markers `<!-- score -->`, for how many of its claims hold, `<!-- claims -->`, for a table of
-all of them, and `<!-- published -->`, for the paper's numbers beside ours; the figures that a page shows are copied.
+all of them, `<!-- published -->`, for the paper's numbers beside ours, and `<!-- findings -->`, for why claims differ
+(`findings.md` beside the experiments); the figures that a page shows are copied.
 `today.md` is written of runs with further disciplines: `headgate paper run all --with codel,...`, and the same after
 `--with` here.
 """
@@ -12,6 +13,7 @@ import argparse
 import re
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from headgate.papers import catalogue
 from headgate.papers.further import specs
 
 HERE = Path(__file__).parent / "papers"
+#: Letters in a line of prose.
+WIDTH = 128
 PICTURE = re.compile(r"\(figures/([a-z-]+)-([a-z]+\d+)\.svg\)")
 
 
@@ -68,6 +72,7 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
     text = filled(page.read_text(), "score", f"{show.score(documents).plain}.\n")
     text = filled(text, "claims", claims(documents))
     text = filled(text, "published", published(documents))
+    text = filled(text, "findings", findings(documents))
     for found, experiment in PICTURE.findall(text):
         name = f"{found}/{experiment}"
         drawn = record.folder(name, catalogue.experiment(name), out, How()) / "figure.svg"
@@ -98,6 +103,18 @@ def published(documents: list[dict[str, Any]]) -> str:
             rows.append((name, what, show.measure_of(row), *ours))
             name = ""
     return table(("experiment", "discipline and case", "number", "paper", "here", "difference"), rows)
+
+
+def findings(documents: list[dict[str, Any]]) -> str:
+    """Why claims do not hold: each finding once, with the experiments that it is of."""
+    experiments: dict[str, list[str]] = {}
+    for document in documents:
+        for claim in document["claims"]:
+            if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
+                names = experiments.setdefault(claim["finding"], [])
+                names += [name for name in [document["experiment"].partition("/")[2]] if name not in names]
+    lines = (f"- **{', '.join(names)}**: {text}" for text, names in experiments.items())
+    return "".join(f"{textwrap.fill(line, WIDTH, subsequent_indent='  ', break_on_hyphens=False)}\n" for line in lines)
 
 
 def today(documents: list[dict[str, Any]], how: How) -> str:
