@@ -12,9 +12,8 @@ LOW, HIGH = 0.01, 0.95
 EXPERIMENT = experiment(
     title="Loss and utilisation of RED and BLUE by the size of the buffer, with ECN timeouts",
     place="figure 11",
-    about="As figure 5, whose runs stand beside, but a sender whose window is one waits for its timer when it "
-    "is told of a "
-    "mark.",
+    about="As figure 5, whose runs stand beside, but a sender whose window is one waits for its timer when it is told "
+    "of a mark.",
     cases=(*cases(timeouts=True), *cases(timeouts=False)),
     claims=(
         *(

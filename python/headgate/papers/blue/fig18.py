@@ -14,9 +14,8 @@ CHANCE = 0.25
 EXPERIMENT = experiment(
     title="What each TCP flow gets beside eight flows of 5 Mbit/s that do not slow down",
     place="figure 18",
-    about="Eight unresponsive flows pollute about a quarter of the bins in each level: how many of the 400 TCP "
-    "flows have no "
-    "other bins, and starve?",
+    about="Eight unresponsive flows pollute about a quarter of the bins in each level: how many of the 400 TCP flows "
+    "have no other bins, and starve?",
     qdiscs={TWO: SFB, ONE: f"{SFB},levels=1,bins=46,bin_size=auto"},
     cases=grid(unresponsive=(8,), rate=(5,)),
     measures={**MEASURES, **SHARES},
@@ -31,9 +30,8 @@ EXPERIMENT = experiment(
     ),
     claims=(
         Claim(
-            "With two levels of 23 bins the number of misclassified TCP flows matches equation (1) closely: "
-            "8.96 % (within a "
-            "quarter)",
+            "With two levels of 23 bins the number of misclassified TCP flows matches equation (1) closely: 8.96 % "
+            "(within a quarter)",
             "section IV-C, figure 18",
             near(m("starved", TWO), misclassified(2, 23, 8), within=CHANCE),
             WHY["fig18 between"],

@@ -13,9 +13,8 @@ CERTAIN = WHY["fig5 certain"]
 EXPERIMENT = experiment(
     title="Loss of RED and BLUE by the size of the buffer",
     place="figure 5",
-    about="1000 or 4000 connections send for 2 s and pause for 3 s in the mean over a link of 45 Mbit/s; all "
-    "have ECN, and "
-    "go on at a window of one however often they are marked. How much is lost, after 100 s, in 100 s?",
+    about="1000 or 4000 connections send for 2 s and pause for 3 s in the mean over a link of 45 Mbit/s; all have ECN, "
+    "and go on at a window of one however often they are marked. How much is lost, after 100 s, in 100 s?",
     cases=cases(timeouts=False),
     claims=(
         *(

@@ -13,9 +13,8 @@ FEW = (200, 400, 600)
 EXPERIMENT = experiment(
     title="The queue under RED and BLUE while connections are added",
     place="figure 6",
-    about="200 connections that send without end, and 200 more each 20 s. What is the queue under R2 and B4? "
-    "Figures are of "
-    "the second half of each 20 s.",
+    about="200 connections that send without end, and 200 more each 20 s. What is the queue under R2 and B4? Figures "
+    "are of the second half of each 20 s.",
     claims=(
         Claim(
             "RED loses continually (0.1 % and more at every load)",

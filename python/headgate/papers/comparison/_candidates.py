@@ -7,7 +7,7 @@ from headgate.experiment.claims import above, along, every, falls, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.comparison._setting import BEYOND, MAXP, MEASURES, RATE, RATES, SHARED, network, place_of
+from headgate.papers.comparison._setting import BEYOND, MAXP, MEASURES, RATE, SHARED, by_rate, network, place_of
 from headgate.scenario.network import Dumbbell
 
 
@@ -21,13 +21,12 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
     def scenario(v: Values) -> Dumbbell:
         return network(v, f"fig{number}", f"Ten TCP flows and one of {v.cbr} Mbit/s that does not slow down.")
 
-    return Experiment(
+    return by_rate(
         title=f"What {variant} leaves a UDP flow, by {what}",
         place=f"figure {number}",
         about=f"Ten TCP flows and one UDP flow share 1 Mbit/s under {variant}. Do more candidates hold it more?",
         scenario=scenario,
         qdiscs=qdiscs,
-        cases=grid(cbr=RATES),
         seeds=20,
         measures=MEASURES,
         choices=(Choice(what, ", ".join(values), "the curves' values are lost with the figure"), *SHARED, MAXP),

@@ -1,9 +1,12 @@
 """What the experiments of this paper share: section 3.1's network and flows, the disciplines, open parameters."""
 
+from functools import partial
+from typing import Any
+
 from headgate.build.parts import Flows, tcp, udp
 from headgate.experiment import findings
-from headgate.experiment.claims import Condition, above, below, every, m
-from headgate.experiment.declare import Choice, Values
+from headgate.experiment.claims import Condition, in_each_case
+from headgate.experiment.declare import Choice, Experiment, Values, grid
 from headgate.experiment.measures import Measure, in_unit, throughput, throughput_share
 from headgate.experiment.plots import Scale
 from headgate.scenario.network import Dumbbell
@@ -54,6 +57,8 @@ JITTER = Choice(
 OVERHEAD = Choice("overhead", "1ms", "a random delay before each TCP packet, against the same lockstep", ("0s", "4ms"))
 CC = Choice("cc", "newreno", "the paper says TCP alone", ("reno", "sack"))
 MAXP = Choice("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is what FRED has", (0.05, 0.1))
+#: What is open of TCP flows alone, and of those beside a constant one.
+TCP_ALONE = (DURATION, DELAY, OVERHEAD, CC)
 SHARED = (DURATION, DELAY, JITTER, OVERHEAD, CC)
 
 
@@ -104,29 +109,15 @@ def network(
     )
 
 
-def beyond(measure: str, label: str, least: float) -> Condition:
-    """Whether a measure is above `least` at every UDP rate above the link's."""
-    return every(above(m(measure, label, cbr=rate), least) for rate in BEYOND)
-
-
-def more_beyond(measure: str, label: str, *others: str, times: float = 1.0) -> Condition:
-    """Whether `label` has more of a measure than `times` that of each of `others`, at every rate above the link's."""
-    return every(
-        above(m(measure, label, cbr=rate), m(measure, other, cbr=rate), times=times)
-        for other in others
-        for rate in BEYOND
-    )
-
-
-def less_beyond(measure: str, label: str, *others: str, times: float = 1.0) -> Condition:
-    """Whether `label` has less of a measure than `times` that of each of `others`, at every rate above the link's."""
-    return every(
-        below(m(measure, label, cbr=rate), m(measure, other, cbr=rate), times=times)
-        for other in others
-        for rate in BEYOND
-    )
+def beyond(condition: Condition, **where: Any) -> Condition:
+    """Whether a condition holds at every UDP rate above the link's."""
+    return in_each_case(condition, cbr=lambda rate: rate > 1, **where)
 
 
 def place_of(rate: float) -> float:
     """Where a rate stands on the axis."""
     return float(RATES.index(rate))
+
+
+#: An experiment against the UDP flow's rate, with RED among the disciplines.
+by_rate = partial(Experiment, cases=grid(cbr=RATES), choices=(*SHARED, MAXP))

@@ -4,7 +4,7 @@ from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, between, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick
 from headgate.papers.comparison._many import many, queue_over_time
-from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD, WHY
+from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
 
 EXPERIMENT = Experiment(
     title="How SFB limits a UDP flow of forty times the link's rate among 49 TCP flows",
@@ -21,11 +21,7 @@ EXPERIMENT = Experiment(
     ),
     choices=(
         Choice("boxtime", "50ms", "the figure's Boxtime is not given; section 3.3.3 has 0.05 s", ("100ms", "300ms")),
-        DURATION,
-        DELAY,
-        JITTER,
-        OVERHEAD,
-        CC,
+        *SHARED,
     ),
     claims=(
         Claim(

@@ -7,7 +7,7 @@ from headgate.experiment.declare import Claim, Experiment, Published, Quick, Val
 from headgate.experiment.layers import AverageQueue
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._many import many
-from headgate.papers.comparison._setting import CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD, WHY
+from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
 from headgate.scenario.network import Dumbbell
 
 LARGE, SMALL = "500ms", "20ms"
@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
         Published("cbr", "section 4.3", {"SFB": (0.013, 0.27)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"),
         Published("tcp", "section 4.3", {"SFB": (0.926, 0.66)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"),
     ),
-    choices=(DURATION, DELAY, JITTER, OVERHEAD, CC),
+    choices=SHARED,
     claims=(
         Claim(
             "With a large Boxtime UDP's average queue is very small (less than a tenth of TCP's)",

@@ -11,7 +11,7 @@ from headgate.experiment.claims import above, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.comparison._setting import CC, DELAY, DURATION, MEASURES, OVERHEAD, WHY, network
+from headgate.papers.comparison._setting import MEASURES, TCP_ALONE, WHY, network
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,10 +52,7 @@ EXPERIMENT = Experiment(
             "ns-2's CBR has none unless asked; here nothing must hide that flows fall into step with the Boxtime",
             (0.01, 0.1),
         ),
-        DURATION,
-        DELAY,
-        OVERHEAD,
-        CC,
+        *TCP_ALONE,
     ),
     claims=(
         Claim(

@@ -4,25 +4,12 @@ from functools import partial
 
 from headgate import style
 from headgate.experiment import queues
-from headgate.experiment.claims import Condition, below, every, in_each_case, m, near, over
-from headgate.experiment.declare import Claim, Experiment, Quick, grid
+from headgate.experiment.claims import Condition, above, below, in_each_case, m, near, over
+from headgate.experiment.declare import Claim, Quick
 from headgate.experiment.layers import Line
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import LAST, Panel, Plot, Scale
-from headgate.papers.comparison._setting import (
-    A_CHOKE,
-    BEYOND,
-    MAXP,
-    MEASURES,
-    RATE,
-    RATES,
-    RED,
-    SHARED,
-    WHY,
-    beyond,
-    more_beyond,
-    place_of,
-)
+from headgate.papers.comparison._setting import A_CHOKE, MEASURES, RATE, RED, WHY, beyond, by_rate, place_of
 from headgate.papers.comparison.fig4 import scenario
 
 MINTH, MAXTH = 50, 100
@@ -43,13 +30,12 @@ def _panel(label: str) -> Panel:
     return Panel(layers, RATE, Scale("Queue size (packets)", 0), label)
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = by_rate(
     title="The queues of TCP and UDP flows in RED and CHOKe, by the UDP flow's rate",
     place="figure 15",
     about="Ten TCP flows and one UDP flow share 1 Mbit/s under RED, then under A-CHOKe. Whose packets wait?",
     scenario=partial(scenario, name="fig15"),
     qdiscs={"RED": RED, "CHOKe": A_CHOKE},
-    cases=grid(cbr=RATES),
     measures={
         **MEASURES,
         "queue": queues.packets(),
@@ -59,7 +45,6 @@ EXPERIMENT = Experiment(
         "below_maxth": queues.share_of_time(MAXTH),
         "jain": jain(),
     },
-    choices=(*SHARED, MAXP),
     claims=(
         *(
             Claim(
@@ -73,32 +58,32 @@ EXPERIMENT = Experiment(
         Claim(
             "With a UDP rate above the link's, CHOKe keeps the queue around minth, 50 packets (within 20 %)",
             "section 4.4, figure 15",
-            every(near(m("queue", "CHOKe", cbr=rate), MINTH, within=0.2) for rate in BEYOND),
+            beyond(near(m("queue", "CHOKe"), MINTH, within=0.2)),
         ),
         Claim(
             "With a UDP rate above the link's, CHOKe enables TCP to get a high throughput (more than 0.8 Mbit/s)",
             "section 4.4",
-            beyond("tcp", "CHOKe", 0.8),
+            beyond(above(m("tcp", "CHOKe"), 0.8)),
         ),
         Claim(
             "RED keeps the queue at or below maxth most of the time, with a UDP rate above the link's",
             "section 4.4, figure 15",
-            beyond("below_maxth", "RED", 0.5),
+            beyond(above(m("below_maxth", "RED"), 0.5)),
         ),
         Claim(
             "Most of RED's queue is occupied by UDP, with a UDP rate above the link's",
             "section 4.4, figure 15",
-            beyond("cbr_held", "RED", 0.5),
+            beyond(above(m("cbr_held", "RED"), 0.5)),
         ),
         Claim(
             "TCP's throughput is then very low in RED (less than 0.05 Mbit/s)",
             "section 4.4",
-            every(below(m("tcp", "RED", cbr=rate), 0.05) for rate in BEYOND),
+            beyond(below(m("tcp", "RED"), 0.05)),
         ),
         Claim(
             "CHOKe achieves much better fairness than RED, with a UDP rate above the link's (Jain's index)",
             "section 4.4, figure 15",
-            more_beyond("jain", "CHOKe", "RED"),
+            beyond(above(m("jain", "CHOKe"), m("jain", "RED"))),
         ),
     ),
     plot=Plot(

@@ -1,30 +1,28 @@
 """comparison/fig4: what a flow that does not slow down takes of the link and of the queue, by its rate."""
 
 from headgate.experiment import queues
-from headgate.experiment.claims import above, along, between, every, falls, in_each_case, m
-from headgate.experiment.declare import Claim, Experiment, Headline, Quick, Values, grid
+from headgate.experiment.claims import above, along, below, between, every, falls, in_each_case, m
+from headgate.experiment.declare import Claim, Headline, Quick, Values, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import (
     BEYOND,
     FAIR_ENOUGH,
-    MAXP,
     MEASURES,
     QDISCS,
     RATE,
-    RATES,
-    SHARED,
     WHY,
     beyond,
-    less_beyond,
-    more_beyond,
+    by_rate,
     network,
     place_of,
 )
 from headgate.scenario.network import Dumbbell
 
 OTHERS = tuple(label for label in QDISCS if label != "DropTail")
+#: Figure 4-2 has FRED and SFB as fairer than these.
+UNFAIREST = ("DropTail", "RED", "BLUE", "CHOKe")
 UNFAIR = {"SFB": WHY["fig4 SFB"], "CHOKe": WHY["fig4 CHOKe"]}
 
 
@@ -33,21 +31,19 @@ def scenario(v: Values, name: str = "fig4") -> Dumbbell:
     return network(v, name, f"Ten TCP flows and one of {v.cbr} Mbit/s that does not slow down.", events="all")
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = by_rate(
     title="What a flow that does not slow down takes of the link and of the queue, by its rate",
     place="figures 4-1 and 4-2",
     about="Ten TCP flows and one UDP flow of 0.1 to 8 Mbit/s share 1 Mbit/s and 150 packets of buffer. Which of six "
     "disciplines keep the UDP flow from taking the link?",
     scenario=scenario,
     qdiscs=QDISCS,
-    cases=grid(cbr=RATES),
     measures={
         **MEASURES,
         "cbr_share": lambda run: MEASURES["cbr"](run) * 1e6 / (MEASURES["total"](run) * run.rate_bps),
         "tcp_fair": share_of_fair(kind="tcp"),
         "cbr_queue": queues.packets("cbr"),
     },
-    choices=(*SHARED, MAXP),
     claims=(
         *(
             Claim(
@@ -67,7 +63,7 @@ EXPERIMENT = Experiment(
             Claim(
                 f"DropTail yields more UDP throughput than {label}, at every rate above the link's",
                 "section 3.4, figure 4-1",
-                more_beyond("cbr", "DropTail", label),
+                beyond(above(m("cbr", "DropTail"), m("cbr", label))),
                 WHY["fig4 either way"] if label in ("RED", "BLUE") else "",
             )
             for label in OTHERS
@@ -76,7 +72,7 @@ EXPERIMENT = Experiment(
             Claim(
                 f"With {label}, UDP dominates the link at every rate above the link's",
                 "section 3.4, figure 4-1",
-                beyond("cbr_share", label, 0.5),
+                beyond(above(m("cbr_share", label), 0.5)),
             )
             for label in ("RED", "BLUE")
         ),
@@ -98,14 +94,14 @@ EXPERIMENT = Experiment(
             Claim(
                 f"UDP holds more of the queue with DropTail than with {label}, at every rate above the link's",
                 "section 3.4, figure 4-2",
-                more_beyond("cbr_queue", "DropTail", label),
+                beyond(above(m("cbr_queue", "DropTail"), m("cbr_queue", label))),
             )
             for label in OTHERS
         ),
         Claim(
             "BLUE uses much less buffer than RED: UDP holds less than half as much, at every rate above the link's",
             "section 3.4, figure 4-2",
-            less_beyond("cbr_queue", "BLUE", "RED", times=0.5),
+            beyond(below(m("cbr_queue", "BLUE"), m("cbr_queue", "RED"), times=0.5)),
             WHY["fig4 swings"],
         ),
         *(
@@ -113,7 +109,7 @@ EXPERIMENT = Experiment(
                 f"{label} is among the fairest: UDP holds less of the queue than with DropTail, RED, BLUE and CHOKe, "
                 "at every rate above the link's",
                 "section 3.4, figure 4-2",
-                less_beyond("cbr_queue", label, "DropTail", "RED", "BLUE", "CHOKe"),
+                every(beyond(below(m("cbr_queue", label), m("cbr_queue", other))) for other in UNFAIREST),
             )
             for label in ("FRED", "SFB")
         ),

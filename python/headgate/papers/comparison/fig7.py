@@ -4,7 +4,7 @@ from headgate.experiment import queues
 from headgate.experiment.claims import above, m, near
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick
 from headgate.papers.comparison._many import many, queue_over_time
-from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, MEASURES, OVERHEAD
+from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE
 
 EXPERIMENT = Experiment(
     title="The queue that BLUE keeps under 49 TCP flows",
@@ -17,7 +17,7 @@ EXPERIMENT = Experiment(
         Published("tcp", "section 4.2", {"BLUE": (0.93,)}, unit="Mbit/s"),
         Published("queue", "section 4.2", {"BLUE": (100,)}, unit="KB"),
     ),
-    choices=(DURATION, DELAY, OVERHEAD, CC),
+    choices=TCP_ALONE,
     claims=(
         Claim(
             "The queue is kept at about 100 KB, a third of the buffer (its mean within 20 %)",

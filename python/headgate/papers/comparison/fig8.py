@@ -6,7 +6,7 @@ from headgate.experiment.claims import above, at_most, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
 from headgate.experiment.measures import link
 from headgate.papers.comparison._many import many, queue_over_time
-from headgate.papers.comparison._setting import BLUE, CC, DELAY, DURATION, JITTER, MEASURES, OVERHEAD, WHY
+from headgate.papers.comparison._setting import BLUE, MEASURES, SHARED, WHY
 
 #: When the buffer overflows, in seconds, and by when the queue is empty again (section 4.2).
 JOINS, EMPTY = 40.0, 48.0
@@ -42,11 +42,7 @@ EXPERIMENT = Experiment(
         Choice(
             "joins", "40s", "when the UDP flow joins is not given; the text has the buffer overflow at 40 s", ("0s",)
         ),
-        DURATION,
-        DELAY,
-        JITTER,
-        OVERHEAD,
-        CC,
+        *SHARED,
     ),
     claims=(
         Claim(

@@ -4,7 +4,7 @@ from headgate.experiment import queues
 from headgate.experiment.claims import above, m
 from headgate.experiment.declare import Claim, Experiment, Published, Quick
 from headgate.papers.comparison._many import many, queue_over_time
-from headgate.papers.comparison._setting import CC, DELAY, DURATION, MEASURES, OVERHEAD
+from headgate.papers.comparison._setting import MEASURES, TCP_ALONE
 
 EXPERIMENT = Experiment(
     title="The queue that SFB keeps under 49 TCP flows",
@@ -14,7 +14,7 @@ EXPERIMENT = Experiment(
     qdiscs={"SFB": "sfb"},
     measures={"tcp": MEASURES["tcp"], "total": MEASURES["total"], "queue": queues.packets()},
     published=(Published("tcp", "section 4.3", {"SFB": (0.94,)}, unit="Mbit/s"),),
-    choices=(DURATION, DELAY, OVERHEAD, CC),
+    choices=TCP_ALONE,
     claims=(Claim("The 49 TCP flows get 0.94 Mbit/s or more", "section 4.3", above(m("tcp", "SFB"), 0.935)),),
     plot=queue_over_time(),
     quick=Quick(seeds=1),

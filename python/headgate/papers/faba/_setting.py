@@ -3,6 +3,7 @@
 from headgate.build.parts import Tcp, Udp, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Values
+from headgate.experiment.measures import goodput, in_unit
 from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
@@ -19,6 +20,9 @@ OTHERS = {
     "FRED": "fred:minth=25%,maxth=50%,maxp=0.02",
 }
 FABA = {"FABA": "faba"}
+
+#: Goodputs in Mbit/s.
+GOODPUTS = {"cbr": in_unit(goodput(kind="udp"), 1e-6), "tcp": in_unit(goodput(kind="tcp"), 1e-6)}
 
 DURATION = Choice("duration", "100s", "stated for figure 12 only; taken for all")
 WINDOW = Choice(

@@ -4,9 +4,8 @@ from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Lines, Path
-from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, sender
+from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, sender
 from headgate.scenario.network import Dumbbell
 
 PLACE = "section 6.2, figure 17"
@@ -35,7 +34,7 @@ EXPERIMENT = Experiment(
     scenario=_scenario,
     qdiscs={"FABA": "faba:per=class"},
     cases=grid(constant=(1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 18, 20)),
-    measures={"cbr": in_unit(goodput(kind="udp"), 1e-6), "tcp": in_unit(goodput(kind="tcp"), 1e-6)},
+    measures=GOODPUTS,
     choices=(OPEN_BUFFER, *FLOW_CHOICES),
     claims=(
         Claim(

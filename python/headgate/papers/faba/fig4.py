@@ -6,9 +6,8 @@ from headgate.analysis.judge import average
 from headgate.experiment.claims import Term, above, below, every
 from headgate.experiment.declare import Case, Claim, Experiment, Headline, Quick
 from headgate.experiment.layers import Lines, Rule
-from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import MIX_CHOICES, OPEN_BUFFER, WHY, mix
+from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
 
 
 def _cases(steps: Iterable[int]) -> tuple[Case, ...]:
@@ -36,7 +35,7 @@ EXPERIMENT = Experiment(
     scenario=mix,
     qdiscs={"FABA": "faba:lambda1=$lambda1,lambda2=$lambda2"},
     cases=_cases(range(1, 101)),
-    measures={"cbr": in_unit(goodput(kind="udp"), 1e-6), "tcp": in_unit(goodput(kind="tcp"), 1e-6)},
+    measures=GOODPUTS,
     choices=(OPEN_BUFFER, *MIX_CHOICES),
     claims=(
         Claim(

@@ -3,9 +3,9 @@
 from headgate.experiment.claims import above, at_most, below, m, over, rises
 from headgate.experiment.declare import Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Lines, Rule
-from headgate.experiment.measures import goodput, in_unit, total
+from headgate.experiment.measures import total
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import MIX_CHOICES, OPEN_BUFFER, WHY, mix
+from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
 
 NEVER_FULL = WHY["fig5 never full"]
 
@@ -17,11 +17,7 @@ EXPERIMENT = Experiment(
     scenario=mix,
     qdiscs={"FABA": "faba:alpha=$alpha"},
     cases=grid(alpha=tuple(each / 100 for each in range(100, 151, 5))),
-    measures={
-        "cbr": in_unit(goodput(kind="udp"), 1e-6),
-        "tcp": in_unit(goodput(kind="tcp"), 1e-6),
-        "tcp_overflows": total("dropped_overflow", kind="tcp"),
-    },
+    measures={**GOODPUTS, "tcp_overflows": total("dropped_overflow", kind="tcp")},
     choices=(OPEN_BUFFER, *MIX_CHOICES),
     claims=(
         Claim(
