@@ -13,7 +13,6 @@ import argparse
 import re
 import shutil
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,6 @@ from headgate.papers import catalogue
 from headgate.papers.further import specs
 
 HERE = Path(__file__).parent / "papers"
-#: Letters in a line of prose.
-WIDTH = 128
 PICTURE = re.compile(r"\(figures/([a-z-]+)-([a-z]+\d+)\.svg\)")
 
 
@@ -106,15 +103,20 @@ def published(documents: list[dict[str, Any]]) -> str:
 
 
 def findings(documents: list[dict[str, Any]]) -> str:
-    """Why claims do not hold: each finding once, with the experiments that it is of."""
-    experiments: dict[str, list[str]] = {}
+    """Why claims do not hold: each finding once, with its experiments and the first of the claims that it is of."""
+    of: dict[str, list[tuple[str, str]]] = {}
     for document in documents:
         for claim in document["claims"]:
             if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
-                names = experiments.setdefault(claim["finding"], [])
-                names += [name for name in [document["experiment"].partition("/")[2]] if name not in names]
-    lines = (f"- **{', '.join(names)}**: {text}" for text, names in experiments.items())
-    return "".join(f"{textwrap.fill(line, WIDTH, subsequent_indent='  ', break_on_hyphens=False)}\n" for line in lines)
+                of.setdefault(claim["finding"], []).append((document["experiment"].partition("/")[2], claim["text"]))
+    return "".join(f"{finding_of(claims, text)}\n" for text, claims in of.items())
+
+
+def finding_of(claims: list[tuple[str, str]], text: str) -> str:
+    """A finding on claims, by experiment and text, as a point of a list."""
+    more = f" and {len(claims) - 1} more" if len(claims) > 1 else ""
+    experiments = ", ".join(dict.fromkeys(name for name, _ in claims))
+    return f"- **{experiments}**, *{claims[0][1].removeprefix('... ')}*{more}: {text}"
 
 
 def today(documents: list[dict[str, Any]], how: How) -> str:
