@@ -1,7 +1,5 @@
 //! Conservation: no packet vanishes and none comes from nowhere, at any link and in the network as a whole.
 
-use crate::outcome::{LinkRow, Outcome};
-
 /// Where the packets are, at the end of a run, that hosts have sent: data and what answers it, over the whole run. Each
 /// count is kept on its own, and `sent` by the transports themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,20 +27,5 @@ impl Balance {
     pub fn holds(&self) -> bool {
         let under_way = self.queued + self.between + self.on_access;
         self.sent == self.delivered + self.dropped + self.lost + under_way
-    }
-}
-
-impl LinkRow {
-    /// Whether what arrived, with what waited when counting began, was sent or dropped or waits still.
-    pub fn conserves(&self) -> bool {
-        let [before, after] = self.queued;
-        self.counts.arrived + before == self.counts.sent + self.counts.dropped() + after
-    }
-}
-
-impl Outcome {
-    /// The law of conservation: at every link, and from host to host.
-    pub fn conserves(&self) -> bool {
-        self.balance.holds() && self.links.iter().all(LinkRow::conserves)
     }
 }

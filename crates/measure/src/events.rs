@@ -3,7 +3,7 @@
 use headgate_core::{Backlog, Discipline, FlowId, Packet, Time};
 use headgate_scenario::Events;
 
-use crate::meter::Counted;
+use crate::counted::Counted;
 use crate::outcome::{EventBatch, EventRow, Gauge, Happening};
 
 /// The events of one queue in the order in which they happened, until the watcher takes them.

@@ -7,8 +7,11 @@
 #![forbid(unsafe_code)]
 
 mod balance;
+mod counted;
+mod distributions;
 mod due;
 mod events;
+mod flows;
 mod meter;
 mod metrics;
 mod occupancy;
@@ -18,17 +21,29 @@ pub mod pcapng;
 mod sampling;
 mod senders;
 mod share;
+mod shown;
+mod table;
+mod tables;
 mod traces;
 
 pub use balance::Balance;
+pub use counted::Counted;
+pub use distributions::{DelayRow, LossRow};
 pub use due::{Due, dues};
 pub use events::EventLog;
-pub use meter::{Counted, FlowLedger, along};
-pub use metrics::{Ends, FairnessRow, Fate, LossPattern, OneWay, PortMetrics, Synchronisation, Treated, one_ways};
+pub use flows::{FlowRow, Transported, flow_rows};
+pub use meter::FlowLedger;
+pub use metrics::{
+    Ends, FairnessRow, Fate, LossPattern, Milestones, OneWay, PortMetrics, PortRow, Synchronisation, Treated, one_ways,
+};
 pub use occupancy::Occupancy;
-pub use outcome::{EventBatch, EventRow, FlowRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, TransferRow, Watch};
+pub use outcome::{
+    EventBatch, EventRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, TransferRow, Watch, note_run,
+};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
 pub use sampling::{LinkMeter, Told, group_rows};
 pub use senders::{SenderState, TcpState, TfrcState, TraceRow};
 pub use share::{Demand, max_min};
+pub use table::{Cells, Column, Names, Row, Unit};
+pub use tables::{About, Table, tables};
 pub use traces::Traces;

@@ -3,20 +3,11 @@
 use headgate_core::{Counts, Ledger, Packet, Time, Why};
 use headgate_scenario::{Kind, Scenario};
 
+use crate::counted::Counted;
 use crate::events::EventLog;
-use crate::metrics::{Fate, LossPattern, PortMetrics};
+use crate::metrics::{Fate, PortMetrics, PortRow};
 use crate::outcome::Happening;
 use crate::path::mean_base_rtt;
-
-/// A packet's handle, as far as a ledger must know what it stands for. Whoever runs a scenario knows its packets, the
-/// simulator by what they carry and a link of real packets by their ports.
-pub trait Counted: Sized {
-    /// The number of the packet's flow among those of the scenario.
-    fn flow(packet: &Packet<Self>) -> u32;
-
-    /// Whether it is data of that flow. What answers data is not, nor is what belongs to no flow of the scenario.
-    fn is_data(packet: &Packet<Self>) -> bool;
-}
 
 /// What every packet of a flow changes, and what must be known of the flow then: two flows to a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -113,13 +104,8 @@ impl FlowLedger {
     }
 
     /// What is measured beyond the counts.
-    pub fn metrics(&self) -> &PortMetrics {
-        &self.metrics
-    }
-
-    /// The patterns of loss, by group.
-    pub fn loss_patterns(&self) -> Vec<LossPattern> {
-        self.metrics.loss_patterns(|flow| self.passed[flow].group.into())
+    pub fn port(&self) -> PortRow {
+        self.metrics.row(|flow| self.passed[flow].group.into())
     }
 
     /// The log of events, if one is wanted.
@@ -154,22 +140,6 @@ impl FlowLedger {
             log.note(packet, happening, now);
         }
     }
-}
-
-/// What became of a flow's data in the queues along its route, whose ledgers these are; how much links lost; and the mean of its
-/// queueing delays in milliseconds, the sum of those at each queue.
-pub fn along<'a>(route: impl Iterator<Item = &'a FlowLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
-    let mut all = Counts::default();
-    let mut arrived = None;
-    for counts in route.clone().map(|ledger| ledger.of_flow(flow)) {
-        arrived.get_or_insert(counts.arrived);
-        // The last queue's stand.
-        (all.sent, all.sent_bytes) = (0, 0);
-        all.add(&counts);
-    }
-    all.arrived = arrived.unwrap_or(0);
-    let lost = route.clone().map(|ledger| ledger.lost_of_flow(flow)).sum();
-    (all, lost, route.map(|ledger| ledger.delay_ms(flow)).sum())
 }
 
 impl Passed {

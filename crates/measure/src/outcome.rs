@@ -1,12 +1,16 @@
-//! What one run gives: plain tables, and a watcher for those who look on while it runs.
+//! What one run gives: the rows of its tables, and a watcher for those who look on while it runs.
+//!
+//! A field of a row is a column of its table: its comment is what the documentation says of the column.
 
-use headgate_core::parts::Histogram;
-use headgate_core::{Backlog, Counts, Span, Time, Why};
+use headgate_core::{Backlog, Counts, Time, Why};
 use headgate_scenario::Direction;
 
 use crate::balance::Balance;
-use crate::metrics::{FairnessRow, LossPattern, OneWay, Synchronisation, Treated};
+use crate::flows::FlowRow;
+use crate::metrics::{FairnessRow, OneWay, PortRow};
 use crate::senders::TraceRow;
+use crate::shown::{Event, Held, PacketCounts};
+use crate::table::{Group, GroupName, Hidden, Link, Nested, Unit, rows};
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,102 +40,104 @@ impl Outcome {
     pub fn compared(&self) -> impl Iterator<Item = (usize, &LinkRow)> {
         self.links.iter().enumerate().filter(|(_, link)| link.compared)
     }
+
+    /// The law of conservation: at every link, and from host to host.
+    pub fn conserves(&self) -> bool {
+        self.balance.holds() && self.links.iter().all(LinkRow::conserves)
+    }
 }
 
-/// One flow.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowRow {
-    /// Its number, from 0.
-    pub flow: u32,
-    /// Its group: an index into the scenario's groups, TCP before UDP.
-    pub group: u32,
-    /// What happened to its data in the network: what arrived at the first queue on its way, what left the last, and
-    /// drops and marks at all of them.
-    pub counts: Counts,
-    /// Packets of its data that links lost on the way, which no discipline dropped.
-    pub lost: u64,
-    /// Useful bytes delivered (headers, duplicates excluded) per second, in bits per second.
-    pub goodput_bps: f64,
-    /// Its max-min fair share of the bottleneck, as goodput, in bits per second.
-    pub fair_share_bps: f64,
-    /// Packets sent again.
-    pub retransmits: u64,
-    /// Retransmission timeouts; of TFRC, how often the nofeedback timer expired.
-    pub timeouts: u64,
-    /// The congestion window averaged over time, in packets; `None` for UDP.
-    pub cwnd_mean: Option<f64>,
-    /// The mean of its data packets' queueing delays, all queues together, in milliseconds; `None` if none was sent.
-    pub delay_ms_mean: Option<f64>,
-    /// From its start to the first useful byte at the receiver, warm-up or not; `None` if there was none.
-    pub startup: Option<Span>,
-    /// When a discipline singled it out (its first drop for a reason that is only given for such flows: `unresponsive`,
-    /// `prefilter`, `heavy_hitter`), held it to its share and let it go again. Measured from its start, or from where its
-    /// source last rose above its share or fell back, if such rates are laid down beforehand. All but the first are of
-    /// flows that send more than their share and do not slow down.
-    pub treated: Treated,
+rows! {
+    /// One transfer that began, warm-up included: a write of known size that somebody waits for.
+    pub struct TransferRow derives Clone Copy Debug PartialEq Eq {
+        /// The transfer's flow.
+        flow: u32 as Unit::None,
+        /// The flow's group.
+        group: u32 as Group,
+        /// When the transfer was handed to TCP.
+        start: Time as Unit::Nanoseconds,
+        /// Bytes asked for. Segments are whole, so that up to a segment less a byte more is sent.
+        bytes: u64 as Unit::Bytes,
+        /// When the last byte was with the receiver, and all before it; null if the run ended first.
+        end: Option<Time> as Unit::Nanoseconds,
+    } also {
+        /// Time from start to end; null if the run ended first.
+        completion as Unit::Milliseconds, after "end_ns": |row: &TransferRow| row.end.map(|end| end - row.start);
+    }
 }
 
-/// A transfer: a write that somebody waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransferRow {
-    /// Its flow.
-    pub flow: u32,
-    /// When it was written to the connection.
-    pub start: Time,
-    /// How much was asked for, in bytes; segments are whole, so that up to a segment less a byte more is sent.
-    pub bytes: u64,
-    /// When its last segment reached the receiver, with all before it; `None` if the run ended first.
-    pub end: Option<Time>,
+rows! {
+    /// One metric over one interval, of a link or of a group.
+    pub struct IntervalRow derives Clone Debug PartialEq {
+        /// The interval's end.
+        time_s: f64 as Unit::Seconds,
+        /// What is measured, or the name of a gauge of the link's discipline.
+        metric: &'static str as Hidden,
+        /// Whether `metric` is the name of a gauge.
+        is_gauge: bool as Hidden,
+        /// The link; null where the metric is of a group.
+        link: Option<u16> as Link,
+        /// The group; null where the metric is of a link.
+        group: Option<u32> as GroupName,
+        /// The metric's value.
+        value: f64 as Unit::None,
+    } also {
+        /// What is measured ([below](#metrics-over-time)), or `gauge:NAME` for a gauge of the link's discipline.
+        metric as Unit::None, after "time_s":
+            |row: &IntervalRow| if row.is_gauge { format!("gauge:{}", row.metric) } else { row.metric.to_string() };
+    }
 }
 
-/// One metric over one interval.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IntervalRow {
-    /// When the interval ended, in seconds.
-    pub time_s: f64,
-    /// `queue_packets` and `queue_bytes` (means over the interval), `utilisation`, `ambient_drop_rate` (drops at the
-    /// queue over what came to it; no row where nothing came), all of a link; `goodput_bps`, `drops`, `marks` (the
-    /// latter two are counts), of a group; or a gauge of a link's discipline (at the interval's end).
-    pub metric: &'static str,
-    /// Whether `metric` is the name of a discipline's gauge.
-    pub is_gauge: bool,
-    /// The direction of a link, where the metric is of one: an index into [`Outcome::links`].
-    pub link: Option<u16>,
-    /// The group, where the metric is of one.
-    pub group: Option<u32>,
-    /// The value.
-    pub value: f64,
+rows! {
+    /// One direction of a link.
+    pub struct LinkRow derives Clone Debug Default PartialEq {
+        /// The link's name; `bottleneck` in a dumbbell.
+        link: String as Unit::None,
+        /// Which way along the link: `forward` or `reverse`.
+        direction: Direction as Unit::None,
+        /// Whether disciplines are compared there: intervals, events and the unit of cost are of such links.
+        compared: bool as Unit::None,
+        /// All packets at the link's queue.
+        counts: Counts as PacketCounts,
+        /// Packets that were sent and lost on the way.
+        lost: u64 as Unit::Packets,
+        /// Packets that waited when counting began, and at the end.
+        queued: [u64; 2] as Hidden,
+        /// Share of the time in which the link was sending.
+        utilisation: f64 as Unit::Share,
+        /// Queue averaged over time, in packets.
+        queue_packets_mean: f64 as Unit::Packets,
+        /// Queue averaged over time, in bytes.
+        queue_bytes_mean: f64 as Unit::Bytes,
+        /// What is measured at the link's port beyond the counts.
+        port: PortRow as Nested,
+        /// Packets sent in the whole run where disciplines are compared, in the first row of such a link.
+        packets: Option<u64> as Unit::Packets,
+        /// The simulator's events in the whole run, in the same row.
+        events: Option<u64> as Unit::Count,
+    } also {
+        /// Packets dropped over packets that arrived, without those that a discipline dropped since it had singled their
+        /// flow out; null if none arrived.
+        ambient_drop_rate as Unit::Share, after "delay_ms_max": |row: &LinkRow| {
+            let (came, dropped) = row.counts.ambient();
+            (came > 0).then(|| dropped as f64 / came as f64)
+        };
+    }
 }
 
-/// One direction of a link.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkRow {
-    /// The link's name.
-    pub link: String,
-    /// Which way along it.
-    pub direction: Direction,
-    /// Whether disciplines are compared there: intervals, events and the unit of cost are of such.
-    pub compared: bool,
-    /// What happened to all packets.
-    pub counts: Counts,
-    /// Packets that were sent and lost on the way.
-    pub lost: u64,
-    /// Packets that waited when counting began, and at the end.
-    pub queued: [u64; 2],
-    /// The share of the time in which the link was sending.
-    pub utilisation: f64,
-    /// The queue averaged over time, in packets.
-    pub queue_packets_mean: f64,
-    /// The same in bytes.
-    pub queue_bytes_mean: f64,
-    /// Time in the queue of the packets that were sent, in nanoseconds.
-    pub delay: Histogram,
-    /// The same by group, and last that of replies (acknowledgements).
-    pub delays: Vec<Histogram>,
-    /// How losses of data follow each other, by group.
-    pub losses: Vec<LossPattern>,
-    /// Whether TCP flows lose together.
-    pub synchronisation: Synchronisation,
+impl LinkRow {
+    /// Whether what arrived, with what waited when counting began, was sent or dropped or waits still.
+    pub fn conserves(&self) -> bool {
+        let [before, after] = self.queued;
+        self.counts.arrived + before == self.counts.sent + self.counts.dropped() + after
+    }
+}
+
+/// Notes what is counted of the run as a whole, in one row, so that a sum over the table is right.
+pub fn note_run(links: &mut [LinkRow], packets: u64, events: u64) {
+    if let Some(first) = links.iter_mut().find(|link| link.compared) {
+        (first.packets, first.events) = (Some(packets), Some(events));
+    }
 }
 
 /// What happened to a packet at a queue.
@@ -149,21 +155,22 @@ pub enum Happening {
     Lost,
 }
 
-/// One event at a queue where disciplines are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventRow {
-    /// When.
-    pub time: Time,
-    /// The direction of a link: an index into [`Outcome::links`].
-    pub link: u16,
-    /// What.
-    pub happening: Happening,
-    /// The packet's flow.
-    pub flow: u32,
-    /// The packet's size in bytes.
-    pub bytes: u32,
-    /// What waits in the queue just after.
-    pub queue: Backlog,
+rows! {
+    /// One event at a queue where disciplines are compared.
+    pub struct EventRow derives Clone Copy Debug PartialEq Eq {
+        /// The link.
+        link: u16 as Link,
+        /// When the event happened.
+        time: Time as Unit::Nanoseconds,
+        /// What happened: `arrived`, `sent`, `dropped`, `marked` or `lost`.
+        happening: Happening as Event,
+        /// The packet's flow.
+        flow: u32 as Unit::None,
+        /// The packet's size.
+        bytes: u32 as Unit::Bytes,
+        /// What waits in the queue just after.
+        queue: Backlog as Held,
+    }
 }
 
 /// A gauge of a discipline.

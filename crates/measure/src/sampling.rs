@@ -108,10 +108,9 @@ impl LinkMeter {
             utilisation,
             queue_packets_mean,
             queue_bytes_mean,
-            delay: ledger.metrics().delay(),
-            delays: ledger.metrics().delays().to_vec(),
-            losses: ledger.loss_patterns(),
-            synchronisation: ledger.metrics().synchronisation(),
+            port: ledger.port(),
+            packets: None,
+            events: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, Field, Schema};
-use headgate_core::{Counts, Why};
+use headgate_measure::{Cells, Column, Names, Row};
 
 /// A table under construction: `rows` rows, the columns so far.
 pub struct Columns {
@@ -29,39 +29,9 @@ impl Columns {
         self.add(name, words(values.map(Some)), false);
     }
 
-    /// A column of words, some missing.
-    pub fn text_or_null<S: AsRef<str>>(&mut self, name: &str, values: impl Iterator<Item = Option<S>>) {
-        self.add(name, words(values), true);
-    }
-
-    /// A column of yes and no.
-    pub fn bool(&mut self, name: &str, values: impl Iterator<Item = bool>) {
-        self.add(name, Arc::new(values.map(Some).collect::<BooleanArray>()), false);
-    }
-
     /// A column of counts.
     pub fn u64(&mut self, name: &str, values: impl Iterator<Item = u64>) {
         self.add(name, Arc::new(UInt64Array::from_iter_values(values)), false);
-    }
-
-    /// A column of counts, some missing.
-    pub fn u64_or_null(&mut self, name: &str, values: impl Iterator<Item = Option<u64>>) {
-        self.add(name, Arc::new(values.collect::<UInt64Array>()), true);
-    }
-
-    /// A column of small numbers.
-    pub fn u32(&mut self, name: &str, values: impl Iterator<Item = u32>) {
-        self.add(name, Arc::new(UInt32Array::from_iter_values(values)), false);
-    }
-
-    /// A column of small numbers, some missing.
-    pub fn u32_or_null(&mut self, name: &str, values: impl Iterator<Item = Option<u32>>) {
-        self.add(name, Arc::new(values.collect::<UInt32Array>()), true);
-    }
-
-    /// A column of measures.
-    pub fn f64(&mut self, name: &str, values: impl Iterator<Item = f64>) {
-        self.add(name, Arc::new(Float64Array::from_iter_values(values)), false);
     }
 
     /// A column of measures, some missing.
@@ -69,18 +39,18 @@ impl Columns {
         self.add(name, Arc::new(values.collect::<Float64Array>()), true);
     }
 
-    /// What happened to packets: totals, then drops and marks by reason.
-    pub fn counts<'a>(&mut self, rows: impl Iterator<Item = &'a Counts> + Clone) {
-        self.u64("arrived", rows.clone().map(|c| c.arrived));
-        self.u64("sent", rows.clone().map(|c| c.sent));
-        self.u64("sent_bytes", rows.clone().map(|c| c.sent_bytes));
-        self.u64("dropped", rows.clone().map(Counts::dropped));
-        self.u64("marked", rows.clone().map(Counts::marked));
-        for why in Why::ALL {
-            self.u64(&format!("dropped_{why}"), rows.clone().map(|c| c.drops[why as usize]));
-        }
-        for why in Why::ALL {
-            self.u64(&format!("marked_{why}"), rows.clone().map(|c| c.marks[why as usize]));
+    /// The columns that rows of this type have.
+    pub fn of<'a, R: Row>(&mut self, names: &'a Names, rows: impl Iterator<Item = &'a R> + Clone) {
+        for Column { name, nullable, cells, .. } in R::columns() {
+            let rows = rows.clone();
+            let array: ArrayRef = match cells {
+                Cells::Words(read) => words(rows.map(|row| read(row, names))),
+                Cells::Bools(read) => Arc::new(rows.map(read).collect::<BooleanArray>()),
+                Cells::U32s(read) => Arc::new(rows.map(read).collect::<UInt32Array>()),
+                Cells::U64s(read) => Arc::new(rows.map(read).collect::<UInt64Array>()),
+                Cells::F64s(read) => Arc::new(rows.map(read).collect::<Float64Array>()),
+            };
+            self.add(&name, array, nullable);
         }
     }
 

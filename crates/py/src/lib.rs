@@ -3,7 +3,6 @@
 
 mod columns;
 mod errors;
-mod evidence;
 #[cfg(target_os = "linux")]
 mod gateway;
 #[cfg(target_os = "linux")]
@@ -37,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use crate::live_run::{check_live, run_live};
     #[pymodule_export]
-    use crate::outcome::Outcome;
+    use crate::outcome::{Outcome, tables};
     #[pymodule_export]
     use crate::port::Port;
     #[pymodule_export]

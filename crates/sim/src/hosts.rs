@@ -222,7 +222,13 @@ impl Hosts {
             self.delivered[group] += bytes;
             self.ends.delivers(id, group, bytes, now, arrives);
             while let Some(Transfer { start, bytes }) = flow.arrived() {
-                self.transfers.push(TransferRow { flow: id as u32, start, bytes, end: Some(arrives) });
+                self.transfers.push(TransferRow {
+                    flow: id as u32,
+                    group: group as u32,
+                    start,
+                    bytes,
+                    end: Some(arrives),
+                });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The tables: one row an interval while the run goes, one row a flow when it ends.
 
 use headgate_core::{Span, Time};
-use headgate_measure::{Balance, FlowRow, IntervalRow, LinkMeter, Outcome, Told, along, dues, group_rows};
+use headgate_measure::{Balance, IntervalRow, LinkMeter, LinkRow, Outcome, Told, flow_rows, group_rows, note_run};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::world::Net;
@@ -93,44 +93,23 @@ impl Sampler {
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
         let fairness = net.hosts.fairness(end);
         let links = self.links.iter().zip(&net.links);
+        let packets = self.packets + self.sent(net);
+        let mut links: Vec<LinkRow> =
+            links.map(|(meter, link)| meter.row(scenario, link.ledger(), link.lost(), link.queued())).collect();
+        note_run(&mut links, packets, events);
+        let ledger = |hop: &Hop| net.links[usize::from(hop.number())].ledger();
         Outcome {
             fairness,
             one_way: net.hosts.ends().delays().to_vec(),
-            packets: self.packets + self.sent(net),
-            flows: flow_rows(scenario, net, self.warm, end),
+            packets,
+            flows: flow_rows(scenario, [self.warm, end], net.hosts.ends(), net.hosts.transported(end), ledger),
             transfers: net.hosts.transfers(),
-            links: links.map(|(meter, link)| meter.row(scenario, link.ledger(), link.lost(), link.queued())).collect(),
+            links,
             intervals: self.rows,
             events,
             balance: Balance::default(),
         }
     }
-}
-
-fn flow_rows(scenario: &Scenario, net: &Net, warm: Time, end: Time) -> Vec<FlowRow> {
-    let ends = net.hosts.ends();
-    let (span, dues) = (end - warm, dues(scenario));
-    let routes: Vec<&[Hop]> = scenario.routes().collect();
-    let rows = net.hosts.deeds(end).enumerate();
-    rows.map(|(flow, deeds)| {
-        let route = routes[deeds.group as usize].iter();
-        let (counts, lost, delay_ms_mean) = along(route.map(|hop| net.links[usize::from(hop.number())].ledger()), flow);
-        FlowRow {
-            flow: flow as u32,
-            group: deeds.group,
-            counts,
-            lost,
-            goodput_bps: deeds.bytes as f64 * 8.0 / span.as_secs_f64(),
-            fair_share_bps: dues[deeds.group as usize].fair_bps,
-            retransmits: deeds.retransmits,
-            timeouts: deeds.timeouts,
-            cwnd_mean: deeds.cwnd_area.map(|area| area / span.as_nanos() as f64),
-            delay_ms_mean,
-            startup: ends.startup(flow),
-            treated: ends.treated(flow, end),
-        }
-    })
-    .collect()
 }
 
 /// Drops and marks of data so far, by group.

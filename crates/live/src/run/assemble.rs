@@ -2,7 +2,8 @@
 
 use headgate_core::{Time, Why};
 use headgate_measure::{
-    Balance, Ends, FlowRow, IntervalRow, OneWay, Outcome, Told, TransferRow, along, dues, group_rows, one_ways,
+    Balance, Ends, IntervalRow, LinkRow, OneWay, Outcome, Told, TransferRow, Transported, flow_rows, group_rows,
+    note_run, one_ways,
 };
 use headgate_scenario::{Hop, Scenario};
 
@@ -11,23 +12,27 @@ use crate::load::{Completed, LoadReport};
 
 /// What the simulator would give too.
 pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, balance: Balance) -> Outcome {
-    let end = Time::ZERO + scenario.duration;
+    let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
+    let ledger = |hop: &Hop| &found.totals[usize::from(hop.number())].ledger;
     let mut ends = replayed(scenario, found, report);
+    let packets = found.totals.iter().filter(|total| total.row.compared).map(|total| total.sent).sum();
+    let mut links: Vec<LinkRow> = found.totals.iter().map(|total| total.row.clone()).collect();
+    note_run(&mut links, packets, 0);
     Outcome {
-        flows: flow_rows(scenario, found, report, &ends),
+        flows: flow_rows(scenario, [warm, end], &ends, transported(scenario, report), ledger),
         intervals: interval_rows(scenario, found, report),
-        transfers: report.transfers.iter().map(transfer).collect(),
-        links: found.totals.iter().map(|total| total.row.clone()).collect(),
+        transfers: report.transfers.iter().map(|done| transfer(report, done)).collect(),
+        links,
         one_way: one_way_rows(scenario, found),
         fairness: ends.fairness(end),
-        packets: found.totals.iter().filter(|total| total.row.compared).map(|total| total.sent).sum(),
+        packets,
         events: 0,
         balance,
     }
 }
 
-fn transfer(&Completed { flow, start, bytes, end }: &Completed) -> TransferRow {
-    TransferRow { flow, start, bytes, end }
+fn transfer(report: &LoadReport, &Completed { flow, start, bytes, end }: &Completed) -> TransferRow {
+    TransferRow { flow, group: report.flows[flow as usize].group, start, bytes, end }
 }
 
 /// What happened at the ends, in the order of its time; of equal times, the warm-up's end comes first.
@@ -64,32 +69,19 @@ fn replayed(scenario: &Scenario, found: &Found, report: &LoadReport) -> Ends {
     ends
 }
 
-fn flow_rows(scenario: &Scenario, found: &Found, report: &LoadReport, ends: &Ends) -> Vec<FlowRow> {
+/// What the transport of each flow counted.
+fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = Transported> {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
-    let (span, dues) = (end - warm, dues(scenario));
-    let routes: Vec<&[Hop]> = scenario.routes().collect();
     let mut bytes = vec![0; report.flows.len()];
     let counted = report.deliveries.iter().filter(|row| row.at >= warm && row.at < end);
     counted.for_each(|row| bytes[row.flow as usize] += row.bytes);
-    let row = |(flow, told): (usize, &crate::load::FlowReport)| {
-        let route = routes[told.group as usize].iter().map(|hop| &found.totals[usize::from(hop.number())].ledger);
-        let (counts, lost, delay_ms_mean) = along(route, flow);
-        FlowRow {
-            flow: flow as u32,
-            group: told.group,
-            counts,
-            lost,
-            goodput_bps: bytes[flow] as f64 * 8.0 / span.as_secs_f64(),
-            fair_share_bps: dues[told.group as usize].fair_bps,
-            retransmits: told.retransmits,
-            timeouts: told.timeouts,
-            cwnd_mean: told.cwnd_area.map(|area| area / span.as_nanos() as f64),
-            delay_ms_mean,
-            startup: ends.startup(flow),
-            treated: ends.treated(flow, end),
-        }
-    };
-    report.flows.iter().enumerate().map(row).collect()
+    report.flows.iter().zip(bytes).map(|(flow, bytes)| Transported {
+        group: flow.group,
+        bytes,
+        retransmits: flow.retransmits,
+        timeouts: flow.timeouts,
+        cwnd_area: flow.cwnd_area,
+    })
 }
 
 fn one_way_rows(scenario: &Scenario, found: &Found) -> Vec<OneWay> {

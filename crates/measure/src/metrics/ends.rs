@@ -5,8 +5,8 @@ use headgate_core::{Span, Time, Why};
 use headgate_scenario::Scenario;
 
 use super::fairness::{Fairness, FairnessRow, Shares};
-use super::milestones::Milestones;
-use super::spells::{SLACK, Treated, Watched, spells};
+use super::milestones::{Firsts, Milestones};
+use super::spells::{SLACK, Watched, spells};
 use crate::due::{Due, dues};
 use crate::path::base_one_way;
 
@@ -26,7 +26,7 @@ pub struct OneWay {
 /// Everything that is measured at the ends.
 pub struct Ends {
     fairness: Fairness,
-    milestones: Milestones,
+    firsts: Firsts,
     delays: Vec<OneWay>,
 }
 
@@ -42,14 +42,14 @@ impl Ends {
         let flows = scenario.total_flows() as usize;
         Ends {
             fairness: Fairness::new(flows, shares),
-            milestones: Milestones::new(flows, watched(scenario, &dues, &stops)),
+            firsts: Firsts::new(flows, watched(scenario, &dues, &stops)),
             delays: one_ways(scenario),
         }
     }
 
     /// A flow will begin to send at `at`.
     pub fn begins(&mut self, flow: usize, group: usize, at: Time) {
-        self.milestones.began(flow, at);
+        self.firsts.began(flow, at);
         self.fairness.begin(group, at);
     }
 
@@ -69,14 +69,14 @@ impl Ends {
     #[inline]
     pub fn delivers(&mut self, flow: usize, group: usize, bytes: u64, now: Time, arrives: Time) {
         if self.fairness.deliver(flow, group, bytes, now) {
-            self.milestones.delivered_first(flow, arrives);
+            self.firsts.delivered_first(flow, arrives);
         }
-        self.milestones.delivered(flow, bytes, now);
+        self.firsts.delivered(flow, bytes, now);
     }
 
     /// A packet of data is dropped on its way.
     pub fn dropped(&mut self, flow: usize, why: Why, now: Time) {
-        self.milestones.dropped(flow, why, now);
+        self.firsts.dropped(flow, why, now);
     }
 
     /// The warm-up ends: what is not of a flow's beginning is measured anew.
@@ -95,14 +95,9 @@ impl Ends {
         &self.delays
     }
 
-    /// From a flow's beginning to its first useful byte.
-    pub fn startup(&self, flow: usize) -> Option<Span> {
-        self.milestones.startup(flow)
-    }
-
-    /// How a flow was singled out by `now`, if it was.
-    pub fn treated(&self, flow: usize, now: Time) -> Treated {
-        self.milestones.treated(flow, now)
+    /// The firsts of a flow by `now`.
+    pub fn milestones(&self, flow: usize, now: Time) -> Milestones {
+        self.firsts.of(flow, now)
     }
 }
 

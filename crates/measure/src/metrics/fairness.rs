@@ -15,6 +15,8 @@ use std::collections::BinaryHeap;
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 
+use crate::table::{Column, Shows, Unit, quantiles, rows};
+
 /// The time scales, each a whole number of the first.
 const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
@@ -30,14 +32,29 @@ pub struct Shares {
     pub stop: Time,
 }
 
-/// Jain's index on one time scale.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FairnessRow {
-    /// The length of a slot in seconds.
-    pub scale_s: f64,
-    /// The index of every whole slot in which anything was delivered and at least two flows were there, in millionths
-    /// (off by at most 0.8 %, the mean exact to a millionth).
-    pub millionths: Histogram,
+rows! {
+    /// Jain's index on one time scale.
+    pub struct FairnessRow derives Clone Debug PartialEq {
+        /// Length of a slot: 0.1, 1 or 10.
+        scale_s: f64 as Unit::Seconds,
+        /// The index of every whole slot in which anything was delivered and at least two flows were there, in millionths
+        /// (off by at most 0.8 %, the mean exact to a millionth).
+        millionths: Histogram as Indices,
+    }
+}
+
+/// Jain's index over slots: how many there were, and mean and quantiles of the index.
+struct Indices;
+
+impl Shows<Histogram> for Indices {
+    fn columns<R: 'static>(&self, _: &str, _: &str, get: fn(&R) -> &Histogram) -> Vec<Column<R>> {
+        let slots = "Whole slots in which anything was delivered and at least two flows were there.";
+        let mut all = vec![Column::new("slots", Unit::Count, slots, move |row| get(row).count())];
+        let index = ("jain", Unit::Ratio, "Jain's index of goodput over fair share in a slot");
+        let parts = [("mean", None), ("min", Some(0.0)), ("p05", Some(0.05)), ("p50", Some(0.5))];
+        all.extend(quantiles(index, &parts, get));
+        all
+    }
 }
 
 /// Jain's index, measured.

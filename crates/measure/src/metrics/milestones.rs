@@ -13,27 +13,38 @@
 use headgate_core::{Span, Time, Why};
 
 use super::spells::{Pace, Treated, Watched};
+use crate::table::{Nested, Unit, rows};
 
-/// The firsts of all flows.
-pub struct Milestones {
-    flows: Vec<Firsts>,
+rows! {
+    /// The firsts of one flow.
+    pub struct Milestones derives Clone Copy Debug Default PartialEq Eq {
+        /// Time from the flow's start to its first useful byte at the receiver, warm-up or not; null if there was none.
+        startup: Option<Span> as Unit::Milliseconds,
+        /// When a discipline singled the flow out, held it to its share and let it go again.
+        treated: Treated as Nested,
+    }
+}
+
+/// The firsts of all flows, as they come.
+pub struct Firsts {
+    flows: Vec<Moments>,
     /// The first watched flow: those before it slow down by themselves.
     watched_from: usize,
     watched: Vec<Option<Pace>>,
 }
 
 #[derive(Clone, Copy)]
-struct Firsts {
+struct Moments {
     began: Time,
     delivered: Time,
     identified: Time,
 }
 
-impl Milestones {
+impl Firsts {
     /// Nothing has begun, of `flows` flows; `watched` are the limits of the last of them, where they are watched.
-    pub fn new(flows: usize, watched: Vec<Option<Watched>>) -> Milestones {
-        let never = Firsts { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
-        Milestones {
+    pub fn new(flows: usize, watched: Vec<Option<Watched>>) -> Firsts {
+        let never = Moments { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
+        Firsts {
             flows: vec![never; flows],
             watched_from: flows - watched.len(),
             watched: watched.into_iter().map(|limits| limits.map(Pace::new)).collect(),
@@ -72,16 +83,12 @@ impl Milestones {
         }
     }
 
-    /// From its beginning to its first delivery.
-    pub fn startup(&self, flow: usize) -> Option<Span> {
-        self.after(flow, self.flows[flow].delivered)
-    }
-
-    /// When it was identified, held back and released by `now`. A flow that is not watched can only be identified.
-    pub fn treated(&self, flow: usize, now: Time) -> Treated {
+    /// The milestones of `flow` by `now`. A flow that is not watched can only be singled out.
+    pub fn of(&self, flow: usize, now: Time) -> Milestones {
         let watched = flow.checked_sub(self.watched_from).and_then(|place| self.watched[place].as_ref());
-        let identification = self.after(flow, self.flows[flow].identified);
-        watched.map_or(Treated { identification, ..Treated::default() }, |pace| pace.treated(now))
+        let identified = self.after(flow, self.flows[flow].identified);
+        let treated = watched.map_or(Treated { identified, ..Treated::default() }, |pace| pace.treated(now));
+        Milestones { startup: self.after(flow, self.flows[flow].delivered), treated }
     }
 
     fn after(&self, flow: usize, moment: Time) -> Option<Span> {
@@ -105,15 +112,15 @@ mod tests {
 
     #[test]
     fn the_first_delivery_and_the_first_telling_drop_are_measured_from_the_beginning() {
-        let mut firsts = Milestones::new(2, Vec::new());
+        let mut firsts = Firsts::new(2, Vec::new());
         firsts.began(1, at(500));
         firsts.dropped(1, Why::Early, at(510));
         firsts.delivered_first(1, at(532));
         firsts.dropped(1, Why::Prefilter, at(800));
         firsts.dropped(1, Why::Prefilter, at(900));
-        assert_eq!(firsts.startup(1), Some(Span::from_millis(32)));
-        let identified = Treated { identification: Some(Span::from_millis(300)), ..Treated::default() };
-        assert_eq!(firsts.treated(1, at(9000)), identified);
-        assert_eq!((firsts.startup(0), firsts.treated(0, at(9000))), (None, Treated::default()));
+        let treated = Treated { identified: Some(Span::from_millis(300)), ..Treated::default() };
+        let startup = Some(Span::from_millis(32));
+        assert_eq!(firsts.of(1, at(9000)), Milestones { startup, treated });
+        assert_eq!(firsts.of(0, at(9000)), Milestones::default());
     }
 }

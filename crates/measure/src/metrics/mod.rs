@@ -14,6 +14,7 @@ mod synchrony;
 pub use ends::{Ends, OneWay, one_ways};
 pub use fairness::FairnessRow;
 pub use loss::LossPattern;
-pub use port::{Fate, PortMetrics};
+pub use milestones::Milestones;
+pub use port::{Fate, PortMetrics, PortRow};
 pub use spells::Treated;
 pub use synchrony::Synchronisation;

@@ -3,8 +3,24 @@
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 
+use crate::table::{Column, Hidden, Nested, Shows, Unit, quantiles, rows};
+
 use super::loss::{Loss, LossPattern, Losses};
 use super::synchrony::{Synchronisation, Synchrony};
+
+/// Queueing delay, kept in nanoseconds: mean and quantiles in milliseconds. The least and the greatest are the middles of
+/// the outermost bins.
+struct Delays;
+
+impl Shows<Histogram> for Delays {
+    fn columns<R: 'static>(&self, name: &str, _: &str, get: fn(&R) -> &Histogram) -> Vec<Column<R>> {
+        let delay = (&*format!("{name}_ms"), Unit::Milliseconds, "Queueing delay of the packets that were sent");
+        let shares =
+            [("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0)].map(|(part, share)| (part, Some(share)));
+        let parts: Vec<_> = [("mean", None), ("min", Some(0.0))].into_iter().chain(shares).collect();
+        quantiles(delay, &parts, get)
+    }
+}
 
 /// A packet of data that leaves a port or is lost there, and what was counted of its flow up to and with it.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +39,21 @@ pub struct Fate {
     pub responsive: bool,
 }
 
-/// The metrics of one port.
+rows! {
+    /// What was measured at one port.
+    pub struct PortRow derives Clone Debug Default PartialEq {
+        /// Time in the queue of all packets that were sent, in nanoseconds.
+        delay: Histogram as Delays,
+        /// The same by group, and last that of replies (acknowledgements).
+        delays: Vec<Histogram> as Hidden,
+        /// How losses of data follow each other, by group.
+        losses: Vec<LossPattern> as Hidden,
+        /// Whether TCP flows lose together.
+        synchronisation: Synchronisation as Nested,
+    }
+}
+
+/// The metrics of one port, as they grow.
 #[derive(Clone, Debug)]
 pub struct PortMetrics {
     /// Time in the queue in nanoseconds of packets that were sent, by group, and last that of replies.
@@ -82,31 +112,21 @@ impl PortMetrics {
     }
 
     /// A packet of data is lost on the link behind the port. Its receiver cannot tell that from a drop; flows do not lose
-    /// together for it, so that [`synchronisation`](PortMetrics::synchronisation) leaves it out.
+    /// together for it, so that [`PortRow::synchronisation`] leaves it out.
     pub fn lost_on_the_way(&mut self, fate: Fate, now: Time) {
         let Fate { flow, group, arrived, sent, .. } = fate;
         self.losses.lost(Loss { flow, group, on_arrival: false, arrived, sent }, now);
     }
 
-    /// Time in the queue of all packets that were sent, in nanoseconds.
-    pub fn delay(&self) -> Histogram {
-        let mut all = Histogram::default();
-        self.delays.iter().for_each(|delays| all.merge(delays));
-        all
-    }
-
-    /// The same by group, and last that of replies.
-    pub fn delays(&self) -> &[Histogram] {
-        &self.delays
-    }
-
-    /// The loss patterns by group; `group_of` gives the group of a flow.
-    pub fn loss_patterns(&self, group_of: impl Fn(usize) -> usize) -> Vec<LossPattern> {
-        self.losses.patterns(group_of)
-    }
-
-    /// Whether responsive flows lose together.
-    pub fn synchronisation(&self) -> Synchronisation {
-        self.synchrony.indices(self.present)
+    /// What was measured; `group_of` gives the group of a flow.
+    pub fn row(&self, group_of: impl Fn(usize) -> usize) -> PortRow {
+        let mut delay = Histogram::default();
+        self.delays.iter().for_each(|delays| delay.merge(delays));
+        PortRow {
+            delay,
+            delays: self.delays.clone(),
+            losses: self.losses.patterns(group_of),
+            synchronisation: self.synchrony.indices(self.present),
+        }
     }
 }

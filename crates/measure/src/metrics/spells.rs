@@ -9,6 +9,8 @@ use std::sync::Arc;
 use headgate_core::{Span, Time};
 use headgate_scenario::Plan;
 
+use crate::table::{Unit, rows};
+
 /// A rate is down at its fair share if it exceeds it by no more than a tenth: what the delta-fair convergence time of
 /// RFC 5166, section 2.3.3, asks of two flows for a delta of 0.1.
 pub const SLACK: f64 = 1.1;
@@ -68,15 +70,19 @@ pub struct Pace {
     told: Option<(Time, Time)>,
 }
 
-/// What became of a flow in its latest spell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Treated {
-    /// From the spell's beginning to the first drop that tells the flow was singled out.
-    pub identification: Option<Span>,
-    /// From the spell's beginning to the end of the first whole second of it with no more than the fair share.
-    pub response: Option<Span>,
-    /// From the spell's end to the last such drop: nothing if none came after it.
-    pub release: Option<Span>,
+rows! {
+    /// What became of a flow in its latest spell.
+    pub struct Treated derives Clone Copy Debug Default PartialEq Eq {
+        /// Time from the flow's start, or its latest rise above its share, to the first drop for a reason that a discipline
+        /// gives only once it has singled the flow out; null if there was none.
+        identified: Option<Span> as Unit::Milliseconds,
+        /// Time from there to the end of the first whole second in which an unresponsive flow got at most 1.1 times its
+        /// fair share; null if there was none.
+        response: Option<Span> as Unit::Milliseconds,
+        /// Time from where a flow that was singled out fell back to its share to the last such drop, 0 if none came after;
+        /// null where that cannot be told yet.
+        released: Option<Span> as Unit::Milliseconds,
+    }
 }
 
 impl Pace {
@@ -115,9 +121,9 @@ impl Pace {
         pace.advance(now);
         let end = pace.falls().filter(|falls| *falls <= now && *falls < pace.limits.stop);
         Treated {
-            identification: pace.told.map(|(first, _)| first - pace.since),
+            identified: pace.told.map(|(first, _)| first - pace.since),
             response: pace.response.map(|at| at - pace.since),
-            release: end.zip(pace.told).map(|(end, (_, last))| last.max(end) - end),
+            released: end.zip(pace.told).map(|(end, (_, last))| last.max(end) - end),
         }
     }
 
@@ -201,11 +207,11 @@ mod tests {
             (0..kb).for_each(|_| pace.delivered(1000, at(1000 * second + 500)));
         }
         let mut treated = pace.treated(at(14_000));
-        assert_eq!((treated.identification, treated.response), (None, Some(Span::from_secs(2))));
+        assert_eq!((treated.identified, treated.response), (None, Some(Span::from_secs(2))));
         [11_300, 15_000, 24_000].into_iter().for_each(|millis| pace.told(at(millis)));
         treated = pace.treated(at(20_999));
-        assert_eq!((treated.identification, treated.release), (Some(Span::from_millis(300)), None), "it goes on");
-        assert_eq!(pace.treated(at(30_000)).release, Some(Span::from_secs(3)));
+        assert_eq!((treated.identified, treated.released), (Some(Span::from_millis(300)), None), "it goes on");
+        assert_eq!(pace.treated(at(30_000)).released, Some(Span::from_secs(3)));
     }
 
     #[test]
@@ -213,11 +219,11 @@ mod tests {
         let mut pace = watched(&[(0, Some(5000)), (8000, Some(9000))], Time::NEVER);
         pace.begin(at(0));
         pace.told(at(1000));
-        assert_eq!(pace.treated(at(7000)).identification, Some(Span::from_secs(1)));
-        assert_eq!(pace.treated(at(7000)).release, Some(Span::ZERO));
+        assert_eq!(pace.treated(at(7000)).identified, Some(Span::from_secs(1)));
+        assert_eq!(pace.treated(at(7000)).released, Some(Span::ZERO));
         assert_eq!(pace.treated(at(8500)), Treated::default(), "nothing is known of the second yet");
         pace.told(at(8700));
-        assert_eq!(pace.treated(at(8800)).identification, Some(Span::from_millis(700)));
+        assert_eq!(pace.treated(at(8800)).identified, Some(Span::from_millis(700)));
     }
 
     #[test]

@@ -9,15 +9,18 @@
 
 use headgate_core::{Span, Time};
 
-/// How synchronised losses were.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Synchronisation {
-    /// Loss events.
-    pub events: u64,
-    /// The mean share of the flows that lose in an event, 0 to 1; `None` without an event.
-    pub global: Option<f64>,
-    /// The chance that another flow loses where one does, 0 to 1; `None` without an event.
-    pub pairwise: Option<f64>,
+use crate::table::{Named, Unit, rows};
+
+rows! {
+    /// How synchronised losses were.
+    pub struct Synchronisation derives Clone Copy Debug Default PartialEq {
+        /// Loss events: each begins with a loss of a TCP flow and lasts one mean base round-trip time.
+        events: u64 as Named("loss_events", Unit::Count),
+        /// Share of the TCP flows that lose in a loss event, averaged over events; null without an event.
+        global: Option<f64> as Named("loss_sync_global", Unit::Share),
+        /// Chance that another TCP flow loses in a loss event in which one does; null without an event.
+        pairwise: Option<f64> as Named("loss_sync_pairwise", Unit::Share),
+    }
 }
 
 /// Adds up loss events at one port.

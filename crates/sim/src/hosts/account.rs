@@ -1,25 +1,11 @@
 //! What the hosts did, told at the end of a run.
 
 use headgate_core::Time;
-use headgate_measure::TransferRow;
+use headgate_measure::{TransferRow, Transported};
 
 use super::Hosts;
 use crate::segment::SimPacket;
 use crate::traffic::Transfer;
-
-/// What a flow did after the warm-up.
-pub struct Deeds {
-    /// The flow's group, TCP before UDP.
-    pub group: u32,
-    /// Useful bytes delivered.
-    pub bytes: u64,
-    /// Packets sent again.
-    pub retransmits: u64,
-    /// Retransmission timeouts; of TFRC, how often the nofeedback timer expired.
-    pub timeouts: u64,
-    /// The integral of `cwnd` in packets x nanoseconds; `None` for UDP.
-    pub cwnd_area: Option<f64>,
-}
 
 impl Hosts {
     /// Packets that the hosts have given to their access links, warm-up included: the transports' own counts. A source
@@ -39,18 +25,19 @@ impl Hosts {
     pub fn transfers(&self) -> Vec<TransferRow> {
         let mut rows = self.transfers.clone();
         for (flow, tcp) in self.tcp.iter().enumerate() {
-            let row = |Transfer { start, bytes }| TransferRow { flow: flow as u32, start, bytes, end: None };
+            let (flow, group) = (flow as u32, u32::from(tcp.group));
+            let row = |Transfer { start, bytes }| TransferRow { flow, group, start, bytes, end: None };
             rows.extend(tcp.unfinished().map(row));
         }
         rows
     }
 
-    /// What each flow did since the warm-up.
-    pub fn deeds(&self, now: Time) -> impl Iterator<Item = Deeds> {
+    /// What the transport of each flow counted since the warm-up.
+    pub fn transported(&self, now: Time) -> impl Iterator<Item = Transported> {
         let tcp = self.tcp.iter().zip(&self.before).map(move |(flow, before)| {
             let after = flow.counts(now);
             let payload = self.tcp_kinds[flow.group as usize].payload;
-            Deeds {
+            Transported {
                 group: u32::from(flow.group),
                 bytes: u64::from(after.delivered - before.delivered) * u64::from(payload),
                 retransmits: u64::from(after.retransmits - before.retransmits),
@@ -58,7 +45,7 @@ impl Hosts {
                 cwnd_area: Some(after.cwnd_area - before.cwnd_area),
             }
         });
-        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| Deeds {
+        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| Transported {
             group: (self.tcp_kinds.len() + flow.group as usize) as u32,
             bytes: flow.delivered,
             retransmits: 0,

@@ -65,7 +65,7 @@ fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     outcome.flows.iter().for_each(|flow| sum.add(&flow.counts));
     assert_eq!(sum, counts, "the flows' counts add up to the link's");
     assert_eq!(outcome.packets, counts.sent);
-    assert_eq!(outcome.links[0].delay.count(), counts.sent);
+    assert_eq!(outcome.links[0].port.delay.count(), counts.sent);
 
     // A packet of at most 1500 bytes may be under way when the run ends.
     let seconds = scenario.duration.as_secs_f64();

@@ -127,7 +127,7 @@ fn alone_it_keeps_the_link_busy_and_the_queue_below_what_the_path_holds() {
         assert_eq!(row.counts.dropped(), 0);
         // Version 1 probes until 1.25 times what the path holds is in flight, and three quanta made even, and two; version 3
         // for three rounds, with 2.25 times at most.
-        let most = row.delay.quantile(1.0).unwrap() / 1e6;
+        let most = row.port.delay.quantile(1.0).unwrap() / 1e6;
         assert!(most < (probe - BDP + 1.0) * PACKET, "{cc}: {most} ms");
         assert!(row.queue_packets_mean < BDP / 4.0, "{cc}: {}", row.queue_packets_mean);
     }

@@ -41,7 +41,7 @@ fn dctcp_holds_the_queue_at_the_marking_threshold_and_fills_the_link() {
     let queue = row.queue_packets_mean;
     assert!((12.0..22.0).contains(&queue), "{queue} packets");
     // Windows do not grow evenly: a packet more for each flow.
-    let most = row.delay.quantile(0.99).unwrap() / 1e6;
+    let most = row.port.delay.quantile(0.99).unwrap() / 1e6;
     assert!(most < 0.12 * 24.0, "{most} ms");
     assert_eq!(row.counts.dropped(), 0);
 }
@@ -70,7 +70,7 @@ fn prague_keeps_the_low_latency_queue_short_and_the_link_busy() {
     let outcome = link("duration = '20s'\nwarmup = '5s'", "40Mbit/s", "10ms", "1000p", "dualpi2", PRAGUE);
     let row = bottleneck(&outcome);
     assert!(row.utilisation > 0.9, "{}", row.utilisation);
-    let most = row.delay.quantile(0.99).unwrap() / 1e6;
+    let most = row.port.delay.quantile(0.99).unwrap() / 1e6;
     assert!(most < 2.0, "{most} ms");
     assert_eq!(row.counts.dropped(), 0);
 }
@@ -95,7 +95,7 @@ fn ledbat_alone_holds_its_target() {
         let group = format!("[[tcp]]\ncc = 'ledbat'\n{keys}");
         let outcome = link("duration = '120s'\nwarmup = '80s'", "10Mbit/s", "18ms", "400p", "droptail", &group);
         let row = bottleneck(&outcome);
-        let delay = row.delay.mean().unwrap() / 1e6;
+        let delay = row.port.delay.mean().unwrap() / 1e6;
         assert!((0.95 * target..1.05 * target).contains(&delay), "{delay} of {target} ms");
         assert!(row.utilisation > 0.99, "{}", row.utilisation);
         assert_eq!(row.counts.dropped(), 0);

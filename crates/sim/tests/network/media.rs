@@ -107,11 +107,11 @@ fn what_links_lose_is_their_flows_loss() {
             .map(|run| run.len() as f64)
             .collect();
         let mean = runs.iter().sum::<f64>() / runs.len() as f64;
-        let pattern = &outcome.links[0].losses[group];
+        let pattern = &outcome.links[0].port.losses[group];
         assert_eq!((pattern.runs.count(), pattern.runs.mean()), (runs.len() as u64, Some(mean)));
     }
     // Nobody loses together for it, as far as the queue goes.
-    assert_eq!(outcome.links[0].synchronisation.events, 0);
+    assert_eq!(outcome.links[0].port.synchronisation.events, 0);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn without_a_queue_delay_is_the_paths_own_and_so_is_the_start_up_time() {
         assert_eq!(delays.base, base);
         assert_eq!(delays.excess.count(), outcome.flows[group].counts.sent);
         assert!(delays.excess.quantile(1.0).unwrap() <= 1024.0, "but for the stamp's unit: {:?}", delays.excess);
-        assert_eq!(outcome.flows[group].startup, Some(base));
+        assert_eq!(outcome.flows[group].milestones.startup, Some(base));
     }
 }
 
@@ -36,7 +36,7 @@ fn one_way_delay_is_the_paths_own_and_the_time_in_the_queue() {
     // One flow at 12 of 10 Mbit/s: its own link of 100 Mbit/s has no queue, so all that comes to the base is the time in
     // the bottleneck's. What waits when the run ends is in neither.
     let (outcome, _) = witness(&scenario("10s", "droptail", "[[udp]]\nrate = \"12Mbit/s\"\n"));
-    let (link, way) = (&outcome.links[0].delay, &outcome.one_way[0].excess);
+    let (link, way) = (&outcome.links[0].port.delay, &outcome.one_way[0].excess);
     assert_eq!(link.count(), way.count());
     // Stamps are off by a unit of 1024 ns, boxes by 0.8 %.
     assert!((link.mean().unwrap() - way.mean().unwrap()).abs() < 1100.0);
@@ -50,14 +50,18 @@ fn delays_of_the_groups_add_up_to_the_links() {
     let outcome = go(&scenario("10s", "red", BUSY));
     for link in &outcome.links {
         let mut sum = Histogram::default();
-        link.delays.iter().for_each(|of_group| sum.merge(of_group));
-        assert_eq!(sum, link.delay);
+        link.port.delays.iter().for_each(|of_group| sum.merge(of_group));
+        assert_eq!(sum, link.port.delay);
     }
-    let [tcp, udp, replies] = &outcome.links[0].delays[..] else { panic!("two groups and replies") };
+    let [tcp, udp, replies] = &outcome.links[0].port.delays[..] else { panic!("two groups and replies") };
     let sent = |flows: &[headgate_measure::FlowRow]| flows.iter().map(|flow| flow.counts.sent).sum::<u64>();
     assert_eq!((tcp.count(), udp.count()), (sent(&outcome.flows[..3]), sent(&outcome.flows[3..])));
     assert_eq!(replies.count(), 0);
-    assert_eq!(outcome.links[1].delays[2].count(), outcome.links[1].counts.sent, "the way back carries replies alone");
+    assert_eq!(
+        outcome.links[1].port.delays[2].count(),
+        outcome.links[1].counts.sent,
+        "the way back carries replies alone"
+    );
 }
 
 /// Runs and distances in packets of the losses of `flows`, from the events: each packet that arrives is dropped at that
@@ -89,7 +93,7 @@ fn loss_patterns_are_those_that_the_events_show() {
     let (outcome, events) = witness(&scenario("20s", "droptail", BUSY));
     for (group, flows) in [0..3, 3..4].into_iter().enumerate() {
         let (runs, distances) = patterns(&events, flows);
-        let measured = &outcome.links[0].losses[group];
+        let measured = &outcome.links[0].port.losses[group];
         // Boxes are exact below 128.
         let exact =
             |counts: BTreeMap<u64, u64>| counts.into_iter().map(|(n, count)| (n as f64, count)).collect::<Vec<_>>();
@@ -159,7 +163,7 @@ fn red_keeps_losses_apart_that_droptail_synchronises() {
     // Floyd and Jacobson, "Random Early Detection gateways for congestion avoidance", ToN 1993, section 1: RED is there
     // to avoid global synchronisation, which a full queue causes.
     let flows = "[[tcp]]\nflows = 8\nstart = \"0s..1s\"\noverhead = \"500us\"\n";
-    let found = |qdisc: &str| go(&scenario("60s", qdisc, flows)).links[0].synchronisation;
+    let found = |qdisc: &str| go(&scenario("60s", qdisc, flows)).links[0].port.synchronisation;
     let [tail, red] = ["droptail", "red:minth=10p,maxth=40p"].map(found);
     assert!(tail.events > 20 && red.events > 20, "{tail:?} {red:?}");
     assert!(red.global < tail.global && red.pairwise < tail.pairwise, "{tail:?} {red:?}");
@@ -183,12 +187,12 @@ fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not()
     // SFB takes a flow to be unresponsive when its bins' probability reaches 1: with so short a queue it must send much.
     for (rate, qdisc) in [("8Mbit/s", "red_pd"), ("60Mbit/s", "sfb"), ("8Mbit/s", "breathe")] {
         let outcome = bully(rate, qdisc);
-        let found = outcome.flows[9].treated.identification.unwrap_or_else(|| panic!("{qdisc} finds the flow"));
+        let found = outcome.flows[9].milestones.treated.identified.unwrap_or_else(|| panic!("{qdisc} finds the flow"));
         assert!(found < Span::from_secs(28), "{qdisc}: {found:?}");
     }
     for qdisc in ["droptail", "red", "codel"] {
         assert!(
-            bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.treated.identification.is_none()),
+            bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.milestones.treated.identified.is_none()),
             "{qdisc} knows no flows"
         );
     }
@@ -197,11 +201,14 @@ fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not()
 #[test]
 fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_not() {
     let outcome = bully("8Mbit/s", "drr");
-    let response = outcome.flows[9].treated.response.expect("DRR gives it a tenth from the beginning");
+    let response = outcome.flows[9].milestones.treated.response.expect("DRR gives it a tenth from the beginning");
     assert!(response <= Span::from_secs(2), "{response:?}");
     assert_eq!(response.as_nanos() % 1_000_000_000, 0, "whole seconds");
-    assert!(outcome.flows[..9].iter().all(|flow| flow.treated.response.is_none()), "TCP slows down by itself");
-    assert_eq!(bully("8Mbit/s", "droptail").flows[9].treated.response, None);
+    assert!(
+        outcome.flows[..9].iter().all(|flow| flow.milestones.treated.response.is_none()),
+        "TCP slows down by itself"
+    );
+    assert_eq!(bully("8Mbit/s", "droptail").flows[9].milestones.treated.response, None);
 }
 
 #[test]
@@ -227,8 +234,8 @@ fn a_flow_that_rises_above_its_share_late_is_measured_from_there() {
                  [[udp]]\njitter = 0.1\nheader = '0B'\n\
                  traffic = 'cbr:schedule=[0s 250kbit/s; 20s 4Mbit/s; 50s 250kbit/s]'\n";
     let outcome = go(&scenario("120s", "red_pd", flows));
-    let treated = outcome.flows[9].treated;
-    assert!(treated.identification.is_some_and(|found| found < Span::from_secs(20)), "{treated:?}");
+    let treated = outcome.flows[9].milestones.treated;
+    assert!(treated.identified.is_some_and(|found| found < Span::from_secs(20)), "{treated:?}");
     // Nothing that comes after the run can be a release.
-    assert!(treated.release.is_some_and(|release| release <= Span::from_secs(70)), "{treated:?}");
+    assert!(treated.released.is_some_and(|release| release <= Span::from_secs(70)), "{treated:?}");
 }

@@ -15,7 +15,7 @@ fn one_packet_a_round_trip_takes_the_sum_of_all_delays() {
     let expected = (50.0f64 / 0.024_998_4).floor();
     let packets = outcome.flows[0].goodput_bps * 50.0 / 8000.0;
     assert!((packets - expected).abs() <= 1.0, "{packets} of {expected}");
-    assert_eq!(outcome.links[0].delay.quantile(1.0), Some(0.0));
+    assert_eq!(outcome.links[0].port.delay.quantile(1.0), Some(0.0));
     // What max-min fairness says it could use is what it gets.
     assert!((outcome.flows[0].fair_share_bps / (8000.0 / 0.024_998_4) - 1.0).abs() < 1e-9);
 }
@@ -102,7 +102,7 @@ fn acknowledgements_queue_and_are_dropped_on_a_slow_way_back() {
     let goodput = |outcome: &headgate_measure::Outcome| outcome.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
     assert_eq!(wide.links[1].counts.dropped(), 0);
     assert!(narrow.links[1].counts.dropped() > 1000, "{:?}", narrow.links[1].counts);
-    assert!(narrow.links[1].utilisation > 0.9 && narrow.links[1].delay.mean().unwrap() > 30e6);
+    assert!(narrow.links[1].utilisation > 0.9 && narrow.links[1].port.delay.mean().unwrap() > 30e6);
     assert!(goodput(&narrow) < goodput(&wide), "{} {}", goodput(&narrow), goodput(&wide));
 }
 

@@ -50,7 +50,7 @@ impl Digest {
     fn link(&mut self, link: &LinkRow) {
         self.counts(&link.counts);
         [link.utilisation, link.queue_packets_mean, link.queue_bytes_mean].into_iter().for_each(|x| self.real(x));
-        link.delay.iter().for_each(|(value, count)| {
+        link.port.delay.iter().for_each(|(value, count)| {
             self.real(value);
             self.number(count);
         });

@@ -1,0 +1,378 @@
+//! Tables of a result. A row type states each of its fields once: name, type, unit and meaning are those of the column.
+//!
+//! [`rows!`](crate::rows) makes the struct and its columns. Whoever writes tables walks over [`Row::columns`]; the
+//! documentation reads [`tables`](crate::tables).
+
+use std::borrow::Cow;
+
+use headgate_core::parts::Histogram;
+use headgate_core::{Span, Time};
+use headgate_scenario::{Direction, Hop, Scenario};
+
+/// What a column is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Words, numbers of flows, yes and no.
+    None,
+    /// Bits per second.
+    BitsPerSecond,
+    /// Bytes.
+    Bytes,
+    /// Whatever the column's name says.
+    Count,
+    /// Milliseconds.
+    Milliseconds,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Packets.
+    Packets,
+    /// A quotient; 1 is what it is compared with.
+    Ratio,
+    /// Seconds.
+    Seconds,
+    /// A part of a whole, 0 to 1.
+    Share,
+}
+
+impl Unit {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::None => "",
+            Unit::BitsPerSecond => "bit/s",
+            Unit::Bytes => "bytes",
+            Unit::Count => "count",
+            Unit::Milliseconds => "ms",
+            Unit::Nanoseconds => "ns",
+            Unit::Packets => "packets",
+            Unit::Ratio => "ratio",
+            Unit::Seconds => "s",
+            Unit::Share => "share",
+        }
+    }
+}
+
+/// What the numbers of groups and links stand for in one scenario.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// Name and kind of every group, TCP before UDP.
+    pub groups: Vec<(String, &'static str)>,
+    /// Name and direction of every direction of a link.
+    pub links: Vec<(String, &'static str)>,
+}
+
+impl Names {
+    /// The names in `scenario`.
+    pub fn new(scenario: &Scenario) -> Names {
+        let groups = scenario.groups().map(|group| (group.name.to_string(), group.kind.name())).collect();
+        let link = |hop: Hop| (scenario.links[usize::from(hop.link)].name.clone(), hop.direction.name());
+        Names { groups, links: scenario.hops().map(link).collect() }
+    }
+}
+
+type Read<R, T> = Box<dyn Fn(&R) -> Option<T>>;
+type ReadWord<R> = Box<dyn for<'a> Fn(&'a R, &'a Names) -> Option<Cow<'a, str>>>;
+
+/// How the cells of a column are read from rows; `None` is null.
+pub enum Cells<R> {
+    /// Words, stored once each.
+    Words(ReadWord<R>),
+    /// Yes and no.
+    Bools(Read<R, bool>),
+    /// Small whole numbers.
+    U32s(Read<R, u32>),
+    /// Whole numbers.
+    U64s(Read<R, u64>),
+    /// Numbers.
+    F64s(Read<R, f64>),
+}
+
+impl<R> Cells<R> {
+    /// The type of the values.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Cells::Words(_) => "words",
+            Cells::Bools(_) => "bool",
+            Cells::U32s(_) => "u32",
+            Cells::U64s(_) => "u64",
+            Cells::F64s(_) => "f64",
+        }
+    }
+}
+
+/// A column of rows of type `R`.
+pub struct Column<R> {
+    /// Its name.
+    pub name: String,
+    /// What its values are in.
+    pub unit: Unit,
+    /// What it means, in a sentence.
+    pub meaning: String,
+    /// Whether cells may be null.
+    pub nullable: bool,
+    /// Its values.
+    pub cells: Cells<R>,
+}
+
+impl<R: 'static> Column<R> {
+    /// A column of values that `get` reads or computes.
+    pub fn new<T: Value>(name: &str, unit: Unit, meaning: &str, get: impl Fn(&R) -> T + 'static) -> Column<R> {
+        let (name, meaning) = (format!("{name}{}", T::SUFFIX), meaning.trim().to_string());
+        Column { name, unit, meaning, nullable: T::NULLABLE, cells: T::cells(get) }
+    }
+
+    /// A column of words that depend on the scenario's names.
+    pub fn words(
+        (name, nullable): (&str, bool),
+        meaning: &str,
+        get: impl for<'a> Fn(&'a R, &'a Names) -> Option<Cow<'a, str>> + 'static,
+    ) -> Column<R> {
+        let (name, meaning) = (name.to_string(), meaning.trim().to_string());
+        Column { name, unit: Unit::None, meaning, nullable, cells: Cells::Words(Box::new(get)) }
+    }
+
+    /// The same column of rows that hold such a row.
+    fn within<O: 'static>(self, get: fn(&O) -> &R) -> Column<O> {
+        let cells = match self.cells {
+            Cells::Words(read) => Cells::Words(Box::new(move |row, names| read(get(row), names))),
+            Cells::Bools(read) => Cells::Bools(Box::new(move |row| read(get(row)))),
+            Cells::U32s(read) => Cells::U32s(Box::new(move |row| read(get(row)))),
+            Cells::U64s(read) => Cells::U64s(Box::new(move |row| read(get(row)))),
+            Cells::F64s(read) => Cells::F64s(Box::new(move |row| read(get(row)))),
+        };
+        Column { name: self.name, unit: self.unit, meaning: self.meaning, nullable: self.nullable, cells }
+    }
+}
+
+/// A row of a table.
+pub trait Row: Sized + 'static {
+    /// What a row is of.
+    const ABOUT: &'static str;
+
+    /// The columns, in their order.
+    fn columns() -> Vec<Column<Self>>;
+}
+
+/// A type of values that columns can have.
+pub trait Value: Sized + 'static {
+    /// Whether there may be none.
+    const NULLABLE: bool;
+    /// What follows the field's name in the column's: the unit, where the type has none in tables.
+    const SUFFIX: &'static str;
+
+    /// Values that `get` gives, as cells.
+    fn cells<R: 'static>(get: impl Fn(&R) -> Self + 'static) -> Cells<R>;
+}
+
+/// Types whose values are kept in cells of the type named, and what is done to each.
+macro_rules! values {
+    ($($type:ty: $cells:ident $suffix:literal $shown:expr;)*) => {$(
+        impl Value for $type {
+            const NULLABLE: bool = false;
+            const SUFFIX: &'static str = $suffix;
+            fn cells<R: 'static>(get: impl Fn(&R) -> $type + 'static) -> Cells<R> {
+                Cells::$cells(Box::new(move |row| Some($shown(get(row)))))
+            }
+        }
+        impl Value for Option<$type> {
+            const NULLABLE: bool = true;
+            const SUFFIX: &'static str = $suffix;
+            fn cells<R: 'static>(get: impl Fn(&R) -> Option<$type> + 'static) -> Cells<R> {
+                Cells::$cells(Box::new(move |row| get(row).map($shown)))
+            }
+        }
+    )*};
+}
+
+values! {
+    bool: Bools "" std::convert::identity;
+    u32: U32s "" std::convert::identity;
+    u64: U64s "" std::convert::identity;
+    f64: F64s "" std::convert::identity;
+    Span: F64s "_ms" milliseconds;
+    Time: U64s "_ns" Time::as_nanos;
+}
+
+/// Types whose values are words.
+macro_rules! words {
+    ($($type:ty: $shown:expr;)*) => {$(
+        impl Value for $type {
+            const NULLABLE: bool = false;
+            const SUFFIX: &'static str = "";
+            fn cells<R: 'static>(get: impl Fn(&R) -> $type + 'static) -> Cells<R> {
+                Cells::Words(Box::new(move |row, _| Some($shown(get(row)).into())))
+            }
+        }
+    )*};
+}
+
+words! {
+    String: std::convert::identity;
+    &'static str: std::convert::identity;
+    Direction: Direction::name;
+}
+
+/// A span as tables have it.
+pub fn milliseconds(span: Span) -> f64 {
+    span.as_nanos() as f64 / 1e6
+}
+
+/// Columns of a histogram that is kept in millionths of its `unit`: a quantile each, the mean where no share is given.
+pub fn quantiles<R: 'static>(
+    (name, unit, meaning): (&str, Unit, &str),
+    parts: &[(&str, Option<f64>)],
+    get: fn(&R) -> &Histogram,
+) -> Vec<Column<R>> {
+    let column = |&(part, share): &(&str, Option<f64>)| {
+        let words = match part {
+            "mean" => "mean".to_string(),
+            "min" => "least".to_string(),
+            "max" => "greatest".to_string(),
+            "p50" => "median".to_string(),
+            percentile => format!("{}th percentile", percentile.trim_start_matches(['p', '0'])),
+        };
+        Column::new(&format!("{name}_{part}"), unit, &format!("{meaning}: {words}; null without one."), move |row| {
+            let histogram = get(row);
+            share.map_or(histogram.mean(), |share| histogram.quantile(share)).map(|value| value / 1e6)
+        })
+    };
+    parts.iter().map(column).collect()
+}
+
+/// How a field of type `T` is shown: as which columns.
+pub trait Shows<T> {
+    /// The columns of a field called `name`.
+    fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>>;
+}
+
+/// A value is one column, in its unit.
+impl<T: Value + Clone> Shows<T> for Unit {
+    fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
+        vec![Column::new(name, *self, meaning, move |row| get(row).clone())]
+    }
+}
+
+/// A value whose column has a name of its own.
+pub struct Named(pub &'static str, pub Unit);
+
+impl<T: Value + Clone> Shows<T> for Named {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
+        self.1.columns(self.0, meaning, get)
+    }
+}
+
+/// No column: what only the run itself looks at.
+pub struct Hidden;
+
+impl<T> Shows<T> for Hidden {
+    fn columns<R: 'static>(&self, _: &str, _: &str, _: fn(&R) -> &T) -> Vec<Column<R>> {
+        Vec::new()
+    }
+}
+
+/// The columns of a row within the row.
+pub struct Nested;
+
+impl<T: Row> Shows<T> for Nested {
+    fn columns<R: 'static>(&self, _: &str, _: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
+        T::columns().into_iter().map(|column| column.within(get)).collect()
+    }
+}
+
+/// A group by its number: its name and its kind.
+pub struct Group;
+
+/// Its name alone.
+pub struct GroupName;
+
+const KIND: &str = "The kind of the group: `tcp` or `udp`.";
+
+impl Shows<u32> for Group {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &u32) -> Vec<Column<R>> {
+        let of = |get: fn(&R) -> &u32| move |row: &R| Some(*get(row));
+        vec![group("group", false, meaning, of(get), 0), group("kind", false, KIND, of(get), 1)]
+    }
+}
+
+impl Shows<Option<u32>> for Group {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Option<u32>) -> Vec<Column<R>> {
+        let of = |get: fn(&R) -> &Option<u32>| move |row: &R| *get(row);
+        vec![group("group", true, meaning, of(get), 0), group("kind", true, KIND, of(get), 1)]
+    }
+}
+
+impl Shows<Option<u32>> for GroupName {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Option<u32>) -> Vec<Column<R>> {
+        vec![group("group", true, meaning, move |row| *get(row), 0)]
+    }
+}
+
+fn group<R: 'static>(
+    name: &str,
+    nullable: bool,
+    meaning: &str,
+    number: impl Fn(&R) -> Option<u32> + 'static,
+    word: usize,
+) -> Column<R> {
+    Column::words((name, nullable), meaning, move |row, names| {
+        let (name, kind) = &names.groups[number(row)? as usize];
+        Some([name.as_str(), kind][word].into())
+    })
+}
+
+/// A direction of a link by its number: the link's name, and which way along it.
+pub struct Link;
+
+impl Shows<u16> for Link {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &u16) -> Vec<Column<R>> {
+        link(meaning, move |row| Some(*get(row)))
+    }
+}
+
+impl Shows<Option<u16>> for Link {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Option<u16>) -> Vec<Column<R>> {
+        link(meaning, move |row| *get(row))
+    }
+}
+
+fn link<R: 'static>(meaning: &str, number: impl Fn(&R) -> Option<u16> + Copy + 'static) -> Vec<Column<R>> {
+    let word = |name: &str, meaning: &str, word: usize| {
+        Column::words((name, true), meaning, move |row, names| {
+            let (name, direction) = &names.links[usize::from(number(row)?)];
+            Some([name.as_str(), direction][word].into())
+        })
+    };
+    vec![word("link", meaning, 0), word("direction", "Which way along it: `forward` or `reverse`.", 1)]
+}
+
+/// Declares a row type: each field with its meaning, its type and how it is shown. Makes the struct and its [`Row`].
+/// What is computed from a row comes `also`: a column after the one named.
+macro_rules! rows {
+    ($(#[doc = $about:literal])+ pub struct $row:ident derives $($derived:ident)+ {
+        $($(#[doc = $doc:literal])+ $field:ident: $type:ty as $shown:expr,)*
+    } $(also {
+        $($(#[doc = $meaning:literal])+ $name:ident as $unit:expr, after $before:literal: $value:expr;)*
+    })?) => {
+        $(#[doc = $about])+
+        #[derive($($derived),+)]
+        pub struct $row { $($(#[doc = $doc])+ pub $field: $type,)* }
+
+        impl $crate::table::Row for $row {
+            const ABOUT: &'static str = concat!($($about),+);
+
+            fn columns() -> Vec<$crate::table::Column<$row>> {
+                use $crate::table::{Column, Shows};
+                let mut all: Vec<Column<$row>> = Vec::new();
+                $(all.extend(Shows::<$type>::columns(
+                    &$shown, stringify!($field), concat!($($doc),+), |row: &$row| &row.$field,
+                ));)*
+                $($(
+                    let place = 1 + all.iter().position(|column| column.name == $before).expect($before);
+                    all.insert(place, Column::new(stringify!($name), $unit, concat!($($meaning),+), $value));
+                )*)?
+                all
+            }
+        }
+    };
+}
+pub(crate) use rows;

@@ -1,0 +1,58 @@
+//! Every table of a result, and what its columns mean, for whoever reads or documents them.
+
+use crate::distributions::{DelayRow, LossRow};
+use crate::flows::FlowRow;
+use crate::metrics::FairnessRow;
+use crate::outcome::{EventRow, IntervalRow, LinkRow, TransferRow};
+use crate::senders::TraceRow;
+use crate::table::{Column, Row, Unit};
+
+/// A table of a result.
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// What a row is of.
+    pub about: &'static str,
+    /// Its columns, after the discipline and the seed that every row begins with.
+    pub columns: Vec<About>,
+}
+
+/// What a column is.
+pub struct About {
+    /// Its name.
+    pub name: String,
+    /// The type of its values: `words`, `bool`, `u32`, `u64` or `f64`.
+    pub kind: &'static str,
+    /// Whether values may be missing.
+    pub nullable: bool,
+    /// What its values are in.
+    pub unit: Unit,
+    /// What it means.
+    pub meaning: String,
+}
+
+/// Every table, in the order in which they are documented. The last two are there on request.
+pub fn tables() -> [Table; 9] {
+    [
+        table::<FlowRow>("flows"),
+        table::<IntervalRow>("intervals"),
+        table::<LinkRow>("links"),
+        table::<DelayRow>("delays"),
+        table::<LossRow>("losses"),
+        table::<FairnessRow>("fairness"),
+        table::<TransferRow>("transfers"),
+        table::<EventRow>("events"),
+        table::<TraceRow>("traces"),
+    ]
+}
+
+fn table<R: Row>(name: &'static str) -> Table {
+    let about = |Column { name, unit, meaning, nullable, cells }: Column<R>| About {
+        name,
+        kind: cells.kind(),
+        nullable,
+        unit,
+        meaning,
+    };
+    Table { name, about: R::ABOUT.trim(), columns: R::columns().into_iter().map(about).collect() }
+}
