@@ -1,10 +1,65 @@
 //! What happened to single packets at a queue, and for drops and marks what the discipline said of itself then.
 
-use headgate_core::{Backlog, Discipline, FlowId, Packet, Time};
+use headgate_core::{Backlog, Discipline, FlowId, Packet, Time, Why};
 use headgate_scenario::Events;
 
 use crate::counted::Counted;
-use crate::outcome::{EventBatch, EventRow, Gauge, Happening};
+use crate::shown::Held;
+use crate::table::{Column, Link, Shows, Unit, rows};
+
+/// What happened to a packet at a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// It came.
+    Arrived,
+    /// It left to be sent.
+    Sent,
+    /// It was dropped.
+    Dropped(Why),
+    /// It was marked.
+    Marked(Why),
+    /// It began to be sent, and will be lost on the way.
+    Lost,
+}
+
+rows! {
+    /// One event at a queue where disciplines are compared.
+    pub struct EventRow derives Clone Copy Debug PartialEq Eq {
+        /// The link.
+        link: u16 as Link,
+        /// When the event happened.
+        time: Time as Unit::Nanoseconds,
+        /// What happened: `arrived`, `sent`, `dropped`, `marked` or `lost`.
+        happening: Happening as Event,
+        /// The packet's flow.
+        flow: u32 as Unit::None,
+        /// The packet's size.
+        bytes: u32 as Unit::Bytes,
+        /// What waits in the queue just after.
+        queue: Backlog as Held,
+    }
+}
+
+/// A gauge of a discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it tells of the packet's flow alone, and not of the queue.
+    pub of_flow: bool,
+}
+
+/// Events in order of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventBatch {
+    /// The events.
+    pub rows: Vec<EventRow>,
+    /// The gauges that are told with each; none unless the scenario records decisions.
+    pub gauges: Vec<Gauge>,
+    /// The gauges just after each event, one event after the other; NaN where the discipline did not tell, or had no part
+    /// in it.
+    pub values: Vec<f64>,
+}
 
 /// The events of one queue in the order in which they happened, until the watcher takes them.
 #[derive(Clone, Debug)]
@@ -105,5 +160,28 @@ impl EventBatch {
         self.values =
             order.iter().flat_map(|index| &self.values[index * width..(index + 1) * width]).copied().collect();
         self.rows = order.iter().map(|index| self.rows[*index]).collect();
+    }
+}
+
+/// What happened to a packet, and why.
+struct Event;
+
+impl Shows<Happening> for Event {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Happening) -> Vec<Column<R>> {
+        let reason = "The reason of a drop or a mark; of what the link loses on the way `link_loss`.";
+        vec![
+            Column::words(("event", false), meaning, move |row, _| Some(words(*get(row)).0.into())),
+            Column::words(("reason", true), reason, move |row, _| Some(words(*get(row)).1?.into())),
+        ]
+    }
+}
+
+fn words(what: Happening) -> (&'static str, Option<&'static str>) {
+    match what {
+        Happening::Arrived => ("arrived", None),
+        Happening::Sent => ("sent", None),
+        Happening::Dropped(why) => ("dropped", Some(why.name())),
+        Happening::Marked(why) => ("marked", Some(why.name())),
+        Happening::Lost => ("lost", Some("link_loss")),
     }
 }

@@ -16,8 +16,7 @@ rows! {
         flow: u32 as Unit::None,
         /// The flow's group.
         group: u32 as Group,
-        /// Packets of the flow's data: `arrived` at the first queue on its way, `sent` and `sent_bytes` at the last, drops
-        /// and marks at all of them.
+        /// Of a flow's data: at the first queue on its way; `sent` and `sent_bytes` are at the last, drops and marks at all.
         counts: Counts as PacketCounts,
         /// Packets of the flow's data that links lost on the way. No discipline dropped them.
         lost: u64 as Unit::Packets,

@@ -30,16 +30,14 @@ pub use balance::Balance;
 pub use counted::Counted;
 pub use distributions::{DelayRow, LossRow};
 pub use due::{Due, dues};
-pub use events::EventLog;
+pub use events::{EventBatch, EventLog, EventRow, Gauge, Happening};
 pub use flows::{FlowRow, Transported, flow_rows};
 pub use meter::FlowLedger;
 pub use metrics::{
     Ends, FairnessRow, Fate, LossPattern, Milestones, OneWay, PortMetrics, PortRow, Synchronisation, Treated, one_ways,
 };
 pub use occupancy::Occupancy;
-pub use outcome::{
-    EventBatch, EventRow, Gauge, Happening, IntervalRow, LinkRow, Outcome, TransferRow, Watch, note_run,
-};
+pub use outcome::{IntervalRow, LinkRow, Outcome, TransferRow, Watch, note_run};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
 pub use sampling::{LinkMeter, Told, group_rows};
 pub use senders::{SenderState, TcpState, TfrcState, TraceRow};

@@ -4,9 +4,8 @@ use headgate_core::{Counts, Ledger, Packet, Time, Why};
 use headgate_scenario::{Kind, Scenario};
 
 use crate::counted::Counted;
-use crate::events::EventLog;
+use crate::events::{EventLog, Happening};
 use crate::metrics::{Fate, PortMetrics, PortRow};
-use crate::outcome::Happening;
 use crate::path::mean_base_rtt;
 
 /// What every packet of a flow changes, and what must be known of the flow then: two flows to a cache line.

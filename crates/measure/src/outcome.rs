@@ -2,14 +2,15 @@
 //!
 //! A field of a row is a column of its table: its comment is what the documentation says of the column.
 
-use headgate_core::{Backlog, Counts, Time, Why};
+use headgate_core::{Counts, Time};
 use headgate_scenario::Direction;
 
 use crate::balance::Balance;
+use crate::events::EventBatch;
 use crate::flows::FlowRow;
 use crate::metrics::{FairnessRow, OneWay, PortRow};
 use crate::senders::TraceRow;
-use crate::shown::{Event, Held, PacketCounts};
+use crate::shown::PacketCounts;
 use crate::table::{Group, GroupName, Hidden, Link, Nested, Unit, rows};
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
@@ -97,7 +98,7 @@ rows! {
         direction: Direction as Unit::None,
         /// Whether disciplines are compared there: intervals, events and the unit of cost are of such links.
         compared: bool as Unit::None,
-        /// All packets at the link's queue.
+        /// All packets, data or not.
         counts: Counts as PacketCounts,
         /// Packets that were sent and lost on the way.
         lost: u64 as Unit::Packets,
@@ -138,60 +139,6 @@ pub fn note_run(links: &mut [LinkRow], packets: u64, events: u64) {
     if let Some(first) = links.iter_mut().find(|link| link.compared) {
         (first.packets, first.events) = (Some(packets), Some(events));
     }
-}
-
-/// What happened to a packet at a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
-    /// It came.
-    Arrived,
-    /// It left to be sent.
-    Sent,
-    /// It was dropped.
-    Dropped(Why),
-    /// It was marked.
-    Marked(Why),
-    /// It began to be sent, and will be lost on the way.
-    Lost,
-}
-
-rows! {
-    /// One event at a queue where disciplines are compared.
-    pub struct EventRow derives Clone Copy Debug PartialEq Eq {
-        /// The link.
-        link: u16 as Link,
-        /// When the event happened.
-        time: Time as Unit::Nanoseconds,
-        /// What happened: `arrived`, `sent`, `dropped`, `marked` or `lost`.
-        happening: Happening as Event,
-        /// The packet's flow.
-        flow: u32 as Unit::None,
-        /// The packet's size.
-        bytes: u32 as Unit::Bytes,
-        /// What waits in the queue just after.
-        queue: Backlog as Held,
-    }
-}
-
-/// A gauge of a discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gauge {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether it tells of the packet's flow alone, and not of the queue.
-    pub of_flow: bool,
-}
-
-/// Events in order of time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EventBatch {
-    /// The events.
-    pub rows: Vec<EventRow>,
-    /// The gauges that are told with each; none unless the scenario records decisions.
-    pub gauges: Vec<Gauge>,
-    /// The gauges just after each event, one event after the other; NaN where the discipline did not tell, or had no part
-    /// in it.
-    pub values: Vec<f64>,
 }
 
 /// Looks on while a run goes.

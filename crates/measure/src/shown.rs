@@ -1,8 +1,7 @@
-//! How values of the core are shown in tables: counts by reason, what a queue holds, what happened to a packet.
+//! How values of the core are shown in tables: counts by reason, and what a queue holds.
 
 use headgate_core::{Backlog, Counts, Why};
 
-use crate::outcome::Happening;
 use crate::table::{Column, Shows, Unit};
 
 /// Counts of packets: totals, then drops and marks by reason.
@@ -14,9 +13,11 @@ impl Shows<Counts> for PacketCounts {
             Column::new(name, Unit::Packets, meaning, move |row| count(get(row)))
         };
         let mut all = vec![
-            packets("arrived", meaning, |counts| counts.arrived),
+            packets("arrived", &format!("Packets that arrived. {}", meaning.trim()), |counts| counts.arrived),
             packets("sent", "Packets that left the queue to be sent.", |counts| counts.sent),
-            Column::new("sent_bytes", Unit::Bytes, "Their bytes.", move |row| get(row).sent_bytes),
+            Column::new("sent_bytes", Unit::Bytes, "Bytes that left the queue to be sent.", move |row| {
+                get(row).sent_bytes
+            }),
             packets("dropped", "Packets dropped, for whatever reason.", Counts::dropped),
             packets("marked", "Packets marked (ECN), for whatever reason.", Counts::marked),
         ];
@@ -42,30 +43,12 @@ impl Shows<Backlog> for Held {
     fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &Backlog) -> Vec<Column<R>> {
         vec![
             Column::new(&format!("{name}_packets"), Unit::Packets, meaning, move |row| get(row).packets),
-            Column::new(&format!("{name}_bytes"), Unit::Bytes, "Their bytes.", move |row| get(row).bytes),
+            Column::new(
+                &format!("{name}_bytes"),
+                Unit::Bytes,
+                "Bytes that wait in the queue just after.",
+                move |row| get(row).bytes,
+            ),
         ]
-    }
-}
-
-/// What happened to a packet, and why.
-pub struct Event;
-
-impl Shows<Happening> for Event {
-    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Happening) -> Vec<Column<R>> {
-        let reason = "The reason of a drop or a mark; of what the link loses on the way `link_loss`.";
-        vec![
-            Column::words(("event", false), meaning, move |row, _| Some(words(*get(row)).0.into())),
-            Column::words(("reason", true), reason, move |row, _| Some(words(*get(row)).1?.into())),
-        ]
-    }
-}
-
-fn words(what: Happening) -> (&'static str, Option<&'static str>) {
-    match what {
-        Happening::Arrived => ("arrived", None),
-        Happening::Sent => ("sent", None),
-        Happening::Dropped(why) => ("dropped", Some(why.name())),
-        Happening::Marked(why) => ("marked", Some(why.name())),
-        Happening::Lost => ("lost", Some("link_loss")),
     }
 }

@@ -1,7 +1,6 @@
 //! Tables of a result. A row type states each of its fields once: name, type, unit and meaning are those of the column.
 //!
-//! [`rows!`](crate::rows) makes the struct and its columns. Whoever writes tables walks over [`Row::columns`]; the
-//! documentation reads [`tables`](crate::tables).
+//! `rows!` makes the struct and its columns. Whoever writes tables walks over [`Row::columns`].
 
 use std::borrow::Cow;
 

@@ -1,9 +1,10 @@
 //! Every table of a result, and what its columns mean, for whoever reads or documents them.
 
 use crate::distributions::{DelayRow, LossRow};
+use crate::events::EventRow;
 use crate::flows::FlowRow;
 use crate::metrics::FairnessRow;
-use crate::outcome::{EventRow, IntervalRow, LinkRow, TransferRow};
+use crate::outcome::{IntervalRow, LinkRow, TransferRow};
 use crate::senders::TraceRow;
 use crate::table::{Column, Row, Unit};
 

@@ -76,11 +76,11 @@ rows! {
         /// Time from the flow's start, or its latest rise above its share, to the first drop for a reason that a discipline
         /// gives only once it has singled the flow out; null if there was none.
         identified: Option<Span> as Unit::Milliseconds,
-        /// Time from there to the end of the first whole second in which an unresponsive flow got at most 1.1 times its
-        /// fair share; null if there was none.
+        /// Time from the start of an unresponsive flow, or its latest rise above its share, to the end of the first whole
+        /// second in which it got at most 1.1 times its fair share; null if there was none.
         response: Option<Span> as Unit::Milliseconds,
-        /// Time from where a flow that was singled out fell back to its share to the last such drop, 0 if none came after;
-        /// null where that cannot be told yet.
+        /// Time from where the rate of a flow that was singled out fell back to its share, to the last drop for such a
+        /// reason, 0 if none came after; null where the rate did not fall back.
         released: Option<Span> as Unit::Milliseconds,
     }
 }
