@@ -49,9 +49,10 @@ bless: $(VENV)/.extension ## accept golden tables and help texts as they are now
 	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
-docs: rust ## fill the tables of docs/disciplines and docs/guide/traffic.md
+docs: $(VENV)/.extension ## fill the tables of docs/disciplines, docs/guide/traffic.md and docs/reference
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
+	$(BIN)/python docs/reference.py
 
 site: $(VENV)/.extension ## build the documentation into site/, every page of it; index.html is where to begin
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

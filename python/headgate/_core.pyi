@@ -33,6 +33,7 @@ __all__ = [
     "run",
     "run_live",
     "sources",
+    "tables",
 ]
 
 VERSION: Final[str]
@@ -254,6 +255,9 @@ class Port:
     def counts(self) -> list[tuple[str, int]]: ...
     def gauges(self, flow: int | None = None) -> list[tuple[str, float]]: ...
     def waited_ms(self, share: float) -> float | None: ...
+
+def tables() -> list[tuple[str, str, list[tuple[str, str, bool, str, str]]]]:
+    """Every table: its name, what a row is of, and of each column name, type, nullability, unit and meaning."""
 
 def run(
     scenario: Scenario,

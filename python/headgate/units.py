@@ -49,6 +49,13 @@ class Units(Enum):
     PACKETS = Unit("packets", {"": 1.0, "p": 1.0, "packets": 1.0}, 'a number of packets, such as "50"')
     COUNT = Unit("", {"": 1.0}, 'a number, such as "50"')
 
+    @classmethod
+    def named(cls, word: str) -> Units:
+        """The units that a table's column calls so."""
+        return {"ms": cls.TIME, "bit/s": cls.RATE, "share": cls.SHARE, "ratio": cls.RATIO, "packets": cls.PACKETS}.get(
+            word, cls.COUNT
+        )
+
     def read(self, text: str) -> float:
         """The number of this unit that `text` means; `ValueError` says what was expected."""
         return self.value.read(text)

@@ -8,6 +8,7 @@ import pytest
 import headgate
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import MEASURES, Metric, bound, metric
+from headgate.analysis.metrics.catalogue import owner
 from headgate.analysis.summary import summarise, together
 from headgate.errors import UsageError
 from headgate.units import Units
@@ -76,7 +77,7 @@ def test_groups_together_are_all_their_packets(in_memory: headgate.Result):
         ("p99 queue delya", "is no metric; did you mean 'queue delay'"),
         ("goodput tpc", "no group is called 'tpc'; did you mean 'tcp'"),
         ("queue nobody", "no group is called 'nobody'. Groups: "),
-        ("frobnicate", "Metrics: utilisation, queue,"),
+        ("frobnicate", "Metrics: utilisation, ambient loss,"),
         ("goodput cbrr", "no group is called 'cbrr'; did you mean 'cbr'"),
         ("p90 queue delay", "queue delay has no p90; it has min, mean, p50, p95, p99, max"),
         ("p95 goodput", "goodput has no p95"),
@@ -162,5 +163,5 @@ def test_the_reference_has_every_metric():
     for each in MEASURES:
         unit = "0 to 1" if each.units is Units.SHARE else each.units.value.name
         better = "lower" if each.lower else "higher"
-        cells = [f"`{each.name}`", unit, owners[each.of], ", ".join(each.parts), better, each.about]
+        cells = [f"`{each.name}`", unit, owners[owner(each)], ", ".join(each.parts), better, each.meaning]
         assert f"| {' | '.join(cells)} |\n" in page, each.name

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
-from headgate.analysis.spread import Figure, figure
+from headgate.analysis.metrics.catalogue import MISPLACED
+from headgate.analysis.metrics.takes import has_both
+from headgate.analysis.metrics.views import Flows
+from headgate.analysis.spread import Figure
 from headgate.analysis.summary import classes, summarise
 from headgate.scenario import Group, Role
 
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
     from headgate.files.result_tables import ResultTables
 
 _MOST_PARTS = 6
-_AMOUNTS = ("goodput_bps", "fair_share_bps")
 
 
 class Part(NamedTuple):
@@ -36,9 +38,7 @@ class Part(NamedTuple):
 class Division(NamedTuple):
     """What one discipline made of the link.
 
-    `misplaced_bps` is the sum of |goodput - fair share| over what is compared: the flows that slow down and those that
-    do not where there are both, else the groups, else the flows of the only group. Flows that ask for no more than
-    their fair share are not compared, unless all are such.
+    `metrics.takes.misplaced` says what `misplaced_bps` compares.
     """
 
     label: str
@@ -55,7 +55,7 @@ class Division(NamedTuple):
     @property
     def has_classes(self) -> bool:
         """Whether the parts are flows that slow down and flows that do not, rather than groups."""
-        return _both(part.role for part in self.parts)
+        return has_both(part.role for part in self.parts)
 
     @property
     def compared(self) -> list[Part]:
@@ -78,23 +78,10 @@ def divisions(result: ResultTables) -> list[Division]:
     groups = result.scenario.groups
     looks = style.looks([entry["qdisc"] for entry in entries])
     found = [
-        _division(looks[entry["qdisc"]].label, entry, groups, by_role)
+        _division(looks[entry["qdisc"]].label, entry, by_role, Flows(result, entry["qdisc"], groups))
         for entry, by_role in zip(entries, classes(result, lambda group: group.role.value), strict=True)
     ]
     return sorted(found, key=lambda division: division.misplaced)
-
-
-def misplaced(result: ResultTables, qdisc: str) -> Figure:
-    """Goodput that is not where the fair division would have it, under one discipline, as `Division` has it."""
-    place = result.scenario.qdiscs.index(qdisc)
-    by_role = classes(result, lambda group: group.role.value)[place]
-    by_group = classes(result, _key)[place]
-    groups = result.scenario.groups
-    return _out_of_place([by_group[_key(group)] for group in groups], groups, by_role)
-
-
-def _key(group: Group) -> str:
-    return f"{group.kind} {group.name}"
 
 
 def leaders(found: list[Division]) -> list[Division]:
@@ -103,31 +90,17 @@ def leaders(found: list[Division]) -> list[Division]:
     return list(takewhile(lambda division: (division.misplaced_bps["low"] or 0.0) <= best, found))
 
 
-def _division(label: str, entry: dict[str, Any], groups: list[Group], by_role: dict[str, dict[str, Any]]) -> Division:
+def _division(label: str, entry: dict[str, Any], by_role: dict[str, dict[str, Any]], flows: Flows) -> Division:
+    groups = flows.groups
     roles = [group.role for group in groups]
     entries = entry["groups"]
-    if _both(roles):
+    if has_both(roles):
         members = {role: [group for group in groups if group.role == role] for role in Role if role in roles}
         parts = [_part(spoken(mine), role, by_role[role.value]) for role, mine in members.items()]
     else:
         parts = _few([_part(entry["name"], role, entry) for entry, role in zip(entries, roles, strict=True)])
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
-    return Division(label, parts, _out_of_place(entries, groups, by_role), p95, entry["jain"]["mean"])
-
-
-def _out_of_place(entries: list[dict[str, Any]], groups: list[Group], by_role: dict[str, dict[str, Any]]) -> Figure:
-    roles = [group.role for group in groups]
-    if _both(roles):
-        return _misplaced([by_role[role.value] for role in _PRESSING])
-    greedy = [entry for entry, role in zip(entries, roles, strict=True) if role != Role.MODEST] or entries
-    return _misplaced(greedy) if len(greedy) > 1 else _misplaced_within(greedy[0])
-
-
-_PRESSING = (Role.RESPONSIVE, Role.UNRESPONSIVE)
-
-
-def _both(roles: Iterable[Role]) -> bool:
-    return set(_PRESSING) <= set(roles)
+    return Division(label, parts, MISPLACED.take(flows), p95, entry["jain"]["mean"])
 
 
 def _part(name: str, role: Role, entry: dict[str, Any]) -> Part:
@@ -150,22 +123,3 @@ def _few(parts: list[Part]) -> list[Part]:
     flows, goodput, fair = (sum(column) for column in zip(*(part[2:] for part in rest), strict=True))
     role = next((part.role for part in rest if part.role != Role.MODEST), Role.MODEST)
     return [*shown, Part("all other groups", role, flows, goodput, fair)]
-
-
-def _misplaced(groups: list[dict[str, Any]]) -> Figure:
-    goodput, fair = (list(zip(*(group[name]["per_seed"] for group in groups), strict=True)) for name in _AMOUNTS)
-    return _distance(goodput, fair)
-
-
-def _misplaced_within(group: dict[str, Any]) -> Figure:
-    """The same over the flows of one group, whose fair shares are equal."""
-    flows = zip(*(flow["per_seed"] for flow in group["goodput_bps_per_flow"]), strict=True)
-    return _distance(
-        flows, ([whole / group["flows"]] * group["flows"] for whole in group["fair_share_bps"]["per_seed"])
-    )
-
-
-def _distance(goodput: Iterable[Sequence[float]], fair: Iterable[Sequence[float]]) -> Figure:
-    """The sum of |goodput - fair| in each seed."""
-    seeds = zip(goodput, fair, strict=True)
-    return figure(sum(abs(got - due) for got, due in zip(*seed, strict=True)) for seed in seeds)

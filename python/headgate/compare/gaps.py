@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate.analysis.judge import Quantity
 from headgate.analysis.links import Place, compared
+from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
 from headgate.analysis.spread import student_t
 from headgate.analysis.summary import summarise
 from headgate.compare.agree import Difference, agree, common
@@ -22,26 +23,37 @@ LINK = "link"
 PARTS = ("mean", "p95", "p99")
 
 
-class Measure(NamedTuple):
-    """Something that is measured: its name in documents, its title in tables, and its unit."""
+class Compared(NamedTuple):
+    """A measure that is compared, of a distribution one part."""
 
-    name: str
-    title: str
-    units: Units
+    measure: Measure
+    part: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in documents."""
+        return f"{self.measure.key}_{self.part}" if self.part else self.measure.key
+
+    @property
+    def units(self) -> Units:
+        """Its units."""
+        return self.measure.units
+
+    def quantity(self, entry: dict[str, Any]) -> Quantity:
+        """Its values in an entry of a summary."""
+        found = entry[self.measure.key]
+        return _quantity(found[self.part] if self.part else found)
 
 
-GOODPUT = Measure("goodput_bps", "goodput of a flow", Units.RATE)
-SHARE = Measure("share_of_fair", "% of fair", Units.SHARE)
-JAIN = Measure("jain", "Jain's index", Units.RATIO)
-USE = Measure("utilisation", "link use %", Units.SHARE)
-QUEUE = Measure("queue_packets_mean", "queue", Units.PACKETS)
-LOSS = Measure("loss_rate", "loss %", Units.SHARE)
-MARKS = Measure("mark_rate", "mark %", Units.SHARE)
-DELAYS = tuple(Measure(f"queue_delay_ms_{part}", f"wait {part} ms", Units.TIME) for part in PARTS)
+GOODPUT, SHARE, LOSS, MARKS, JAIN = (
+    Compared(OF_FLOWS[key]) for key in ("goodput_bps", "share_of_fair", "loss_rate", "mark_rate", "jain")
+)
+USE, QUEUE = (Compared(OF_LINK[key]) for key in ("utilisation", "queue_packets_mean"))
+DELAYS = tuple(Compared(OF_LINK["queue_delay_ms"], part) for part in PARTS)
 
 OF_GROUP = (GOODPUT, SHARE, *DELAYS, LOSS, MARKS)
-OF_LINK = (JAIN, USE, *DELAYS, LOSS, MARKS, QUEUE)
-OF_FURTHER = OF_LINK[1:]
+OF_BOTTLENECK = (JAIN, USE, *DELAYS, LOSS, MARKS, QUEUE)
+OF_FURTHER = OF_BOTTLENECK[1:]
 """Of the links behind the first: the index is of all flows."""
 
 
@@ -67,7 +79,7 @@ class Measured(NamedTuple):
 
     qdisc: str
     of: str
-    measure: Measure
+    measure: Compared
     values: tuple[Quantity, Quantity]
 
     @property
@@ -85,7 +97,7 @@ class Comparison(NamedTuple):
     qdiscs: list[str]
     rows: list[Measured]
 
-    def row(self, qdisc: str, of: str, measure: Measure) -> Measured:
+    def row(self, qdisc: str, of: str, measure: Compared) -> Measured:
         """One row."""
         return next(row for row in self.rows if (row.qdisc, row.of, row.measure) == (qdisc, of, measure))
 
@@ -176,7 +188,7 @@ def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterato
         for measure in OF_GROUP:
             one, other = (_of_group(group, measure) for group in groups)
             yield Measured(qdisc, groups[0]["name"], measure, (one, other))
-    for measure in OF_LINK:
+    for measure in OF_BOTTLENECK:
         one, other = (_of_link(entry, entry["bottleneck"], measure) for entry in entries)
         yield Measured(qdisc, LINK, measure, (one, other))
     for links in zip(*(entry["links"][1:] for entry in entries), strict=True):
@@ -186,19 +198,15 @@ def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterato
             yield Measured(qdisc, of, measure, (one, other))
 
 
-def _of_group(group: dict[str, Any], measure: Measure) -> Quantity:
-    if measure in DELAYS:
-        return _quantity(group["queue_delay_ms"][PARTS[DELAYS.index(measure)]])
-    found = _quantity(group[measure.name])
+def _of_group(group: dict[str, Any], measure: Compared) -> Quantity:
+    found = measure.quantity(group)
     return found * (1 / group["flows"]) if measure == GOODPUT else found
 
 
-def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: Measure) -> Quantity:
-    if measure in DELAYS:
-        return _quantity(link["queue_delay_ms"][PARTS[DELAYS.index(measure)]])
+def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: Compared) -> Quantity:
     if measure in (LOSS, MARKS):
         return _quantity(link["dropped" if measure == LOSS else "marked"]) / _quantity(link["arrived"])
-    return _quantity(entry["jain"] if measure == JAIN else link[measure.name])
+    return measure.quantity(entry if measure == JAIN else link)
 
 
 def _quantity(figure: dict[str, Any]) -> Quantity:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from headgate import _core, style
-from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LOSS, MARKS, QUEUE, SHARE, USE, Measure, Measured
+from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LOSS, MARKS, QUEUE, SHARE, USE, Compared, Measured
 from headgate.scenario import Role
 from headgate.units import Units
 
@@ -28,7 +28,7 @@ DIFFERS = "*"
 class Column(NamedTuple):
     """A column of the tables: a measure, by what it is multiplied, and its decimals."""
 
-    measure: Measure
+    measure: Compared
     title: str
     scale: float
     decimals: int
@@ -62,7 +62,7 @@ def columns(comparison: Comparison, of: str) -> list[Column]:
         SHARE: Column(SHARE, "% of\nfair", 100, 0),
         JAIN: Column(JAIN, "Jain's\nindex", 1, 3),
         USE: Column(USE, "link\nuse %", 100, 1),
-        **{each: Column(each, each.title.replace(" ", "\n"), 1, 1) for each in DELAYS},
+        **{each: Column(each, f"wait\n{each.part}\nms", 1, 1) for each in DELAYS},
         LOSS: Column(LOSS, "loss\n%", 100, 2),
         **({MARKS: Column(MARKS, "mark\n%", 100, 2)} if comparison.marks else {}),
         QUEUE: Column(QUEUE, "queue\npackets", 1, 1),

@@ -9,17 +9,12 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from headgate.files.store import slug
-from headgate.files.tables import NAMES
+from headgate.files.tables import COLUMNS, NAMES
 from headgate.results import Result
 from headgate.sweeps.dataset import MANIFEST
 from headgate.sweeps.result import Sweep
 
 README = "README.md"
-
-#: The unit of a column, by the last of these words in its name: `delay_ms_p50`.
-_UNITS = {"bps": "bit/s", "ms": "ms", "ns": "ns", "s": "s", "bytes": "bytes", "packets": "packets"}
-#: What is counted in packets, by how a column's name begins: `dropped_early` and `cwnd_mean` too.
-_PACKETS = ("arrived", "sent", "dropped", "marked", "lost", "retransmits", "cwnd", "ssthresh", "flight")
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -35,11 +30,9 @@ def unit(column: pa.Field) -> str:
     """The unit of a column; empty if it has none, such as a word or a share."""
     if column.metadata and b"unit" in column.metadata:
         return str(column.metadata[b"unit"], "utf-8")
-    words = column.name.split("_")
-    for word in reversed(words):
-        if word in _UNITS:
-            return _UNITS[word]
-    return "packets" if words[0] in _PACKETS else ""
+    known = (columns[column.name].unit for columns in COLUMNS.values() if column.name in columns)
+    found = next(known, "")
+    return "" if found in ("count", "ratio", "share") else found
 
 
 _HEAD = """\

@@ -4,59 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from headgate import _core
 from headgate.files import damage
 
 WORDS = pa.dictionary(pa.int32(), pa.string())
 
-#: The tables of every result, in the order in which they are documented.
-NAMES = ("flows", "intervals", "links", "delays", "losses", "fairness", "transfers")
+_KINDS = {"words": WORDS, "bool": pa.bool_(), "u32": pa.uint32(), "u64": pa.uint64(), "f64": pa.float64()}
+
+
+class Column(NamedTuple):
+    """A column of a table: its type, whether values may be missing, what they are in and what they mean."""
+
+    name: str
+    kind: str
+    nullable: bool
+    unit: str
+    meaning: str
+
+    @property
+    def field(self) -> pa.Field:
+        """The column in a table's schema."""
+        return pa.field(self.name, _KINDS[self.kind], nullable=self.nullable)
+
+
+#: What a row of each table is of, and its columns after the discipline and the seed; `crates/measure` states them.
+ABOUT = {name: about for name, about, _ in _core.tables()}
+COLUMNS = {name: {column[0]: Column(*column) for column in columns} for name, _, columns in _core.tables()}
 
 _POINT = [pa.field("qdisc", WORDS, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
 
 #: The tables that are there where the scenario asks for them, and their columns: they are streamed, and an empty one
 #: must have them too. `events` has a further column for each gauge where decisions are recorded.
 STREAMED = {
-    "events": pa.schema(
-        [
-            *_POINT,
-            pa.field("link", WORDS),
-            pa.field("direction", WORDS),
-            pa.field("time_ns", pa.uint64(), nullable=False),
-            pa.field("event", WORDS, nullable=False),
-            pa.field("reason", WORDS),
-            pa.field("flow", pa.uint32(), nullable=False),
-            pa.field("bytes", pa.uint32(), nullable=False),
-            pa.field("queue_packets", pa.uint32(), nullable=False),
-            pa.field("queue_bytes", pa.uint64(), nullable=False),
-        ]
-    ),
-    "traces": pa.schema(
-        [
-            *_POINT,
-            pa.field("time_ns", pa.uint64(), nullable=False),
-            pa.field("flow", pa.uint32(), nullable=False),
-            pa.field("cwnd", pa.float64()),
-            pa.field("ssthresh", pa.float64()),
-            pa.field("srtt_ms", pa.float64()),
-            pa.field("rttvar_ms", pa.float64()),
-            pa.field("rto_ms", pa.float64()),
-            pa.field("flight", pa.uint32()),
-            pa.field("acked_bytes", pa.uint64()),
-            pa.field("phase", WORDS, nullable=False),
-            pa.field("retransmits", pa.uint32(), nullable=False),
-            pa.field("timeouts", pa.uint32(), nullable=False),
-            pa.field("rate_bps", pa.float64()),
-            pa.field("receive_rate_bps", pa.float64()),
-            pa.field("loss_event_rate", pa.float64()),
-        ]
-    ),
+    name: pa.schema([*_POINT, *(column.field for column in COLUMNS[name].values())]) for name in ("events", "traces")
 }
+
+#: The tables of every result, in the order in which they are documented.
+NAMES = tuple(name for name in COLUMNS if name not in STREAMED)
 
 PARQUET: dict[str, Any] = {"version": "2.6", "compression": "zstd", "store_schema": True}
 ROW_GROUP = 1 << 20

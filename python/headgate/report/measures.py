@@ -2,64 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import style
 from headgate.analysis.links import Place
+from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
 from headgate.report.tables import Cell, Table
+from headgate.units import Units
 
 if TYPE_CHECKING:
     from headgate.analysis.spread import Figure
     from headgate.results import Result
 
 
-class Measure(NamedTuple):
-    """A column: its title, where its figure is in an entry of the summary, and how many times of it are shown."""
+_WORDS = {"min": "least", "p50": "median", "max": "greatest"}
+
+
+class Column(NamedTuple):
+    """A column: its title, and where its figure is in an entry of the summary."""
 
     title: str
-    figure: Callable[[dict[str, Any]], Figure]
-    scale: float = 1.0
+    path: tuple[str, ...]
 
-
-def _part(*keys: str) -> Callable[[dict[str, Any]], Figure]:
-    def find(entry: dict[str, Any]) -> Figure:
-        found: Any = entry
-        for key in keys:
-            found = found[key]
+    def figure(self, entry: dict[str, Any]) -> Figure:
+        """Its figure."""
+        found: Any = reduce(getitem, self.path, entry)
         figure: Figure = found
         return figure
 
-    return find
+    @property
+    def scale(self) -> float:
+        """How many times of the figure are shown."""
+        return 100.0 if self.title.endswith("%") else 1.0
 
 
-_GROUP = (
-    Measure("Start-up ms", _part("startup_ms")),
-    Measure("One-way delay ms, median", _part("one_way_delay_ms", "p50")),
-    Measure("p95", _part("one_way_delay_ms", "p95")),
-    Measure("p99", _part("one_way_delay_ms", "p99")),
-    Measure("Delay variation ms, p95", _part("delay_variation_ms", "p95")),
-    Measure("Completion ms, median", _part("completion_ms", "p50")),
-    Measure("p95", _part("completion_ms", "p95")),
-    Measure("Unfinished %", _part("unfinished"), 100),
-    Measure("Goodput's variation %", _part("goodput_variation"), 100),
-    Measure("Packets lost in a row", _part("loss_run_packets", "mean")),
-    Measure("Between losses, packets", _part("loss_distance_packets", "mean")),
-    Measure("ms", _part("loss_interval_ms", "mean")),
-    Measure("Flows singled out %", _part("identified"), 100),
-    Measure("after ms", _part("identified_ms")),
-    Measure("Response ms", _part("response_ms")),
-)
+def _columns(measure: Measure) -> Iterator[Column]:
+    """The columns that show a measure: a column for each part that is shown, the first with the title."""
+    unit = {Units.TIME: "ms", Units.SHARE: "%"}.get(measure.units, "")
+    title, path = f"{measure.title} {unit}".strip(), tuple(measure.key.split("."))
+    if measure.shown in ((), ("mean",)):
+        yield Column(title, (*path, *measure.shown))
+        return
+    for number, part in enumerate(measure.shown):
+        word = _WORDS.get(part, part)
+        yield Column(f"{title}, {word}" if number == 0 else word, (*path, part))
 
-_LINK = (
-    Measure("Ambient drop rate %", _part("bottleneck", "ambient_drop_rate"), 100),
-    Measure("Loss events", _part("bottleneck", "loss_synchronisation", "events")),
-    Measure("Flows that lose in one %", _part("bottleneck", "loss_synchronisation", "global"), 100),
-    Measure("Another loses too %", _part("bottleneck", "loss_synchronisation", "pairwise"), 100),
-    Measure("Delay ms, least", _part("bottleneck", "queue_delay_ms", "min")),
-    Measure("mean", _part("bottleneck", "queue_delay_ms", "mean")),
-    Measure("greatest", _part("bottleneck", "queue_delay_ms", "max")),
-)
+
+def _titled(every: Iterable[Measure]) -> list[Column]:
+    return [column for measure in every if measure.title is not None for column in _columns(measure)]
 
 
 def measures(result: Result) -> list[Table]:
@@ -73,7 +66,7 @@ def measures(result: Result) -> list[Table]:
     ]
     places = [Place(link["link"], link["direction"]) for link in entries[0]["links"]]
     links = [
-        (label if len(places) == 1 else f"{place.label}, {label}", {"bottleneck": entry["links"][number]["figures"]})
+        (label if len(places) == 1 else f"{place.label}, {label}", entry["links"][number]["figures"])
         for number, place in enumerate(places)
         for label, entry in zip(labels, entries, strict=True)
     ]
@@ -82,12 +75,12 @@ def measures(result: Result) -> list[Table]:
     seeds = len(result.scenario.seeds)
     spread = f"Mean of {seeds} seeds ± half the 95 % interval." if seeds > 1 else "One seed."
     return [
-        _table(f"By group. {spread}", "Discipline and group", _GROUP, groups),
-        _table(f"{where}. {spread}", first, _LINK, links),
+        _table(f"By group. {spread}", "Discipline and group", _titled(FLOWS), groups),
+        _table(f"{where}. {spread}", first, _titled(LINK), links),
     ]
 
 
-def _table(caption: str, first: str, every: Sequence[Measure], rows: list[tuple[str, dict[str, Any]]]) -> Table:
+def _table(caption: str, first: str, every: Sequence[Column], rows: list[tuple[str, dict[str, Any]]]) -> Table:
     """The columns of `every` that have a figure in any of the rows."""
     known = [each for each in every if any(each.figure(entry)["mean"] for _, entry in rows)]
     body = [(name, [_cell(each.figure(entry), each.scale) for each in known]) for name, entry in rows]

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate import _core
-from headgate.analysis.summary import Grid, jain
+from headgate.analysis.metrics.views import Grid, jain
 from headgate.execution import batch
 from headgate.execution.runner import Timing, run_point
 from headgate.files import store, streams, tables

@@ -12,67 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
 from headgate.analysis.judge import Judgement, Quantity, Verdict
+from headgate.analysis.links import Place
+from headgate.analysis.metrics.catalogue import MEASURES, OF_FLOWS, OF_LINK, Measure, owner
+from headgate.analysis.metrics.takes import SPREAD
+from headgate.analysis.metrics.views import Flows, Link
 from headgate.errors import UsageError, meant
-from headgate.units import Units
 
 if TYPE_CHECKING:
     from headgate.files.result_tables import ResultTables
     from headgate.scenario import Group, Scenario
 
-SPREAD = ("min", "mean", "p50", "p95", "p99", "max")
 #: Words that stand for all groups of a kind; a group of that very name goes first.
 KINDS = ("tcp", "udp")
-
-
-class Measure(NamedTuple):
-    """Something that is measured, by the name and under the key that it has in the JSON document.
-
-    `of` says of what: the `link`, its `flows` (all, a group's, a kind's), or `both`: the link if no flows are named.
-    """
-
-    name: str
-    key: str
-    units: Units
-    of: str
-    about: str
-    parts: tuple[str, ...] = ()
-    lower: bool = True
-    also: tuple[str, ...] = ()
-
-
-MEASURES = (
-    Measure("utilisation", "utilisation", Units.SHARE, "link", "the part of the time in which the link was sending",
-            lower=False, also=("utilization",)),
-    Measure("queue", "queue_packets_mean", Units.PACKETS, "link", "the queue averaged over time",
-            also=("queue length", "queue packets")),
-    Measure("queue delay", "queue_delay_ms", Units.TIME, "both", "time in the queue of packets that were sent", SPREAD),
-    Measure("one way delay", "one_way_delay_ms", Units.TIME, "flows", "from sender to receiver", SPREAD),
-    Measure("delay variation", "delay_variation_ms", Units.TIME, "flows", "one-way delay less its least value",
-            SPREAD[1:]),
-    Measure("goodput", "goodput_bps", Units.RATE, "flows", "useful bits delivered a second, all flows together",
-            lower=False),
-    Measure("share", "share_of_fair", Units.RATIO, "flows", "goodput over fair share; 1 is fair", lower=False),
-    Measure("misplaced", "misplaced_bps", Units.RATE, "all",
-            "goodput that is not where the fair division would have it, by which `headgate run` ranks disciplines"),
-    Measure("jain", "jain", Units.RATIO, "flows",
-            "Jain's index of goodput over fair share; 1 when all are served alike",
-            lower=False, also=("jain index", "fairness")),
-    Measure("loss", "loss_rate", Units.SHARE, "flows", "packets dropped over packets that came"),
-    Measure("ambient loss", "ambient_drop_rate", Units.SHARE, "link", "loss of flows that were not singled out"),
-    Measure("marks", "mark_rate", Units.SHARE, "flows", "packets marked over packets that came"),
-    Measure("timeouts", "timeouts", Units.COUNT, "flows", "retransmission timeouts, all flows together"),
-    Measure("retransmits", "retransmits", Units.COUNT, "flows", "packets sent again, all flows together"),
-    Measure("window", "cwnd_mean", Units.PACKETS, "flows", "congestion window averaged over time and flows",
-            lower=False, also=("cwnd",)),
-    Measure("goodput variation", "goodput_variation", Units.RATIO, "flows",
-            "coefficient of variation of goodput from interval to interval"),
-    Measure("completion", "completion_ms", Units.TIME, "flows", "how long transfers took that finished", SPREAD[1:5],
-            also=("completion time",)),
-    Measure("unfinished", "unfinished", Units.SHARE, "flows", "transfers that had not finished at the end"),
-    Measure("startup", "startup_ms", Units.TIME, "flows", "from a flow's start to its first useful byte"),
-    Measure("identified", "identified", Units.SHARE, "flows", "flows that the discipline singled out", lower=False),
-    Measure("response", "response_ms", Units.TIME, "flows", "until an unresponsive flow is held to its share"),
-)  # fmt: skip
 
 
 class Metric(NamedTuple):
@@ -92,7 +43,7 @@ class Metric(NamedTuple):
 
     def of(self, result: ResultTables, qdisc: str) -> Quantity:
         """One value a seed, in the measure's unit; NaN where nothing was measured."""
-        figure = self._entry(result, qdisc)[self.measure.key]
+        figure = self._taken(result, qdisc)
         per_seed = (figure if self.part is None else figure[self.part])["per_seed"]
         return Quantity(tuple(math.nan if value is None else value for value in per_seed))
 
@@ -100,14 +51,11 @@ class Metric(NamedTuple):
         """Mean and half its 95 % interval, with the unit."""
         return self.measure.units.show(measured.mean, measured.half)
 
-    def _entry(self, result: ResultTables, qdisc: str) -> dict[str, Any]:
-        from headgate.analysis import division, summary
-
-        if self.measure.of == "all":
-            return {self.measure.key: division.misplaced(result, qdisc)}
-        if self.measure.of == "link" or (self.measure.of == "both" and self.whose is None):
-            return summary.bottleneck(result, qdisc)
-        return summary.together(result, qdisc, groups_of(result.scenario, self.whose))
+    def _taken(self, result: ResultTables, qdisc: str) -> Any:
+        if self.whose is None and (of_link := OF_LINK.get(self.measure.key)) is not None:
+            return of_link.take(Link(result, qdisc, Place(*result.scenario.bottleneck)))
+        of_flows = OF_FLOWS.get(self.measure.key, self.measure)
+        return of_flows.take(Flows(result, qdisc, groups_of(result.scenario, self.whose)))
 
 
 class Bound(NamedTuple):
@@ -144,10 +92,10 @@ def metric(text: str, scenario: Scenario) -> Metric:
     names = _owners(scenario)
     for words in (text.split(), re.split(r"[\s_]+", text.strip())):
         # Words of the grammar go before groups that are called so.
-        for owner in (None, *(number for number, word in enumerate(words) if word in names)):
-            rest = [word for number, word in enumerate(words) if number != owner]
+        for whose in (None, *(number for number, word in enumerate(words) if word in names)):
+            rest = [word for number, word in enumerate(words) if number != whose]
             if (found := _measure(rest)) is not None:
-                return _checked(Metric(*found, None if owner is None else words[owner]), text)
+                return _checked(Metric(*found, None if whose is None else words[whose]), text)
     raise _unknown(text, names)
 
 
@@ -198,9 +146,9 @@ def _checked(found: Metric, text: str) -> Metric:
     if part is not None and part not in measure.parts:
         kept = f"it has {', '.join(measure.parts)}" if measure.parts else "it is one number a run"
         raise UsageError(f"{text!r}: {measure.name} has no {part}; {kept}")
-    if whose is not None and measure.of in ("link", "all"):
-        owner = "the link" if measure.of == "link" else "all flows together"
-        raise UsageError(f"{text!r}: {measure.name} is of {owner}, and no group has its own")
+    if whose is not None and owner(measure) in ("link", "all"):
+        what = "the link" if owner(measure) == "link" else "all flows together"
+        raise UsageError(f"{text!r}: {measure.name} is of {what}, and no group has its own")
     return found._replace(part=part or ("mean" if measure.parts else None))
 
 

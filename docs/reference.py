@@ -1,0 +1,151 @@
+"""Writes what the catalogue of measures says into docs/reference and the JSON Schema of a run.
+
+Places between markers are filled: `<!-- tables -->` in tables.md, `<!-- measures: link -->` and `<!-- measures: flows
+-->` in json.md, `<!-- metrics -->` in metrics.md. In run-1.json the definitions `bottleneck` and `group` are written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pages import filled, table
+
+from headgate import _core
+from headgate.analysis.metrics.catalogue import FLOWS, LINK, MEASURES, Measure, owner
+from headgate.files import tables
+from headgate.files.tables import Column
+from headgate.units import Units
+
+REASONS = [name for name, _ in _core.reasons()]
+
+DOCS = Path(__file__).parent / "reference"
+SCHEMA = Path(__file__).parents[1] / "python/headgate/schema/run-1.json"
+
+PARTS = {
+    "min": "Least.",
+    "mean": "Mean.",
+    "p50": "Median.",
+    "p95": "95th percentile.",
+    "p99": "99th percentile.",
+    "max": "Greatest.",
+}
+OWNERS = {"link": "the link", "flows": "flows", "both": "the link, or flows", "all": "all flows"}
+
+
+def main() -> None:
+    """Writes every file."""
+    for path, text in files():
+        path.write_text(text)
+
+
+def files() -> Iterator[tuple[Path, str]]:
+    """Every file with its text as it should be."""
+    yield (
+        DOCS / "tables.md",
+        filled((DOCS / "tables.md").read_text(), "tables", "".join(map(_of_table, tables.COLUMNS))),
+    )
+    page = filled((DOCS / "json.md").read_text(), "measures: link", _measures(LINK))
+    yield DOCS / "json.md", filled(page, "measures: flows", _measures(FLOWS))
+    yield DOCS / "metrics.md", filled((DOCS / "metrics.md").read_text(), "metrics", _named(MEASURES))
+    yield SCHEMA, json.dumps(schema(json.loads(SCHEMA.read_text())), indent=2, ensure_ascii=False) + "\n"
+
+
+def unit(measure: Measure) -> str:
+    """The unit of a measure, as a table has it."""
+    return "0 to 1" if measure.units is Units.SHARE else measure.units.value.name
+
+
+def _of_table(name: str) -> str:
+    rows = [[f"`{column.name}`", _type(column), _unit(column), column.meaning] for column in _columns(name)]
+    about = tables.ABOUT[name].rstrip(".")
+    head = f"\n### {name}\n\nA row is {about[0].lower()}{about[1:]}.\n\n"
+    return head + table(["column", "type", "unit", "is"], rows)
+
+
+def _columns(name: str) -> Iterator[Column]:
+    """The columns, those of all reasons as one."""
+    for column in tables.COLUMNS[name].values():
+        what, _, reason = column.name.partition("_")
+        if what not in ("dropped", "marked") or reason not in REASONS:
+            yield column
+        elif reason == REASONS[0]:
+            yield column._replace(name=f"{what}_REASON", meaning=f"Packets {what} for each of the reasons.")
+
+
+def _type(column: Column) -> str:
+    return f"{column.kind}, null" if column.nullable else column.kind
+
+
+def _unit(column: Column) -> str:
+    return {"share": "0 to 1", "ratio": "", "count": ""}.get(column.unit, column.unit)
+
+
+def _measures(measures: Iterable[Measure]) -> str:
+    rows = [[f"`{each.key}`", unit(each), _list(each.parts), each.meaning] for each in measures]
+    return "\n" + table(["key", "unit", "parts", "is"], rows) + "\n"
+
+
+def _named(measures: Iterable[Measure]) -> str:
+    rows = [
+        [
+            f"`{each.name}`",
+            unit(each),
+            OWNERS[owner(each)],
+            ", ".join(each.parts),
+            "lower" if each.lower else "higher",
+            each.meaning,
+        ]
+        for each in measures
+    ]
+    return "\n" + table(["metric", "unit", "of", "parts", "better", "is"], rows) + "\n"
+
+
+def _list(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def schema(whole: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a run, with what is measured of a link and of a group."""
+    kept = whole["$defs"]
+    for name, measures in (("bottleneck", LINK), ("group", FLOWS)):
+        named = {key: kept[name]["properties"][key] for key in ("name", "kind", "flows") if name == "group"}
+        kept[name] = _object(named | _properties(measures), kept[name].get("description"))
+    return whole
+
+
+def _properties(measures: Iterable[Measure]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for measure in measures:
+        outer, dot, key = measure.key.partition(".")
+        if dot:
+            inner = found.get(outer, {"properties": {}})["properties"]
+            found[outer] = _object(inner | {key: _property(measure)}, None)
+        else:
+            found[measure.key] = _property(measure)
+    return found
+
+
+def _property(measure: Measure) -> dict[str, Any]:
+    figure = {"$ref": "#/$defs/figure"}
+    said = unit(measure)
+    about = f"{measure.meaning} Unit: {said}." if said else measure.meaning
+    if measure.parts:
+        return _object({part: {**figure, "description": PARTS[part]} for part in measure.parts}, about)
+    if measure.key == "drops":
+        reasons = {"enum": REASONS}
+        return {"type": "object", "description": about, "propertyNames": reasons, "additionalProperties": figure}
+    if measure.key.endswith("_per_flow"):
+        return {"type": "array", "minItems": 1, "items": figure, "description": about}
+    return {**figure, "description": about}
+
+
+def _object(properties: dict[str, Any], about: str | None) -> dict[str, Any]:
+    head = {"type": "object"} | ({"description": about} if about else {})
+    return {**head, "required": list(properties), "properties": properties, "additionalProperties": False}
+
+
+if __name__ == "__main__":
+    main()

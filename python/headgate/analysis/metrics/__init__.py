@@ -1,0 +1,6 @@
+"""What is measured: every measure stated once, and metrics of a scenario by name."""
+
+from headgate.analysis.metrics.catalogue import MEASURES, Measure
+from headgate.analysis.metrics.words import Bound, Metric, bound, metric
+
+__all__ = ["MEASURES", "Bound", "Measure", "Metric", "bound", "metric"]

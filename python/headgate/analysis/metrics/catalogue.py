@@ -1,0 +1,160 @@
+"""Every measure of a result, stated once.
+
+Its key in the JSON document, its name in goals and bounds, unit and meaning, how it is taken over flows, and its title
+in the report. The document, its JSON Schema, the names for `tune`, `check` and `sensitivity`, the report's tables and
+the pages of docs/reference follow from here. A measure that is a table's column has unit and meaning from where the
+column is stated, in `crates/measure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from headgate.analysis.metrics import takes
+from headgate.analysis.metrics.takes import SPREAD
+from headgate.files import tables
+from headgate.units import Units
+
+
+class Measure(NamedTuple):
+    """Something that is measured.
+
+    `key` is where the document has it; `name` and `also` are what goals and bounds call it, if they can. `lower` says
+    whether less of it is better. The report shows it under `title`, of a distribution the parts in `shown`.
+    """
+
+    key: str
+    take: Callable[[Any], Any]
+    units: Units
+    meaning: str
+    name: str = ""
+    also: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    lower: bool = True
+    title: str | None = None
+    shown: tuple[str, ...] = ()
+
+
+def _column(table: str, key: str, column: str, take: Callable[[Any], Any], **words: Any) -> Measure:
+    """A measure with the unit and the meaning of a table's column."""
+    found = tables.COLUMNS[table][column]
+    return Measure(key, take, Units.named(found.unit), found.meaning, **words)
+
+
+def _of_link(key: str, column: str = "", **words: Any) -> Measure:
+    return _column("links", key, column or key, takes.of_link(column or key), **words)
+
+
+def _of_flows(key: str, take: Callable[[str], Callable[[Any], Any]], **words: Any) -> Measure:
+    return _column("flows", key, key, take(key), **words)
+
+
+_QUEUE_DELAY = Measure(
+    "queue_delay_ms", takes.parts_of_link("delay_ms"), Units.TIME,
+    "Time in the bottleneck's queue of packets that were sent. RFC 7928, section 2.6.",
+    name="queue delay", parts=SPREAD,
+)  # fmt: skip
+
+#: Of a link, in the document's order.
+LINK = (
+    _of_link("arrived"),
+    _of_link("sent"),
+    _of_link("dropped"),
+    _of_link("marked"),
+    _of_link("utilisation", name="utilisation", also=("utilization",), lower=False),
+    _of_link("ambient_drop_rate", name="ambient loss", title="Ambient drop rate"),
+    _of_link("loss_synchronisation.events", "loss_events", title="Loss events"),
+    _of_link("loss_synchronisation.global", "loss_sync_global", title="Flows that lose in one"),
+    _of_link("loss_synchronisation.pairwise", "loss_sync_pairwise", title="Another loses too"),
+    _of_link("queue_packets_mean", name="queue", also=("queue length", "queue packets")),
+    _QUEUE_DELAY._replace(title="Delay", shown=("min", "mean", "max")),
+)
+
+#: Of flows, from the table `flows`.
+COUNTED = (
+    _of_flows("goodput_bps", takes.total, name="goodput", lower=False),
+    Measure("goodput_bps_per_flow", takes.per_flow("goodput_bps"), Units.RATE,
+            "Goodput of each flow, in the order of their numbers."),
+    _of_flows("fair_share_bps", takes.total),
+    Measure("share_of_fair", takes.quotient("goodput_bps", "fair_share_bps"), Units.RATIO,
+            "Goodput over fair share; 1 is fair.", name="share", lower=False),
+    Measure("loss_rate", takes.quotient("dropped", "arrived"), Units.SHARE,
+            "Packets dropped over packets that arrived. RFC 7928, section 2.3.", name="loss"),
+    Measure("mark_rate", takes.quotient("marked", "arrived"), Units.SHARE,
+            "Packets marked (ECN) over packets that arrived. RFC 3168.", name="marks"),
+    Measure("drops", takes.by_reason, Units.PACKETS,
+            "Packets dropped, by reason; a reason that occurred in no group and no seed of the discipline is left "
+            "out."),
+    _of_flows("timeouts", takes.total, name="timeouts"),
+    _of_flows("retransmits", takes.total, name="retransmits"),
+    _of_flows("cwnd_mean", takes.mean, name="window", also=("cwnd",), lower=False),
+    _of_flows("startup_ms", takes.mean_of_known, name="startup", title="Start-up"),
+    Measure("identified", takes.part_with("identified_ms"), Units.SHARE,
+            "Flows that a discipline singled out: those with a drop for a reason that tells so, over all flows.",
+            name="identified", lower=False, title="Flows singled out"),
+    _of_flows("identified_ms", takes.mean_of_known, title="after"),
+    _of_flows("response_ms", takes.mean_of_known, name="response", title="Response"),
+)  # fmt: skip
+
+#: Of flows, from the tables of distributions, intervals and transfers.
+DISTRIBUTED = (
+    _QUEUE_DELAY._replace(take=takes.distribution("delays", "queueing", *SPREAD)),
+    Measure("one_way_delay_ms", takes.distribution("delays", "one_way", *SPREAD), Units.TIME,
+            "Time from sender to receiver, the sender's own link and its queue included. RFC 7679; RFC 7928, section "
+            "2.6.",
+            name="one way delay", parts=SPREAD, title="One-way delay", shown=("p50", "p95", "p99")),
+    Measure("delay_variation_ms", takes.delay_variation, Units.TIME,
+            "One-way delay less its least value in the run. RFC 5481, section 4.2.",
+            name="delay variation", parts=SPREAD[1:], title="Delay variation", shown=("p95",)),
+    Measure("loss_run_packets", takes.distribution("losses", "run_packets", "mean", "p99", "max"), Units.PACKETS,
+            "Packets of a flow lost in a row at the bottleneck. RFC 3357; RFC 7928, section 2.3.",
+            parts=("mean", "p99", "max"), title="Packets lost in a row", shown=("mean",)),
+    Measure("loss_distance_packets", takes.distribution("losses", "distance_packets", "mean", "p50"), Units.PACKETS,
+            "From one loss of a flow at the bottleneck to its next, in the flow's packets: 1 if nothing between them "
+            "survived. RFC 3357.",
+            parts=("mean", "p50"), title="Between losses, packets", shown=("mean",)),
+    Measure("loss_interval_ms", takes.distribution("losses", "interval_ms", "mean", "p50"), Units.TIME,
+            "Time from one loss of a flow at the bottleneck to its next.", parts=("mean", "p50"), title="",
+            shown=("mean",)),
+    Measure("goodput_variation", takes.goodput_variation, Units.RATIO,
+            "Coefficient of variation of goodput from interval to interval: standard deviation over mean. RFC 5166, "
+            "section 2.2.2.",
+            name="goodput variation", title="Goodput's variation %"),
+    Measure("transfers", takes.transfers, Units.COUNT, "Transfers that began after the warm-up."),
+    Measure("unfinished", takes.unfinished, Units.SHARE,
+            "Part of the transfers that had not finished when the run ended.", name="unfinished", title="Unfinished"),
+    Measure("completion_ms", takes.completion, Units.TIME,
+            "Time that transfers took that finished, from when one was handed to TCP until its last byte was with the "
+            "receiver. RFC 7928, section 2.1.",
+            name="completion", also=("completion time",), parts=SPREAD[1:5], title="Completion", shown=("p50", "p95")),
+)  # fmt: skip
+
+FLOWS = COUNTED + DISTRIBUTED
+
+JAIN = Measure(
+    "jain", takes.jain, Units.RATIO,
+    "Jain's index of goodput over fair share, over flows that are due anything, but not those that end and ask for no "
+    "more than their share; 1 when all are served alike.",
+    name="jain", also=("jain index", "fairness"), lower=False,
+)  # fmt: skip
+
+MISPLACED = Measure(
+    "misplaced_bps", takes.misplaced, Units.RATE,
+    "Goodput that is not where the fair division would have it, by which `headgate run` ranks disciplines.",
+    name="misplaced",
+)  # fmt: skip
+
+_IN_ORDER = {measure.key: measure for measure in (*LINK, JAIN, MISPLACED, *FLOWS)}
+
+#: What goals and bounds can name; what both a link and flows have stands once.
+MEASURES = tuple(measure for measure in _IN_ORDER.values() if measure.name)
+
+OF_LINK = {measure.key: measure for measure in LINK}
+OF_FLOWS = {measure.key: measure for measure in (*FLOWS, JAIN)}
+
+
+def owner(measure: Measure) -> str:
+    """Whose it is: the `link`'s, the `flows`' (all, a group's, a kind's), `both`, or of `all` flows together alone."""
+    whose = (measure.key in OF_LINK, measure.key in OF_FLOWS)
+    return {(True, False): "link", (False, True): "flows", (True, True): "both", (False, False): "all"}[whose]

@@ -1,0 +1,159 @@
+"""How a measure is taken: functions from a view of a result to its figure, or to a figure for each part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headgate.analysis.distributions import Boxes, figures, merged, where
+from headgate.analysis.metrics.views import Array, Flows, Link, known_mean, ratio
+from headgate.analysis.spread import Figure, figure
+from headgate.scenario import Role
+
+#: Takes a measure of flows. It gives a `Figure`, or a dictionary or list of them.
+OfFlows = Callable[[Flows], Any]
+#: Takes a measure of a link.
+OfLink = Callable[[Link], Any]
+
+SPREAD = ("min", "mean", "p50", "p95", "p99", "max")
+
+
+def of_link(column: str) -> OfLink:
+    """A column of the table `links`."""
+    return lambda link: figure(link[column])
+
+
+def parts_of_link(prefix: str) -> OfLink:
+    """The columns of the table `links` that are the parts of one distribution."""
+    return lambda link: {part: figure(link[f"{prefix}_{part}"]) for part in SPREAD}
+
+
+def total(column: str) -> OfFlows:
+    """The sum over flows."""
+    return lambda flows: figure(flows.total(column))
+
+
+def per_flow(column: str) -> OfFlows:
+    """A figure for each flow."""
+    return lambda flows: [figure(flow) for flow in flows[column].T]
+
+
+def quotient(part: str, whole: str) -> OfFlows:
+    """One sum over flows over another."""
+    return lambda flows: figure(ratio(flows.total(part), flows.total(whole)))
+
+
+def mean(column: str) -> OfFlows:
+    """The mean over flows; none if a flow has no value."""
+    return lambda flows: figure(flows[column].mean(axis=1))
+
+
+def mean_of_known(column: str) -> OfFlows:
+    """The mean over the flows that have a value."""
+    return lambda flows: figure(known_mean(flows[column]))
+
+
+def part_with(column: str) -> OfFlows:
+    """The part of the flows that have a value."""
+    return lambda flows: figure(np.isfinite(flows[column]).mean(axis=1))
+
+
+def by_reason(flows: Flows) -> dict[str, Figure]:
+    """Packets dropped, by reason."""
+    return {name.removeprefix("dropped_"): figure(flows.total(name)) for name in flows.reasons()}
+
+
+def distribution(table: str, measure: str, *parts: str) -> OfFlows:
+    """Parts of the distribution of all flows' values together."""
+    return lambda flows: figures(flows.boxes(table, measure), *parts)
+
+
+def jain(flows: Flows) -> Figure:
+    """Jain's index over flows."""
+    return figure(flows.jain())
+
+
+def delay_variation(flows: Flows) -> dict[str, Figure]:
+    """One-way delay less its least value in the group's stream."""
+    each = zip(*flows.streams(), strict=True)
+    return figures([merged(_above_least(group) for group in of_seed) for of_seed in each], *SPREAD[1:])
+
+
+def _above_least(boxes: Boxes) -> Boxes:
+    return boxes.above(boxes.quantile(0.0) or 0.0)
+
+
+def goodput_variation(flows: Flows) -> Figure:
+    """The coefficient of variation of groups' goodput together over the intervals after the warm-up."""
+    rows = flows.rows(where(flows.result.intervals, metric="goodput_bps"))
+    rows = rows.filter(pc.greater(rows.column("time_s"), flows.result.scenario.warmup_s))
+    seed, time, value = (rows.column(name).to_numpy() for name in ("seed", "time_s", "value"))
+    each = [_by_time(time[seed == number], value[seed == number]) for number in flows.seeds]
+    return figure(float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each)
+
+
+def _by_time(time: Array, value: Array) -> Array:
+    """The sum of the values of each moment, in the moments' order."""
+    _, place = np.unique(time, return_inverse=True)
+    return np.bincount(place, weights=value).astype(np.float64)
+
+
+def transfers(flows: Flows) -> Figure:
+    """How many transfers began after the warm-up."""
+    return figure(len(one) for one in _took(flows))
+
+
+def unfinished(flows: Flows) -> Figure:
+    """The part of the transfers that had not finished."""
+    return figure(1 - len(one[np.isfinite(one)]) / len(one) if len(one) else None for one in _took(flows))
+
+
+def completion(flows: Flows) -> dict[str, Figure]:
+    """How long the transfers took that finished."""
+    done = [one[np.isfinite(one)] for one in _took(flows)]
+    quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+    return {"mean": figure(float(one.mean()) if len(one) else None for one in done)} | {
+        part: figure(float(np.quantile(one, share)) if len(one) else None for one in done)
+        for part, share in quantiles.items()
+    }
+
+
+def _took(flows: Flows) -> list[Array]:
+    """How long the transfers took that began after the warm-up, of each seed; not a number if they did not finish."""
+    rows = flows.rows(flows.result.transfers)
+    rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(flows.result.scenario.warmup_s * 1e9)))
+    seed, took = rows.column("seed").to_numpy(), rows.column("completion_ms").cast(pa.float64()).to_numpy()
+    return [took[seed == number] for number in flows.seeds]
+
+
+_PRESSING = (Role.RESPONSIVE, Role.UNRESPONSIVE)
+
+
+def has_both(roles: Iterable[Role]) -> bool:
+    """Whether there are flows that slow down and flows that do not, which both ask for more than their share."""
+    return set(_PRESSING) <= set(roles)
+
+
+def misplaced(flows: Flows) -> Figure:
+    """The sum of |goodput - fair share| over what is compared.
+
+    These are the flows that slow down and those that do not where there are both, else the groups, else the flows of
+    the only group. Flows that ask for no more than their fair share are left out, unless all are such.
+    """
+    groups = flows.groups
+    if has_both(group.role for group in groups):
+        parts = [flows.of([group for group in groups if group.role == role]) for role in _PRESSING]
+    else:
+        greedy = [group for group in groups if group.role != Role.MODEST] or groups
+        parts = [flows.of([group]) for group in greedy]
+    goodput = [part.total("goodput_bps") for part in parts]
+    fair = [part.total("fair_share_bps") for part in parts]
+    if len(parts) == 1:
+        # Fair shares within a group are equal.
+        goodput, fair = list(parts[0]["goodput_bps"].T), [fair[0] / len(parts[0].columns)] * len(parts[0].columns)
+    pairs = list(zip(goodput, fair, strict=True))
+    return figure(sum(abs(got[seed] - due[seed]) for got, due in pairs) for seed in range(len(flows.seeds)))

@@ -1,0 +1,171 @@
+"""What measures are taken of: groups of flows, or a link, under one discipline; one value a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from headgate.analysis.distributions import Boxes, by_seed, where
+from headgate.analysis.links import Place
+
+if TYPE_CHECKING:
+    from headgate.files.result_tables import ResultTables
+    from headgate.scenario import Group
+
+Array = npt.NDArray[np.float64]
+
+
+class Grid:
+    """The rows of one discipline as arrays: one row a seed, one column a flow (or one column for a link)."""
+
+    def __init__(self, table: pa.Table, seeds: int) -> None:
+        self._table = table
+        self._seeds = seeds
+        self._read: dict[str, Array] = {}
+
+    def __getitem__(self, column: str) -> Array:
+        if column not in self._read:
+            values = self._table.column(column).cast(pa.float64()).to_numpy()
+            self._read[column] = values.reshape(self._seeds, -1)
+        return self._read[column]
+
+    def columns(self, prefix: str) -> Iterator[str]:
+        """The columns whose names begin with `prefix`."""
+        return (name for name in self._table.column_names if name.startswith(prefix))
+
+
+class Link:
+    """A direction of a link."""
+
+    def __init__(self, result: ResultTables, qdisc: str, place: Place) -> None:
+        self._grid = Grid(place.of(where(result.links, qdisc=qdisc)), len(result.scenario.seeds))
+
+    def __getitem__(self, column: str) -> Array:
+        values: Array = self._grid[column][:, 0]
+        return values
+
+
+class Flows:
+    """Groups of flows taken together."""
+
+    def __init__(self, result: ResultTables, qdisc: str, groups: Sequence[Group], table: Grid | None = None) -> None:
+        self.result = result
+        self.qdisc = qdisc
+        self.groups = groups
+        self._grid = table or grid(result, qdisc)
+        self.columns = [
+            number
+            for group, place in places(result.scenario.groups)
+            if group in groups
+            for number in range(place.start, place.stop)
+        ]
+        self._mine: slice | list[int] = self.columns
+
+    @classmethod
+    def each(cls, result: ResultTables, qdisc: str) -> Iterator[Flows]:
+        """Every group of the scenario by itself."""
+        table = grid(result, qdisc)
+        for group, place in places(result.scenario.groups):
+            found = cls(result, qdisc, [group], table)
+            found._mine = place
+            yield found
+
+    def of(self, groups: Sequence[Group]) -> Flows:
+        """Some of the scenario's groups under the same discipline."""
+        return Flows(self.result, self.qdisc, groups, self._grid)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds."""
+        return self.result.scenario.seeds
+
+    def __getitem__(self, column: str) -> Array:
+        """A column of the table `flows`: a row a seed, a column a flow."""
+        return self._grid[column][:, self._mine]
+
+    def total(self, column: str) -> Array:
+        """The sum over flows."""
+        whole: Array = self[column].sum(axis=1)
+        return whole
+
+    def reasons(self) -> Iterator[str]:
+        """The columns of drops by reason in which any flow of the result has one."""
+        return (name for name in self._grid.columns("dropped_") if self._grid[name].any())
+
+    def jain(self) -> Array:
+        """Jain's index."""
+        return jain(self._grid, self.result.scenario.groups, self._mine)
+
+    def rows(self, table: pa.Table) -> pa.Table:
+        """The rows of a table by group that are of these groups and this discipline."""
+        return _of(where(table, qdisc=self.qdisc), self.groups)
+
+    def boxes(self, table: str, measure: str) -> list[Boxes]:
+        """The boxes of a distribution, of each seed; of a queue, those at the first link that is compared."""
+        rows, value = where(self._tables[table], measure=measure), VALUES[table]
+        if measure != "one_way":
+            name, direction = self.result.scenario.bottleneck
+            rows = where(rows, link=name, direction=direction)
+        return by_seed(rows, value, self.seeds)
+
+    def streams(self) -> list[list[Boxes]]:
+        """The one-way delays of each group, of each seed."""
+        ways = where(self._tables["delays"], measure="one_way")
+        return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
+
+    @cached_property
+    def _tables(self) -> dict[str, pa.Table]:
+        return {name: self.rows(getattr(self.result, name)) for name in VALUES}
+
+
+#: The tables of distributions, and the column of each that has the values.
+VALUES = {"delays": "delay_ms", "losses": "value"}
+
+
+def grid(result: ResultTables, qdisc: str) -> Grid:
+    """The flows under one discipline."""
+    return Grid(where(result.flows, qdisc=qdisc), len(result.scenario.seeds))
+
+
+def places(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
+    """Each group with the columns of its flows."""
+    first = 0
+    for group in groups:
+        yield group, slice(first, first + group.flows)
+        first += group.flows
+
+
+def _of(table: pa.Table, groups: Sequence[Group]) -> pa.Table:
+    """The rows of a table by group that are of `groups`."""
+    if "kind" not in table.column_names:
+        return pa.concat_tables(where(table, group=name) for name in dict.fromkeys(group.name for group in groups))
+    return pa.concat_tables(where(table, group=group.name, kind=group.kind) for group in groups)
+
+
+def jain(flows: Grid, groups: Sequence[Group], mine: list[int] | slice = slice(None)) -> Array:
+    """Jain's index of goodput over fair share, over the flows that are due anything: 1 when all are served alike.
+
+    Brief flows do not count: what they got says how much they had to send. `mine` are the flows that do, if not all.
+    """
+    goodput, fair = flows["goodput_bps"][:, mine], flows["fair_share_bps"][:, mine]
+    lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])[mine]
+    due = (fair > 0) & lasting
+    share = np.divide(goodput, fair, out=np.zeros_like(goodput), where=due)
+    return ratio(share.sum(axis=1) ** 2, due.sum(axis=1) * (share**2).sum(axis=1))
+
+
+def ratio(part: Array, whole: Array) -> Array:
+    """`part / whole`; not a number where `whole` is 0."""
+    share: Array = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole != 0)
+    return share
+
+
+def known_mean(values: Array) -> Array:
+    """The mean of each row over the values there are; not a number where there is none."""
+    known = np.isfinite(values)
+    return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
