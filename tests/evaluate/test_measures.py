@@ -32,6 +32,8 @@ class Tiny:
     def table(self, name: str) -> pa.Table:
         return self.given[name]
 
+    link = Run.link
+
     def flows(self, column: str, group: str) -> np.ndarray:
         return np.array(self.given[f"{group}.{column}"], dtype=float)
 

@@ -65,9 +65,11 @@ class Run:
             table = data.rows(table, kind=kind)
         return data.values(table, column)
 
-    def link(self, column: str) -> float:
-        """A column of the bottleneck."""
-        return float(data.values(data.bottleneck(self.result, self.table("links")), column)[0])
+    def link(self, column: str, direction: str | None = None, name: str | None = None) -> float:
+        """A column of the bottleneck, of a direction of it, or of another link."""
+        bottleneck = self.result.scenario.bottleneck
+        row = data.rows(self.table("links"), link=name or bottleneck[0], direction=direction or bottleneck[1])
+        return float(data.values(row, column)[0])
 
     def series(self, metric: str, group: str | None = None) -> tuple[Array, Array]:
         """Times in seconds and values of a metric over time, warm-up included."""

@@ -17,43 +17,35 @@ from headgate.experiment import measures
 from headgate.experiment.measures import Measure
 
 
-def idle(direction: str = "forward", link: str | None = None) -> Measure:
+def idle(link: str | None = None) -> Measure:
     """Per cent of the time in which a link had nothing to send."""
-    return lambda run: 100 * (1 - of_link(run, "utilisation", direction, link))
+    return lambda run: 100 * (1 - run.link("utilisation", "forward", link))
 
 
 def used_percent(direction: str) -> Measure:
     """Per cent of the time in which a direction of the bottleneck had something to send."""
-    return lambda run: 100 * of_link(run, "utilisation", direction, None)
+    return measures.in_unit(measures.link("utilisation", direction), 100)
 
 
-def p95_ms(direction: str = "forward", link: str | None = None) -> Measure:
+def p95_ms(direction: str = "forward") -> Measure:
     """The queueing delay that 95 in 100 packets did not exceed, in ms."""
-    return lambda run: of_link(run, "delay_ms_p95", direction, link)
-
-
-def of_link(run: Run, column: str, direction: str, link: str | None) -> float:
-    """A column of one direction of a link; the bottleneck where `link` is None."""
-    name = run.result.scenario.bottleneck[0] if link is None else link
-    return float(data.values(data.rows(run.table("links"), link=name, direction=direction), column)[0])
+    return measures.link("delay_ms_p95", direction)
 
 
 def loss_percent(group: str | None = None) -> Measure:
     """Packets dropped of 100 that came, of a group or of all; 0 where none came."""
-
-    def percent(run: Run) -> float:
-        came = run.flows("arrived", group).sum()
-        return 100 * float(run.flows("dropped", group).sum() / came) if came else 0.0
-
-    return percent
+    return _percent("dropped", "arrived", group)
 
 
 def marked_percent(group: str) -> Measure:
     """Packets marked of 100 of a group that were sent on; 0 where none was."""
+    return _percent("marked", "sent", group)
 
+
+def _percent(part: str, whole: str, group: str | None) -> Measure:
     def percent(run: Run) -> float:
-        sent = run.flows("sent", group).sum()
-        return 100 * float(run.flows("marked", group).sum() / sent) if sent else 0.0
+        all_of_them = run.flows(whole, group).sum()
+        return 100 * float(run.flows(part, group).sum() / all_of_them) if all_of_them else 0.0
 
     return percent
 
@@ -144,7 +136,7 @@ def acks_lost(direction: str, beside: str) -> Measure:
 
     def percent(run: Run) -> float:
         came, lost = (
-            of_link(run, column, direction, None) - run.flows(column, beside).sum() for column in ("arrived", "dropped")
+            run.link(column, direction) - run.flows(column, beside).sum() for column in ("arrived", "dropped")
         )
         return 100 * float(lost / came) if came else math.nan
 

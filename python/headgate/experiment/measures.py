@@ -109,9 +109,9 @@ def loss_bps(group: str | None = None, kind: str | None = None, *, packet_bytes:
     return lambda run: float(run.flows("dropped", group, kind).sum()) * packet_bytes * 8 / run.seconds
 
 
-def link(column: str) -> Measure:
-    """A column of the bottleneck's row in `links`."""
-    return lambda run: run.link(column)
+def link(column: str, direction: str | None = None, name: str | None = None) -> Measure:
+    """A column of a row of `links`: the bottleneck's, unless a direction or another link is named."""
+    return lambda run: run.link(column, direction, name)
 
 
 def over_intervals(

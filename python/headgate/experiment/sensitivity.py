@@ -60,7 +60,7 @@ def table(name: str, experiment: Experiment, found: list[Row]) -> Table:
     rows = []
     for row in found:
         words = [claim["verdict"] for claim in row.claims]
-        verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[word]) for word in words]
+        verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
         rows.append(variations.Row(row.name, written(row.value), row.ours, verdicts))
     title = f"{name}: what open parameters decide"
     return variations.table(title, heads, rows, chosen="ours", caption="\n".join(caption))

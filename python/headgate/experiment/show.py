@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 #: How verdicts stand out.
-STYLES = {Verdict.HOLDS.value: "bold green", Verdict.DIFFERS.value: "bold red", Verdict.CANNOT_TELL.value: "yellow"}
+STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.CANNOT_TELL: "yellow"}
 
 
 class Row(NamedTuple):
@@ -122,7 +122,7 @@ def _claims(claims: list[dict[str, Any]]) -> Table:
         numbers = Text(claim["numbers"])
         if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
             numbers.append(f"\n{claim['finding']}", style="dim")
-        drawn.add_row(text, Text(claim["verdict"], style=STYLES[claim["verdict"]]), numbers)
+        drawn.add_row(text, Text(claim["verdict"], style=STYLES[Verdict(claim["verdict"])]), numbers)
     return drawn
 
 

@@ -50,7 +50,7 @@ def _found(outcome: Outcome, each: Compared) -> dict[str, Any]:
     command = tc.command(Spec.of(each.trial.qdisc), plan.scenario)
     metrics = {}
     for metric in goals.metrics:
-        was, now = each.reference[str(metric)], each.tuned[str(metric)]
+        was, now = each.of(metric)
         three = {"was": was, "now": now, "difference": now - was}
         metrics[str(metric)] = {name: figure(quantity.per_seed) for name, quantity in three.items()}
     return {
@@ -58,9 +58,6 @@ def _found(outcome: Outcome, each: Compared) -> dict[str, Any]:
         "settings": each.trial.settings,
         "tc": None if command is None else {"command": command.line, "notes": list(command.notes)},
         "metrics": metrics,
-        "better": {
-            str(goal.metric): goal.better(each.tuned[str(goal.metric)], each.reference[str(goal.metric)]).verdict.value
-            for goal in goals.goals
-        },
+        "better": {str(goal.metric): each.better(goal).value for goal in goals.goals},
         "bounds": {str(bound): bound.judge(each.tuned[str(bound.metric)]).verdict.value for bound in goals.bounds},
     }

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from headgate import style
 from headgate.analysis.judge import Verdict
+from headgate.experiment.show import STYLES
 from headgate.plot.panels import heading, new_figure
 from headgate.terminal import variations
 from headgate.tuning.goals import Goal
 from headgate.tuning.margins import Margins, Value
-from headgate.tuning.show import STYLES, change, seeds
+from headgate.tuning.show import change, seeds
 from headgate.tuning.space import Range
 
 if TYPE_CHECKING:

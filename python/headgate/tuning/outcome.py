@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from headgate import api
 from headgate._core import ScenarioError
-from headgate.analysis.judge import Quantity
+from headgate.analysis.judge import Quantity, Verdict
+from headgate.analysis.metrics import Metric
 from headgate.execution.runner import Watcher
 from headgate.files import store
 from headgate.results import Result
 from headgate.scenario import Scenario
-from headgate.tuning.goals import Goals
+from headgate.tuning.goals import Goal, Goals
 from headgate.tuning.study import Plan, Trial
 
 HELD_OUT = "held-out"
@@ -28,6 +29,15 @@ class Compared(NamedTuple):
     trial: Trial
     reference: dict[str, Quantity]
     tuned: dict[str, Quantity]
+
+    def of(self, metric: Metric) -> tuple[Quantity, Quantity]:
+        """A metric of the discipline as it was, and of the setting."""
+        return self.reference[str(metric)], self.tuned[str(metric)]
+
+    def better(self, goal: Goal) -> Verdict:
+        """Whether the setting is better by one objective."""
+        was, now = self.of(goal.metric)
+        return goal.better(now, was).verdict
 
 
 class Outcome(NamedTuple):

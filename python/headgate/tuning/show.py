@@ -12,6 +12,7 @@ from rich.text import Text
 from headgate import style
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Bound, Metric
+from headgate.experiment.show import STYLES
 from headgate.terminal import layout
 from headgate.tuning import tc
 from headgate.tuning.outcome import Compared, Outcome, nearest
@@ -19,7 +20,6 @@ from headgate.tuning.spec import Spec
 
 #: What a comparison with the discipline as it was comes to.
 WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.CANNOT_TELL: "cannot tell"}
-STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.CANNOT_TELL: "yellow"}
 
 Importances = Mapping[str, Mapping[str, float]]
 
@@ -72,8 +72,8 @@ def comparison(outcome: Outcome, each: Compared) -> Table:
     first = f"{seeds(outcome.unseen)}, not seen"
     drawn = _table(first, str(outcome.plan.base), "tuned", "difference", "")
     for goal in goals.goals:
-        was, now = each.reference[str(goal.metric)], each.tuned[str(goal.metric)]
-        judged = goal.better(now, was).verdict
+        was, now = each.of(goal.metric)
+        judged = each.better(goal)
         word = "the same" if now == was else WORDS[judged]
         drawn.add_row(*_row(goal.metric, each), Text(word, style=STYLES[judged]))
     for bound in goals.bounds:
@@ -90,9 +90,9 @@ def front(outcome: Outcome) -> Table:
     for number, each in enumerate(outcome.compared, 1):
         cells = []
         for metric in goals.metrics:
-            was, now = each.reference[str(metric)], each.tuned[str(metric)]
+            was, now = each.of(metric)
             cell = Text(metric.show(now))
-            judged = next((goal.better(now, was).verdict for goal in goals.goals if goal.metric == metric), None)
+            judged = next((each.better(goal) for goal in goals.goals if goal.metric == metric), None)
             if judged in (Verdict.HOLDS, Verdict.DIFFERS) and now != was:
                 cell.append(f"\n{change(now, was)}", style=STYLES[judged])
             cells.append(cell)
@@ -118,8 +118,8 @@ def sentence(outcome: Outcome, each: Compared) -> str:
         return f"Nothing that was tried is better than {base} as it is."
     said = []
     for goal in outcome.plan.goals.goals:
-        was, now = each.reference[str(goal.metric)], each.tuned[str(goal.metric)]
-        if goal.better(now, was).verdict is Verdict.CANNOT_TELL:
+        was, now = each.of(goal.metric)
+        if each.better(goal) is Verdict.CANNOT_TELL:
             said.append(f"{goal.metric} cannot be told from before")
         else:
             said.append(f"{goal.metric} {change(now, was)}: {goal.metric.show(now)} after {goal.metric.show(was)}")
@@ -175,7 +175,7 @@ def lines(outcome: Outcome, each: Compared) -> str:
 
 
 def _row(metric: Metric, each: Compared) -> tuple[str, str, str, str]:
-    was, now = each.reference[str(metric)], each.tuned[str(metric)]
+    was, now = each.of(metric)
     step = now - was
     sign = "+" if step.mean > 0 else ""
     return str(metric), metric.show(was), metric.show(now), f"{sign}{metric.show(step)}"
