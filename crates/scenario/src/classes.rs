@@ -9,8 +9,7 @@ use crate::check::{self, Section, within};
 use crate::classify::{ClassRule, Conditions, FlowKey};
 use crate::error::Fault;
 use crate::fields::{AnyOf, One};
-use crate::raw::{RawClass, RawClassify};
-use crate::schema::At;
+use crate::schema::{At, RawClass, RawClassify};
 
 /// More aggregates than anyone can weigh against each other; a packet may be held against each of them.
 const MOST_CLASSES: usize = 1000;

@@ -8,11 +8,9 @@ use toml::Spanned;
 use crate::check::{self, LONGEST_DELAY, Section, limit, within};
 use crate::error::Fault;
 use crate::inputs::Loader;
-use crate::medium::RawMedium;
 use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
 use crate::qdisc::{Written, build};
-use crate::raw::{RawLink, RawLinks, RawReverse, medium};
-use crate::schema::At;
+use crate::schema::{At, RawDirection, RawLink, RawLinks};
 
 /// More links than anyone can look at.
 const MOST_LINKS: usize = 1000;
@@ -61,23 +59,22 @@ impl Links {
 
     fn add(&mut self, names: [String; 3], section: &Section, raw: RawLink, loader: &Loader<'_>) -> Result<(), Fault> {
         self.distinct(&names, raw.name.as_ref().map_or(section.span.clone(), Spanned::span))?;
-        let medium = medium!(raw);
-        let impairments = medium.impairments(section)?;
-        let (rate, pace) = medium.pace(section, None, loader)?;
+        let both = raw.both;
+        let impairments = both.medium.impairments(section)?;
+        let (rate, pace) = both.medium.pace(both.rate, section, None, loader)?;
         let forward = Simplex {
             rate,
             pace,
             impairments,
-            limit: limit(check::plain(section.need("limit", raw.limit)?))?,
-            qdisc: self.qdisc(section, raw.qdisc, COMPARED),
+            limit: limit(check::plain(section.need("limit", both.medium.limit)?))?,
+            qdisc: self.qdisc(section, both.medium.qdisc, COMPARED),
         };
-        let delay = within(check::plain(section.need("delay", raw.delay)?), ..=LONGEST_DELAY)?;
-        let back = section.or(raw.reverse, RawReverse::default());
+        let delay = within(check::plain(section.need("delay", both.delay)?), ..=LONGEST_DELAY)?;
+        let back = section.or(both.reverse, RawDirection::default());
         let section = Section { span: back.span(), heading: "[link.reverse]" };
-        let back = back.into_inner();
-        let medium = medium!(back);
-        let impairments = medium.impairments(&section)?;
-        let (rate, pace) = medium.pace(&section, Some(forward.rate), loader)?;
+        let RawDirection { rate, medium: back } = back.into_inner();
+        let impairments = back.impairments(&section)?;
+        let (rate, pace) = back.pace(rate, &section, Some(forward.rate), loader)?;
         let reverse = Simplex {
             rate,
             pace,

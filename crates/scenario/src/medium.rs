@@ -5,11 +5,10 @@ use std::sync::Arc;
 use headgate_core::{Rate, Span};
 use toml::Spanned;
 
-use crate::check::{self, FASTEST, LONGEST_DELAY, LONGEST_RUN, Section, rate, some_time, within};
+use crate::check::{self, FASTEST, LONGEST_DELAY, LONGEST_RUN, Section, some_time, within};
 use crate::error::Fault;
 use crate::inputs::Loader;
-use crate::raw::RawStep;
-use crate::schema::At;
+use crate::schema::{At, RawMedium, RawStep};
 use crate::values::Quantity;
 
 /// How the rate of a direction changes.
@@ -98,42 +97,31 @@ fn densest(opportunities: &[u64], span: Span) -> u64 {
     (turns * count + most.max().unwrap_or(0) as u64) * OPPORTUNITY
 }
 
-/// The keys of a direction that are read here.
-pub(crate) struct RawMedium {
-    pub(crate) rate: At<Quantity<Rate>>,
-    pub(crate) schedule: At<Vec<Spanned<RawStep>>>,
-    pub(crate) schedule_period: At<Quantity<Span>>,
-    pub(crate) trace: At<String>,
-    pub(crate) loss: At<f64>,
-    pub(crate) loss_burst: At<f64>,
-    pub(crate) jitter: At<Quantity<Span>>,
-    pub(crate) reorder: At<f64>,
-    pub(crate) reorder_by: At<Quantity<Span>>,
-}
-
 impl RawMedium {
     /// Rate and how it changes; a direction that has neither `rate` nor `trace` has the `default`, if there is one.
     pub(crate) fn pace(
-        self,
+        &self,
+        rate: At<Quantity<Rate>>,
         section: &Section,
         default: Option<Rate>,
         loader: &Loader<'_>,
     ) -> Result<(Rate, Pace), Fault> {
-        if let Some(trace) = self.trace {
-            let beside = self.rate.as_ref().map(Spanned::span).or(self.schedule.as_ref().map(Spanned::span));
+        if let Some(trace) = &self.trace {
+            let beside = rate.as_ref().map(Spanned::span).or(self.schedule.as_ref().map(Spanned::span));
             return match beside {
                 Some(span) => {
                     Err(Fault::plain(span, "`trace` says when packets leave: leave out `rate` and `schedule`"))
                 }
-                None => of_trace(&trace, loader),
+                None => of_trace(trace, loader),
             };
         }
-        let rate = match (self.rate, default) {
+        let rate = match (rate, default) {
             (None, Some(default)) => default,
-            (given, _) => rate(check::plain(section.need("rate", given)?))?,
+            (given, _) => check::rate(check::plain(section.need("rate", given)?))?,
         };
-        let period = self.schedule_period.map(|period| some_time(check::plain(period), LONGEST_RUN)).transpose()?;
-        Ok((rate, schedule(section.or(self.schedule, Vec::new()), period)?))
+        let period =
+            self.schedule_period.clone().map(|period| some_time(check::plain(period), LONGEST_RUN)).transpose()?;
+        Ok((rate, schedule(section.or(self.schedule.clone(), Vec::new()), period)?))
     }
 
     pub(crate) fn impairments(&self, section: &Section) -> Result<Impairments, Fault> {

@@ -11,8 +11,8 @@ use crate::changes::{self, Changes};
 use crate::error::{Fault, ScenarioError, Source};
 use crate::inputs::Files;
 use crate::model::Scenario;
-use crate::raw::RawScenario;
 use crate::resolve;
+use crate::schema::RawScenario;
 
 impl Scenario {
     /// Reads a scenario from the text of a TOML file, with `changes` made to it first. `file` is what errors call it.

@@ -11,8 +11,7 @@ use crate::check::{Section, within};
 use crate::error::Fault;
 use crate::model::{Events, Record, TcpGroup, UdpCc, UdpGroup};
 use crate::network::Link;
-use crate::raw::RawRecord;
-use crate::schema::At;
+use crate::schema::{At, RawRecord};
 use crate::values::{FromText, TextVisitor};
 
 /// More rows over time than anyone can look at.

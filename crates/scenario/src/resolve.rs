@@ -17,10 +17,9 @@ use crate::links::Links;
 use crate::model::{Scenario, TcpGroup, UdpCc, UdpGroup};
 use crate::network::{Hop, Link};
 use crate::qdisc::{Written, build};
-use crate::raw::RawScenario;
 use crate::record;
 use crate::routes::Graph;
-use crate::schema::{At, RawTcp, RawUdp};
+use crate::schema::{At, RawScenario, RawTcp, RawUdp};
 use crate::values::Seeds;
 
 /// More rows in a table than anyone can look at.
@@ -28,28 +27,31 @@ const MOST_GROUPS: usize = 1000;
 
 /// The scenario that `raw` says.
 pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, Fault> {
+    // No part of one scenario: `headgate sweep` and `headgate check` read them from the file.
+    drop((raw.sweep, raw.expect));
     let loader = Loader::new(files);
     let top = Section { span: 0..0, heading: "" };
-    let name = check::name(&top.need("name", raw.name)?)?;
-    let duration = some_time(check::plain(top.need("duration", raw.duration)?), LONGEST_RUN)?;
-    let warmup = warmup(top.quantity(raw.warmup, Span::ZERO), duration)?;
+    let name = check::name(&top.need("name", raw.run.name)?)?;
+    let duration = some_time(check::plain(top.need("duration", raw.run.duration)?), LONGEST_RUN)?;
+    let warmup = warmup(top.quantity(raw.run.warmup, Span::ZERO), duration)?;
     let links = Links::new(top.need("link", raw.link)?, &loader)?;
     let graph = Graph::new(&links.links);
-    let heads: Vec<Range<usize>> = raw.tcp.iter().map(Spanned::span).chain(raw.udp.iter().map(Spanned::span)).collect();
+    let (tcp, udp) = (listed(raw.tcp), listed(raw.udp));
+    let heads: Vec<Range<usize>> = tcp.iter().map(Spanned::span).chain(udp.iter().map(Spanned::span)).collect();
     let around = Surroundings { duration, graph: &graph, loader: &loader };
-    let (tcp, udp) = groups(raw.tcp, raw.udp, &around)?;
+    let (tcp, udp) = groups(tcp, udp, &around)?;
     few_enough(&tcp, &udp, &heads)?;
     countable(&tcp, &udp, &links.links, duration)?;
     let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
     let labels: Vec<&str> = headers.map(|headers| headers.label.as_str()).collect();
     let record = record::record(raw.record, duration, (&tcp, &udp), &links.links)?;
-    let classes = classes::classes(raw.class, &labels)?;
+    let classes = classes::classes(listed(raw.class), &labels)?;
     let mut scenario = Scenario {
         name,
-        about: top.or(raw.about, String::new()).into_inner(),
+        about: top.or(raw.run.about, String::new()).into_inner(),
         duration,
         warmup,
-        seeds: top.or(raw.seeds, Seeds(vec![1])).into_inner().0,
+        seeds: top.or(raw.run.seeds, Seeds(vec![1])).into_inner().0,
         qdiscs: Vec::new(),
         links: links.links.clone(),
         tcp,
@@ -65,6 +67,11 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     links.check(duration, &place)?;
     scenario.qdiscs = compared(top.need("qdiscs", raw.qdiscs)?, &scenario, &place)?;
     Ok(scenario)
+}
+
+/// The tables under one heading in double brackets.
+fn listed<T>(tables: At<Vec<T>>) -> Vec<T> {
+    tables.map(Spanned::into_inner).unwrap_or_default()
 }
 
 fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {

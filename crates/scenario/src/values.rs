@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use headgate_core::params::{Bytes, Value};
 use headgate_core::{Limit, Rate, Span, nearest};
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Unexpected, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
 use crate::cc::Cc;
 use crate::model::{Events, UdpCc};
@@ -240,6 +241,11 @@ impl<'de> Deserialize<'de> for OrOff<u32> {
         deserializer.deserialize_any(CountOrOff)
     }
 }
+
+/// A table of anything.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "a table")]
+pub(crate) struct AnyTable {}
 
 /// Seeds: a count (1, 2, ... n), or a list.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
     Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, Impairments, Inputs, IpNet,
     Key, Link, Pace, Plan, Ports, Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc, UdpGroup,
-    UdpSettings, tables,
+    UdpSettings, keys,
 };
 use headgate_traffic::Sender;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -214,8 +214,8 @@ fn number_of_bytes(text: &str) -> u64 {
 
 /// A value for every setting of the table `[[kind]]`.
 fn settings(kind: &'static str) -> impl Strategy<Value = Lines> {
-    let (_, keys) = tables().into_iter().find(|(name, _)| *name == kind).unwrap();
-    let keys = keys.into_iter().filter(|key| key.is_setting);
+    let table = keys().into_iter().find(|key| key.name == kind).unwrap();
+    let keys = (table.form.keys.unwrap())().into_iter().filter(|key| key.is_setting);
     let values: Vec<_> = keys
         .map(|key| {
             let off = key.form.words.ends_with("or off");

@@ -1,7 +1,9 @@
 //! Every number and quantity of a scenario file, given what it cannot be: each says so with its key, its place and what
 //! was expected.
 
-use headgate_scenario::{Changes, Scenario, ScenarioError};
+use std::ops::Bound;
+
+use headgate_scenario::{Changes, Key, Scenario, ScenarioError, keys};
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,10 +114,8 @@ const KEYS: &[Row] = &[
     ("tcp[0].min_rto", Time, MORE, "[[tcp]]", "min_rto = @"),
     ("tcp[0].max_rto", Time, MORE, "[[tcp]]", "max_rto = @"),
     ("tcp[0].rto_granularity", Time, MORE, "[[tcp]]", "rto_granularity = @"),
-    ("tcp[0].abc", Count, MORE, "[[tcp]]", "abc = @"),
     ("tcp[0].target", Time, MORE, "[[tcp]]", "cc = \"ledbat\"\ntarget = @"),
     ("tcp[0].gain", Real, MORE, "[[tcp]]", "cc = \"ledbat\"\ngain = @"),
-    ("tcp[0].overhead", Time, OK, "[[tcp]]", "overhead = @"),
     ("udp[0].rate", Rate, MORE, "[[udp]]", "rate = @"),
     ("udp[0].flows", Count, MORE, "[[udp]]", "flows = @"),
     ("udp[0].packet", Size, MORE, "[[udp]]", "packet = @"),
@@ -126,6 +126,36 @@ const KEYS: &[Row] = &[
     ("record.interval", Time, MORE, "[record]", "interval = @"),
     ("record.flow_interval", Time, OK, "[record]", "flows = [\"tcp\"]\nflow_interval = @"),
 ];
+
+/// Every key of these tables and of those inside them, with the table's name.
+fn all_keys(table: &'static str, keys: Vec<Key>) -> Vec<(&'static str, Key)> {
+    let inside = |key: Key| {
+        let more = key.form.keys.map(|keys| all_keys(key.name, keys())).unwrap_or_default();
+        [(table, key)].into_iter().chain(more)
+    };
+    keys.into_iter().flat_map(inside).collect()
+}
+
+/// The rows above, and one for each setting of a group of flows that has none there.
+fn rows() -> Vec<Row> {
+    let leaked = |text: String| -> &'static str { text.leak() };
+    let settings = all_keys("", keys()).into_iter().filter_map(|(table, key)| {
+        let kind = match key.form.words.trim_end_matches(", or off") {
+            "whole number" => Count,
+            "number" => Real,
+            "time" => Time,
+            "rate" => Rate,
+            "size" => Size,
+            _ => return None,
+        };
+        let (path, heading) = (format!("{table}[0].{}", key.name), format!("[[{table}]]"));
+        let zero =
+            matches!(&key.least, Bound::Included(least) if least.starts_with('0')) || key.least == Bound::Unbounded;
+        let row = (leaked(path), kind, zero, leaked(heading), leaked(format!("{} = @", key.name)));
+        (key.is_setting && !KEYS.iter().any(|known| known.0 == row.0)).then_some(row)
+    });
+    KEYS.iter().copied().chain(settings).collect()
+}
 
 /// What may lie beyond the end of the run, which it then has no part in.
 const LATE: [&str; 2] = ["link.schedule[0].at", "tcp[0].stop"];
@@ -178,16 +208,17 @@ fn misread(row: &Row, value: &str) -> Option<String> {
 #[test]
 fn what_no_key_takes_is_refused_with_the_key_the_place_and_what_was_expected() {
     let late = |row: &Row, value: &str| LATE.contains(&row.0) && value.contains(row.1.unit().1);
-    let refused = |row: &'static Row| {
-        row.1.bad().into_iter().filter(move |value| !late(row, value)).filter_map(move |value| misread(row, &value))
+    let rows = rows();
+    let refused = |row: &Row| {
+        let bad = row.1.bad().into_iter().filter(|value| !late(row, value));
+        bad.filter_map(|value| misread(row, &value)).collect::<Vec<String>>()
     };
-    let all = KEYS.iter().flat_map(refused);
-    assert_eq!(all.collect::<Vec<String>>().join("\n"), "");
+    assert_eq!(rows.iter().flat_map(refused).collect::<Vec<String>>().join("\n"), "");
 }
 
 #[test]
 fn zero_is_taken_where_it_means_something_and_refused_elsewhere() {
-    for row in KEYS {
+    for row in &rows() {
         let &(path, kind, zero, section, line) = row;
         match misread(row, &kind.zero()) {
             None => assert_eq!(zero, MORE, "{path} = 0 is refused"),
@@ -198,7 +229,7 @@ fn zero_is_taken_where_it_means_something_and_refused_elsewhere() {
 
 #[test]
 fn a_bare_number_is_told_a_unit_with_which_it_is_read_and_zero_is_told_none() {
-    for (path, kind, _, section, line) in KEYS.iter().filter(|(_, kind, ..)| !matches!(kind, Real | Count)) {
+    for (path, kind, _, section, line) in rows().iter().filter(|(_, kind, ..)| !matches!(kind, Real | Count)) {
         let message = |value: &str| read(&text(section, line, value).0).unwrap_err().message;
         let advice = format!("\"5{}\"", kind.unit().0);
         assert_eq!(message("5"), format!("`{path}`: a bare number has no unit; write {advice}"));
@@ -211,10 +242,12 @@ fn a_bare_number_is_told_a_unit_with_which_it_is_read_and_zero_is_told_none() {
 
 #[test]
 fn every_key_of_a_number_or_a_quantity_is_tried_here() {
-    let raw = include_str!("../src/raw.rs");
-    let keys = raw.lines().filter_map(|line| line.trim().strip_prefix("pub(crate) ")?.split_once(": At<"));
-    let counted = ["Quantity<", "f64>", "u32>", "OrOff<", "Seeds>", "start::"];
-    for (key, _) in keys.filter(|(_, kind)| counted.iter().any(|counted| kind.starts_with(counted))) {
-        assert!(KEYS.iter().any(|row| row.0 == key || row.0.ends_with(&format!(".{key}"))), "`{key}` is not tried");
+    let counted = ["whole number", "number", "time", "rate", "size", "packets or bytes", "a count"];
+    for (_, key) in all_keys("", keys()) {
+        if counted.iter().any(|counted| key.form.words.starts_with(counted)) {
+            let name = key.name;
+            let tried = |row: &Row| row.0 == name || row.0.ends_with(&format!(".{name}"));
+            assert!(rows().iter().any(tried), "`{name}` is not tried");
+        }
     }
 }

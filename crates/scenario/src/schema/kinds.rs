@@ -11,7 +11,7 @@ use super::Form;
 use crate::check::LARGEST_PACKET;
 use crate::fields::{AnyOf, Field, One};
 use crate::record::Traced;
-use crate::values::{OrOff, Quantity, Seeds, Words};
+use crate::values::{AnyTable, OrOff, Quantity, Seeds, Words};
 use crate::{qdisc, start, traffic};
 
 /// A kind of value, as a file writes it.
@@ -279,5 +279,13 @@ impl Shape for Traced {
 
     fn form() -> Form {
         Form::new("group, or one of its flows", "str", r#"{"type": "string"}"#)
+    }
+}
+
+impl Shape for AnyTable {
+    type Raw = AnyTable;
+
+    fn form() -> Form {
+        Form::new("table", "Mapping[str, Any]", r#"{"type": "object"}"#)
     }
 }

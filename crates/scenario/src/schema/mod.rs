@@ -2,8 +2,10 @@
 //! range. Reading, checking and writing follow from it, and so do the guide's tables, Python's keywords and the JSON Schema.
 
 mod declare;
+mod file;
 mod group;
 mod kinds;
+mod link;
 mod raw;
 mod tcp;
 mod udp;
@@ -15,8 +17,10 @@ use toml::Spanned;
 use crate::check::{Section, within};
 use crate::error::Fault;
 
+pub(crate) use file::{RawClass, RawClassify, RawRecord, RawScenario};
 pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders};
 pub(crate) use kinds::{Setting, Shape, Size};
+pub(crate) use link::{RawDirection, RawLink, RawLinks, RawMedium, RawStep};
 pub(crate) use raw::{At, RawTable};
 pub(crate) use tcp::RawTcp;
 pub use tcp::TcpSettings;
@@ -48,9 +52,9 @@ pub struct Key {
     pub is_setting: bool,
 }
 
-/// The keys of each table, by the tables' names; those of tables inside them are in their [`Form`].
-pub fn tables() -> [(&'static str, Vec<Key>); 2] {
-    [("tcp", RawTcp::keys()), ("udp", RawUdp::keys())]
+/// The keys at the top of a file. Those of the tables inside are in their [`Form`].
+pub fn keys() -> Vec<Key> {
+    RawScenario::keys()
 }
 
 /// How values of one kind are written.
