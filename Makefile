@@ -49,9 +49,10 @@ bless: $(VENV)/.extension ## accept golden tables and help texts as they are now
 	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
-docs: $(VENV)/.extension ## fill the tables of docs/disciplines, docs/guide/traffic.md and docs/reference
+docs: $(VENV)/.extension ## fill the tables of docs/disciplines, docs/guide and docs/reference, write the scenarios' schema
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
+	BLESS=1 $(CARGO) test -p headgate-scenario --locked --test pages
 	$(BIN)/python docs/reference.py
 
 site: $(VENV)/.extension ## build the documentation into site/, every page of it; index.html is where to begin

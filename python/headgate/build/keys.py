@@ -1,27 +1,16 @@
-"""The keys of each section of a scenario file as keywords: docs/guide/scenarios.md says what each means.
+"""The keys of each section of a scenario file as keywords; `make docs` writes them from crates/scenario.
 
-A quantity is a text with its unit, as in a file, or a number in the unit that its type names here.
+docs/guide/scenarios.md says what each means. A quantity is a text with its unit, as in a file, or a number in the unit
+that its type names in quantities.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Any, TypedDict
 
-from headgate.build.named import Qdisc, Traffic
-
-Time = Annotated[str | float, "s"]
-"""A time: `"32ms"`, or a number of seconds."""
-Rate = Annotated[str | float, "bit/s"]
-"""A rate: `"10Mbit/s"`, or a number of bits per second."""
-Size = Annotated[str | int, "B"]
-"""A size: `"1500B"`, or a number of bytes."""
-Room = Annotated[str | int, "p"]
-"""Room in a queue: `"100p"`, `"200KB"`, or a number of packets."""
-Start = Annotated[str | float | tuple[float | str, float | str] | Mapping[str, Any], "s"]
-"""When flows start: a time, two to draw from, or a table."""
-Several = str | int | Sequence[str | int]
-"""One value, or several of which any will do."""
+from headgate.build.quantities import Rate, Room, Several, Size, Start, Time
+from headgate.build.settings import Qdisc, Traffic
 
 
 class AccessKeys(TypedDict, total=False):
@@ -39,7 +28,7 @@ class StepKeys(TypedDict, total=False):
 
 
 class DirectionKeys(TypedDict, total=False):
-    """One direction of a link."""
+    """One direction of a link: `[link.reverse]`."""
 
     rate: Rate
     schedule: Sequence[StepKeys]
@@ -54,10 +43,21 @@ class DirectionKeys(TypedDict, total=False):
     qdisc: str | Qdisc
 
 
-class BothWays(DirectionKeys, total=False):
-    """A link, both ways."""
+class BothWays(TypedDict, total=False):
+    """A link, both ways: `[link]`."""
 
+    rate: Rate
     delay: Time
+    schedule: Sequence[StepKeys]
+    schedule_period: Time
+    trace: str
+    loss: float
+    loss_burst: float
+    jitter: Time
+    reorder: float
+    reorder_by: Time
+    limit: Room
+    qdisc: str | Qdisc
     reverse: DirectionKeys
 
 
@@ -69,8 +69,8 @@ class LinkKeys(BothWays, total=False):
     to: str
 
 
-class GroupKeys(TypedDict, total=False):
-    """What `[[tcp]]` and `[[udp]]` share."""
+class TcpKeys(TypedDict, total=False):
+    """`[[tcp]]`."""
 
     name: str
     profile: str
@@ -82,6 +82,60 @@ class GroupKeys(TypedDict, total=False):
     cc: str
     packet: Size
     header: Size
+    ack: Size
+    access: AccessKeys
+    sender: AccessKeys
+    receiver: AccessKeys
+    rtt: Time
+    start: Start
+    stop: Time
+    window: int
+    initial_window: int
+    initial_ssthresh: int | str
+    delayed_ack: Time
+    initial_rto: Time
+    min_rto: Time
+    max_rto: Time
+    rto_granularity: Time
+    limited_transmit: bool
+    pacing: bool
+    ecn: bool
+    rack: bool
+    prr: bool
+    ecn_timeout: bool
+    ecn_retransmits: bool
+    idle_restart: bool
+    accecn: bool
+    hystart: bool
+    abe: bool
+    abc: int | str
+    target: Time
+    gain: float
+    overhead: Time
+    source: str
+    destination: str
+    source_port: int | str
+    destination_port: int | str
+    dscp: int | str
+    label: str
+
+
+class UdpKeys(TypedDict, total=False):
+    """`[[udp]]`."""
+
+    name: str
+    profile: str
+    flows: int
+    from_: str
+    to: str
+    route: Sequence[str]
+    traffic: str | Traffic | Mapping[str, Any]
+    cc: str
+    rate: Rate
+    packet: Size
+    header: Size
+    feedback: Size
+    jitter: float
     access: AccessKeys
     sender: AccessKeys
     receiver: AccessKeys
@@ -95,42 +149,6 @@ class GroupKeys(TypedDict, total=False):
     destination_port: int | str
     dscp: int | str
     label: str
-
-
-class TcpKeys(GroupKeys, total=False):
-    """`[[tcp]]`."""
-
-    ack: Size
-    window: int
-    initial_window: int
-    initial_ssthresh: int | str
-    delayed_ack: Time
-    initial_rto: Time
-    min_rto: Time
-    max_rto: Time
-    rto_granularity: Time
-    limited_transmit: bool
-    pacing: bool
-    rack: bool
-    prr: bool
-    ecn_timeout: bool
-    ecn_retransmits: bool
-    idle_restart: bool
-    accecn: bool
-    hystart: bool
-    abe: bool
-    abc: int | str
-    target: Time
-    gain: float
-    overhead: Time
-
-
-class UdpKeys(GroupKeys, total=False):
-    """`[[udp]]`."""
-
-    rate: Rate
-    feedback: Size
-    jitter: float
 
 
 class ClassKeys(TypedDict, total=False):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self, Unpack
 
 from headgate.build import keys
+from headgate.build.quantities import Rate
 from headgate.build.values import section, toml
 from headgate.errors import UsageError
 
@@ -97,7 +98,7 @@ def tcp(flows: int | None = None, /, **given: Unpack[keys.TcpKeys]) -> Tcp:
     return Tcp(**_with({"flows": flows}, given))
 
 
-def udp(rate: keys.Rate | None = None, /, **given: Unpack[keys.UdpKeys]) -> Udp:
+def udp(rate: Rate | None = None, /, **given: Unpack[keys.UdpKeys]) -> Udp:
     """A group of UDP flows, `udp("5Mbit/s")`: keywords are the keys of `[[udp]]`, values as in `tcp`."""
     return Udp(**_with({"rate": rate}, given))
 

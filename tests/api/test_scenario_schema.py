@@ -1,0 +1,37 @@
+"""The JSON Schema of scenario files says of files what reading them says."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "docs/reference/scenario.schema.json").read_text())
+SMALL = {
+    "name": "small",
+    "duration": "10s",
+    "qdiscs": ["droptail"],
+    "link": {"rate": "10Mbit/s", "delay": "10ms", "limit": "100p"},
+}
+
+
+def wrong(document: object) -> str:
+    """Where the document is not as the schema has it; empty if it is."""
+    errors = jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)
+    return "; ".join(error.message for error in errors)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda file: file.name)
+def test_every_file_that_ships_is_valid(file: Path):
+    assert wrong(tomllib.loads(file.read_text())) == ""
+
+
+@pytest.mark.parametrize("group", [
+    {"abc": 3}, {"abc": "on"}, {"windw": 9}, {"cc": "westwood"}, {"gain": 0}, {"min_rto": 1},
+    {"access": {"dely": "1ms"}},
+])  # fmt: skip
+def test_what_a_file_cannot_say_of_a_group_is_marked(group: dict[str, object]):
+    assert wrong(SMALL | {"tcp": [{}]}) == ""
+    assert wrong(SMALL | {"tcp": [group]}) != ""
