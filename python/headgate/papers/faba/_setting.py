@@ -1,6 +1,8 @@
 """What the FABA paper's experiments share: disciplines, TCP beside a constant flow, clients, what it leaves open."""
 
-from headgate.build.parts import Tcp, Udp, tcp, udp
+from collections.abc import Iterable
+
+from headgate.build.parts import Class, Flows, Tcp, Udp, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Values
 from headgate.experiment.measures import goodput, in_unit
@@ -75,36 +77,46 @@ def constant(rate: str, flows: int = 1) -> Udp:
     return udp(rate, flows=flows, name="cbr", profile="ns2", packet="512B", jitter=0.1, start="0s..1s")
 
 
+def network(
+    v: Values,
+    name: str,
+    about: str,
+    flows: Iterable[Flows],
+    *,
+    rate: str = "10Mbit/s",
+    delay: str = "14ms",
+    warmup: str = "20s",
+    classes: Iterable[Class] = (),
+    interval: str | None = None,
+) -> Dumbbell:
+    """Flows over one link with a buffer in packets."""
+    return Dumbbell(
+        name=f"faba-{name}",
+        about=about,
+        duration=v.duration,
+        warmup=warmup,
+        rate=rate,
+        delay=delay,
+        limit=f"{v.buffer}p",
+        flows=flows,
+        classes=classes,
+        qdiscs=v.qdiscs,
+        record={"interval": interval} if interval else {},
+    )
+
+
 def mix(v: Values, interval: str | None = None) -> Dumbbell:
     """Figure 9: nine TCP flows and one of 5 Mbit/s on 10 Mbit/s.
 
     A round trip of 2 x (1 + 14 + 1) ms makes the bandwidth-delay product of 78 packets that section 5.3 states; the
     figure itself is lost in the text we have.
     """
-    return Dumbbell(
-        name="faba-mix",
-        about="9 TCP flows and one of 5 Mbit/s that does not slow down on 10 Mbit/s.",
-        duration=v.duration,
-        warmup="20s",
-        rate="10Mbit/s",
-        delay=v.delay,
-        limit=f"{v.buffer}p",
-        flows=[sender(v, 9), constant("5Mbit/s")],
-        qdiscs=v.qdiscs,
-        record={"interval": interval} if interval else {},
-    )
+    about = "9 TCP flows and one of 5 Mbit/s that does not slow down on 10 Mbit/s."
+    return network(v, "mix", about, [sender(v, 9), constant("5Mbit/s")], delay=v.delay, interval=interval)
 
 
 def clients(v: Values, interval: str | None = None) -> Dumbbell:
     """Figure 11: sources with links of 100 Mbit/s and 1 ms, a bottleneck of 10 Mbit/s and 1 ms, sinks behind it."""
-    return Dumbbell(
-        name="faba-clients",
-        about="Many clients of one kind on 10 Mbit/s.",
-        duration=v.duration,
-        rate="10Mbit/s",
-        delay=v.delay,
-        limit=f"{v.buffer}p",
-        flows=sender(v, v.clients).replace(traffic=v.traffic, receiver={"delay": "0ms"}),
-        qdiscs=v.qdiscs,
-        record={"interval": interval} if interval else {},
-    )
+    flows = sender(v, v.clients).replace(traffic=v.traffic, receiver={"delay": "0ms"})
+    about = "Many clients of one kind on 10 Mbit/s."
+    return network(v, "clients", about, [flows], delay=v.delay, warmup="0s", interval=interval)

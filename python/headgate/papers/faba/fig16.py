@@ -5,7 +5,7 @@ from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Qui
 from headgate.experiment.layers import Lines, Path
 from headgate.experiment.measures import in_unit, throughput, total
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, sender
+from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
 #: Packets; 110 of them a round trip of 40 ms are the fair share of 11.25 Mbit/s.
@@ -18,20 +18,18 @@ PLACE = "section 5.6, figure 16"
 
 def _scenario(v: Values) -> Dumbbell:
     flow = sender(v).replace(receiver={"delay": "0ms"}, overhead="40us")
-    return Dumbbell(
-        name="faba-fragile",
-        about="A TCP flow of 40 ms beside two of 6 ms and one of 40 Mbit/s that does not slow down, on 45 Mbit/s.",
-        duration="40s",
-        warmup="10s",
-        rate="45Mbit/s",
-        delay="2ms",
-        limit=f"{v.buffer}p",
-        flows=[
+    return network(
+        v,
+        "fragile",
+        "A TCP flow of 40 ms beside two of 6 ms and one of 40 Mbit/s that does not slow down, on 45 Mbit/s.",
+        [
             flow.replace(name="fragile", window=v.fragile, sender={"delay": "18ms"}),
             flow.replace(name="robust", flows=2),
             constant("40Mbit/s").replace(receiver={"delay": "0ms"}),
         ],
-        qdiscs=v.qdiscs,
+        rate="45Mbit/s",
+        delay="2ms",
+        warmup="10s",
     )
 
 

@@ -5,24 +5,19 @@ from headgate.experiment.claims import in_each_case, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Lines, Path
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, sender
+from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
 PLACE = "section 6.2, figure 17"
 
 
 def _scenario(v: Values) -> Dumbbell:
-    return Dumbbell(
-        name="faba-aggregates",
-        about="A hundred TCP flows as one class, constant flows of 500 kbit/s as another.",
-        duration=v.duration,
-        warmup="20s",
-        rate="10Mbit/s",
-        delay="14ms",
-        limit=f"{v.buffer}p",
-        flows=[sender(v, 100), constant("500kbit/s", v.constant)],
+    return network(
+        v,
+        "aggregates",
+        "A hundred TCP flows as one class, constant flows of 500 kbit/s as another.",
+        [sender(v, 100), constant("500kbit/s", v.constant)],
         classes=[class_("tcp", protocol="tcp"), class_("cbr", protocol="udp")],
-        qdiscs=v.qdiscs,
     )
 
 

@@ -7,7 +7,7 @@ from headgate.experiment.declare import Choice, Claim, Experiment, Published, Qu
 from headgate.experiment.layers import Rule, Series
 from headgate.experiment.measures import goodput, in_unit
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, sender
+from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
 #: Fair shares in Mbit/s, what a kind is called, and its colour.
@@ -19,27 +19,23 @@ KINDS = {
 
 
 def _scenario(v: Values) -> Dumbbell:
-    return Dumbbell(
-        name="faba-hierarchy",
-        about="400 constant flows, 400 Telnet and 200 FTP connections in a hierarchy of classes on 20 Mbit/s.",
-        duration=v.duration,
-        warmup="20s",
-        rate="20Mbit/s",
-        delay="14ms",
-        limit=f"{v.buffer}p",
-        flows=[
+    return network(
+        v,
+        "hierarchy",
+        "400 constant flows, 400 Telnet and 200 FTP connections in a hierarchy of classes on 20 Mbit/s.",
+        [
             sender(v, 400).replace(name="telnet", traffic="telnet:gap=exp(273ms)"),
             sender(v, 200).replace(name="ftp"),
             constant("50kbit/s", 400),
         ],
+        rate="20Mbit/s",
         classes=[
             class_("cbr", protocol="udp", weight=1),
             class_("tcp", protocol="tcp", weight=3),
             class_("telnet", parent="tcp", label="telnet", weight=1),
             class_("ftp", parent="tcp", label="ftp", weight=2),
         ],
-        qdiscs=v.qdiscs,
-        record={"interval": "1s"},
+        interval="1s",
     )
 
 

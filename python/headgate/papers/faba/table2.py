@@ -7,7 +7,7 @@ from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Pub
 from headgate.experiment.layers import GroupedBars
 from headgate.experiment.measures import Measure, goodput, in_unit, jain, loss_rate, loss_run, total
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, sender
+from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, network, sender
 from headgate.scenario.network import Dumbbell
 
 ROUND_TRIPS = (10, 20, 50, 200)
@@ -18,19 +18,14 @@ SHARES = {label: tuple(round(each / sum(row), 4) for each in row) for label, row
 
 def _scenario(v: Values) -> Dumbbell:
     """Figure 11 with links whose delay makes up the round trip: half of it less the bottleneck's millisecond."""
-    return Dumbbell(
-        name="faba-round-trips",
-        about="Four TCP flows with round trips of 10, 20, 50 and 200 ms.",
-        duration=v.duration,
-        warmup="20s",
+    flow = sender(v).replace(receiver={"delay": "0ms"})
+    return network(
+        v,
+        "round-trips",
+        "Four TCP flows with round trips of 10, 20, 50 and 200 ms.",
+        [flow.replace(name=f"rtt{rtt}", sender={"delay": f"{rtt // 2 - 1}ms"}) for rtt in ROUND_TRIPS],
         rate=v.rate,
         delay="1ms",
-        limit=f"{v.buffer}p",
-        flows=[
-            sender(v).replace(name=f"rtt{rtt}", sender={"delay": f"{rtt // 2 - 1}ms"}, receiver={"delay": "0ms"})
-            for rtt in ROUND_TRIPS
-        ],
-        qdiscs=v.qdiscs,
     )
 
 
