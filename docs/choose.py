@@ -136,8 +136,7 @@ def scorecard(document: Mapping[str, Any]) -> str:
     for section in document["sections"]:
         verdicts = (verdict(words.counts(section, spec)) for spec in specs)
         rows.append((f"**{section['number']} {section['title']}**", *verdicts))
-        columns = [list(show.cells(section, spec)) for spec in specs]
-        rows += [(line["shown"], *cells) for line, *cells in zip(section["headlines"], *columns, strict=True)]
+        rows += [(name, *numbers) for name, numbers in show.headlines(document, section)]
     rows.append(("**all gradings**", *(verdict(words.total(document, spec), of=True) for spec in specs)))
     return table(("", *(each["label"] for each in document["disciplines"])), rows)
 

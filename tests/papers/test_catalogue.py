@@ -1,10 +1,12 @@
 """Every experiment is whole: its scenarios are valid, its choices decide them, its published numbers have a place."""
 
+from pathlib import Path
 from string import Template
 
 import pytest
 
 from headgate.experiment import findings
+from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
 from headgate.papers import catalogue
 
@@ -80,3 +82,12 @@ def test_a_whole_run_has_intervals_and_a_shortened_one_is_a_part_of_it(name: str
     assert all(case in experiment.cases for case in experiment.cases_of(quick=True))
     assert experiment.claims
     assert len({claim.text for claim in experiment.claims}) == len(experiment.claims)
+
+
+def test_a_file_is_an_experiment_and_nothing_else_lists_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    package = tmp_path / "of_a_paper"
+    package.mkdir()
+    for name in ("__init__", "_network", "fig2", "fig10", "table1"):
+        (package / f"{name}.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert files("of_a_paper") == ("fig2", "fig10", "table1")

@@ -59,18 +59,15 @@ def kind(document: Mapping[str, Any]) -> str:
 
 def headlines(document: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """The names of the numbers that stand for a section, each with its numbers of all disciplines."""
-    found = [list(cells(section, each["spec"])) for each in document["disciplines"]]
-    for headline, *numbers in zip(section["headlines"], *found, strict=True):
-        yield headline["shown"], numbers
-
-
-def cells(section: Mapping[str, Any], qdisc: str) -> Iterator[str]:
-    """The numbers that stand for a section, for one discipline."""
     for headline in section["headlines"]:
-        rows = (row for test in section["tests"] if test["name"] == headline["test"] for row in test["values"])
-        wanted = {"qdisc": qdisc, "measure": headline["measure"], "case": headline["case"], "ecn": False}
-        found = next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
-        yield style.MISSING if found["mean"] is None else words.shown(found["mean"])
+        yield headline["shown"], [_number(section, headline, each["spec"]) for each in document["disciplines"]]
+
+
+def _number(section: Mapping[str, Any], headline: Mapping[str, Any], qdisc: str) -> str:
+    rows = (row for test in section["tests"] if test["name"] == headline["test"] for row in test["values"])
+    wanted = {"qdisc": qdisc, "measure": headline["measure"], "case": headline["case"], "ecn": False}
+    found = next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
+    return style.MISSING if found["mean"] is None else words.shown(found["mean"])
 
 
 def _table(document: Mapping[str, Any]) -> Table:

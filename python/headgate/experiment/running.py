@@ -18,7 +18,7 @@ from headgate.experiment.found import Found, Place
 from headgate.files.store import folder_name
 from headgate.scenario import Scenario
 
-#: Where the results of single scenarios are kept, below the folder of all papers.
+#: Where the results of single scenarios are kept, below the folder of all experiments.
 RUNS = "runs"
 
 #: Folders that are filled together. Each holds a lock, and a process may hold a thousand files open.
