@@ -131,22 +131,6 @@ def over_intervals(
     return number
 
 
-def waiting(group: str | None = None, kind: str | None = None) -> Measure:
-    """Packets of flows in the queue on average, by Little's law: those sent a second times the mean time waited."""
-
-    def packets(run: Run) -> float:
-        sent, delay = run.flows("sent", group, kind), run.flows("delay_ms_mean", group, kind)
-        return float((sent * delay)[sent > 0].sum()) / 1000 / run.seconds
-
-    return packets
-
-
-def waiting_share(group: str | None = None, kind: str | None = None) -> Measure:
-    """The part of the queue, in packets, that belongs to flows; NaN if nothing ever waited."""
-    mine, all_of_them = waiting(group, kind), waiting()
-    return lambda run: _ratio(mine(run), all_of_them(run))
-
-
 def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else float("nan")
 
