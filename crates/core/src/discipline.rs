@@ -3,18 +3,9 @@
 use alloc::boxed::Box;
 
 use crate::cx::{Cx, Why};
-use crate::packet::{ClassId, FlowId, Packet};
+use crate::packet::{Backlog, ClassId, FlowId, Packet};
 use crate::time::Time;
 use crate::units::Rate;
-
-/// What a queue holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Packets waiting.
-    pub packets: u32,
-    /// Their bytes.
-    pub bytes: u64,
-}
 
 /// What a discipline is told of the place it is put in.
 #[derive(Clone, Copy, Debug)]

@@ -32,14 +32,15 @@ mod port;
 mod qdisc;
 pub mod registry;
 mod rng;
+mod scaled;
 pub mod settings;
 mod time;
 mod units;
 
 pub use cx::{Cx, Sink, Why};
-pub use discipline::{Backlog, Class, Discipline, Place};
+pub use discipline::{Class, Discipline, Place};
 pub use names::nearest;
-pub use packet::{ClassId, Ecn, FlowId, Packet};
+pub use packet::{Backlog, ClassId, Ecn, FlowId, Packet};
 pub use params::{BuildError, Field, Params, Preset};
 pub use port::{Counts, Ledger, Port, Totals};
 pub use qdisc::Qdisc;

@@ -1,4 +1,4 @@
-//! What a discipline may know of a packet.
+//! What a discipline may know of a packet, and of a queue of packets.
 
 use core::fmt;
 
@@ -83,4 +83,13 @@ impl<T> fmt::Debug for Packet<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Packet(flow {}, {} B, {:?}, arrived {})", self.flow.0, self.bytes, self.ecn, self.arrived)
     }
+}
+
+/// What a queue holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets waiting.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
 }

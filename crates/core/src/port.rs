@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::cx::{Cx, Sink, Why};
-use crate::discipline::{Backlog, Discipline};
-use crate::packet::Packet;
+use crate::discipline::Discipline;
+use crate::packet::{Backlog, Packet};
 use crate::parts::Histogram;
 use crate::rng::Rng;
 use crate::time::Time;

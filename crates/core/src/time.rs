@@ -6,7 +6,7 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
 
-use crate::units::{parse_scaled, show_scaled};
+use crate::scaled::{parse_scaled, show_scaled};
 
 /// A moment, in nanoseconds since the run began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

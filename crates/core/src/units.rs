@@ -3,7 +3,8 @@
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::discipline::Backlog;
+use crate::packet::Backlog;
+use crate::scaled::{number, parse_scaled, show_scaled};
 use crate::time::Span;
 
 /// A link rate in bits per second.
@@ -206,41 +207,6 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
 /// Writes a size in bytes with its unit.
 pub(crate) fn show_bytes(bytes: u64) -> String {
     Limit::Bytes(bytes).to_string()
-}
-
-/// A non-negative finite decimal number.
-fn number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-'));
-    let value: f64 = if plain { text.parse().ok()? } else { return None };
-    (value.is_finite() && value >= 0.0).then_some(value)
-}
-
-/// A number with one of `units`, as a whole number of the smallest unit; without a unit only where `bare` says what
-/// it is worth.
-pub(crate) fn parse_scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>) -> Option<u64> {
-    let text = text.trim();
-    let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(text.len());
-    let (digits, unit) = text.split_at(split);
-    let scale = match unit {
-        "" => bare?,
-        named => units.iter().find(|(name, _)| *name == named)?.1,
-    };
-    let scaled = number(digits)? * scale + 0.5;
-    (scaled < u64::MAX as f64).then_some(scaled as u64)
-}
-
-/// Writes `value` in the largest of `units` that does not make it less than 1; zero in `zero_unit`.
-pub(crate) fn show_scaled(
-    value: u64,
-    units: &[(&str, f64)],
-    zero_unit: &str,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    match units.iter().find(|(_, scale)| value as f64 >= *scale) {
-        Some((unit, scale)) => write!(f, "{}{unit}", value as f64 / scale),
-        None => write!(f, "0{zero_unit}"),
-    }
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use core::cmp::Ordering;
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Detector, Every, RedQueue, RedSettings, Spacing, Thresholds, Weight};
 use crate::time::{Span, Time};

@@ -17,8 +17,8 @@ use core::ops::Bound;
 use alloc::boxed::Box;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, Weight, WeightedHitters, Zone};
 use crate::units::{Level, Limit, Rate};

@@ -7,8 +7,8 @@
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::Fifo;
 use crate::rng::Rng;

@@ -1,8 +1,8 @@
 //! DropTail: keep what fits, drop what does not. The yardstick all the papers measure against.
 
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::Fifo;
 use crate::units::Limit;

@@ -14,8 +14,8 @@
 use alloc::vec::Vec;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{ClassQueues, DeficitRing, End, FlowQueues, bucket};
 use crate::qdisc::Qdisc;

@@ -21,8 +21,8 @@
 use alloc::boxed::Box;
 
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{ClassId, FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, ClassId, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Payment, Terms, TokenFifo, TokenPool, TokenTree};
 use crate::units::Limit;

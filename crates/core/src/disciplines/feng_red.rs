@@ -12,8 +12,8 @@
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Detector, RedQueue, RedSettings, Spacing, Thresholds, Weight};
 use crate::time::Span;

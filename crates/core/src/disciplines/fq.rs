@@ -19,8 +19,8 @@ use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{End, FlowQueues};
 use crate::units::Limit;

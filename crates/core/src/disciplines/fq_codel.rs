@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Codel, CodelRules, FlowScheduler, SquareRoot};
 use crate::time::Span;

@@ -7,8 +7,8 @@
 use alloc::vec::Vec;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowScheduler, Pie, PieRules};
 use crate::time::{Span, Time};

@@ -14,8 +14,8 @@ use alloc::collections::VecDeque;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Average, Detector, Fifo, FlowSlab, Thresholds, Zone};
 use crate::units::{Level, Limit};

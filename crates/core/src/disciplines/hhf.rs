@@ -11,8 +11,8 @@
 //! | new_buckets, old_buckets, deficit | [`HeavyTurns`] |
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowTable, HEAVY, HeavyTurns, LIGHT, MultistageFilter, SubQueues};
 use crate::time::{Span, Time};

@@ -12,8 +12,8 @@
 //! | current_qdelay, qdelay_old_ | `delay`, `delay_old` |
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Fifo, Pie as Controller, PieRules};
 use crate::time::Span;

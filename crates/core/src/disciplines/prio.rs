@@ -8,8 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::Children;
 use crate::qdisc::Qdisc;

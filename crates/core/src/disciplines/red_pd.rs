@@ -18,8 +18,8 @@ use alloc::format;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Monitored, RedQueue, RedSettings, Sighting, Spacing, Weight};
 use crate::time::Span;

@@ -19,8 +19,8 @@ use alloc::collections::VecDeque;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{
     Detector, Every, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, SignalLog, TokenBucket, Weight,

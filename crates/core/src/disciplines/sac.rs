@@ -16,8 +16,8 @@ use core::ops::Bound;
 
 use super::{Choke, ChokeConfig};
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{ClassId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, ClassId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Detector, Spacing};
 use crate::units::{Level, Limit};

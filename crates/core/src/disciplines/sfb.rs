@@ -18,8 +18,8 @@ use alloc::collections::VecDeque;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{BinState, Bins, Every, FairShare, Fifo, FlowCount, Limiter, PenaltyBox};
 use crate::parts::{Places, Steps, TokenBucket, keyed};

@@ -15,8 +15,8 @@
 //! Random draws: one for each arrival that finds packets waiting.
 
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Fill, FlowTable, Payment, Refund, Terms, TokenFifo, Tokens};
 use crate::units::Limit;

@@ -13,8 +13,8 @@
 //! | ns-2's used, left, fairshare | `used`, `left`, `fair` in [`Sfq::refuses`] |
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{End, HashedQueues};
 use crate::time::Span;

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{DeficitRing, RedQueue, RedSettings, Weight, bucket};
 use crate::units::{Level, Limit};

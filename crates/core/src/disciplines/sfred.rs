@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::{Average, Fifo, LevelHash, SelfConfiguring, Thresholds, TokenBucket};
 use crate::time::Time;

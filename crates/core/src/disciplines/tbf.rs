@@ -3,8 +3,8 @@
 //! As tc's tbf. The bucket is kept as one moment of time ([`TokenBucket`], ITU-T I.371's virtual schedule).
 
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::Packet;
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Children, TokenBucket};
 use crate::qdisc::Qdisc;

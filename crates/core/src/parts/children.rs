@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::hash::keyed;
 use crate::cx::Cx;
-use crate::discipline::{Backlog, Discipline, Place};
-use crate::packet::{ClassId, FlowId, Packet};
+use crate::discipline::{Discipline, Place};
+use crate::packet::{Backlog, ClassId, FlowId, Packet};
 use crate::params::BuildError;
 use crate::qdisc::Qdisc;
 use crate::registry;

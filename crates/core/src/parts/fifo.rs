@@ -3,8 +3,7 @@
 use alloc::collections::VecDeque;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::Backlog;
-use crate::packet::Packet;
+use crate::packet::{Backlog, Packet};
 use crate::units::Limit;
 
 /// A queue with a limit: what does not fit is dropped.

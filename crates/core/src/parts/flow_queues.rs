@@ -3,8 +3,7 @@
 use super::flow_slab::FlowSlab;
 use super::sub_queues::{End, SubQueues};
 use crate::cx::{Cx, Why};
-use crate::discipline::Backlog;
-use crate::packet::{FlowId, Packet};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::units::Limit;
 
 /// Queues by flow. A flow has one from its first waiting packet to its last; queues are numbered densely and numbers

@@ -8,8 +8,7 @@ use alloc::vec::Vec;
 
 use super::hash::bucket;
 use super::sub_queues::SubQueues;
-use crate::discipline::Backlog;
-use crate::packet::{FlowId, Packet};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::units::Limit;
 
 const NONE: u32 = u32::MAX;

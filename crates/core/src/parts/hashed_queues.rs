@@ -9,8 +9,7 @@ use super::every::Every;
 use super::hash::bucket;
 use super::sub_queues::{End, SubQueues};
 use crate::cx::Cx;
-use crate::discipline::Backlog;
-use crate::packet::{FlowId, Packet};
+use crate::packet::{Backlog, FlowId, Packet};
 use crate::time::{Span, Time};
 use crate::units::Limit;
 

@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use crate::discipline::Backlog;
+use crate::packet::Backlog;
 use crate::units::Limit;
 
 /// What lengths are measured in.

@@ -7,8 +7,8 @@ use alloc::format;
 
 use super::{Average, Detector, Fifo, Spacing, Thresholds, Zone};
 use crate::cx::{Cx, Why};
-use crate::discipline::{Backlog, Place};
-use crate::packet::Packet;
+use crate::discipline::Place;
+use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::time::Span;
 use crate::units::{Level, Limit, Rate};

@@ -3,8 +3,7 @@
 use alloc::collections::VecDeque;
 
 use crate::cx::{Cx, Why};
-use crate::discipline::Backlog;
-use crate::packet::Packet;
+use crate::packet::{Backlog, Packet};
 use crate::rng::Rng;
 use crate::units::Limit;
 

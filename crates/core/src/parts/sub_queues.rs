@@ -9,8 +9,7 @@
 use alloc::vec::Vec;
 
 use super::longest::{Longest, Scale};
-use crate::discipline::Backlog;
-use crate::packet::Packet;
+use crate::packet::{Backlog, Packet};
 use crate::units::Limit;
 
 const NONE: u32 = u32::MAX;

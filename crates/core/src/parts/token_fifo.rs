@@ -2,7 +2,7 @@
 
 use super::Fifo;
 use crate::cx::{Cx, Why};
-use crate::discipline::Backlog;
+use crate::packet::Backlog;
 use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::units::Limit;
