@@ -45,7 +45,7 @@ fn begins(word: &str, beginning: &str) -> bool {
 }
 
 /// Edits between two names, case aside: insert, delete, replace, or exchange two neighbours. Each letter is edited at
-/// most once (optimal string alignment, after Damerau, CACM 7(3), 1964).
+/// most once (optimal string alignment, after Damerau, CACM 7(3), 1964). Our own, because `strsim` needs std.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.to_ascii_lowercase().into_bytes());
     let mut above: Vec<usize> = (0..=b.len()).collect();
