@@ -21,6 +21,7 @@
 
 extern crate alloc;
 
+mod build_error;
 mod cx;
 mod discipline;
 pub mod disciplines;
@@ -36,6 +37,7 @@ mod scaled;
 pub mod settings;
 mod time;
 mod units;
+mod value;
 
 pub use cx::{Cx, Sink, Why};
 pub use discipline::{Class, Discipline, Place};

@@ -1,16 +1,12 @@
 //! Parameters of disciplines: one entry in [`params!`](crate::params!) becomes the field, the range check, the
 //! command-line key, the Python keyword and the table on the doc page.
 
-use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
-use core::ops::{Bound, RangeBounds};
+use core::ops::RangeBounds;
 
-use crate::names::nearest;
-use crate::time::Span;
-use crate::units::{Level, Limit, Rate, parse_bytes, show_bytes};
+pub use crate::build_error::BuildError;
+pub use crate::value::{Bytes, Value, range_in_words};
 
 /// What a user may know of one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,206 +68,6 @@ pub trait Params: Clone + Default {
     }
 }
 
-/// Why a discipline could not be built from what the user wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// There is no discipline of this name.
-    UnknownDiscipline {
-        /// What was written.
-        name: String,
-        /// What may have been meant.
-        nearest: Option<String>,
-        /// Every name there is.
-        known: Vec<&'static str>,
-    },
-    /// The discipline has no parameter, or no preset, of this name.
-    UnknownName {
-        /// `parameter` or `preset`.
-        what: &'static str,
-        /// What was written.
-        name: String,
-        /// What may have been meant.
-        nearest: Option<String>,
-        /// Every name there is.
-        known: Vec<&'static str>,
-    },
-    /// The value is not of the parameter's kind or not in its range.
-    BadValue {
-        /// The parameter.
-        name: &'static str,
-        /// What was written.
-        value: String,
-        /// What was expected.
-        expected: String,
-    },
-    /// The values do not fit each other, such as `minth` above `maxth`.
-    Conflict(String),
-    /// A discipline inside this one cannot be built.
-    Nested {
-        /// The parameter that names it.
-        parameter: &'static str,
-        /// The discipline, as it was written.
-        qdisc: String,
-        /// Why not.
-        error: Box<BuildError>,
-    },
-}
-
-impl BuildError {
-    /// A parameter of an unknown name.
-    pub fn parameter(name: &str, known: Vec<&'static str>) -> BuildError {
-        Self::unknown("parameter", name, known)
-    }
-
-    fn preset(name: &str, known: impl Iterator<Item = &'static str>) -> BuildError {
-        Self::unknown("preset", name, known.collect())
-    }
-
-    fn unknown(what: &'static str, name: &str, known: Vec<&'static str>) -> BuildError {
-        let nearest = nearest(name, known.iter().copied()).map(ToString::to_string);
-        BuildError::UnknownName { what, name: name.to_string(), nearest, known }
-    }
-}
-
-impl BuildError {
-    /// What is wrong, without the list of names that would have been right.
-    pub fn brief(&self) -> String {
-        let guess = |nearest: &Option<String>| match nearest {
-            Some(name) => format!("; did you mean `{name}`?"),
-            None => String::new(),
-        };
-        match self {
-            BuildError::UnknownDiscipline { name, nearest, .. } => {
-                format!("no discipline is called `{name}`{}", guess(nearest))
-            }
-            BuildError::UnknownName { what, name, nearest, .. } => format!("unknown {what} `{name}`{}", guess(nearest)),
-            BuildError::BadValue { name, value, expected } => format!("`{name}` is \"{value}\", expected {expected}"),
-            BuildError::Conflict(why) => why.clone(),
-            BuildError::Nested { parameter, qdisc, error } => {
-                format!("in `{parameter}`, \"{qdisc}\": {}", error.brief())
-            }
-        }
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.brief())?;
-        match self {
-            BuildError::UnknownDiscipline { known, .. } | BuildError::UnknownName { known, .. } => {
-                write!(f, " (known: {})", known.join(", "))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl core::error::Error for BuildError {}
-
-/// A kind of value a parameter can take.
-pub trait Value: Sized {
-    /// What ranges are stated in.
-    type Scalar: PartialOrd + fmt::Display;
-    /// The kind in words, unit included.
-    fn kind() -> String;
-    /// Reads it from text; the error says what was expected.
-    ///
-    /// # Errors
-    /// What was expected instead.
-    fn read(text: &str) -> Result<Self, String>;
-    /// Writes it as a user would.
-    fn show(&self) -> String;
-    /// The value to compare with a range, if it has one.
-    fn scalar(&self) -> Option<Self::Scalar>;
-}
-
-macro_rules! simple_value {
-    ($($ty:ty, $kind:literal, $read:expr, $show:expr;)*) => {$(
-        impl Value for $ty {
-            type Scalar = $ty;
-            fn kind() -> String { $kind.to_string() }
-            fn read(text: &str) -> Result<$ty, String> { $read(text) }
-            fn show(&self) -> String { $show(self) }
-            fn scalar(&self) -> Option<$ty> { Some(*self) }
-        }
-    )*};
-}
-
-simple_value! {
-    u32, "whole number", |t: &str| t.trim().parse().map_err(|_| "a whole number".to_string()), u32::to_string;
-    f64, "number", read_number, f64::to_string;
-    bool, "on or off", read_bool, |b: &bool| if *b { "on".to_string() } else { "off".to_string() };
-    Span, "time", |t: &str| Span::parse(t).map_err(String::from), Span::to_string;
-    Rate, "rate", |t: &str| Rate::parse(t).map_err(String::from), Rate::to_string;
-    Limit, "packets or bytes", |t: &str| Limit::parse(t).map_err(String::from), Limit::to_string;
-    Level, "packets, bytes or share of the limit", |t: &str| Level::parse(t).map_err(String::from), Level::to_string;
-    Bytes, "bytes", |t: &str| parse_bytes(t).map(Bytes).map_err(String::from), Bytes::to_string;
-}
-
-/// A size in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Bytes(pub u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&show_bytes(self.0))
-    }
-}
-
-fn read_number(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.trim().parse().ok();
-    number.filter(|n| n.is_finite()).ok_or_else(|| "a number".to_string())
-}
-
-fn read_bool(text: &str) -> Result<bool, String> {
-    match text.trim() {
-        "on" | "true" | "yes" | "1" => Ok(true),
-        "off" | "false" | "no" | "0" => Ok(false),
-        _ => Err("on or off".to_string()),
-    }
-}
-
-/// A value that may be left to the discipline, written `auto`.
-impl<V: Value> Value for Option<V> {
-    type Scalar = V::Scalar;
-    fn kind() -> String {
-        format!("{}, or auto", V::kind())
-    }
-    fn read(text: &str) -> Result<Self, String> {
-        if text.trim() == "auto" {
-            return Ok(None);
-        }
-        V::read(text).map(Some).map_err(|expected| format!("{expected}, or auto"))
-    }
-    fn show(&self) -> String {
-        self.as_ref().map_or_else(|| "auto".to_string(), Value::show)
-    }
-    fn scalar(&self) -> Option<V::Scalar> {
-        self.as_ref().and_then(Value::scalar)
-    }
-}
-
-/// A range in words: `0 to 1`, `at least 1`, `more than 0`.
-pub fn range_in_words<S: fmt::Display>(range: &impl RangeBounds<S>) -> String {
-    let low = match range.start_bound() {
-        Bound::Included(low) => Some((low.to_string(), "at least")),
-        Bound::Excluded(low) => Some((low.to_string(), "more than")),
-        Bound::Unbounded => None,
-    };
-    let high = match range.end_bound() {
-        Bound::Included(high) => Some((high.to_string(), "at most")),
-        Bound::Excluded(high) => Some((high.to_string(), "less than")),
-        Bound::Unbounded => None,
-    };
-    match (low, high) {
-        (Some((low, "at least")), Some((high, "at most"))) => format!("{low} to {high}"),
-        (Some((low, above)), Some((high, below))) => format!("{above} {low} and {below} {high}"),
-        (Some((bound, word)), None) | (None, Some((bound, word))) => format!("{word} {bound}"),
-        (None, None) => String::new(),
-    }
-}
-
 /// Reads `text` for the parameter `name` and checks that it lies in `range`.
 ///
 /// # Errors
@@ -283,35 +79,6 @@ pub fn read_in<V: Value>(name: &'static str, text: &str, range: &impl RangeBound
         Some(scalar) if !range.contains(&scalar) => Err(bad(range_in_words(range))),
         _ => Ok(value),
     }
-}
-
-/// Declares a parameter that takes one of a few words.
-///
-/// `choice! { /// doc  pub enum Spacing { /// doc  Uniform = "uniform", /// doc  Wait = "wait" } }`
-#[macro_export]
-macro_rules! choice {
-    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$vmeta])* $variant),+ }
-
-        impl $crate::params::Value for $name {
-            type Scalar = bool;
-            fn kind() -> alloc::string::String {
-                [$($word),+].join(" or ")
-            }
-            fn read(text: &str) -> Result<Self, alloc::string::String> {
-                match text.trim() {
-                    $($word => Ok($name::$variant),)+
-                    _ => Err(Self::kind()),
-                }
-            }
-            fn show(&self) -> alloc::string::String {
-                match self { $($name::$variant => $word.into()),+ }
-            }
-            fn scalar(&self) -> Option<bool> { None }
-        }
-    };
 }
 
 /// Declares a discipline's settings: each entry is the documentation, name, kind, default, and optionally the range
