@@ -1,6 +1,7 @@
 //! Parameters of disciplines: one entry in [`params!`](crate::params!) becomes the field, the range check, the
 //! command-line key, the Python keyword and the table on the doc page.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::RangeBounds;
@@ -37,18 +38,31 @@ pub struct Preset {
 }
 
 /// The settings of a discipline; [`params!`](crate::params!) implements it.
-pub trait Params: Clone + Default {
+pub trait Params: Clone + Default + 'static {
     /// Every parameter, in the order in which they are documented.
-    fn fields() -> Vec<Field>;
+    fn parameters() -> Vec<Parameter<Self>>;
     /// The presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
     fn presets() -> &'static [Preset];
+
+    /// What a user may know of every parameter.
+    fn fields() -> Vec<Field> {
+        let mut defaults = Self::default();
+        Self::parameters().iter().map(|parameter| parameter.field(&mut defaults)).collect()
+    }
+
+    /// Every parameter with its value as text: setting them all again gives the same settings.
+    fn values(&self) -> Vec<(&'static str, String)> {
+        let mut copy = self.clone();
+        Self::parameters().iter().map(|parameter| (parameter.name, parameter.slot.show(&mut copy))).collect()
+    }
+
     /// Sets one parameter from text.
     ///
     /// # Errors
     /// An unknown name, or a value that is not of the parameter's kind or range.
-    fn set(&mut self, name: &str, value: &str) -> Result<(), BuildError>;
-    /// Every parameter with its value as text: setting them all again gives the same settings.
-    fn values(&self) -> Vec<(&'static str, String)>;
+    fn set(&mut self, name: &str, value: &str) -> Result<(), BuildError> {
+        set(&Self::parameters(), self, name, value)
+    }
 
     /// The defaults changed by `settings`, in order; `preset` may come first and is applied first.
     ///
@@ -56,94 +70,229 @@ pub trait Params: Clone + Default {
     /// The first setting that cannot be applied.
     fn from_settings(settings: &[(&str, &str)]) -> Result<Self, BuildError> {
         let mut config = Self::default();
+        if settings.is_empty() {
+            return Ok(config);
+        }
+        let parameters = Self::parameters();
         for (_, preset) in settings.iter().filter(|(name, _)| *name == "preset") {
             let found = Self::presets().iter().find(|p| p.name == *preset);
             let names = || Self::presets().iter().map(|p| p.name);
             let preset = found.ok_or_else(|| BuildError::preset(preset, names()))?;
-            preset.settings.iter().try_for_each(|(name, value)| config.set(name, value))?;
+            preset.settings.iter().try_for_each(|(name, value)| set(&parameters, &mut config, name, value))?;
         }
-        let others = settings.iter().filter(|(name, _)| *name != "preset");
-        others.clone().try_for_each(|(name, value)| config.set(name, value))?;
+        let mut others = settings.iter().filter(|(name, _)| *name != "preset");
+        others.try_for_each(|(name, value)| set(&parameters, &mut config, name, value))?;
         Ok(config)
     }
 }
 
-/// Reads `text` for the parameter `name` and checks that it lies in `range`.
-///
-/// # Errors
-/// A [`BuildError::BadValue`] that says what was expected.
-pub fn read_in<V: Value>(name: &'static str, text: &str, range: &impl RangeBounds<V::Scalar>) -> Result<V, BuildError> {
-    let bad = |expected| BuildError::BadValue { name, value: text.to_string(), expected };
-    let value = V::read(text).map_err(bad)?;
-    match value.scalar() {
-        Some(scalar) if !range.contains(&scalar) => Err(bad(range_in_words(range))),
-        _ => Ok(value),
+fn set<C>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) -> Result<(), BuildError> {
+    let named = parameters.iter().find(|parameter| parameter.name == name || parameter.also.contains(&name));
+    let unknown = || BuildError::parameter(name, parameters.iter().map(|parameter| parameter.name).collect());
+    let parameter = named.ok_or_else(unknown)?;
+    parameter.slot.set(config, value).map_err(|expected| BuildError::BadValue {
+        name: parameter.name,
+        value: value.to_string(),
+        expected,
+    })
+}
+
+/// One parameter of the settings `C`.
+pub struct Parameter<C> {
+    name: &'static str,
+    also: &'static [&'static str],
+    /// Line by line.
+    doc: &'static [&'static str],
+    slot: Box<dyn Slot<C>>,
+}
+
+impl<C: 'static> Parameter<C> {
+    /// The parameter `name` with values in `range`; `at` finds the value in the settings.
+    pub fn new<V: Value + 'static>(
+        name: &'static str,
+        also: &'static [&'static str],
+        doc: &'static [&'static str],
+        range: impl RangeBounds<V::Scalar> + 'static,
+        at: fn(&mut C) -> &mut V,
+    ) -> Parameter<C> {
+        Parameter { name, also, doc, slot: Box::new(Own { range, at }) }
     }
+
+    fn field(&self, defaults: &mut C) -> Field {
+        let lines: Vec<&str> = self.doc.iter().map(|line| line.trim()).collect();
+        Field {
+            name: self.name,
+            also: self.also,
+            doc: lines.join(" "),
+            kind: self.slot.kind(),
+            default: self.slot.show(defaults),
+            range: self.slot.range(),
+        }
+    }
+}
+
+/// Where the settings `C` keep a value.
+trait Slot<C> {
+    fn kind(&self) -> String;
+    fn range(&self) -> String;
+    fn show(&self, settings: &mut C) -> String;
+    /// Reads the value from text, or says what was expected.
+    fn set(&self, settings: &mut C, text: &str) -> Result<(), String>;
+}
+
+/// A value of the settings themselves.
+struct Own<C, V, R> {
+    range: R,
+    at: fn(&mut C) -> &mut V,
+}
+
+impl<C, V: Value, R: RangeBounds<V::Scalar>> Slot<C> for Own<C, V, R> {
+    fn kind(&self) -> String {
+        V::kind()
+    }
+    fn range(&self) -> String {
+        range_in_words(&self.range)
+    }
+    fn show(&self, settings: &mut C) -> String {
+        (self.at)(settings).show()
+    }
+    fn set(&self, settings: &mut C, text: &str) -> Result<(), String> {
+        let value = V::read(text)?;
+        match value.scalar() {
+            Some(scalar) if !self.range.contains(&scalar) => Err(range_in_words(&self.range)),
+            _ => {
+                *(self.at)(settings) = value;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A value of a block that the settings include.
+struct OfBlock<C, B> {
+    slot: Box<dyn Slot<B>>,
+    block: fn(&mut C) -> &mut B,
+}
+
+impl<C, B> Slot<C> for OfBlock<C, B> {
+    fn kind(&self) -> String {
+        self.slot.kind()
+    }
+    fn range(&self) -> String {
+        self.slot.range()
+    }
+    fn show(&self, settings: &mut C) -> String {
+        self.slot.show((self.block)(settings))
+    }
+    fn set(&self, settings: &mut C, text: &str) -> Result<(), String> {
+        self.slot.set((self.block)(settings), text)
+    }
+}
+
+/// The parameters of a block that settings include by `names`, each with its documentation or, if there are lines of
+/// it, its own; all of the block if there are no names.
+///
+/// # Panics
+/// If the block has no parameter of a name.
+pub fn included<C: 'static, B: Params>(
+    names: &[(&str, &'static [&'static str])],
+    block: fn(&mut C) -> &mut B,
+) -> Vec<Parameter<C>> {
+    let mut all = B::parameters();
+    let mut chosen = Vec::new();
+    for (name, doc) in names {
+        let found = all.iter().position(|parameter| parameter.name == *name).expect("the block has this parameter");
+        let parameter = all.remove(found);
+        chosen.push(Parameter { doc: if doc.is_empty() { parameter.doc } else { doc }, ..parameter });
+    }
+    let chosen = if names.is_empty() { all } else { chosen };
+    let of_block = |Parameter { name, also, doc, slot }| Parameter {
+        name,
+        also,
+        doc,
+        slot: Box::new(OfBlock { slot, block }) as Box<dyn Slot<C>>,
+    };
+    chosen.into_iter().map(of_block).collect()
 }
 
 /// Declares a discipline's settings: each entry is the documentation, name, kind, default, and optionally the range
 /// and other names under which it is known. Presets follow the fields.
+///
+/// `with red: RedSettings` after the name adds a block of settings that several disciplines share. In the body,
+/// `red { limit, minth = None }` puts parameters of the block where they are to be documented, with another default where
+/// one is given, and with other documentation if lines of it stand before the name. `red {}` puts all of them.
 #[macro_export]
 macro_rules! params {
     (
         $(#[$meta:meta])*
-        pub struct $config:ident {
+        pub struct $config:ident $(with $block:ident : $of:ty)? {
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident : $ty:ty = $default:expr $(, in $range:expr)? $(, also $($alias:literal)+)? ;
-            )+
+            )*
+            $(
+                $from:ident { $($(#[doc = $other_doc:literal])* $shared:ident $(= $other:expr)?),* $(,)? }
+                $(
+                    $(#[doc = $next_doc:literal])+
+                    $next:ident : $next_ty:ty = $next_default:expr
+                        $(, in $next_range:expr)? $(, also $($next_alias:literal)+)? ;
+                )*
+            )*
         }
         presets {
-            $( $preset:literal $about:literal { $($key:literal = $value:literal),* $(,)? } )+
+            $( $preset:literal $about:literal { $($key:literal = $value:literal),* $(,)? } )*
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $config {
-            $( $(#[doc = $doc])+ pub $field: $ty, )+
+            $(#[doc = "What other disciplines have too."] pub $block: $of,)?
+            $( $(#[doc = $doc])+ pub $field: $ty, )*
+            $($( $(#[doc = $next_doc])+ pub $next: $next_ty, )*)*
         }
 
         impl Default for $config {
             fn default() -> Self {
-                $config { $($field: $default,)+ }
+                #[allow(unused_mut, reason = "not every block has other defaults here")]
+                let mut config = $config {
+                    $($block: <$of>::default(),)?
+                    $($field: $default,)*
+                    $($($next: $next_default,)*)*
+                };
+                $($($( config.$from.$shared = $other; )?)*)*
+                config
             }
         }
 
         impl $crate::params::Params for $config {
-            fn fields() -> alloc::vec::Vec<$crate::params::Field> {
-                use $crate::params::Value;
-                let defaults = $config::default();
-                alloc::vec![$($crate::params::Field {
-                    name: stringify!($field),
-                    also: &[$($($alias),+)?],
-                    doc: [$($doc.trim()),+].join(" "),
-                    kind: <$ty>::kind(),
-                    default: defaults.$field.show(),
-                    range: $crate::params::range_in_words::<<$ty as Value>::Scalar>(&$crate::range!($($range)?)),
-                }),+]
+            fn parameters() -> alloc::vec::Vec<$crate::params::Parameter<$config>> {
+                #[allow(unused_mut, reason = "only a block comes on top")]
+                let mut all = alloc::vec![
+                    $($crate::parameter!($field, [$($($alias),+)?], [$($doc),+], $($range)?)),*
+                ];
+                $(
+                    let names: &[(&str, &'static [&'static str])] = &[$((stringify!($shared), &[$($other_doc),*])),*];
+                    all.extend($crate::params::included(names, |config: &mut $config| &mut config.$from));
+                    $(all.push($crate::parameter!($next, [$($($next_alias),+)?], [$($next_doc),+], $($next_range)?));)*
+                )*
+                all
             }
 
             fn presets() -> &'static [$crate::params::Preset] {
-                &[$($crate::params::Preset { name: $preset, about: $about, settings: &[$(($key, $value)),*] }),+]
-            }
-
-            fn set(&mut self, name: &str, value: &str) -> Result<(), $crate::params::BuildError> {
-                match name {
-                    $(stringify!($field) $($(| $alias)+)? => {
-                        self.$field = $crate::params::read_in(stringify!($field), value, &$crate::range!($($range)?))?;
-                    })+
-                    _ => {
-                        let known = alloc::vec![$(stringify!($field)),+];
-                        return Err($crate::params::BuildError::parameter(name, known));
-                    }
-                }
-                Ok(())
-            }
-
-            fn values(&self) -> alloc::vec::Vec<(&'static str, alloc::string::String)> {
-                alloc::vec![$((stringify!($field), $crate::params::Value::show(&self.$field))),+]
+                &[$($crate::params::Preset { name: $preset, about: $about, settings: &[$(($key, $value)),*] }),*]
             }
         }
+    };
+}
+
+/// A parameter that settings hold themselves.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! parameter {
+    ($field:ident, $also:tt, $doc:tt, $($range:expr)?) => {
+        $crate::params::Parameter::new(stringify!($field), &$also, &$doc, $crate::range!($($range)?), |config: &mut Self| {
+            &mut config.$field
+        })
     };
 }
 

@@ -17,10 +17,9 @@ use core::ops::Bound;
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
-use crate::params::{BuildError, Bytes};
-use crate::parts::{Detector, Every, RedQueue, RedSettings, Spacing, Thresholds, Weight};
+use crate::params::BuildError;
+use crate::parts::{Detector, Every, RedQueue, RedSettings, Thresholds};
 use crate::time::{Span, Time};
-use crate::units::{Level, Limit};
 
 crate::choice! {
     /// When maxp is moved.
@@ -34,14 +33,8 @@ crate::choice! {
 
 crate::params! {
     /// Settings of [`Ared`].
-    pub struct AredConfig {
-        /// Room for waiting packets; what does not fit is dropped whatever the average says.
-        limit: Limit = Limit::Packets(1000);
-        /// The average queue below which no packet is signalled. `auto`: what queues up in half the target delay, at
-        /// least 5 packets and at most a sixth of the limit.
-        minth: Option<Level> = None, also "min" "thresh" "thresh_";
-        /// The average queue from which every packet is signalled (with `gentle`, from twice this). `auto`: 3 minth.
-        maxth: Option<Level> = None, also "max" "maxthresh" "maxthresh_";
+    pub struct AredConfig with red: RedSettings {
+        red { limit, minth = None, maxth = None }
         /// The probability just below maxth to begin with, before signals are spaced.
         maxp: f64 = 0.1, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p" "probability" "cur_max_p_";
         /// What is added to maxp when the average is above its range, or a quarter of maxp if that is less.
@@ -57,32 +50,10 @@ crate::params! {
         bottom: Option<f64> = Some(0.01), in 0.0001..=1.0, also "bottom_";
         /// When maxp is moved: `timer`, every interval; `arrivals`, with the first arrival that calls for it.
         adapts: Adapts = Adapts::Timer;
-        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
-        /// packets a second.
-        wq: Option<f64> = None, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
-        /// As tc's `burst`, see `red`: sets wq to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3.
-        burst: Option<u32> = Some(0);
-        /// The queueing delay that an `auto` minth aims at.
-        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
-        /// How signals are spread, see `red`.
-        spacing: Spacing = Spacing::Uniform;
-        /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
-        gentle: bool = true, also "gentle_";
-        /// Measures the queue in bytes, and signals a packet in proportion to its size over the mean size.
-        byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
-        /// In byte mode, signals a packet whatever its size, as Linux does.
-        ignore_size: bool = false;
-        /// Spares the first packet after the average has come up to minth, as Linux and ns-2 do.
-        spare_first: bool = false;
-        /// Signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
-        spare_below: u32 = 0;
-        /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
-        mark_above_maxth: bool = false;
-        /// Marks ECN-capable packets instead of dropping them.
-        ecn: bool = true, also "setbit_";
-        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
-        /// host says.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+        red {
+            wq = None, burst, target_delay, spacing, gentle = true, byte_mode, ignore_size, spare_first, spare_below,
+            mark_above_maxth, ecn, mean_packet
+        }
     }
     presets {
         "paper" "Floyd, Gummadi, Shenker 2001 (the defaults): wq, minth and maxth from the link and the target delay" {}
@@ -140,7 +111,7 @@ impl<T> Ared<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: AredConfig, place: &Place) -> Result<Self, BuildError> {
-        let red = RedQueue::new(config.settings(), place)?;
+        let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, place)?;
         let Thresholds { min, max } = red.detector().thresholds();
         let target = Thresholds { min: min + 0.4 * (max - min), max: min + 0.6 * (max - min) };
         // ns-2: W = 0.1 s x rate / 8000 bit.
@@ -221,31 +192,6 @@ impl<T> Ared<T> {
         let Clock::Arrivals { last, interval } = self.clock else { return };
         if now > last + interval && self.adapt(self.stands(self.red.detector().average())) {
             self.clock = Clock::Arrivals { last: now, interval };
-        }
-    }
-}
-
-impl AredConfig {
-    fn settings(&self) -> RedSettings {
-        RedSettings {
-            limit: self.limit,
-            minth: self.minth,
-            maxth: self.maxth,
-            maxp: self.maxp,
-            weight: match self.burst {
-                Some(0) => self.wq.map_or(Weight::FromRate, Weight::Given),
-                burst => Weight::FromBurst(burst),
-            },
-            target_delay: self.target_delay,
-            spacing: self.spacing,
-            gentle: self.gentle,
-            byte_mode: self.byte_mode,
-            ignore_size: self.ignore_size,
-            spare_first: self.spare_first,
-            spare_below: self.spare_below,
-            mark_above_maxth: self.mark_above_maxth,
-            ecn: self.ecn,
-            mean_packet: self.mean_packet,
         }
     }
 }

@@ -12,40 +12,35 @@
 //!
 //! Random draws, in order: one for a packet between the thresholds whose flow is not in the set.
 
-use core::ops::Bound;
-
 use alloc::boxed::Box;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, Weight, WeightedHitters, Zone};
-use crate::units::{Level, Limit, Rate};
+use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, WeightedHitters, Zone};
+use crate::units::Rate;
 
 crate::params! {
     /// Settings of [`Breathe`].
-    pub struct BreatheConfig {
-        /// Room for waiting packets; what does not fit is dropped whatever the average says.
-        limit: Limit = Limit::Packets(1000);
+    pub struct BreatheConfig with red: RedSettings {
+        red { limit }
         /// The rate above which a flow is to be throttled: the set has a counter for each time it goes into the link's
         /// rate, 65536 at most. `auto`: a fifth of the link's rate. With fewer flows than counters every flow is in the
         /// set for good.
         r_limit: Option<Rate> = None, in Rate::from_bits(1)..;
-        /// The average queue below which every packet is admitted.
-        minth: Level = Level::Share(0.25);
-        /// The average queue from which every packet is dropped.
-        maxth: Level = Level::Share(0.5);
-        /// The drop probability just below maxth, before drops are spaced, of flows not in the set.
-        maxp: f64 = 0.1, in 0.0..=1.0, also "max_p";
-        /// The weight of each new queue length in the average.
-        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "w_q";
-        /// Counts the bytes of each flow instead of its packets, measures the queue in bytes, and drops by chance in
-        /// proportion to a packet's size over the mean size.
-        byte_mode: bool = false;
-        /// Mark ECN-capable packets instead of dropping them by chance. Packets of flows in the set are dropped all the
-        /// same: a mark would let them in.
-        ecn: bool = true;
+        red {
+            minth, maxth,
+            /// The drop probability just below maxth, before drops are spaced, of flows not in the set.
+            maxp = 0.1,
+            wq,
+            /// Counts the bytes of each flow instead of its packets, measures the queue in bytes, and drops by chance in
+            /// proportion to a packet's size over the mean size.
+            byte_mode,
+            /// Marks ECN-capable packets instead of dropping them by chance. Packets of flows in the set are dropped all
+            /// the same: a mark would let them in.
+            ecn
+        }
     }
     presets {
         "paper" "Chang and Lin 2008; thresholds, maxp and wq, which it does not give, are ours (the defaults)" {}
@@ -99,15 +94,12 @@ impl<T> Breathe<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
     pub fn new(config: BreatheConfig, place: &Place<'_>) -> Result<Self, BuildError> {
-        let BreatheConfig { limit, maxp, byte_mode, ecn, .. } = config;
-        let plain = RedSettings::plain(limit, config.minth, config.maxth);
-        let settings = RedSettings { maxp, weight: Weight::Given(config.wq), byte_mode, ecn, ..plain };
         let counters = config.counters(place.rate);
-        let served = match byte_mode {
+        let served = match config.red.byte_mode {
             true => Served::Bytes(WeightedHitters::new(counters, place.key)),
             false => Served::Packets(HeavyHitters::new(counters, place.key)),
         };
-        Ok(Breathe { red: RedQueue::new(settings, place)?, served })
+        Ok(Breathe { red: RedQueue::new(config.red, place)?, served })
     }
 
     /// The flows in the heavy-hitter set with their counters, in packets or (`byte_mode`) bytes; in no particular

@@ -7,46 +7,30 @@
 //! Order of draws for an arrival above minth: one candidate after the other (see [`SampledFifo::draw`]), then, without a
 //! match and below maxth, RED's chance.
 
-use core::ops::Bound;
-
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
-use crate::params::{BuildError, Bytes};
-use crate::parts::{Average, Detector, SampledFifo, Spacing, Thresholds, Weight, Zone};
-use crate::units::{Level, Limit};
+use crate::params::BuildError;
+use crate::parts::{Detector, RedSettings, SampledFifo, Thresholds, Zone};
 
 crate::params! {
     /// Settings of [`Choke`].
-    pub struct ChokeConfig {
-        /// Room for waiting packets; what does not fit is dropped whatever was decided.
-        limit: Limit = Limit::Packets(1000);
-        /// The average queue, in packets, below which every packet is welcome.
-        minth: Level = Level::Share(0.25), also "min" "thresh" "thresh_";
-        /// The average queue, in packets, from which an arrival without a match is dropped with certainty.
-        maxth: Level = Level::Share(0.5), also "max" "maxthresh" "maxthresh_";
-        /// The probability of RED's drop just below maxth, before drops are spaced.
-        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
-        /// The weight of each new queue length in the average.
-        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
-        /// As tc's `burst`, see `red`: sets wq to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3.
-        burst: Option<u32> = Some(0);
+    pub struct ChokeConfig with red: RedSettings {
+        red { limit, minth, maxth, maxp, wq, burst }
         /// How many waiting packets an arrival is compared with: 1 is basic CHOKe, more is M-CHOKe. Not used where
         /// `adaptive` is not 0.
         candidates: u32 = 1, in 1..=1000, also "m" "cand_num" "cand_num_";
         /// A-CHOKe: cuts minth to maxth into this many regions; region i, and from maxth on the last one, compares with
         /// 2i packets. 0: always `candidates`.
         adaptive: u32 = 0, in 0..=500, also "k" "interval_num" "interval_num_";
-        /// How RED's drops are spread, see `red`.
-        spacing: Spacing = Spacing::Uniform;
-        /// Spares the first packet after the average has come up to minth RED's drop, as Linux does.
-        spare_first: bool = false;
-        /// An arrival above maxth without a match is marked too where `ecn` allows, instead of always dropped.
-        mark_above_maxth: bool = false;
-        /// Where RED would drop by chance, marks ECN-capable packets instead. A match is always dropped.
-        ecn: bool = true, also "setbit_";
-        /// The size of a typical packet, for idle time and thresholds of another unit. `auto`: what the host says.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+        red {
+            spacing, spare_first,
+            /// An arrival above maxth without a match is marked too where `ecn` allows, instead of always dropped.
+            mark_above_maxth,
+            /// Where RED would drop by chance, marks ECN-capable packets instead. A match is always dropped.
+            ecn,
+            mean_packet
+        }
     }
     presets {
         "paper" "the defaults: basic CHOKe, with RED's values of the FABA paper's comparison" {}
@@ -73,14 +57,7 @@ impl<T> Choke<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: ChokeConfig, place: &Place) -> Result<Self, BuildError> {
-        let own = config.mean_packet.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX));
-        let mean = own.unwrap_or(place.mean_packet).max(1);
-        let thresholds = Thresholds::in_packets(config.minth, config.maxth, config.limit, mean)?;
-        let weight = if config.burst == Some(0) { Weight::Given(config.wq) } else { Weight::FromBurst(config.burst) };
-        let average = Average::new(weight.value(place.rate, thresholds, mean)?, place.rate.transmit(mean));
-        let detector = Detector::new(average, thresholds, config.maxp);
-        let detector = detector.spacing(config.spacing).spare_first(config.spare_first);
-        Ok(Choke { fifo: SampledFifo::new(config.limit), detector, config })
+        Ok(Choke { fifo: SampledFifo::new(config.red.limit), detector: config.red.detector(place)?, config })
     }
 
     /// RED's state: the average, the probability and the count that spaces drops.
@@ -169,7 +146,7 @@ impl<T> Choke<T> {
     /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
     #[cold]
     fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) {
-        let may_mark = self.config.ecn && (why == Why::Early || self.config.mark_above_maxth);
+        let may_mark = self.config.red.ecn && (why == Why::Early || self.config.red.mark_above_maxth);
         if let Some(packet) = cx.signal(packet, why, may_mark) {
             self.fifo.put(packet);
         }

@@ -10,35 +10,19 @@
 //! | first_above_time_, drop_next_ | `first_above`, `drop_next` |
 //! | count_, lastcount_, dropping_ | `count`, `last_count`, `dropping` |
 
-use core::ops::Bound;
-
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
-use crate::params::{BuildError, Bytes};
-use crate::parts::{Codel as Loop, CodelRules, Fifo, SquareRoot};
-use crate::time::Span;
+use crate::params::BuildError;
+use crate::parts::{Codel as Loop, CodelRules, Fifo};
 use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`Codel`].
-    pub struct CodelConfig {
+    pub struct CodelConfig with rules: CodelRules {
         /// Room for waiting packets; an arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
-        /// The delay that may stand: 5 to 10 % of the interval.
-        target: Span = Span::from_millis(5), also "TARGET" "target_";
-        /// How long the delay may stand above the target before the first signal: a round trip, at the upper end of those
-        /// expected.
-        interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
-            also "INTERVAL" "interval_";
-        /// No signal while no more bytes than these wait: the size of the largest packet.
-        mtu: Bytes = Bytes(1514), also "maxpacket";
-        /// How the time between signals, interval/sqrt(count), is worked out.
-        square_root: SquareRoot = SquareRoot::Exact;
-        /// Mark ECN-capable packets instead of dropping them.
-        ecn: bool = true;
-        /// With `ecn`, mark every ECN-capable packet that waited longer than this, besides what CoDel signals. `auto`: none.
-        ce_threshold: Option<Span> = None;
+        rules {}
     }
     presets {
         "rfc" "RFC 8289 (the defaults)" {}
@@ -53,20 +37,13 @@ pub struct Codel<T> {
     state: Loop,
 }
 
-impl CodelConfig {
-    fn rules(&self) -> CodelRules {
-        let CodelConfig { target, interval, square_root, ecn, ce_threshold, .. } = *self;
-        CodelRules { target, interval, mtu: self.mtu.0, square_root, ecn, ce_threshold }
-    }
-}
-
 impl<T> Codel<T> {
     /// An empty queue.
     ///
     /// # Errors
     /// None: every configuration is valid.
     pub fn new(config: CodelConfig, _place: &Place) -> Result<Self, BuildError> {
-        Ok(Codel { fifo: Fifo::new(config.limit), rules: config.rules(), state: Loop::default() })
+        Ok(Codel { fifo: Fifo::new(config.limit), rules: config.rules, state: Loop::default() })
     }
 
     /// The state of the control loop.
@@ -108,7 +85,7 @@ impl<T> Discipline<T> for Codel<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{Ecn, FlowId, Port, Rate, Rng, Sink, Time};
+    use crate::{Ecn, FlowId, Port, Rate, Rng, Sink, Span, Time};
     use alloc::vec::Vec;
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);

@@ -25,7 +25,6 @@ use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, ClassId, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Payment, Terms, TokenFifo, TokenPool, TokenTree};
-use crate::units::Limit;
 
 crate::choice! {
     /// Whose the buckets of FABA are.
@@ -41,22 +40,8 @@ crate::choice! {
 
 crate::params! {
     /// Settings of [`Faba`].
-    pub struct FabaConfig {
-        /// Room for waiting packets (B); an arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(1000);
-        /// Tokens in the system as a multiple of the limit. Above 1 the buffer can overflow while buckets still hold
-        /// tokens, which hurts the flows that keep to their share.
-        alpha: f64 = 1.0, in 0.001..=1000.0;
-        /// Share of its height above which a bucket costs its flow no drops.
-        lambda1: f64 = 0.5, in 0.0..=1.0, also "k1";
-        /// Share of its height below which the drop probability climbs from `maxp` to 1 (empty bucket).
-        lambda2: f64 = 0.25, in 0.0..=1.0, also "k2";
-        /// Drop probability at `lambda2`.
-        maxp: f64 = 0.02, in 0.0..=1.0;
-        /// Mark ECN-capable packets instead of dropping them, as long as the flow's bucket can pay for the packet.
-        ecn: bool = true;
-        /// A token stands for a byte, not a packet. `auto`: when `limit` is in bytes.
-        byte_mode: Option<bool> = None, also "bytemode";
+    pub struct FabaConfig with terms: Terms {
+        terms {}
         /// Who has a bucket. `flow`: each flow, and all are alike. `class`: each class, by its weight among its
         /// siblings. `flow_in_class`: each flow; classes share by weight, and flows of a class alike.
         per: Per = Per::Flow;
@@ -90,11 +75,11 @@ impl<T> Faba<T> {
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`, or a class has no weight above zero or a parent
     /// that does not come before it.
     pub fn new(config: FabaConfig, place: &Place) -> Result<Self, BuildError> {
-        let FabaConfig { limit, alpha, lambda1, lambda2, maxp, ecn, byte_mode, per, max_flows } = config;
-        let fifo = TokenFifo::new(Terms { limit, lambda1, lambda2, maxp, ecn, byte_mode }, place.mean_packet)?;
-        let tree = |flows| TokenTree::new(place.classes, fifo.stock(alpha), flows, place.key).map(Box::new);
+        let FabaConfig { terms, per, max_flows } = config;
+        let fifo = TokenFifo::new(terms, place.mean_packet)?;
+        let tree = |flows| TokenTree::new(place.classes, fifo.stock(), flows, place.key).map(Box::new);
         let buckets = match per {
-            Per::Flow => Buckets::Alike(TokenPool::new(fifo.stock(alpha), max_flows, place.key)),
+            Per::Flow => Buckets::Alike(TokenPool::new(fifo.stock(), max_flows, place.key)),
             Per::Class => Buckets::Classed(tree(None)?),
             Per::FlowInClass => Buckets::Classed(tree(Some(max_flows))?),
         };
@@ -191,10 +176,12 @@ mod tests {
     use crate::cx::Why;
     use crate::discipline::Class;
     use crate::packet::Ecn;
+    use crate::parts::Terms;
     use crate::parts::Tokens;
     use crate::port::Port;
     use crate::rng::Rng;
     use crate::time::Time;
+    use crate::units::Limit;
     use crate::units::Rate;
     use alloc::vec::Vec;
     use proptest::prelude::*;
@@ -212,8 +199,12 @@ mod tests {
         Port::new(Faba::new(config, &PLACE).unwrap(), Rng::new(1))
     }
 
-    fn limit(limit: Limit) -> FabaConfig {
-        FabaConfig { limit, ..FabaConfig::default() }
+    fn of(terms: Terms) -> Port<(), Faba<()>> {
+        faba(FabaConfig { terms, ..FabaConfig::default() })
+    }
+
+    fn limit(limit: Limit) -> Terms {
+        Terms { limit, ..Terms::default() }
     }
 
     fn arrive(port: &mut Port<(), Faba<()>>, flow: u64, bytes: u32, ecn: Ecn) {
@@ -233,13 +224,13 @@ mod tests {
     }
 
     /// Buckets + sigma + what waiting packets carry, less the stock: zero when no token was made or lost.
-    fn imbalance(port: &Port<(), Faba<()>>, alpha: f64) -> Tokens {
+    fn imbalance(port: &Port<(), Faba<()>>) -> Tokens {
         let Faba { fifo, buckets, .. } = port.discipline();
         let spare = match buckets {
             Buckets::Alike(pool) => pool.spare(),
             Buckets::Classed(tree) => tree.spare(),
         };
-        levels(port).iter().sum::<Tokens>() + spare + fifo.carried() - fifo.stock(alpha)
+        levels(port).iter().sum::<Tokens>() + spare + fifo.carried() - fifo.stock()
     }
 
     proptest! {
@@ -251,13 +242,14 @@ mod tests {
             per in prop::sample::select(&[Per::Flow, Per::Class, Per::FlowInClass][..]),
         ) {
             let limit = if bytes { Limit::Bytes(u64::from(room) * 1000) } else { Limit::Packets(room) };
-            let mut port = faba(FabaConfig { limit, alpha, byte_mode, per, max_flows, ..FabaConfig::default() });
+            let terms = Terms { limit, alpha, byte_mode, ..Terms::default() };
+            let mut port = faba(FabaConfig { terms, per, max_flows });
             for (flow, size, departs) in calls {
                 if departs {
                     port.dequeue(Time::ZERO, &mut ());
                 }
                 arrive(&mut port, flow, size, if flow % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct });
-                prop_assert_eq!(imbalance(&port, alpha), 0);
+                prop_assert_eq!(imbalance(&port), 0);
                 let tables = if per == Per::FlowInClass { CLASSES.len() as u32 } else { 1 };
                 prop_assert!(per == Per::Class || gauge(&port, "flows") <= f64::from(tables * max_flows));
                 // None owes more than the largest packet cost: 2^32 bytes of 2^8 fractions.
@@ -268,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_queued_packet_costs_its_flow_one_token_and_an_overflowing_one_none() {
-        let mut port = faba(FabaConfig { alpha: 4.0, ..limit(Limit::Packets(3)) });
+        let mut port = of(Terms { alpha: 4.0, ..limit(Limit::Packets(3)) });
         (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
         assert_eq!(port.totals().counts().drops[Why::Overflow as usize], 2);
         let holds = levels(&port);
@@ -277,8 +269,8 @@ mod tests {
 
     #[test]
     fn a_marked_packet_costs_a_token_and_an_empty_bucket_drops_what_could_be_marked() {
-        let marks_all = FabaConfig { lambda1: 1.0, lambda2: 0.99, maxp: 1.0, ..limit(Limit::Packets(8)) };
-        let mut port = faba(FabaConfig { alpha: 0.5, ..marks_all });
+        let marks_all = Terms { lambda1: 1.0, lambda2: 0.99, maxp: 1.0, ..limit(Limit::Packets(8)) };
+        let mut port = of(Terms { alpha: 0.5, ..marks_all });
         (0..8).for_each(|_| arrive(&mut port, 1, 1000, Ecn::Ect0));
         let counts = port.totals().counts();
         // Four tokens: the first packet finds the bucket full, the next three are marked, the others find it empty.
@@ -287,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_stops_loses_its_bucket_and_the_others_get_its_height() {
-        let mut port = faba(limit(Limit::Packets(100)));
+        let mut port = of(limit(Limit::Packets(100)));
         arrive(&mut port, 1, 1000, Ecn::NotEct);
         for _ in 0..1000 {
             // Each of the two asks for all of the link, and so never fills its bucket.
@@ -300,19 +292,19 @@ mod tests {
 
     #[test]
     fn when_nothing_is_queued_an_empty_bucket_drops_nothing() {
-        let mut port = faba(limit(Limit::Packets(4)));
+        let mut port = of(limit(Limit::Packets(4)));
         for flow in (1..100).chain([7; 100]) {
             arrive(&mut port, flow, 1000, Ecn::NotEct);
             assert!(port.dequeue(Time::ZERO, &mut ()).is_some(), "flow {flow}");
         }
-        assert_eq!(imbalance(&port, 1.0), 0);
+        assert_eq!(imbalance(&port), 0);
         assert!(gauge(&port, "flows") <= 4.0, "flows that stopped lose their buckets as packets depart");
     }
 
     #[test]
     fn a_class_that_takes_more_than_its_weight_is_dropped_and_its_siblings_are_not() {
         for per in [Per::Class, Per::FlowInClass] {
-            let mut port = faba(FabaConfig { per, ..limit(Limit::Packets(200)) });
+            let mut port = faba(FabaConfig { per, terms: limit(Limit::Packets(200)), ..FabaConfig::default() });
             let mut sent = [0; 4];
             for round in 0..60_000 {
                 // Class 0 asks for all of the link, classes 2 and 3 for what they may have: 2.5 / 3.5 of it, of which

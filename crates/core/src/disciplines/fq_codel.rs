@@ -5,43 +5,32 @@
 //! `parts/codel.rs`; names are the RFC's (section 5.2) and tc's.
 
 use alloc::vec::Vec;
-use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{Codel, CodelRules, FlowScheduler, SquareRoot};
-use crate::time::Span;
+use crate::parts::{Codel, CodelRules, FlowScheduler};
 use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`FqCodel`].
-    pub struct FqCodelConfig {
+    pub struct FqCodelConfig with rules: CodelRules {
         /// Room for waiting packets, in all queues together; when it is exceeded the fattest queue is cut.
         limit: Limit = Limit::Packets(10_240);
         /// How many queues flows are hashed to.
         flows: u32 = 1024, in 1..=65_536;
         /// The bytes a queue may send a turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..;
-        /// CoDel's target: the delay that may stand.
-        target: Span = Span::from_millis(5);
-        /// CoDel's interval: how long the delay may stand above the target before the first signal.
-        interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
-        /// No signal while no more bytes than these wait: the size of the largest packet.
-        mtu: Bytes = Bytes(1514);
+        rules { target, interval, mtu }
         /// Count the bytes of all queues against `mtu`, instead of the queue's own.
         shared_mtu: bool = false;
-        /// How the time between signals, interval/sqrt(count), is worked out.
-        square_root: SquareRoot = SquareRoot::Exact;
+        rules { square_root }
         /// The bytes that all queues together may hold, besides `limit`. `auto`: any number.
         memory_limit: Option<Bytes> = None;
         /// The most packets dropped at once when the fattest queue is cut: half its bytes, but no more packets than these.
         drop_batch: u32 = 64, in 1..;
-        /// Mark ECN-capable packets instead of dropping them when CoDel signals.
-        ecn: bool = true;
-        /// With `ecn`, mark every ECN-capable packet that waited longer than this, besides what CoDel signals. `auto`: none.
-        ce_threshold: Option<Span> = None;
+        rules { ecn, ce_threshold }
     }
     presets {
         "rfc" "RFC 8290 (the defaults)" {}
@@ -54,16 +43,8 @@ crate::params! {
 /// Queues of flows, each with its CoDel.
 pub struct FqCodel<T> {
     config: FqCodelConfig,
-    rules: CodelRules,
     flows: FlowScheduler<T>,
     loops: Vec<Codel>,
-}
-
-impl FqCodelConfig {
-    fn rules(&self) -> CodelRules {
-        let FqCodelConfig { target, interval, square_root, ecn, ce_threshold, .. } = *self;
-        CodelRules { target, interval, mtu: self.mtu.0, square_root, ecn, ce_threshold }
-    }
 }
 
 impl<T> FqCodel<T> {
@@ -74,7 +55,7 @@ impl<T> FqCodel<T> {
     pub fn new(config: FqCodelConfig, place: &Place) -> Result<Self, BuildError> {
         let flows = FlowScheduler::new(config.flows, config.quantum.0, place.key);
         let loops = alloc::vec![Codel::default(); config.flows as usize];
-        Ok(FqCodel { rules: config.rules(), config, flows, loops })
+        Ok(FqCodel { config, flows, loops })
     }
 
     /// The queues, and whose turn it is.
@@ -122,7 +103,7 @@ impl<T> Discipline<T> for FqCodel<T> {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        let FqCodel { config, rules, flows, loops } = self;
+        let FqCodel { config, flows, loops } = self;
         loop {
             let queue = flows.turn()?;
             let pop = || {
@@ -130,7 +111,7 @@ impl<T> Discipline<T> for FqCodel<T> {
                 let left = if config.shared_mtu { flows.backlog() } else { flows.backlog_of(queue) };
                 Some((packet, left.bytes))
             };
-            match loops[queue].dequeue(rules, cx, pop) {
+            match loops[queue].dequeue(&config.rules, cx, pop) {
                 Some(packet) => {
                     flows.charge(queue, packet.bytes);
                     return Some(packet);
@@ -146,9 +127,7 @@ impl<T> Discipline<T> for FqCodel<T> {
     }
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
-        if let Some(packet) = self.flows.fattest().and_then(|queue| self.flows.pop(queue)) {
-            cx.drop(packet, Why::Overload);
-        }
+        self.flows.shed(cx);
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {

@@ -6,52 +6,35 @@
 
 use alloc::vec::Vec;
 
+use super::PieConfig;
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowScheduler, Pie, PieRules};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`FqPie`].
-    pub struct FqPieConfig {
-        /// Room for waiting packets, in all queues together; an arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(10_240);
+    pub struct FqPieConfig with pie: PieConfig {
+        pie {
+            /// Room for waiting packets, in all queues together; an arriving packet that does not fit is dropped.
+            limit = Limit::Packets(10_240)
+        }
         /// How many queues flows are hashed to.
         flows: u32 = 1024, in 1..=65_536;
         /// The bytes a queue may send a turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..;
-        /// PIE's target: the delay to keep each queue to.
-        target: Span = Span::from_millis(15);
-        /// Time between updates of the probabilities.
-        tupdate: Span = Span::from_millis(15), in Span::from_micros(1)..;
-        /// What an update adds for each second of delay above the target. tc counts it in 1/16: 2 is 0.125.
-        alpha: f64 = 0.125, in 0.0..;
-        /// What an update adds for each second by which the delay has grown since the last. tc counts it in 1/16: 20 is 1.25.
-        beta: f64 = 1.25, in 0.0..;
-        /// How long a queue that was calm may grow before any signal.
-        max_burst: Span = Span::from_millis(150);
-        /// A typical packet: while no more than two of them wait in a queue, nothing is signalled there. `auto`: the host's
-        /// mean packet.
-        packet: Option<Bytes> = None, in Bytes(1)..;
+        pie { target, tupdate, alpha, beta, max_burst, packet }
         /// The bytes that all queues together may hold, besides `limit`. `auto`: any number.
         memory_limit: Option<Bytes> = None;
-        /// Mark ECN-capable packets instead of dropping them, while the queue's probability is below `ecn_threshold`.
-        ecn: bool = true;
-        /// The probability from which ECN-capable packets are dropped too: tc's `ecn_prob` is 100 times that.
-        ecn_threshold: f64 = 0.1, in 0.0..=1.0;
-        /// Space the signals: none before the probabilities since the last add up to 0.85, one for certain at 8.5.
-        derandomize: bool = false;
-        /// From a probability of 0.1 on, add 0.02 at most in an update.
-        cap_increase: bool = false;
-        /// Add 0.02 at each update with a delay above this. `auto`: never.
-        high_delay: Option<Span> = None;
-        /// Scale the probability by the packet's size over `packet`, for packets smaller than that.
-        byte_mode: bool = false, also "bytemode";
-        /// Estimate delays by Little's law, from the rate of departures, instead of timestamps.
-        dq_rate_estimator: bool = false;
+        pie {
+            ecn,
+            /// The probability from which ECN-capable packets are dropped too: tc's `ecn_prob` is 100 times that.
+            ecn_threshold,
+            derandomize, cap_increase, high_delay, byte_mode, dq_rate_estimator
+        }
     }
     presets {
         "rfc" "RFC 8033's basic algorithm, with marks, in each of RFC 8290's queues (the defaults)" {}
@@ -72,34 +55,16 @@ pub struct FqPie<T> {
     marks_below: f64,
 }
 
-impl FqPieConfig {
-    fn rules(&self, place: &Place) -> PieRules {
-        PieRules {
-            target: self.target.as_secs_f64(),
-            tupdate: self.tupdate,
-            alpha: self.alpha,
-            beta: self.beta,
-            max_burst: self.max_burst,
-            derandomize: self.derandomize,
-            cap_increase: self.cap_increase,
-            high_delay: self.high_delay.map_or(f64::INFINITY, Span::as_secs_f64),
-            byte_mode: self.byte_mode,
-            packet: self.packet.map_or(f64::from(place.mean_packet.max(1)), |packet| packet.0 as f64),
-            dq_rate_estimator: self.dq_rate_estimator,
-        }
-    }
-}
-
 impl<T> FqPie<T> {
     /// Empty queues.
     ///
     /// # Errors
     /// None: every configuration is valid.
     pub fn new(config: FqPieConfig, place: &Place) -> Result<Self, BuildError> {
-        let rules = config.rules(place);
+        let rules = config.pie.rules(place);
         let flows = FlowScheduler::new(config.flows, config.quantum.0, place.key);
         let controllers = alloc::vec![Pie::new(&rules); config.flows as usize];
-        let marks_below = if config.ecn { config.ecn_threshold } else { 0.0 };
+        let marks_below = config.pie.marks_below();
         Ok(FqPie { config, rules, flows, controllers, marks_below })
     }
 
@@ -119,7 +84,7 @@ impl<T> FqPie<T> {
     fn admits(&self, bytes: u32) -> bool {
         let held = self.flows.backlog();
         let after = held.bytes + u64::from(bytes);
-        self.config.limit.admits(held, bytes) && self.config.memory_limit.is_none_or(|most| after <= most.0)
+        self.config.pie.limit.admits(held, bytes) && self.config.memory_limit.is_none_or(|most| after <= most.0)
     }
 }
 
@@ -164,9 +129,7 @@ impl<T> Discipline<T> for FqPie<T> {
     }
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
-        if let Some(packet) = self.flows.fattest().and_then(|queue| self.flows.pop(queue)) {
-            cx.drop(packet, Why::Overload);
-        }
+        self.flows.shed(cx);
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
@@ -188,6 +151,7 @@ impl<T> Discipline<T> for FqPie<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
+    use crate::time::Span;
     use crate::{Port, Rate, Rng};
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);

@@ -11,38 +11,38 @@
 //! | avg, count, p | [`Detector`] |
 
 use alloc::collections::VecDeque;
-use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Average, Detector, Fifo, FlowSlab, Thresholds, Zone};
+use crate::parts::{Detector, Fifo, FlowSlab, RedSettings, Zone};
 use crate::units::{Level, Limit};
 
 crate::params! {
     /// Settings of [`Fred`].
-    pub struct FredConfig {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped. FRED counts packets: with a limit
-        /// in bytes the thresholds are converted at the size of a mean packet.
-        limit: Limit = Limit::Packets(1000);
-        /// The average queue below which nothing is dropped by chance. `auto`: a quarter of the limit.
-        minth: Option<Level> = None, also "min";
-        /// The average queue from which a flow may hold two packets at most. `auto`: twice minth.
-        maxth: Option<Level> = None;
-        /// The drop probability just below maxth, before drops are spaced.
-        maxp: f64 = 0.02, in 0.0..=1.0;
-        /// The weight of each new queue length in the average.
-        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "w_q";
+    pub struct FredConfig with red: RedSettings {
+        red {
+            /// Room for waiting packets; an arriving packet that does not fit is dropped. FRED counts packets: with a limit
+            /// in bytes the thresholds are converted at the size of a mean packet.
+            limit,
+            /// The average queue below which nothing is dropped by chance. `auto`: a quarter of the limit.
+            minth = None,
+            /// The average queue from which a flow may hold two packets at most. `auto`: twice minth.
+            maxth = None,
+            maxp, wq
+        }
         /// Packets a flow may have queued before it is dropped by chance. The authors take 4 for large buffers.
         minq: u32 = 2;
         /// Packets a flow may have queued below maxth, at least 1. `auto`: minth.
         maxq: Option<Level> = None;
         /// With more flows than packets fit, let each have two packets at or above maxth, instead of dropping all.
         many_flows: bool = true;
-        /// Mark ECN-capable packets instead of dropping them by chance. What a flow queues above its bounds is dropped
-        /// all the same.
-        ecn: bool = true;
+        red {
+            /// Marks ECN-capable packets instead of dropping them by chance. What a flow queues above its bounds is dropped
+            /// all the same.
+            ecn
+        }
     }
     presets {
         "paper" "Lin and Morris 1997 with the comparison paper's wq, maxp and minq (the defaults)" {}
@@ -81,24 +81,25 @@ impl<T> Fred<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
     pub fn new(config: FredConfig, place: &Place) -> Result<Self, BuildError> {
-        let packets = |level: Level| level.packets(config.limit, place.mean_packet);
-        let minth = packets(config.minth.unwrap_or(Level::Share(0.25)));
-        let maxth = config.maxth.map_or(2.0 * minth, packets);
-        let thresholds = Thresholds::new(minth, maxth, config.limit.packets(place.mean_packet), "packets")?;
-        let average = Average::new(config.wq, place.rate.transmit(place.mean_packet));
+        let limit = config.red.limit;
+        let packets = |level: Level| level.packets(limit, place.mean_packet);
+        let minth = packets(config.red.minth.unwrap_or(Level::Share(0.25)));
+        let maxth = config.red.maxth.map_or(2.0 * minth, packets);
+        let (min, max) = (Some(Level::Packets(minth)), Some(Level::Packets(maxth)));
+        let red = RedSettings { minth: min, maxth: max, ..config.red.clone() };
         // Below 1, no flow could queue anything: only a buffer of three packets or a minth of 0 would ask for it.
         let maxq = config.maxq.map_or(minth, packets).max(1.0);
         // As many flows as packets fit. Packets of no bytes take no room in bytes, but their flows do.
-        let most = match config.limit {
+        let most = match limit {
             Limit::Packets(n) => n,
             Limit::Bytes(n) => u32::try_from(n).unwrap_or(u32::MAX),
         };
         Ok(Fred {
-            fifo: Fifo::new(config.limit),
+            fifo: Fifo::new(limit),
             owners: VecDeque::new(),
             flows: FlowSlab::new(place.key),
             most: most.min(u32::MAX - 1) as usize,
-            detector: Detector::new(average, thresholds, config.maxp),
+            detector: red.detector(place)?,
             config,
             maxq,
         })
@@ -189,7 +190,7 @@ impl<T> Discipline<T> for Fred<T> {
         }
         let verdict = self.verdict(flow, zone, cx);
         let fits = self.fifo.admits(packet.bytes) && (slot.is_some() || self.flows.len() < self.most);
-        let may_mark = self.config.ecn && verdict == Some(Why::Early) && fits;
+        let may_mark = self.config.red.ecn && verdict == Some(Why::Early) && fits;
         let packet = match verdict {
             Some(why) => cx.signal(packet, why, may_mark),
             None => Some(packet),
@@ -241,6 +242,7 @@ mod tests {
     use super::*;
     use crate::packet::Ecn;
     use crate::params::Params;
+    use crate::parts::Thresholds;
     use crate::port::Port;
     use crate::rng::Rng;
     use crate::time::{Span, Time};
@@ -271,7 +273,7 @@ mod tests {
         fn nactive_is_the_number_of_flows_with_packets_queued(
             calls in prop::collection::vec((0u64..12, 0u64..9, any::<bool>()), 1..400), limit in 1u32..40, wq in 0.01f64..=1.0,
         ) {
-            let config = FredConfig { limit: Limit::Packets(limit), wq, ..FredConfig::default() };
+            let config = FredConfig { red: RedSettings { limit: Limit::Packets(limit), wq: Some(wq), ..FredConfig::default().red }, ..FredConfig::default() };
             let mut port = Port::new(Fred::new(config, &PLACE).unwrap(), Rng::new(2));
             let mut queued: BTreeMap<FlowId, u32> = BTreeMap::new();
             let mut now = Time::ZERO;

@@ -69,7 +69,8 @@ pub struct Pie<T> {
 }
 
 impl PieConfig {
-    fn rules(&self, place: &Place) -> PieRules {
+    /// What the controller runs by at `place`.
+    pub fn rules(&self, place: &Place) -> PieRules {
         PieRules {
             target: self.target.as_secs_f64(),
             tupdate: self.tupdate,
@@ -84,6 +85,11 @@ impl PieConfig {
             dq_rate_estimator: self.dq_rate_estimator,
         }
     }
+
+    /// The probability below which packets are marked; 0 without ECN.
+    pub fn marks_below(&self) -> f64 {
+        if self.ecn { self.ecn_threshold } else { 0.0 }
+    }
 }
 
 impl<T> Pie<T> {
@@ -93,8 +99,8 @@ impl<T> Pie<T> {
     /// None: every configuration is valid.
     pub fn new(config: PieConfig, place: &Place) -> Result<Self, BuildError> {
         let rules = config.rules(place);
-        let marks_below = if config.ecn { config.ecn_threshold } else { 0.0 };
-        Ok(Pie { fifo: Fifo::new(config.limit), rules, state: Controller::new(&rules), marks_below })
+        let (state, marks_below) = (Controller::new(&rules), config.marks_below());
+        Ok(Pie { fifo: Fifo::new(config.limit), rules, state, marks_below })
     }
 
     /// The state of the controller.

@@ -13,55 +13,16 @@
 //! | wq | `wq`, [`Weight`] |
 //! | s | the transmission time of a mean packet |
 
-use core::ops::Bound;
-
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
-use crate::params::{BuildError, Bytes};
-use crate::parts::{Detector, RedQueue, RedSettings, Spacing, Weight};
-use crate::time::Span;
-use crate::units::{Level, Limit};
+use crate::params::BuildError;
+use crate::parts::{Detector, RedQueue, RedSettings};
 
 crate::params! {
     /// Settings of [`Red`].
-    pub struct RedConfig {
-        /// Room for waiting packets; what does not fit is dropped whatever the average says.
-        limit: Limit = Limit::Packets(1000);
-        /// The average queue below which no packet is signalled. `auto`: what queues up in half the target delay, at
-        /// least 5 packets and at most a sixth of the limit.
-        minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_";
-        /// The average queue from which every packet is signalled (with `gentle`, from twice this). `auto`: 3 minth.
-        maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_";
-        /// The probability just below maxth, before signals are spaced.
-        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
-        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
-        /// packets a second.
-        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
-        /// As tc's `burst`: packets that may come at once into an empty queue before the average reaches minth. Sets wq
-        /// to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3, as tc.
-        burst: Option<u32> = Some(0);
-        /// The queueing delay that an `auto` minth aims at.
-        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
-        /// How signals are spread: `uniform` as in the paper, or `wait`, which leaves a gap after each, as in ns-2.
-        spacing: Spacing = Spacing::Uniform;
-        /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
-        gentle: bool = false, also "gentle_";
-        /// Measures the queue in bytes, and signals a packet in proportion to its size over the mean size.
-        byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
-        /// In byte mode, signals a packet whatever its size, as Linux does.
-        ignore_size: bool = false;
-        /// Spares the first packet after the average has come up to minth, as Linux and ns-2 do.
-        spare_first: bool = false;
-        /// Signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
-        spare_below: u32 = 0;
-        /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
-        mark_above_maxth: bool = false;
-        /// Marks ECN-capable packets instead of dropping them.
-        ecn: bool = true, also "setbit_";
-        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
-        /// host says.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+    pub struct RedConfig with red: RedSettings {
+        red {}
     }
     presets {
         "paper" "the defaults: wq and maxp of Floyd and Jacobson 1993, thresholds that scale with the buffer" {}
@@ -103,37 +64,12 @@ impl<T> Red<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: RedConfig, place: &Place) -> Result<Self, BuildError> {
-        Ok(Red { red: RedQueue::new(config.settings(), place)? })
+        Ok(Red { red: RedQueue::new(config.red, place)? })
     }
 
     /// RED's state: the average, the probability and the count that spaces signals.
     pub fn detector(&self) -> &Detector {
         self.red.detector()
-    }
-}
-
-impl RedConfig {
-    fn settings(self) -> RedSettings {
-        RedSettings {
-            limit: self.limit,
-            minth: self.minth,
-            maxth: self.maxth,
-            maxp: self.maxp,
-            weight: match self.burst {
-                Some(0) => self.wq.map_or(Weight::FromRate, Weight::Given),
-                burst => Weight::FromBurst(burst),
-            },
-            target_delay: self.target_delay,
-            spacing: self.spacing,
-            gentle: self.gentle,
-            byte_mode: self.byte_mode,
-            ignore_size: self.ignore_size,
-            spare_first: self.spare_first,
-            spare_below: self.spare_below,
-            mark_above_maxth: self.mark_above_maxth,
-            ecn: self.ecn,
-            mean_packet: self.mean_packet,
-        }
     }
 }
 
@@ -164,7 +100,7 @@ mod tests {
     use super::*;
     use crate::cx::Why;
     use crate::params::Params;
-    use crate::parts::Thresholds;
+    use crate::parts::{Thresholds, weight_of_rate};
     use crate::{Counts, Ecn, FlowId, Port, Rate, Rng, Time};
 
     // 1000 B take 1 ms.
@@ -274,7 +210,7 @@ mod tests {
         let config = RedConfig::from_settings(&[("preset", "ns2")]).unwrap();
         let red: Red<()> = Red::new(config, &PLACE).unwrap();
         assert_eq!(red.detector().thresholds(), Thresholds { min: 2500.0, max: 7500.0 });
-        let weight = Weight::FromRate.value(PLACE.rate, red.detector().thresholds(), 500).unwrap();
+        let weight = weight_of_rate(PLACE.rate, 500);
         assert!((weight - 1.0 / 2000.0).abs() < 2e-7, "{weight}");
         // A second of that delay: 500 packets. In a buffer of 60 packets, a sixth of it, and three times that.
         for (limit, min) in [("10000p", 500.0), ("60p", 10.0)] {
@@ -289,8 +225,8 @@ mod tests {
         // tc for `limit 1000000 avpkt 1000`: max 250000, min 83333, burst (2 x 83.3 + 250)/3 = 138, W = 6:
         // 138 + 1 - 83.3 = 55.7 <= 64 (1 - (63/64)^138) = 56.7, and not with W = 5: 32 (1 - (31/32)^138) = 31.6.
         let config = RedConfig::from_settings(&[("preset", "linux")]).unwrap();
-        let thresholds = Thresholds { min: 83.333, max: 250.0 };
-        assert_eq!(config.settings().weight.value(PLACE.rate, thresholds, 1000), Ok(1.0 / 64.0));
+        let thresholds = Thresholds { min: 83_333.0, max: 250_000.0 };
+        assert_eq!(config.red.weight(PLACE.rate, thresholds, 1000), Ok(1.0 / 64.0));
         let short = RedConfig::from_settings(&[("preset", "linux"), ("burst", "50")]).unwrap();
         assert!(matches!(Red::<()>::new(short, &PLACE), Err(BuildError::Conflict(why)) if why.contains("burst of 50")));
     }

@@ -20,10 +20,10 @@ use core::ops::Bound;
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
-use crate::params::{BuildError, Bytes};
-use crate::parts::{Monitored, RedQueue, RedSettings, Sighting, Spacing, Weight};
+use crate::params::BuildError;
+use crate::parts::{Monitored, RedQueue, RedSettings, Sighting};
 use crate::time::Span;
-use crate::units::{Level, Limit};
+use crate::units::Level;
 
 use identify::Identification;
 
@@ -41,35 +41,20 @@ crate::choice! {
 
 crate::params! {
     /// Settings of [`RedPd`].
-    pub struct RedPdConfig {
-        /// Room for waiting packets; what does not fit is dropped whatever the average says.
-        limit: Limit = Limit::Packets(1000);
-        /// The average queue below which RED signals nothing, and responsive monitored flows are spared. `auto`: what
-        /// queues up in 2.5 ms, at least 5 packets and at most a sixth of the limit.
-        minth: Option<Level> = Some(Level::Share(0.2)), also "min" "thresh_";
-        /// The average queue at which RED's probability reaches maxp. `auto`: 3 minth.
-        maxth: Option<Level> = Some(Level::Share(0.66)), also "max" "maxthresh_";
-        /// RED's probability at maxth, before signals are spaced.
-        maxp: f64 = 0.1, in 0.0..=1.0, also "max_p" "probability";
-        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
-        /// packets a second.
-        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight_";
-        /// How RED's signals are spread, see `red`.
-        spacing: Spacing = Spacing::Uniform;
-        /// RED spares the first packet after the average has come up to minth, as ns-2 does.
-        spare_first: bool = false;
-        /// RED signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
-        spare_below: u32 = 0;
-        /// From maxth to twice maxth RED's probability rises from maxp to 1, instead of jumping at maxth.
-        gentle: bool = true, also "gentle_";
-        /// RED measures the queue in bytes, and arrivals, drops and drop rates count bytes.
-        byte_mode: bool = false, also "bytes_" "queue_in_bytes_";
-        /// RED marks ECN-capable packets instead of dropping them, and marks enter the history as drops do. Before the
-        /// queue packets are always dropped.
-        ecn: bool = true, also "setbit_";
-        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
-        /// host says.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "mean_pktsize_";
+    pub struct RedPdConfig with red: RedSettings {
+        red {
+            limit,
+            /// The average queue below which RED signals nothing, and responsive monitored flows are spared. `auto`: what
+            /// queues up in 2.5 ms, at least 5 packets and at most a sixth of the limit.
+            minth = Some(Level::Share(0.2)),
+            maxth = Some(Level::Share(0.66)), maxp = 0.1, wq, spacing, spare_first, spare_below, gentle = true,
+            /// RED measures the queue in bytes, and arrivals, drops and drop rates count bytes.
+            byte_mode,
+            /// RED marks ECN-capable packets instead of dropping them, and marks enter the history as drops do. Before
+            /// the queue packets are always dropped.
+            ecn,
+            mean_packet
+        }
         /// The target round-trip time: flows that send more than a TCP of this round-trip time would are held back.
         target_rtt: Span = Span::from_millis(40), in Span::from_millis(1).., also "R" "target_rtt_" "TargetRTT_";
         /// Lists of drops that are kept.
@@ -138,9 +123,9 @@ impl<T> RedPd<T> {
             let why = format!("min_rtt ({}) lies above max_rtt ({})", config.min_rtt, config.max_rtt);
             return Err(BuildError::Conflict(why));
         }
-        let settings = config.red();
-        let mean_packet = f64::from(settings.mean_packet(place));
-        let (queue, identification) = (RedQueue::new(settings, place)?, Identification::new(config.clone(), place.key));
+        let mean_packet = f64::from(config.red.mean_packet(place));
+        let queue = RedQueue::new(config.red.clone(), place)?;
+        let identification = Identification::new(config.clone(), place.key);
         Ok(RedPd { config, queue, mean_packet, identification })
     }
 
@@ -176,7 +161,7 @@ impl<T> RedPd<T> {
 
     #[inline]
     fn units(&self, bytes: u32) -> u32 {
-        if self.config.byte_mode { bytes } else { 1 }
+        if self.config.red.byte_mode { bytes } else { 1 }
     }
 
     /// Why the packet goes before it reaches the queue, if it does: its flow is monitored. At most one draw.
@@ -203,7 +188,7 @@ impl<T> RedPd<T> {
     #[inline]
     fn offer(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
         if let Some(rate) = self.config.fixed_drop_rate {
-            let scale = if self.config.byte_mode { f64::from(packet.bytes) / self.mean_packet } else { 1.0 };
+            let scale = if self.config.red.byte_mode { f64::from(packet.bytes) / self.mean_packet } else { 1.0 };
             if cx.rng.chance(rate * scale) {
                 cx.drop(packet, Why::Early);
                 return true;
@@ -211,28 +196,6 @@ impl<T> RedPd<T> {
         }
         let zone = self.queue.update(cx);
         self.queue.offer(zone, packet, cx).is_some()
-    }
-}
-
-impl RedPdConfig {
-    fn red(&self) -> RedSettings {
-        RedSettings {
-            limit: self.limit,
-            minth: self.minth,
-            maxth: self.maxth,
-            maxp: self.maxp,
-            weight: self.wq.map_or(Weight::FromRate, Weight::Given),
-            target_delay: Span::from_millis(5),
-            spacing: self.spacing,
-            gentle: self.gentle,
-            byte_mode: self.byte_mode,
-            ignore_size: false,
-            spare_first: self.spare_first,
-            spare_below: self.spare_below,
-            mark_above_maxth: false,
-            ecn: self.ecn,
-            mean_packet: self.mean_packet,
-        }
     }
 }
 

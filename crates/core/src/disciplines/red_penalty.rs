@@ -16,31 +16,21 @@
 //! | good box, bad box | flows outside and in [`RedPenalty::penalty`] |
 
 use alloc::collections::VecDeque;
-use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{
-    Detector, Every, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, SignalLog, TokenBucket, Weight,
+    Detector, Every, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, SignalLog, TokenBucket,
 };
 use crate::time::{Span, Time};
-use crate::units::{Level, Limit, Rate};
+use crate::units::Rate;
 
 crate::params! {
     /// Settings of [`RedPenalty`].
-    pub struct RedPenaltyConfig {
-        /// Room for waiting packets; what does not fit is dropped whatever the average says.
-        limit: Limit = Limit::Packets(1000);
-        /// The average queue below which no packet is signalled.
-        minth: Level = Level::Share(0.25), also "min" "thresh" "thresh_";
-        /// The average queue from which every packet is signalled.
-        maxth: Level = Level::Share(0.5), also "max" "maxthresh" "maxthresh_";
-        /// The probability just below maxth, before signals are spaced.
-        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
-        /// The weight of each new queue length in the average.
-        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+    pub struct RedPenaltyConfig with red: RedSettings {
+        red { limit, minth, maxth, maxp, wq }
         /// How often the flow with most signals is tested, and those in the box are tested for release.
         interval: Span = Span::from_secs(5), in Span::from_millis(1).., also "Detect_interval_" "Reward_interval_";
         /// How many signals of an interval are remembered, the latest.
@@ -63,10 +53,11 @@ crate::params! {
         /// What all flows in the box together may send. `auto`: half of a TCP-friendly rate for each, at most a quarter
         /// of the link.
         penalty_rate: Option<Rate> = None, in Rate::from_bits(1)..;
-        /// Marks ECN-capable packets instead of dropping them by chance. What the box refuses is dropped all the same.
-        ecn: bool = true, also "setbit_";
-        /// The size of a typical packet, for idle time and thresholds of another unit. `auto`: what the host says.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+        red {
+            /// Marks ECN-capable packets instead of dropping them by chance. What the box refuses is dropped all the same.
+            ecn,
+            mean_packet
+        }
     }
     presets {
         "paper" "Floyd, Fall 1999, with the numbers of its ns-2 scripts; RED's values as in `red` (the defaults)" {}
@@ -129,9 +120,6 @@ impl<T> RedPenalty<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
     pub fn new(config: RedPenaltyConfig, place: &Place) -> Result<Self, BuildError> {
-        let plain = RedSettings::plain(config.limit, config.minth, config.maxth);
-        let weight = Weight::Given(config.wq);
-        let (ecn, mean_packet) = (config.ecn, config.mean_packet);
         let tests = FlowTests {
             rtt: config.rtt.as_secs_f64(),
             mtu: config.mtu.0 as f64,
@@ -141,7 +129,7 @@ impl<T> RedPenalty<T> {
             disproportionate: config.disproportionate,
         };
         Ok(RedPenalty {
-            red: RedQueue::new(RedSettings { maxp: config.maxp, weight, ecn, mean_packet, ..plain }, place)?,
+            red: RedQueue::new(config.red, place)?,
             tests,
             log: SignalLog::new(config.log, place.key),
             history: VecDeque::with_capacity(HISTORY),

@@ -18,23 +18,13 @@ use super::{Choke, ChokeConfig};
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, ClassId, Packet};
-use crate::params::{BuildError, Bytes};
-use crate::parts::{Detector, Spacing};
-use crate::units::{Level, Limit};
+use crate::params::BuildError;
+use crate::parts::Detector;
 
 crate::params! {
     /// Settings of [`Sac`].
-    pub struct SacConfig {
-        /// Room for waiting packets; what does not fit is dropped whatever was decided.
-        limit: Limit = Limit::Packets(1000);
-        /// The average queue, in packets, below which every packet is welcome.
-        minth: Level = Level::Share(0.25), also "min" "thresh" "thresh_";
-        /// The average queue, in packets, from which an arrival without a match is dropped with certainty.
-        maxth: Level = Level::Share(0.5), also "max" "maxthresh" "maxthresh_";
-        /// The probability of RED's drop just below maxth, before drops are spaced.
-        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
-        /// The weight of each new queue length in the average.
-        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_";
+    pub struct SacConfig with choke: ChokeConfig {
+        choke { limit, minth, maxth, maxp, wq }
         /// How many waiting packets an arrival is compared with when all traffic is unresponsive.
         most: u32 = 10, in 1..=1000;
         /// The weight of each arrival in the measured share of unresponsive traffic.
@@ -43,12 +33,7 @@ crate::params! {
         /// arrivals counts, and only they are compared with more than one packet. 0: none is known; the share is then
         /// read from how often arrivals meet their own flow, and all are treated alike.
         unresponsive_class: u32 = 0, in 0..=65_535;
-        /// An arrival above maxth without a match is marked too where `ecn` allows, instead of always dropped.
-        mark_above_maxth: bool = false;
-        /// Where RED would drop by chance, marks ECN-capable packets instead. A match is always dropped.
-        ecn: bool = true, also "setbit_";
-        /// The size of a typical packet, for idle time and thresholds of another unit. `auto`: what the host says.
-        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+        choke { mark_above_maxth, ecn, mean_packet }
     }
     presets {
         "paper" "the defaults: a reading of the abstract of Jiang, Hamdi, Liu 2003; RED's values as in `choke`" {}
@@ -72,24 +57,10 @@ impl<T> Sac<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
     pub fn new(config: SacConfig, place: &Place) -> Result<Self, BuildError> {
-        let SacConfig { limit, minth, maxth, maxp, wq, mark_above_maxth, ecn, mean_packet, .. } = config;
-        let spacing = Spacing::Uniform;
-        let choke = ChokeConfig {
-            limit,
-            minth,
-            maxth,
-            maxp,
-            wq,
-            spacing,
-            mark_above_maxth,
-            ecn,
-            mean_packet,
-            ..ChokeConfig::default()
-        };
         // The range of the parameter is that of a class.
         let class = ClassId(u16::try_from(config.unresponsive_class).unwrap_or(u16::MAX));
         Ok(Sac {
-            choke: Choke::new(choke, place)?,
+            choke: Choke::new(config.choke, place)?,
             most: f64::from(config.most),
             share_weight: config.share_weight,
             unresponsive: (class != ClassId(0)).then_some(class),

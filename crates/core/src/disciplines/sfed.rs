@@ -19,26 +19,11 @@ use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Fill, FlowTable, Payment, Refund, Terms, TokenFifo, Tokens};
-use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`Sfed`].
-    pub struct SfedConfig {
-        /// Room for waiting packets (B); an arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(1000);
-        /// Tokens in the system as a multiple of the limit. Above 1 the buffer can overflow while buckets still hold
-        /// tokens, which hurts the flows that keep to their share.
-        alpha: f64 = 1.0, in 0.001..=1000.0;
-        /// Share of its height above which a bucket costs its flow no drops.
-        lambda1: f64 = 0.5, in 0.0..=1.0, also "k1";
-        /// Share of its height below which the drop probability climbs from `maxp` to 1 (empty bucket).
-        lambda2: f64 = 0.25, in 0.0..=1.0, also "k2";
-        /// Drop probability at `lambda2`.
-        maxp: f64 = 0.02, in 0.0..=1.0;
-        /// Mark ECN-capable packets instead of dropping them, as long as the flow's bucket can pay for the packet.
-        ecn: bool = true;
-        /// A token stands for a byte, not a packet. `auto`: when `limit` is in bytes.
-        byte_mode: Option<bool> = None, also "bytemode";
+    pub struct SfedConfig with terms: Terms {
+        terms {}
         /// Buckets there can be. When a further flow comes, the fullest of the four next in turn is deleted. A flow
         /// that comes costs time for each bucket there is.
         max_flows: u32 = 1024, in 1..=65_536;
@@ -180,10 +165,9 @@ impl<T> Sfed<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
     pub fn new(config: SfedConfig, place: &Place) -> Result<Self, BuildError> {
-        let SfedConfig { limit, alpha, lambda1, lambda2, maxp, ecn, byte_mode, max_flows } = config;
-        let fifo = TokenFifo::new(Terms { limit, lambda1, lambda2, maxp, ecn, byte_mode }, place.mean_packet)?;
-        let total = fifo.stock(alpha);
-        let buckets = Buckets { table: FlowTable::new(max_flows, place.key), turn: 0, spare: total, total };
+        let fifo = TokenFifo::new(config.terms, place.mean_packet)?;
+        let total = fifo.stock();
+        let buckets = Buckets { table: FlowTable::new(config.max_flows, place.key), turn: 0, spare: total, total };
         Ok(Sfed { fifo, buckets })
     }
 
@@ -240,15 +224,22 @@ impl<T> Discipline<T> for Sfed<T> {
 mod tests {
     use super::*;
     use crate::packet::Ecn;
+    use crate::parts::Terms;
     use crate::port::Port;
     use crate::rng::Rng;
     use crate::time::Time;
+    use crate::units::Limit;
     use crate::units::Rate;
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
     const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
     const TOKEN: Tokens = 1 << 20;
+
+    /// Room for twelve packets.
+    fn twelve() -> Terms {
+        Terms { limit: Limit::Packets(12), ..Terms::default() }
+    }
 
     fn sfed(config: SfedConfig) -> Port<(), Sfed<()>> {
         Port::new(Sfed::new(config, &PLACE).unwrap(), Rng::new(1))
@@ -270,7 +261,8 @@ mod tests {
             alpha in 0.1f64..3.0, room in 1u32..60, bytes: bool, byte_mode: Option<bool>, max_flows in 1u32..10,
         ) {
             let limit = if bytes { Limit::Bytes(u64::from(room) * 1000) } else { Limit::Packets(room) };
-            let mut port = sfed(SfedConfig { limit, alpha, byte_mode, max_flows, ..SfedConfig::default() });
+            let terms = Terms { limit, alpha, byte_mode, ..Terms::default() };
+            let mut port = sfed(SfedConfig { terms, max_flows });
             for (flow, size, departs) in calls {
                 if departs {
                     port.dequeue(Time::ZERO, &mut ());
@@ -308,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_comes_shortens_all_buckets_at_once() {
-        let mut port = sfed(SfedConfig { limit: Limit::Packets(12), ..SfedConfig::default() });
+        let mut port = sfed(SfedConfig { terms: twelve(), ..SfedConfig::default() });
         arrive(&mut port, 1, 1000, Ecn::NotEct);
         arrive(&mut port, 2, 1000, Ecn::NotEct);
         // Twelve tokens: 12 - 1, trimmed to 6; 6 - 1. The trimmed five and the new bucket's six leave a deficit of one.
@@ -317,7 +309,7 @@ mod tests {
 
     #[test]
     fn departures_fill_the_buckets_in_turn_once_the_deficit_is_paid() {
-        let mut port = sfed(SfedConfig { limit: Limit::Packets(12), ..SfedConfig::default() });
+        let mut port = sfed(SfedConfig { terms: twelve(), ..SfedConfig::default() });
         (1..4).for_each(|flow| (0..3).for_each(|_| arrive(&mut port, flow, 1000, Ecn::NotEct)));
         // Heights 12, 6, 4. Flow 1: 12 - 3 = 9, cut to 6, cut to 4; flow 2: 6 - 3 = 3; flow 3: 4 - 3 = 1.
         // Nine tokens are carried: sigma = 12 - 9 - 8 = -5.
@@ -332,7 +324,7 @@ mod tests {
 
     #[test]
     fn when_the_table_is_full_the_fullest_of_the_next_in_turn_is_evicted() {
-        let mut port = sfed(SfedConfig { limit: Limit::Packets(12), max_flows: 2, ..SfedConfig::default() });
+        let mut port = sfed(SfedConfig { terms: twelve(), max_flows: 2, ..SfedConfig::default() });
         (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
         arrive(&mut port, 2, 1000, Ecn::NotEct);
         assert_eq!(levels(&port), [6 * TOKEN, 5 * TOKEN]);

@@ -7,38 +7,33 @@
 //! [`RedQueue`]'s.
 
 use alloc::vec::Vec;
-use core::ops::Bound;
 
 use crate::cx::{Cx, Why};
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{DeficitRing, RedQueue, RedSettings, Weight, bucket};
+use crate::parts::{DeficitRing, RedQueue, RedSettings, bucket};
 use crate::units::{Level, Limit};
 
 crate::params! {
     /// Settings of [`SfqRed`].
-    pub struct SfqRedConfig {
-        /// Room for waiting packets, in all buckets together; each has its part of it. Queues are measured in its unit.
-        limit: Limit = Limit::Bytes(414_000);
+    pub struct SfqRedConfig with red: RedSettings {
+        red {
+            /// Room for waiting packets, in all buckets together; each has its part of it. Queues are measured in its unit.
+            limit = Limit::Bytes(414_000)
+        }
         /// How many queues flows are hashed to.
         buckets: u32 = 46, in 1..=65_536, also "divisor";
-        /// The average queue of a bucket below which no packet is signalled; a share is one of the bucket's part.
-        minth: Level = Level::Share(0.22), also "min";
-        /// The average queue of a bucket from which every packet is signalled.
-        maxth: Level = Level::Share(0.89), also "max";
-        /// The probability just below maxth, before signals are spaced.
-        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
-        /// The weight of each new queue length in a bucket's average.
-        wq: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight";
-        /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
-        gentle: bool = false;
+        red {
+            /// The average queue of a bucket below which no packet is signalled; a share is one of the bucket's part.
+            minth = Some(Level::Share(0.22)),
+            /// The average queue of a bucket from which every packet is signalled.
+            maxth = Some(Level::Share(0.89)),
+            maxp, wq, gentle
+        }
         /// What a bucket may send before it is the next one's turn. `auto`: one packet.
         quantum: Option<Bytes> = None, in Bytes(1)..;
-        /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
-        mark_above_maxth: bool = false;
-        /// Marks ECN-capable packets instead of dropping them.
-        ecn: bool = true;
+        red { mark_above_maxth, ecn }
     }
     presets {
         "paper" "the defaults: the BLUE paper's 46 buckets of 9 KB, with wq and maxp of Floyd and Jacobson 1993" {}
@@ -66,20 +61,16 @@ impl<T> SfqRed<T> {
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above a bucket's part of the limit.
     pub fn new(config: SfqRedConfig, place: &Place) -> Result<Self, BuildError> {
         // A part of less than a packet would let nothing in.
-        let part = match config.limit {
+        let part = match config.red.limit {
             Limit::Packets(n) => Limit::Packets((n / config.buckets).max(1)),
             Limit::Bytes(n) => Limit::Bytes((n / u64::from(config.buckets)).max(u64::from(place.mean_packet))),
         };
         let settings = RedSettings {
-            maxp: config.maxp,
-            weight: Weight::Given(config.wq),
-            gentle: config.gentle,
+            limit: part,
             byte_mode: matches!(part, Limit::Bytes(_)),
             // As in Linux's sfq: what is measured in bytes need not be signalled by the byte.
             ignore_size: true,
-            mark_above_maxth: config.mark_above_maxth,
-            ecn: config.ecn,
-            ..RedSettings::plain(part, config.minth, config.maxth)
+            ..config.red.clone()
         };
         let bucket = || RedQueue::new(settings.clone(), place);
         let buckets = (0..config.buckets).map(|_| bucket()).collect::<Result<_, _>>()?;
@@ -126,7 +117,7 @@ impl<T> Discipline<T> for SfqRed<T> {
         let red = &mut self.buckets[bucket];
         let (zone, before) = (red.update(cx), red.backlog());
         // Parts that were rounded up may come to more than the whole.
-        if !self.config.limit.admits(self.held, packet.bytes) {
+        if !self.config.red.limit.admits(self.held, packet.bytes) {
             return cx.drop(packet, Why::Overflow);
         }
         red.offer(zone, packet, cx);

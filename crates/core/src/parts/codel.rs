@@ -3,8 +3,11 @@
 //! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, 2018. Names
 //! are those of its pseudocode (section 5), without the trailing underscore.
 
+use core::ops::Bound;
+
 use crate::cx::{Cx, Why};
 use crate::packet::Packet;
+use crate::params::Bytes;
 use crate::time::{Span, Time};
 
 crate::choice! {
@@ -17,21 +20,25 @@ crate::choice! {
     }
 }
 
-/// What one loop or many run by.
-#[derive(Clone, Copy, Debug)]
-pub struct CodelRules {
-    /// The delay that may stand.
-    pub target: Span,
-    /// How long it may stand higher before the first signal: a round trip, at the upper end.
-    pub interval: Span,
-    /// No signal while no more bytes than these are left waiting: a packet of the largest size.
-    pub mtu: u64,
-    /// How the control law gets its square root.
-    pub square_root: SquareRoot,
-    /// Mark packets that can carry a mark.
-    pub ecn: bool,
-    /// Mark every packet that can carry a mark and waited longer than this.
-    pub ce_threshold: Option<Span>,
+crate::params! {
+    /// What one loop or many run by.
+    pub struct CodelRules {
+        /// The delay that may stand: 5 to 10 % of the interval.
+        target: Span = Span::from_millis(5), also "TARGET" "target_";
+        /// How long the delay may stand above the target before the first signal: a round trip, at the upper end of those
+        /// expected.
+        interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
+            also "INTERVAL" "interval_";
+        /// No signal while no more bytes than these wait: the size of the largest packet.
+        mtu: Bytes = Bytes(1514), also "maxpacket";
+        /// How the time between signals, interval/sqrt(count), is worked out.
+        square_root: SquareRoot = SquareRoot::Exact;
+        /// Mark ECN-capable packets instead of dropping them.
+        ecn: bool = true;
+        /// With `ecn`, mark every ECN-capable packet that waited longer than this, besides what CoDel signals. `auto`: none.
+        ce_threshold: Option<Span> = None;
+    }
+    presets {}
 }
 
 /// A packet taken from the queue, and the bytes that still wait.
@@ -116,7 +123,7 @@ impl Codel {
             self.first_above = None;
             return (None, false);
         };
-        if now - packet.arrived < rules.target || left <= rules.mtu {
+        if now - packet.arrived < rules.target || left <= rules.mtu.0 {
             self.first_above = None;
             return (Some(packet), false);
         }
@@ -198,7 +205,7 @@ mod tests {
     const RULES: CodelRules = CodelRules {
         target: Span::from_millis(5),
         interval: Span::from_millis(100),
-        mtu: 1514,
+        mtu: Bytes(1514),
         square_root: SquareRoot::Exact,
         ecn: false,
         ce_threshold: None,

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::hash::bucket;
 use super::sub_queues::SubQueues;
+use crate::cx::{Cx, Why};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::units::Limit;
 
@@ -80,6 +81,13 @@ impl<T> FlowScheduler<T> {
     #[inline]
     pub fn fattest(&self) -> Option<usize> {
         self.queues.longest()
+    }
+
+    /// Drops a packet of the fattest queue, because a parent is overloaded.
+    pub fn shed(&mut self, cx: &mut Cx<'_, T>) {
+        if let Some(packet) = self.fattest().and_then(|queue| self.pop(queue)) {
+            cx.drop(packet, Why::Overload);
+        }
     }
 
     /// Adds the packet at the tail of `queue`. A queue that is in neither list joins the new ones, with a quantum to spend

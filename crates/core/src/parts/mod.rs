@@ -71,7 +71,7 @@ pub use penalty_box::PenaltyBox;
 pub use pi2::{Pi2, Pi2Rules};
 pub use pie::{Pie, PieRules};
 pub use rate_average::RateAverage;
-pub use red_queue::{RedQueue, RedSettings, Weight, weight_of_burst};
+pub use red_queue::{RedQueue, RedSettings, weight_of_burst, weight_of_rate};
 pub use reference_tcp::{congestion_epoch, tcp_rate};
 pub use sampled_fifo::SampledFifo;
 pub use self_configuring::SelfConfiguring;

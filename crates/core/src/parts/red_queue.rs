@@ -4,6 +4,7 @@
 //! becomes of a packet.
 
 use alloc::format;
+use core::ops::Bound;
 
 use super::{Average, Detector, Fifo, Spacing, Thresholds, Zone};
 use crate::cx::{Cx, Why};
@@ -13,61 +14,64 @@ use crate::params::{BuildError, Bytes};
 use crate::time::Span;
 use crate::units::{Level, Limit, Rate};
 
-/// RED's settings. What is `None` follows from the link, see [`RedQueue::new`].
-#[derive(Clone, Debug)]
-pub struct RedSettings {
-    /// Room for waiting packets.
-    pub limit: Limit,
-    /// The average queue below which no packet is signalled.
-    pub minth: Option<Level>,
-    /// The average queue from which every packet is signalled (with `gentle`, from twice this).
-    pub maxth: Option<Level>,
-    /// The probability just below maxth.
-    pub maxp: f64,
-    /// How the weight of the average is found.
-    pub weight: Weight,
-    /// The queueing delay that thresholds found from the link aim at.
-    pub target_delay: Span,
-    /// How signals are spread.
-    pub spacing: Spacing,
-    /// Whether the probability rises to 1 between maxth and twice maxth, instead of jumping.
-    pub gentle: bool,
-    /// Whether the queue is measured in bytes.
-    pub byte_mode: bool,
-    /// Whether in byte mode a packet is signalled whatever its size.
-    pub ignore_size: bool,
-    /// Whether the first packet after the average has come up to minth is spared.
-    pub spare_first: bool,
-    /// Nothing is signalled while fewer packets than this wait.
-    pub spare_below: u32,
-    /// Whether signals that are certain mark too.
-    pub mark_above_maxth: bool,
-    /// Whether packets are marked that can carry a mark.
-    pub ecn: bool,
-    /// The size of a typical packet; `None`: what the host says.
-    pub mean_packet: Option<Bytes>,
+crate::params! {
+    /// RED's settings, as the disciplines around RED include them.
+    pub struct RedSettings {
+        /// Room for waiting packets; what does not fit is dropped whatever the average says.
+        limit: Limit = Limit::Packets(1000);
+        /// The average queue below which no packet is signalled. `auto`: what queues up in half the target delay, at
+        /// least 5 packets and at most a sixth of the limit.
+        minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_";
+        /// The average queue from which every packet is signalled (with `gentle`, from twice this). `auto`: 3 minth.
+        maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_";
+        /// The probability just below maxth, before signals are spaced.
+        maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
+        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
+        /// packets a second.
+        wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_" "w_q";
+        /// As tc's `burst`: packets that may come at once into an empty queue before the average reaches minth. Sets wq
+        /// to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3, as tc.
+        burst: Option<u32> = Some(0);
+        /// The queueing delay that an `auto` minth aims at.
+        target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
+        /// How signals are spread: `uniform` as in the paper, or `wait`, which leaves a gap after each, as in ns-2.
+        spacing: Spacing = Spacing::Uniform;
+        /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
+        gentle: bool = false, also "gentle_";
+        /// Measures the queue in bytes, and signals a packet in proportion to its size over the mean size.
+        byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
+        /// In byte mode, signals a packet whatever its size, as Linux does.
+        ignore_size: bool = false;
+        /// Spares the first packet after the average has come up to minth, as Linux and ns-2 do.
+        spare_first: bool = false;
+        /// Signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
+        spare_below: u32 = 0;
+        /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
+        mark_above_maxth: bool = false;
+        /// Marks ECN-capable packets instead of dropping them.
+        ecn: bool = true, also "setbit_";
+        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
+        /// host says.
+        mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
+    }
+    presets {}
 }
 
 impl RedSettings {
-    /// The plain algorithm of 1993 with these thresholds, its wq and its maxp.
-    pub fn plain(limit: Limit, minth: Level, maxth: Level) -> RedSettings {
-        RedSettings {
-            limit,
-            minth: Some(minth),
-            maxth: Some(maxth),
-            maxp: 0.02,
-            weight: Weight::Given(0.002),
-            target_delay: Span::from_millis(5),
-            spacing: Spacing::Uniform,
-            gentle: false,
-            byte_mode: false,
-            ignore_size: false,
-            spare_first: false,
-            spare_below: 0,
-            mark_above_maxth: false,
-            ecn: true,
-            mean_packet: None,
-        }
+    /// RED's decision on a link at `place`. A missing minth is half of what queues up in the target delay, at least 5
+    /// packets and at most a sixth of the limit; a missing maxth is three times minth.
+    ///
+    /// # Errors
+    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
+    pub fn detector(&self, place: &Place) -> Result<Detector, BuildError> {
+        let mean = self.mean_packet(place);
+        let thresholds = self.thresholds(place.rate, mean)?;
+        let weight = self.weight(place.rate, thresholds, mean)?;
+        let average = Average::new(weight, place.rate.transmit(mean));
+        Ok(Detector::new(average, thresholds, self.maxp)
+            .gentle(self.gentle)
+            .spacing(self.spacing)
+            .spare_first(self.spare_first))
     }
 
     /// The size of a typical packet in bytes, at least 1.
@@ -96,42 +100,27 @@ impl RedSettings {
         };
         Thresholds::new(min, max, limit, unit)
     }
-}
 
-/// How the weight wq of each new queue length in the average is found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Weight {
-    /// As given.
-    Given(f64),
-    /// 1 - exp(-1/C), C being the link's rate in mean packets a second: one second of averaging (Floyd, Gummadi,
-    /// Shenker 2001, section 4).
-    FromRate,
-    /// As tc finds it from a burst in packets, which it finds itself where none is given; see [`weight_of_burst`].
-    FromBurst(Option<u32>),
-}
-
-impl Weight {
-    /// The weight for a link of `rate` and these `thresholds`, in packets of `mean` bytes.
-    ///
-    /// # Errors
-    /// [`BuildError::Conflict`] if no power of two suits the burst.
-    pub fn value(self, rate: Rate, thresholds: Thresholds, mean: u32) -> Result<f64, BuildError> {
-        match self {
-            Weight::Given(weight) => Ok(weight),
-            // Below 2^-53 the difference is 0; on a link of no rate it is 1.
-            Weight::FromRate => Ok((-libm::expm1(-1.0 / packets_a_second(rate, mean))).clamp(f64::MIN_POSITIVE, 1.0)),
-            Weight::FromBurst(burst) => {
-                let Thresholds { min, max } = thresholds;
-                // The cast floors, as tc's integers do.
-                let burst = burst.unwrap_or(((2.0 * min + max) / 3.0) as u32);
-                weight_of_burst(burst, min).ok_or_else(|| {
-                    BuildError::Conflict(format!(
-                        "no weight suits a burst of {burst} packets with minth at {min} packets"
-                    ))
-                })
-            }
+    /// The weight of each new queue length in the average, for a link of `rate` and packets of `mean` bytes.
+    pub(crate) fn weight(&self, rate: Rate, thresholds: Thresholds, mean: u32) -> Result<f64, BuildError> {
+        if self.burst == Some(0) {
+            return Ok(self.wq.unwrap_or_else(|| weight_of_rate(rate, mean)));
         }
+        let unit = if self.byte_mode { f64::from(mean) } else { 1.0 };
+        let (min, max) = (thresholds.min / unit, thresholds.max / unit);
+        // The cast floors, as tc's integers do.
+        let burst = self.burst.unwrap_or(((2.0 * min + max) / 3.0) as u32);
+        weight_of_burst(burst, min).ok_or_else(|| {
+            BuildError::Conflict(format!("no weight suits a burst of {burst} packets with minth at {min} packets"))
+        })
     }
+}
+
+/// 1 - exp(-1/C), C being the link's rate in packets of `mean` bytes a second: one second of averaging (Floyd, Gummadi,
+/// Shenker 2001, section 4).
+pub fn weight_of_rate(rate: Rate, mean: u32) -> f64 {
+    // Below 2^-53 the difference is 0; on a link of no rate it is 1.
+    (-libm::expm1(-1.0 / packets_a_second(rate, mean))).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
 /// The weight wq that tc's `burst` stands for, with minth at `min` packets: the greatest 2^-W, W = 1 to 31, with
@@ -160,23 +149,14 @@ pub struct RedQueue<T> {
 }
 
 impl<T> RedQueue<T> {
-    /// An empty queue at `place`. A missing minth is half of what queues up in the target delay, at least 5 packets and
-    /// at most a sixth of the limit; a missing maxth is three times minth.
+    /// An empty queue at `place`.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(settings: RedSettings, place: &Place) -> Result<RedQueue<T>, BuildError> {
-        let mean = settings.mean_packet(place);
-        let thresholds = settings.thresholds(place.rate, mean)?;
-        let unit = if settings.byte_mode { f64::from(mean) } else { 1.0 };
-        let in_packets = Thresholds { min: thresholds.min / unit, max: thresholds.max / unit };
-        let weight = settings.weight.value(place.rate, in_packets, mean)?;
-        let average = Average::new(weight, place.rate.transmit(mean));
-        let detector = Detector::new(average, thresholds, settings.maxp)
-            .gentle(settings.gentle)
-            .spacing(settings.spacing)
-            .spare_first(settings.spare_first);
-        let scale_by = (settings.byte_mode && !settings.ignore_size).then_some(f64::from(mean));
+        let detector = settings.detector(place)?;
+        let by_size = settings.byte_mode && !settings.ignore_size;
+        let scale_by = by_size.then(|| f64::from(settings.mean_packet(place)));
         Ok(RedQueue { fifo: Fifo::new(settings.limit), settings, detector, scale_by })
     }
 
@@ -296,8 +276,10 @@ mod tests {
 
     /// How many of 10 000 packets of `bytes` are signalled at pb = 1/4.
     fn signalled(bytes: u32, ignore_size: bool) -> i32 {
-        let plain = RedSettings::plain(Limit::Bytes(1_000_000), Level::Bytes(0.0), Level::Share(1.0));
-        let settings = RedSettings { maxp: 0.5, weight: Weight::Given(1.0), byte_mode: true, ignore_size, ..plain };
+        let limit = Limit::Bytes(1_000_000);
+        let (minth, maxth) = (Some(Level::Bytes(0.0)), Some(Level::Share(1.0)));
+        let plain = RedSettings { limit, minth, maxth, wq: Some(1.0), ..RedSettings::default() };
+        let settings = RedSettings { maxp: 0.5, byte_mode: true, ignore_size, ..plain };
         let (mut queue, mut rng) = (RedQueue::<()>::new(settings, &PLACE).unwrap(), Rng::new(3));
         let zone = queue.detector.update(500_000.0, Time::ZERO);
         let hit = |_: &u32| queue.judge(zone, bytes, &mut Cx::new(Time::ZERO, &mut rng, &mut ())) == Some(Why::Early);
@@ -314,8 +296,9 @@ mod tests {
 
     #[test]
     fn what_became_of_a_packet_is_told() {
-        let plain = RedSettings::plain(Limit::Packets(3), Level::Packets(0.5), Level::Packets(1.5));
-        let settings = RedSettings { weight: Weight::Given(1.0), maxp: 0.0, ..plain };
+        let (minth, maxth) = (Some(Level::Packets(0.5)), Some(Level::Packets(1.5)));
+        let plain = RedSettings { minth, maxth, wq: Some(1.0), ..RedSettings::default() };
+        let settings = RedSettings { limit: Limit::Packets(3), maxp: 0.0, ..plain };
         let (mut queue, mut rng) = (RedQueue::<()>::new(settings, &PLACE).unwrap(), Rng::new(3));
         let mut told = |zone| {
             let (mut sink, packet) = ((), Packet::new(FlowId(1), 1000, ()));

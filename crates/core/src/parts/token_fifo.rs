@@ -2,8 +2,7 @@
 
 use super::Fifo;
 use crate::cx::{Cx, Why};
-use crate::packet::Backlog;
-use crate::packet::Packet;
+use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::units::Limit;
 
@@ -14,21 +13,26 @@ pub type Tokens = i64;
 /// More tokens than this no buckets hold; it leaves room for sums over a million buckets of the largest packets.
 const MOST: f64 = (1u64 << 56) as f64;
 
-/// On what terms packets are let in.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// Room for waiting packets.
-    pub limit: Limit,
-    /// Share of its height above which a bucket costs its flow no drops.
-    pub lambda1: f64,
-    /// Share of its height below which the drop probability climbs from `maxp` to 1.
-    pub lambda2: f64,
-    /// Drop probability at `lambda2`.
-    pub maxp: f64,
-    /// Whether to mark where the bucket can pay.
-    pub ecn: bool,
-    /// Whether a token stands for a byte; by default if the limit is in bytes.
-    pub byte_mode: Option<bool>,
+crate::params! {
+    /// On what terms packets are let in.
+    pub struct Terms {
+        /// Room for waiting packets (B); an arriving packet that does not fit is dropped.
+        limit: Limit = Limit::Packets(1000);
+        /// Tokens in the system as a multiple of the limit. Above 1 the buffer can overflow while buckets still hold
+        /// tokens, which hurts the flows that keep to their share.
+        alpha: f64 = 1.0, in 0.001..=1000.0;
+        /// Share of its height above which a bucket costs its flow no drops.
+        lambda1: f64 = 0.5, in 0.0..=1.0, also "k1";
+        /// Share of its height below which the drop probability climbs from `maxp` to 1 (empty bucket).
+        lambda2: f64 = 0.25, in 0.0..=1.0, also "k2";
+        /// Drop probability at `lambda2`.
+        maxp: f64 = 0.02, in 0.0..=1.0;
+        /// Mark ECN-capable packets instead of dropping them, as long as the flow's bucket can pay for the packet.
+        ecn: bool = true;
+        /// A token stands for a byte, not a packet. `auto`: when `limit` is in bytes.
+        byte_mode: Option<bool> = None, also "bytemode";
+    }
+    presets {}
 }
 
 /// What a bucket holds, and may hold.
@@ -130,8 +134,8 @@ impl<T> TokenFifo<T> {
     }
 
     /// `alpha` times the tokens that the room is worth, the paper's T.
-    pub fn stock(&self, alpha: f64) -> Tokens {
-        (alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MOST) as Tokens
+    pub fn stock(&self) -> Tokens {
+        (self.terms.alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MOST) as Tokens
     }
 
     /// `amount` in whole tokens: packets, or bytes.
@@ -208,8 +212,15 @@ mod tests {
     use crate::rng::Rng;
     use crate::time::Time;
 
-    const TERMS: Terms =
-        Terms { limit: Limit::Packets(10), lambda1: 0.5, lambda2: 0.25, maxp: 0.02, ecn: true, byte_mode: None };
+    const TERMS: Terms = Terms {
+        limit: Limit::Packets(10),
+        alpha: 1.0,
+        lambda1: 0.5,
+        lambda2: 0.25,
+        maxp: 0.02,
+        ecn: true,
+        byte_mode: None,
+    };
     const TOKEN: Tokens = 1 << 20;
 
     fn fifo(terms: Terms) -> TokenFifo<()> {
@@ -245,13 +256,13 @@ mod tests {
 
     #[test]
     fn with_a_byte_limit_a_token_is_a_byte_and_a_large_packet_is_a_large_grain() {
-        let mut bytes = fifo(Terms { limit: Limit::Bytes(10_000), ..TERMS });
-        assert_eq!(bytes.stock(0.5), 5000 << 8);
+        let mut bytes = fifo(Terms { limit: Limit::Bytes(10_000), alpha: 0.5, ..TERMS });
+        assert_eq!(bytes.stock(), 5000 << 8);
         assert_eq!(admit(&mut bytes, 1500, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(1500 << 8));
         assert_eq!(admit(&mut bytes, 0, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(0));
         assert_eq!(bytes.pop().unwrap().1, Refund { carried: 1500 << 8, grain: 1500 << 8, queue: 0 });
         let packets = fifo(Terms { limit: Limit::Bytes(10_000), byte_mode: Some(false), ..TERMS });
-        assert_eq!((packets.stock(1.0), packets.whole(TOKEN / 2)), (10 * TOKEN, 0.5));
+        assert_eq!((packets.stock(), packets.whole(TOKEN / 2)), (10 * TOKEN, 0.5));
     }
 
     #[test]
