@@ -110,8 +110,8 @@ fn the_keywords_of_python_are_the_keys_of_the_schema() {
          from __future__ import annotations\n\n\
          from collections.abc import Mapping, Sequence\n\
          from typing import Any, TypedDict\n\n\
-         from headgate.build.quantities import Rate, Room, Several, Size, Start, Time\n\
-         from headgate.build.settings import Qdisc, Traffic\n"
+         from headgate.build.named import Qdisc, Traffic\n\
+         from headgate.build.quantities import Rate, Room, Several, Size, Start, Time\n"
             .to_string(),
         plain("AccessKeys", "A link of each flow's own.", &["tcp", "access"]),
         plain("StepKeys", "One step of a schedule of rates.", &["link", "schedule"]),

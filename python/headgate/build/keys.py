@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from headgate.build.named import Qdisc, Traffic
 from headgate.build.quantities import Rate, Room, Several, Size, Start, Time
-from headgate.build.settings import Qdisc, Traffic
 
 
 class AccessKeys(TypedDict, total=False):
