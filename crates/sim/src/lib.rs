@@ -13,6 +13,7 @@ mod sampler;
 mod segment;
 pub mod tcp;
 pub mod tfrc;
+mod touch;
 mod traffic;
 mod world;
 

@@ -13,10 +13,11 @@
 //! lowest level is touched then, and shown to the caller, who may touch what it will need: by the time its turn comes
 //! all that has arrived.
 
-use std::hint::black_box;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use headgate_core::Time;
+
+use crate::touch::touch;
 
 const DIGIT: u32 = 10;
 const SLOTS: usize = 1 << DIGIT;
@@ -214,7 +215,7 @@ impl<E: Copy> Queue<E> {
     fn bring_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, near: &mut impl FnMut(&E)) {
         if lowest {
             // All of them first, with nothing to decide in between: then the waits for them overlap.
-            nodes.iter().for_each(|&node| _ = black_box(self.nodes[node as usize].time));
+            nodes.iter().for_each(|&node| touch(self.nodes[node as usize].time));
         }
         for (&time, &node) in times.iter().zip(nodes) {
             self.place(time, node);

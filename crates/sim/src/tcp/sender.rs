@@ -19,6 +19,7 @@ use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
 use super::pacing::Pacer;
 use super::rto::Rto;
 use crate::segment::{Block, Blocks};
+use crate::touch::touch;
 use sacked::Sacked;
 
 /// An acknowledgement as it arrives.
@@ -193,7 +194,7 @@ impl Sender {
     /// Reads a word of each cache line that most acknowledgements need.
     #[inline]
     pub(crate) fn approach(&self) {
-        std::hint::black_box((self.una, self.timed));
+        touch((self.una, self.timed));
     }
 
     /// Segments sent so far, first and again.

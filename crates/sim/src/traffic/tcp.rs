@@ -1,7 +1,5 @@
 //! Flows over TCP: an application, a sender, a receiver, and the wires between them and the routers.
 
-use std::hint::black_box;
-
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_measure::TcpState;
 use headgate_scenario::{Cc, TcpGroup, Wire, WireKind};
@@ -12,6 +10,7 @@ use super::{Replies, capable, first, first_back, packet, stops};
 use crate::queue::Queue;
 use crate::segment::{Options, Segment, SimPacket};
 use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
+use crate::touch::touch;
 use crate::world::Event;
 
 /// What the TCP flows of a group have in common.
@@ -296,13 +295,13 @@ impl TcpFlow {
     #[inline]
     pub fn approach_sender(&self) {
         self.sender.approach();
-        black_box(self.up);
+        touch(self.up);
     }
 
     /// Reads a word of the cache line that an acknowledgement on its way to the sender will need.
     #[inline]
     pub fn approach_wire(&self) {
-        black_box(self.back);
+        touch(self.back);
     }
 
     /// What the sender shows of itself.
