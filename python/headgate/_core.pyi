@@ -27,6 +27,7 @@ __all__ = [
     "find",
     "measure",
     "nearest",
+    "numbers",
     "place",
     "prepare",
     "reasons",
@@ -272,6 +273,9 @@ def run(
     `on_batch` is told the next rows of the tables `events` and `traces`, `on_capture` the next bytes of a link's pcapng
     file, if the scenario records them.
     """
+
+def numbers() -> list[tuple[str, str, str]]:
+    """The numbers of a direction of a link that Prometheus is told: key in a view, name and meaning. Linux alone."""
 
 def check_live(scenario: Scenario) -> None:
     """Raises `ValueError` with the reason if the scenario cannot be run on real packets. Linux alone."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from headgate import _core
 from headgate.errors import UsageError
 from headgate.live import metrics
 
@@ -17,7 +18,7 @@ SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (\S+)'
 
 
 def wire(**changes: Any) -> dict[str, Any]:
-    numbers = dict.fromkeys((key for _, key, _ in (*metrics.COUNTERS, *metrics.GAUGES)), 0)
+    numbers = dict.fromkeys((key for key, _, _ in _core.numbers()), 0)
     times = {"count": 3, "sum_s": 0.25, "below": [(0.01, 1), (0.1, 2)]}
     rest = {
         "drops": {},

@@ -95,6 +95,6 @@ pub use link::{Extras, Link, LinkSettings};
 pub use oddities::{Oddities, Oddity};
 pub use pool::{FrameId, Pool};
 pub use running::Running;
-pub use view::{MOST_SHOWN, View, Window, WireView};
+pub use view::{MOST_SHOWN, NUMBERS, Number, View, Window, WireView};
 pub use way::OneWay;
 pub use wire::{Estate, Lane, WireCounts};

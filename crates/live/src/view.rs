@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use headgate_core::parts::Histogram;
-use headgate_core::{Backlog, Span, Time, Totals};
+use headgate_core::{Backlog, Counts, Span, Time, Totals};
 use headgate_measure::Occupancy;
 
 use crate::io::KernelCounts;
@@ -44,6 +44,10 @@ pub struct WireView {
 }
 
 impl WireView {
+    fn port(&self) -> &Counts {
+        self.totals.counts()
+    }
+
     /// Whether every frame that came is accounted for.
     pub fn adds_up(&self) -> bool {
         let (port, counts) = (self.totals.counts(), &self.counts);
@@ -52,6 +56,58 @@ impl WireView {
             && port.arrived == port.sent + port.dropped() + u64::from(self.backlog.packets)
             && port.sent == counts.lost + counts.out + flying
     }
+}
+
+/// A number that every direction shows.
+pub struct Number {
+    /// Its key.
+    pub key: &'static str,
+    /// What Prometheus calls it, with `_total` if it only grows; empty if it is not told.
+    pub metric: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// Reads it from a direction, and from what the kernel says of the end that packets come from.
+    pub read: fn(&WireView, &KernelCounts) -> u64,
+}
+
+/// All of them, in the order in which Prometheus has them.
+pub const NUMBERS: [Number; 16] = [
+    number("came", "", "Frames that came.", |wire, _| wire.counts.came),
+    number("arrived", "arrived_packets_total", "Packets that came to the discipline.", |wire, _| wire.port().arrived),
+    number("sent", "sent_packets_total", "Packets that it let go.", |wire, _| wire.port().sent),
+    number("sent_bytes", "sent_bytes_total", "Their bytes.", |wire, _| wire.port().sent_bytes),
+    number("dropped", "", "Packets that it dropped.", |wire, _| wire.port().dropped()),
+    number("marked", "", "Packets that it marked.", |wire, _| wire.port().marked()),
+    number("lost", "lost_packets_total", "Packets lost on the way by chance, as was asked for.", |wire, _| {
+        wire.counts.lost
+    }),
+    number("out", "", "Packets that came out.", |wire, _| wire.counts.out),
+    number("refused", "refused_packets_total", "Packets that the far interface refused.", |wire, _| {
+        wire.counts.refused
+    }),
+    number("no_slot", "no_slot_packets_total", "Packets that found no room in memory.", |wire, _| wire.counts.no_slot),
+    number(
+        "kernel_dropped",
+        "kernel_drops_total",
+        "Packets that the kernel dropped before they were seen.",
+        |_, kernel| kernel.dropped,
+    ),
+    number("no_checksum", "", "Packets whose checksum the kernel left out.", |_, kernel| kernel.no_checksum),
+    number("stalls", "stalls_total", "Times in which the loop was too late to make up for it.", |wire, _| {
+        wire.counts.stalls
+    }),
+    number("queue_packets", "backlog_packets", "Packets that wait.", |wire, _| wire.backlog.packets.into()),
+    number("queue_bytes", "backlog_bytes", "Bytes that wait.", |wire, _| wire.backlog.bytes),
+    number("flying", "flying_packets", "Packets on their way.", |wire, _| wire.flying as u64),
+];
+
+const fn number(
+    key: &'static str,
+    metric: &'static str,
+    meaning: &'static str,
+    read: fn(&WireView, &KernelCounts) -> u64,
+) -> Number {
+    Number { key, metric, meaning, read }
 }
 
 /// A link at a moment.

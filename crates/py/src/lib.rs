@@ -49,6 +49,9 @@ mod _core {
     use crate::scenario::{Scenario, place};
     #[pymodule_export]
     use crate::traffic::{Controller, Source, controllers, find, nearest, sources};
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::view::numbers;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

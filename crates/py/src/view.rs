@@ -3,7 +3,7 @@
 use headgate_core::Why;
 use headgate_core::parts::Histogram;
 use headgate_live::io::KernelCounts;
-use headgate_live::{FlowView, View, WireView};
+use headgate_live::{FlowView, NUMBERS, View, WireView};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -24,25 +24,7 @@ pub fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> 
 fn wire<'py>(py: Python<'py>, wire: &WireView, kernel: &KernelCounts) -> PyResult<Bound<'py, PyDict>> {
     let (counts, port) = (&wire.counts, wire.totals.counts());
     let shown = PyDict::new(py);
-    let numbers = [
-        ("came", counts.came),
-        ("arrived", port.arrived),
-        ("sent", port.sent),
-        ("sent_bytes", port.sent_bytes),
-        ("dropped", port.dropped()),
-        ("marked", port.marked()),
-        ("lost", counts.lost),
-        ("out", counts.out),
-        ("refused", counts.refused),
-        ("no_slot", counts.no_slot),
-        ("stalls", counts.stalls),
-        ("queue_packets", u64::from(wire.backlog.packets)),
-        ("queue_bytes", wire.backlog.bytes),
-        ("flying", wire.flying as u64),
-        ("kernel_dropped", kernel.dropped),
-        ("no_checksum", kernel.no_checksum),
-    ];
-    numbers.into_iter().try_for_each(|(name, number)| shown.set_item(name, number))?;
+    NUMBERS.iter().try_for_each(|number| shown.set_item(number.key, (number.read)(wire, kernel)))?;
     shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
     shown.set_item("drops", reasons(py, &port.drops)?)?;
     shown.set_item("marks", reasons(py, &port.marks)?)?;
@@ -110,4 +92,11 @@ fn reasons<'py>(py: Python<'py>, counts: &[u64; Why::ALL.len()]) -> PyResult<Bou
         found.set_item(why.name(), count)?;
     }
     Ok(found)
+}
+
+/// The numbers of a direction that Prometheus is told: key, name and meaning.
+#[pyfunction]
+pub fn numbers() -> Vec<(&'static str, &'static str, &'static str)> {
+    let told = NUMBERS.iter().filter(|number| !number.metric.is_empty());
+    told.map(|number| (number.key, number.metric, number.meaning)).collect()
 }

@@ -34,25 +34,6 @@ MOST_FLOWS = 8
 #: A client that takes longer than this, in seconds, is let go.
 PATIENCE = 5
 
-#: Plain counters of a direction: name, the view's key, and meaning.
-COUNTERS = (
-    ("arrived_packets_total", "arrived", "Packets that came to the discipline."),
-    ("sent_packets_total", "sent", "Packets that it let go."),
-    ("sent_bytes_total", "sent_bytes", "Their bytes."),
-    ("lost_packets_total", "lost", "Packets lost on the way by chance, as was asked for."),
-    ("refused_packets_total", "refused", "Packets that the far interface refused."),
-    ("no_slot_packets_total", "no_slot", "Packets that found no room in memory."),
-    ("kernel_drops_total", "kernel_dropped", "Packets that the kernel dropped before they were seen."),
-    ("stalls_total", "stalls", "Times in which the loop was too late to make up for it."),
-)
-
-#: Plain gauges of a direction.
-GAUGES = (
-    ("backlog_packets", "queue_packets", "Packets that wait."),
-    ("backlog_bytes", "queue_bytes", "Bytes that wait."),
-    ("flying_packets", "flying", "Packets on their way."),
-)
-
 
 def exposition(view: View) -> str:
     """The metrics of a view, in Prometheus' text format (version 0.0.4)."""
@@ -71,10 +52,9 @@ def metrics(view: View) -> Iterator[Metric]:
     """The metrics of a view."""
     yield _gauge("build_info", "Always 1.", ["version"], [([_core.VERSION], 1)])
     yield _counter("cpu_seconds_total", "Processor time of the loop.", [], [([], view["cpu_s"])])
-    for name, key, meaning in COUNTERS:
-        yield _counter(name, meaning, ["direction"], _of(view, key))
-    for name, key, meaning in GAUGES:
-        yield _gauge(name, meaning, ["direction"], _of(view, key))
+    for key, name, meaning in _core.numbers():
+        written = _counter if name.endswith("_total") else _gauge
+        yield written(name, meaning, ["direction"], _of(view, key))
     yield _counter("drops_total", "Packets that the discipline dropped.", ["direction", "reason"], _by(view, "drops"))
     yield _counter("marks_total", "Packets that it marked.", ["direction", "reason"], _by(view, "marks"))
     meaning = "Frames that were no plain IP packets."
