@@ -3,7 +3,7 @@
 use headgate_core::parts::Histogram;
 
 use crate::outcome::Outcome;
-use crate::table::{Group, Link, Unit, milliseconds, rows};
+use crate::table::{GROUP, LINK, Unit, milliseconds, rows};
 
 rows! {
     /// One bin of a histogram of delay.
@@ -11,9 +11,9 @@ rows! {
         /// `queueing`: time in the queue of a link where disciplines are compared. `one_way`: from sender to receiver.
         measure: &'static str as Unit::None,
         /// The link; null for `one_way`.
-        link: Option<u16> as Link,
+        link: Option<u16> as LINK,
         /// The group; null for acknowledgements in the queue.
-        group: Option<u32> as Group,
+        group: Option<u32> as GROUP,
         /// The bin's middle, off by at most 0.8 % of the queueing delay.
         delay_ms: f64 as Unit::Milliseconds,
         /// Packets in the bin.
@@ -28,9 +28,9 @@ rows! {
         /// packets. `interval_ms`: the same in time.
         measure: &'static str as Unit::None,
         /// The link.
-        link: Option<u16> as Link,
+        link: Option<u16> as LINK,
         /// The group.
-        group: Option<u32> as Group,
+        group: Option<u32> as GROUP,
         /// The bin's middle; exact below 128 packets, else off by at most 0.8 %.
         value: f64 as Unit::None,
         /// Losses in the bin.

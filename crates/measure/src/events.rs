@@ -5,7 +5,7 @@ use headgate_scenario::Events;
 
 use crate::counted::Counted;
 use crate::shown::Held;
-use crate::table::{Column, Link, Shows, Unit, rows};
+use crate::table::{Column, LINK, Shows, Unit, rows};
 
 /// What happened to a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ rows! {
     /// One event at a queue where disciplines are compared.
     pub struct EventRow derives Clone Copy Debug PartialEq Eq {
         /// The link.
-        link: u16 as Link,
+        link: u16 as LINK,
         /// When the event happened.
         time: Time as Unit::Nanoseconds,
         /// What happened: `arrived`, `sent`, `dropped`, `marked` or `lost`.
@@ -170,8 +170,8 @@ impl Shows<Happening> for Event {
     fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Happening) -> Vec<Column<R>> {
         let reason = "The reason of a drop or a mark; of what the link loses on the way `link_loss`.";
         vec![
-            Column::words(("event", false), meaning, move |row, _| Some(words(*get(row)).0.into())),
-            Column::words(("reason", true), reason, move |row, _| Some(words(*get(row)).1?.into())),
+            Column::new("event", Unit::None, meaning, move |row| words(*get(row)).0),
+            Column::new("reason", Unit::None, reason, move |row| words(*get(row)).1),
         ]
     }
 }

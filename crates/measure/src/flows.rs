@@ -7,7 +7,7 @@ use crate::due::dues;
 use crate::meter::FlowLedger;
 use crate::metrics::{Ends, Milestones};
 use crate::shown::PacketCounts;
-use crate::table::{Group, Nested, Unit, rows};
+use crate::table::{GROUP, Nested, Unit, rows};
 
 rows! {
     /// One flow.
@@ -15,7 +15,7 @@ rows! {
         /// The flow's number, from 0.
         flow: u32 as Unit::None,
         /// The flow's group.
-        group: u32 as Group,
+        group: u32 as GROUP,
         /// Of a flow's data: at the first queue on its way; `sent` and `sent_bytes` are at the last, drops and marks at all.
         counts: Counts as PacketCounts,
         /// Packets of the flow's data that links lost on the way. No discipline dropped them.

@@ -11,7 +11,7 @@ use crate::flows::FlowRow;
 use crate::metrics::{FairnessRow, OneWay, PortRow};
 use crate::senders::TraceRow;
 use crate::shown::PacketCounts;
-use crate::table::{Group, GroupName, Hidden, Link, Nested, Unit, rows};
+use crate::table::{GROUP, GROUP_NAME, Hidden, LINK, Nested, Unit, rows};
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,7 +54,7 @@ rows! {
         /// The transfer's flow.
         flow: u32 as Unit::None,
         /// The flow's group.
-        group: u32 as Group,
+        group: u32 as GROUP,
         /// When the transfer was handed to TCP.
         start: Time as Unit::Nanoseconds,
         /// Bytes asked for. Segments are whole, so that up to a segment less a byte more is sent.
@@ -77,9 +77,9 @@ rows! {
         /// Whether `metric` is the name of a gauge.
         is_gauge: bool as Hidden,
         /// The link; null where the metric is of a group.
-        link: Option<u16> as Link,
+        link: Option<u16> as LINK,
         /// The group; null where the metric is of a link.
-        group: Option<u32> as GroupName,
+        group: Option<u32> as GROUP_NAME,
         /// The metric's value.
         value: f64 as Unit::None,
     } also {

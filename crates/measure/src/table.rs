@@ -70,12 +70,14 @@ impl Names {
 }
 
 type Read<R, T> = Box<dyn Fn(&R) -> Option<T>>;
-type ReadWord<R> = Box<dyn for<'a> Fn(&'a R, &'a Names) -> Option<Cow<'a, str>>>;
+type ReadName<R> = Box<dyn for<'a> Fn(&R, &'a Names) -> Option<&'a str>>;
 
 /// How the cells of a column are read from rows; `None` is null.
 pub enum Cells<R> {
     /// Words, stored once each.
-    Words(ReadWord<R>),
+    Words(Read<R, Cow<'static, str>>),
+    /// Names of groups and links, likewise.
+    Names(ReadName<R>),
     /// Yes and no.
     Bools(Read<R, bool>),
     /// Small whole numbers.
@@ -90,7 +92,7 @@ impl<R> Cells<R> {
     /// The type of the values.
     pub fn kind(&self) -> &'static str {
         match self {
-            Cells::Words(_) => "words",
+            Cells::Words(_) | Cells::Names(_) => "words",
             Cells::Bools(_) => "bool",
             Cells::U32s(_) => "u32",
             Cells::U64s(_) => "u64",
@@ -120,26 +122,18 @@ impl<R: 'static> Column<R> {
         Column { name, unit, meaning, nullable: T::NULLABLE, cells: T::cells(get) }
     }
 
-    /// A column of words that depend on the scenario's names.
-    pub fn words(
-        (name, nullable): (&str, bool),
-        meaning: &str,
-        get: impl for<'a> Fn(&'a R, &'a Names) -> Option<Cow<'a, str>> + 'static,
-    ) -> Column<R> {
-        let (name, meaning) = (name.to_string(), meaning.trim().to_string());
-        Column { name, unit: Unit::None, meaning, nullable, cells: Cells::Words(Box::new(get)) }
-    }
-
     /// The same column of rows that hold such a row.
     fn within<O: 'static>(self, get: fn(&O) -> &R) -> Column<O> {
         let cells = match self.cells {
-            Cells::Words(read) => Cells::Words(Box::new(move |row, names| read(get(row), names))),
+            Cells::Words(read) => Cells::Words(Box::new(move |row| read(get(row)))),
+            Cells::Names(read) => Cells::Names(Box::new(move |row, names| read(get(row), names))),
             Cells::Bools(read) => Cells::Bools(Box::new(move |row| read(get(row)))),
             Cells::U32s(read) => Cells::U32s(Box::new(move |row| read(get(row)))),
             Cells::U64s(read) => Cells::U64s(Box::new(move |row| read(get(row)))),
             Cells::F64s(read) => Cells::F64s(Box::new(move |row| read(get(row)))),
         };
-        Column { name: self.name, unit: self.unit, meaning: self.meaning, nullable: self.nullable, cells }
+        let Column { name, unit, meaning, nullable, .. } = self;
+        Column { name, unit, meaning, nullable, cells }
     }
 }
 
@@ -190,25 +184,9 @@ values! {
     f64: F64s "" std::convert::identity;
     Span: F64s "_ms" milliseconds;
     Time: U64s "_ns" Time::as_nanos;
-}
-
-/// Types whose values are words.
-macro_rules! words {
-    ($($type:ty: $shown:expr;)*) => {$(
-        impl Value for $type {
-            const NULLABLE: bool = false;
-            const SUFFIX: &'static str = "";
-            fn cells<R: 'static>(get: impl Fn(&R) -> $type + 'static) -> Cells<R> {
-                Cells::Words(Box::new(move |row, _| Some($shown(get(row)).into())))
-            }
-        }
-    )*};
-}
-
-words! {
-    String: std::convert::identity;
-    &'static str: std::convert::identity;
-    Direction: Direction::name;
+    String: Words "" Cow::Owned;
+    &'static str: Words "" Cow::Borrowed;
+    Direction: Words "" |direction: Direction| direction.name().into();
 }
 
 /// A span as tables have it.
@@ -278,70 +256,70 @@ impl<T: Row> Shows<T> for Nested {
     }
 }
 
-/// A group by its number: its name and its kind.
-pub struct Group;
+/// A group or a direction of a link by its number: columns of its name and of its second word.
+pub struct Numbered {
+    columns: &'static [(&'static str, &'static str)],
+    words: fn(&Names) -> &[(String, &'static str)],
+    nullable: Option<bool>,
+}
 
-/// Its name alone.
-pub struct GroupName;
+/// A group: its name and its kind.
+pub const GROUP: Numbered = Numbered {
+    columns: &[("group", ""), ("kind", "The kind of the group: `tcp` or `udp`.")],
+    words: |names| &names.groups,
+    nullable: None,
+};
 
-const KIND: &str = "The kind of the group: `tcp` or `udp`.";
+/// A group: its name alone.
+pub const GROUP_NAME: Numbered = Numbered { columns: &[("group", "")], ..GROUP };
 
-impl Shows<u32> for Group {
-    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &u32) -> Vec<Column<R>> {
-        let of = |get: fn(&R) -> &u32| move |row: &R| Some(*get(row));
-        vec![group("group", false, meaning, of(get), 0), group("kind", false, KIND, of(get), 1)]
+/// A direction of a link: the link's name, and which way along it. Columns of all tables can be null alike.
+pub const LINK: Numbered = Numbered {
+    columns: &[("link", ""), ("direction", "Which way along it: `forward` or `reverse`.")],
+    words: |names| &names.links,
+    nullable: Some(true),
+};
+
+/// A number of a group or a link, or none.
+pub trait Number: Copy + 'static {
+    /// Whether there may be none.
+    const NULLABLE: bool;
+
+    /// The number.
+    fn place(self) -> Option<usize>;
+}
+
+macro_rules! numbers {
+    ($($type:ty)*) => {$(
+        impl Number for $type {
+            const NULLABLE: bool = false;
+            fn place(self) -> Option<usize> {
+                Some(self as usize)
+            }
+        }
+        impl Number for Option<$type> {
+            const NULLABLE: bool = true;
+            fn place(self) -> Option<usize> {
+                self.map(|number| number as usize)
+            }
+        }
+    )*};
+}
+numbers! { u16 u32 }
+
+impl<T: Number> Shows<T> for Numbered {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
+        let (words, nullable) = (self.words, self.nullable.unwrap_or(T::NULLABLE));
+        let column = |(word, &(name, about)): (usize, &(&str, &str))| {
+            let cells = Cells::Names(Box::new(move |row, names| {
+                let (name, second) = &words(names)[get(row).place()?];
+                Some([name.as_str(), second][word])
+            }));
+            let meaning = if about.is_empty() { meaning } else { about }.trim().to_string();
+            Column { name: name.to_string(), unit: Unit::None, meaning, nullable, cells }
+        };
+        self.columns.iter().enumerate().map(column).collect()
     }
-}
-
-impl Shows<Option<u32>> for Group {
-    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Option<u32>) -> Vec<Column<R>> {
-        let of = |get: fn(&R) -> &Option<u32>| move |row: &R| *get(row);
-        vec![group("group", true, meaning, of(get), 0), group("kind", true, KIND, of(get), 1)]
-    }
-}
-
-impl Shows<Option<u32>> for GroupName {
-    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Option<u32>) -> Vec<Column<R>> {
-        vec![group("group", true, meaning, move |row| *get(row), 0)]
-    }
-}
-
-fn group<R: 'static>(
-    name: &str,
-    nullable: bool,
-    meaning: &str,
-    number: impl Fn(&R) -> Option<u32> + 'static,
-    word: usize,
-) -> Column<R> {
-    Column::words((name, nullable), meaning, move |row, names| {
-        let (name, kind) = &names.groups[number(row)? as usize];
-        Some([name.as_str(), kind][word].into())
-    })
-}
-
-/// A direction of a link by its number: the link's name, and which way along it.
-pub struct Link;
-
-impl Shows<u16> for Link {
-    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &u16) -> Vec<Column<R>> {
-        link(meaning, move |row| Some(*get(row)))
-    }
-}
-
-impl Shows<Option<u16>> for Link {
-    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Option<u16>) -> Vec<Column<R>> {
-        link(meaning, move |row| *get(row))
-    }
-}
-
-fn link<R: 'static>(meaning: &str, number: impl Fn(&R) -> Option<u16> + Copy + 'static) -> Vec<Column<R>> {
-    let word = |name: &str, meaning: &str, word: usize| {
-        Column::words((name, true), meaning, move |row, names| {
-            let (name, direction) = &names.links[usize::from(number(row)?)];
-            Some([name.as_str(), direction][word].into())
-        })
-    };
-    vec![word("link", meaning, 0), word("direction", "Which way along it: `forward` or `reverse`.", 1)]
 }
 
 /// Declares a row type: each field with its meaning, its type and how it is shown. Makes the struct and its [`Row`].

@@ -44,7 +44,8 @@ impl Columns {
         for Column { name, nullable, cells, .. } in R::columns() {
             let rows = rows.clone();
             let array: ArrayRef = match cells {
-                Cells::Words(read) => words(rows.map(|row| read(row, names))),
+                Cells::Words(read) => words(rows.map(read)),
+                Cells::Names(read) => words(rows.map(|row| read(row, names))),
                 Cells::Bools(read) => Arc::new(rows.map(read).collect::<BooleanArray>()),
                 Cells::U32s(read) => Arc::new(rows.map(read).collect::<UInt32Array>()),
                 Cells::U64s(read) => Arc::new(rows.map(read).collect::<UInt64Array>()),
