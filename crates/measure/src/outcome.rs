@@ -118,7 +118,8 @@ rows! {
         events: Option<u64> as Unit::Count,
     } also {
         /// Packets dropped over packets that arrived, without those that a discipline dropped since it had singled their
-        /// flow out; null if none arrived.
+        /// flow out; null if none arrived. R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the
+        /// congested router", ICNP 2001, section 1.
         ambient_drop_rate as Unit::Share, after "delay_ms_max": |row: &LinkRow| {
             let (came, dropped) = row.counts.ambient();
             (came > 0).then(|| dropped as f64 / came as f64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-#: Each term with its meaning.
-DEFINITIONS = (
+from headgate.analysis.metrics.catalogue import FLOWS, LINK
+
+_GENERAL = (
     (
         "TCP Mbit/s, UDP Mbit/s: goodput",
         "Useful bytes that reached the receiver per second after the warm-up; headers and bytes received twice do not "
@@ -46,49 +47,6 @@ DEFINITIONS = (
         "exact to 0.8 %. RFC 7928, section 2.6.",
     ),
     (
-        "One-way delay, delay variation",
-        "From sender to receiver, the sender's own link and its queue included (RFC 7679); the variation is that less "
-        "its least value in the run (RFC 5481, section 4.2). RFC 7928, section 2.6.",
-    ),
-    (
-        "Ambient drop rate",
-        "Packets dropped at the queue divided by packets that came to it: those that RED-PD drops before the queue are "
-        "in neither. R. Mahajan, S. Floyd, D. Wetherall, “Controlling high-bandwidth flows at the congested router”, "
-        "ICNP 2001, section 1.",
-    ),
-    (
-        "Packets lost in a row, between losses",
-        "For each flow at the bottleneck: the length of runs of losses, and from one loss to the next, in the flow's "
-        "packets (1 if none between them survived) and in time. RFC 3357; RFC 7928, section 2.3.",
-    ),
-    (
-        "Loss events, flows that lose in one, another loses too",
-        "A loss event lasts one mean base round-trip time from a loss on. The share of the TCP flows that lose in an "
-        "event, averaged over events, and the chance that another TCP flow loses in an event in which one does: both "
-        "are 100 % if all always lose together. RFC 7928, section 2.4.",
-    ),
-    (
-        "Start-up",
-        "From a flow's start to its first useful byte at the receiver; connections are not set up, so there is no "
-        "handshake in it. RFC 7928, section 2.2.",
-    ),
-    (
-        "Completion",
-        "From when a transfer is handed to TCP until its last byte is with the receiver, of transfers that began after "
-        "the warm-up; those that had not finished when the run ended are counted apart. RFC 7928, section 2.1.",
-    ),
-    (
-        "Flows singled out, response",
-        "Flows with a drop for a reason that a discipline only gives once it holds a flow to send too much "
-        "(unresponsive, prefilter, heavy hitter), and after what time. The response of a flow that does not slow down "
-        "is the time until it got at most 1.1 times its fair share in a whole second.",
-    ),
-    (
-        "Goodput's variation",
-        "The standard deviation of a group's goodput from interval to interval divided by its mean. RFC 5166, section "
-        "2.2.2.",
-    ),
-    (
         "One standard deviation",
         "In the figure of goodput and delay: the contour of the normal distribution in two dimensions that fits the "
         "seeds best. RFC 7928, section 2.7.",
@@ -100,3 +58,6 @@ DEFINITIONS = (
     ),
     ("UDP", "Flows that send at their own rate whatever happens to their packets, unless TFRC (RFC 5348) controls it."),
 )
+
+#: Each term with its meaning; of a measure in the tables as the catalogue has it.
+DEFINITIONS = (*_GENERAL, *((each.title, each.meaning) for each in (*LINK[:-1], *FLOWS) if each.title))

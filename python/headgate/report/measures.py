@@ -52,7 +52,7 @@ def _columns(measure: Measure) -> Iterator[Column]:
 
 
 def _titled(every: Iterable[Measure]) -> list[Column]:
-    return [column for measure in every if measure.title is not None for column in _columns(measure)]
+    return [column for measure in every if measure.title for column in _columns(measure)]
 
 
 def measures(result: Result) -> list[Table]:

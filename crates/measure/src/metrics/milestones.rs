@@ -19,6 +19,7 @@ rows! {
     /// The firsts of one flow.
     pub struct Milestones derives Clone Copy Debug Default PartialEq Eq {
         /// Time from the flow's start to its first useful byte at the receiver, warm-up or not; null if there was none.
+        /// Connections are not set up: there is no handshake in it. RFC 7928, section 2.2.
         startup: Option<Span> as Unit::Milliseconds,
         /// When a discipline singled the flow out, held it to its share and let it go again.
         treated: Treated as Nested,

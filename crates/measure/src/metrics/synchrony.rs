@@ -14,7 +14,8 @@ use crate::table::{Named, Unit, rows};
 rows! {
     /// How synchronised losses were.
     pub struct Synchronisation derives Clone Copy Debug Default PartialEq {
-        /// Loss events: each begins with a loss of a TCP flow and lasts one mean base round-trip time.
+        /// Loss events: each begins with a loss of a TCP flow and lasts one mean base round-trip time. RFC 7928, section
+        /// 2.4.
         events: u64 as Named("loss_events", Unit::Count),
         /// Share of the TCP flows that lose in a loss event, averaged over events; null without an event.
         global: Option<f64> as Named("loss_sync_global", Unit::Share),

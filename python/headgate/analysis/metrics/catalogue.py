@@ -32,7 +32,7 @@ class Measure(NamedTuple):
     also: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     lower: bool = True
-    title: str | None = None
+    title: str = ""
     shown: tuple[str, ...] = ()
 
 
@@ -93,7 +93,7 @@ COUNTED = (
     Measure("identified", takes.part_with("identified_ms"), Units.SHARE,
             "Flows that a discipline singled out: those with a drop for a reason that tells so, over all flows.",
             name="identified", lower=False, title="Flows singled out"),
-    _of_flows("identified_ms", takes.mean_of_known, title="after"),
+    _of_flows("identified_ms", takes.mean_of_known, title="Singled out after"),
     _of_flows("response_ms", takes.mean_of_known, name="response", title="Response"),
 )  # fmt: skip
 
@@ -115,8 +115,8 @@ DISTRIBUTED = (
             "survived. RFC 3357.",
             parts=("mean", "p50"), title="Between losses, packets", shown=("mean",)),
     Measure("loss_interval_ms", takes.distribution("losses", "interval_ms", "mean", "p50"), Units.TIME,
-            "Time from one loss of a flow at the bottleneck to its next.", parts=("mean", "p50"), title="",
-            shown=("mean",)),
+            "Time from one loss of a flow at the bottleneck to its next.",
+            parts=("mean", "p50"), title="Between losses", shown=("mean",)),
     Measure("goodput_variation", takes.goodput_variation, Units.RATIO,
             "Coefficient of variation of goodput from interval to interval: standard deviation over mean. RFC 5166, "
             "section 2.2.2.",
