@@ -5,12 +5,12 @@ docs/reference/json.md says what each figure means; the names here are those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from headgate.analysis.distributions import where
 from headgate.analysis.links import compared
-from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, JAIN, LINK, Measure
+from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
 from headgate.analysis.metrics.views import Flows, Grid, Link, grid, jain
 from headgate.analysis.proof import warnings
 from headgate.analysis.spread import figure
@@ -39,13 +39,6 @@ def document(result: ResultTables) -> dict[str, Any]:
 def summarise(result: ResultTables) -> list[dict[str, Any]]:
     """One entry a discipline, in the scenario's order."""
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
-
-
-def together(result: ResultTables, qdisc: str, groups: Sequence[Group]) -> dict[str, Any]:
-    """Groups of a scenario taken together under one discipline, as the entry of one group, and their `jain`."""
-    flows = Flows(result, qdisc, groups)
-    name = " and ".join(group.name for group in groups)
-    return {**_named(name, groups[0].kind, flows), **taken(FLOWS, flows), "jain": JAIN.take(flows)}
 
 
 def classes(

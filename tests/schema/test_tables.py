@@ -1,0 +1,32 @@
+"""Tables have the columns that are stated where they are measured, with their types, units and meanings."""
+
+import headgate
+from headgate.analysis.metrics.catalogue import FLOWS, JAIN, LINK, MISPLACED
+from headgate.files import tables
+
+
+def test_every_table_has_the_columns_that_are_stated(in_memory: headgate.Result):
+    for name in tables.NAMES:
+        stated = [column.field for column in tables.COLUMNS[name].values()]
+        assert list(getattr(in_memory, name).schema)[2:] == stated, name
+
+
+def test_every_column_says_what_it_means():
+    for name, columns in tables.COLUMNS.items():
+        assert all(column.meaning.endswith(".") for column in columns.values()), name
+
+
+def test_the_unit_of_a_column_is_the_one_its_name_ends_with():
+    endings = {"bps": "bit/s", "ms": "ms", "ns": "ns"}
+    for columns in tables.COLUMNS.values():
+        for column in columns.values():
+            for word in column.name.split("_"):
+                assert endings.get(word, column.unit) == column.unit, column.name
+
+
+def test_keys_and_names_of_measures_are_theirs_alone():
+    flows, link = ([measure.key for measure in measures] for measures in ((*FLOWS, JAIN, MISPLACED), LINK))
+    assert len(flows) == len(set(flows))
+    assert len(link) == len(set(link))
+    names = {measure.name: measure.key for measure in (*FLOWS, JAIN, MISPLACED, *LINK) if measure.name}
+    assert len(set(names.values())) == len(names)
