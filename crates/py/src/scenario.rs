@@ -1,7 +1,10 @@
 //! A scenario as Python sees it.
 
+use std::ffi::CString;
+
 use headgate_measure::{Due, dues};
 use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc, UdpCc};
+use pyo3::exceptions::PyFutureWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -49,10 +52,15 @@ impl Scenario {
     ) -> PyResult<Scenario> {
         let changes = Changes { set, qdiscs, seeds };
         let read = match &files {
-            None => headgate_scenario::Scenario::read(text, file, &changes),
-            Some(files) => headgate_scenario::Scenario::read_with(text, file, &changes, &Loader(files)),
+            None => headgate_scenario::Scenario::read_warned(text, file, &changes, &()),
+            Some(files) => headgate_scenario::Scenario::read_warned(text, file, &changes, &Loader(files)),
         };
-        read.map(|scenario| Scenario(scenario, Vec::new())).map_err(|error| refused(py, error))
+        let (scenario, warnings) = read.map_err(|error| refused(py, error))?;
+        for warning in warnings {
+            let text = CString::new(warning.replace('\0', " "))?;
+            PyErr::warn(py, &py.get_type::<PyFutureWarning>(), &text, 1)?;
+        }
+        Ok(Scenario(scenario, Vec::new()))
     }
 
     /// The same scenario with disciplines written in Python among its own, which it names: name, class and maker each, or

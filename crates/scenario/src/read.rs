@@ -12,7 +12,7 @@ use crate::error::{Fault, ScenarioError, Source};
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
-use crate::schema::RawScenario;
+use crate::schema::{RawScenario, rename};
 
 impl Scenario {
     /// Reads a scenario from the text of a TOML file, with `changes` made to it first. `file` is what errors call it.
@@ -29,16 +29,35 @@ impl Scenario {
     /// # Errors
     /// Those of [`read`](Scenario::read), and a file that cannot be read or used.
     pub fn read_with(text: &str, file: &str, changes: &Changes, files: &dyn Files) -> Result<Scenario, ScenarioError> {
+        Scenario::read_warned(text, file, changes, files).map(|(scenario, _)| scenario)
+    }
+
+    /// The same, and a warning for each key that is written under the name of an earlier release.
+    ///
+    /// # Errors
+    /// Those of [`read_with`](Scenario::read_with).
+    pub fn read_warned(
+        text: &str,
+        file: &str,
+        changes: &Changes,
+        files: &dyn Files,
+    ) -> Result<(Scenario, Vec<String>), ScenarioError> {
         let source = Source { file, text, changes: changes.list() };
         let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
-        let read = changes::apply(&source, tree.get_mut()).and_then(|()| {
+        let mut warnings = Vec::new();
+        // Before the changes, which name keys of today, and after them, for those that do not.
+        let renamed = rename(tree.get_mut(), &mut warnings).and_then(|()| changes::apply(&source, tree.get_mut()));
+        let read = renamed.and_then(|()| rename(tree.get_mut(), &mut warnings)).and_then(|()| {
             let raw = RawScenario::deserialize(Deserializer::from(tree.clone()));
             resolve::scenario(raw.map_err(|error| unreadable(&error, tree.get_ref()))?, files)
         });
-        read.map_err(|fault| {
+        let explained = |fault: Fault| {
             let key = path_of(&fault, tree.get_ref());
             source.explain(fault, key)
-        })
+        };
+        let scenario = read.map_err(explained)?;
+        let warned = |fault| explained(fault).to_string().replacen("error: ", "", 1);
+        Ok((scenario, warnings.into_iter().map(warned).collect()))
     }
 }
 

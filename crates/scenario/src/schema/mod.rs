@@ -7,6 +7,7 @@ mod group;
 mod kinds;
 mod link;
 mod raw;
+mod renamed;
 mod tcp;
 mod udp;
 
@@ -22,6 +23,7 @@ pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders};
 pub(crate) use kinds::{Setting, Shape, Size};
 pub(crate) use link::{RawDirection, RawLink, RawLinks, RawMedium, RawStep};
 pub(crate) use raw::{At, RawTable};
+pub(crate) use renamed::rename;
 pub(crate) use tcp::RawTcp;
 pub use tcp::TcpSettings;
 pub(crate) use udp::RawUdp;
