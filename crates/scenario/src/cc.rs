@@ -1,11 +1,52 @@
-//! The congestion controllers a scenario can name, one line each.
+//! The congestion controllers a scenario can name, a row each: what one needs of its sender, its receiver and the network
+//! stands in its row and nowhere else.
 
 use crate::schema::TcpSettings;
 use crate::values::Words;
 
-/// Declares [`Cc`]. A row: variant, name in scenario files, what it does, where it is defined.
+/// What a controller needs, and what its flows have where their group says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Selective acknowledgements repair losses.
+    pub sack: bool,
+    /// It is of the years after RACK-TLP and proportional rate reduction: its flows have both.
+    pub modern: bool,
+    /// It is made for marks (a Scalable control in the words of RFC 9330): its flows have `ecn`, and losses lower the window
+    /// whether or not a mark did.
+    pub marks: bool,
+    /// Its data says ECT(1) (RFC 9331, section 4.1).
+    pub ect1: bool,
+    /// The receiver mirrors each segment's mark (RFC 8257, section 3.2).
+    pub mirrored_echo: bool,
+    /// The receiver counts marks (RFC 9768): its flows have `accecn`.
+    pub accurate_ecn: bool,
+    /// It sends at a rate that it says, and not as acknowledgements come: its flows have `pacing`.
+    pub pacing: bool,
+    /// It goes by samples of the delivery rate. The rate is its control, and the window only a bound, also in recovery and
+    /// after a pause: nothing of it is left without `pacing`.
+    pub rates: bool,
+    /// The receiver reports one-way delays (RFC 6817, section 2.3), of which it keeps a `target`.
+    pub delays: bool,
+}
+
+impl Needs {
+    const NONE: Needs = Needs {
+        sack: false,
+        modern: false,
+        marks: false,
+        ect1: false,
+        mirrored_echo: false,
+        accurate_ecn: false,
+        pacing: false,
+        rates: false,
+        delays: false,
+    };
+}
+
+/// Declares [`Cc`]. A row: variant, name in scenario files, what it [`Needs`], what the Linux kernel calls it if it knows it,
+/// what it does, where it is defined.
 macro_rules! controllers {
-    ($($variant:ident $name:literal, $summary:literal, $citation:literal;)+) => {
+    ($($variant:ident $name:literal [$($need:ident)*] $($kernel:literal)?, $summary:literal, $citation:literal;)+) => {
         /// Congestion control and loss recovery of a TCP sender.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Cc {
@@ -30,6 +71,18 @@ macro_rules! controllers {
             pub const fn citation(self) -> &'static str {
                 match self { $(Cc::$variant => $citation),+ }
             }
+
+            /// What it needs of its sender, its receiver and the network.
+            #[inline]
+            pub const fn needs(self) -> Needs {
+                match self { $(Cc::$variant => Needs { $($need: true,)* ..Needs::NONE }),+ }
+            }
+
+            /// What the Linux kernel calls it; `None` if it knows it under no name. The kernel repairs losses by selective
+            /// acknowledgements whatever the control is, so that its `reno` stands for three of ours.
+            pub const fn kernel(self) -> Option<&'static str> {
+                match self { $(Cc::$variant => [$(Some($kernel),)? None][0]),+ }
+            }
         }
 
         impl Words for Cc {
@@ -40,49 +93,16 @@ macro_rules! controllers {
 }
 
 controllers! {
-    Tahoe "tahoe", "slow start anew after a loss, which three duplicate ACKs tell", "Jacobson, SIGCOMM 1988";
-    Reno "reno", "halves its window for a loss; fast recovery ends with the first new ACK", "RFC 5681";
-    NewReno "newreno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
-    Sack "sack", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
-    Cubic "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
-    Dctcp "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
-    Prague "prague", "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
-    Ledbat "ledbat", "keeps the queueing delay at a target and yields to the others; SACK recovery", "RFC 6817";
-    Bbr "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
-    Bbr3 "bbr3", "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
-}
-
-impl Cc {
-    /// Whether it is made for marks (a Scalable control in the words of RFC 9330): its flows have `ecn` unless told
-    /// otherwise.
-    pub const fn is_scalable(self) -> bool {
-        matches!(self, Cc::Dctcp | Cc::Prague)
-    }
-
-    /// It sends at a rate that it says, and not as acknowledgements come: its flows have `pacing` unless told otherwise.
-    pub const fn paces(self) -> bool {
-        matches!(self, Cc::Prague | Cc::Bbr | Cc::Bbr3)
-    }
-
-    /// The rate is its control, and the window only a bound: nothing of it is left without `pacing`.
-    pub const fn needs_pacing(self) -> bool {
-        matches!(self, Cc::Bbr | Cc::Bbr3)
-    }
-
-    /// It repairs losses by selective acknowledgements.
-    pub const fn selective(self) -> bool {
-        !matches!(self, Cc::Tahoe | Cc::Reno | Cc::NewReno)
-    }
-
-    /// It is of the years after RACK-TLP and proportional rate reduction, and has both unless told otherwise.
-    pub const fn modern(self) -> bool {
-        !matches!(self, Cc::Tahoe | Cc::Reno | Cc::NewReno | Cc::Sack)
-    }
-
-    /// It goes by a model of the path from samples of the delivery rate, and sets `cwnd` in recovery and after a pause too.
-    pub const fn models(self) -> bool {
-        matches!(self, Cc::Bbr | Cc::Bbr3)
-    }
+    Tahoe "tahoe" [], "slow start anew after a loss, which three duplicate ACKs tell", "Jacobson, SIGCOMM 1988";
+    Reno "reno" [] "reno", "halves its window for a loss; fast recovery ends with the first new ACK", "RFC 5681";
+    NewReno "newreno" [] "reno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
+    Sack "sack" [sack] "reno", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
+    Cubic "cubic" [sack modern] "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
+    Dctcp "dctcp" [sack modern marks mirrored_echo] "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
+    Prague "prague" [sack modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
+    Ledbat "ledbat" [sack modern delays], "keeps the queueing delay at a target and yields to the others; SACK recovery", "RFC 6817";
+    Bbr "bbr" [sack modern pacing rates] "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
+    Bbr3 "bbr3" [sack modern pacing rates], "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
 }
 
 impl TcpSettings {
@@ -95,6 +115,6 @@ impl TcpSettings {
     /// The controller goes by a model of the path.
     #[inline]
     pub const fn models(&self) -> bool {
-        self.cc.models()
+        self.cc.needs().rates
     }
 }

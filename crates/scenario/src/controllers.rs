@@ -33,8 +33,8 @@ const TCP: &[(&str, &str, &str)] = &[
     ("window", "packets", "The receiver's window, which bounds cwnd."),
 ];
 
-/// What LEDBAT has besides.
-const LEDBAT: &[(&str, &str, &str)] = &[
+/// What controllers that go by delays have besides.
+const DELAYS: &[(&str, &str, &str)] = &[
     ("target", "time", "The queueing delay to have (TARGET; RFC 6817: at most 100 ms)."),
     ("gain", "number", "Packets a round trip by which the window grows without a queue (GAIN; RFC 6817: at most 1)."),
 ];
@@ -97,7 +97,7 @@ impl Controller {
     pub fn fields(self) -> Vec<Field> {
         let group = self.group();
         let [options, own] = match self {
-            Controller::Tcp(Cc::Ledbat) => [TCP, LEDBAT],
+            Controller::Tcp(cc) if cc.needs().delays => [TCP, DELAYS],
             Controller::Tcp(_) => [TCP, &[]],
             Controller::Tfrc => [TFRC, &[]],
         };

@@ -60,7 +60,7 @@ mod wakes;
 mod wire;
 mod write;
 
-pub use cc::Cc;
+pub use cc::{Cc, Needs};
 pub use changes::Changes;
 pub use classify::{ClassRule, Classifier, Conditions, FlowKey};
 pub use controllers::Controller;

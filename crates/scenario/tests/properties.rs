@@ -242,13 +242,13 @@ fn fitting(mut lines: Lines) -> Lines {
         let time = Span::parse(lines[key].trim_matches('"')).unwrap();
         lines.insert(key, format!("\"{}\"", time.min(longest)));
     }
-    if !cc.selective() {
+    if !cc.needs().sack {
         lines.extend(["rack", "prr", "hystart"].map(|key| (key, "false".to_string())));
     }
-    if cc.needs_pacing() {
+    if cc.needs().rates {
         lines.insert("pacing", "true".to_string());
     }
-    if *cc != Cc::Ledbat {
+    if !cc.needs().delays {
         lines.retain(|key, _| !matches!(*key, "target" | "gain"));
     }
     lines

@@ -59,7 +59,7 @@ impl TcpSettings {
         let mss = group.packet.saturating_sub(TCP);
         let window = u64::from(group.window) * u64::from(mss);
         TcpSettings {
-            cc: kernel_name(group.cc).unwrap_or("reno"),
+            cc: group.cc.kernel().unwrap_or("reno"),
             mss,
             data: mss.saturating_sub(options),
             useful: group.packet - group.header,
@@ -125,18 +125,6 @@ fn scaled(bytes: u64, by: u32, over: u32) -> u64 {
     (u128::from(bytes) * u128::from(by)).div_ceil(u128::from(over.max(1))).try_into().unwrap_or(u64::MAX)
 }
 
-/// What the kernel calls a congestion control; `None` for those it does not know under any name. It repairs losses by selective
-/// acknowledgements whatever the control is, so that its `reno` stands for three of ours.
-fn kernel_name(cc: Cc) -> Option<&'static str> {
-    match cc {
-        Cc::Reno | Cc::NewReno | Cc::Sack => Some("reno"),
-        Cc::Cubic => Some("cubic"),
-        Cc::Dctcp => Some("dctcp"),
-        Cc::Bbr => Some("bbr"),
-        Cc::Tahoe | Cc::Prague | Cc::Ledbat | Cc::Bbr3 => None,
-    }
-}
-
 /// Says why the flows of `scenario` cannot be real, if they cannot.
 ///
 /// # Errors
@@ -166,10 +154,10 @@ fn refused(scenario: &Scenario, available: &str) -> Result<(), String> {
 
 fn cc_of(group: &TcpGroup, available: &str) -> Result<(), String> {
     let has = |name: &str| available.split_whitespace().any(|known| known == name);
-    if kernel_name(group.cc).is_some_and(has) {
+    if group.cc.kernel().is_some_and(has) {
         return Ok(());
     }
-    let known = Cc::ALL.iter().filter(|cc| kernel_name(**cc).is_some_and(has)).map(|cc| cc.name());
+    let known = Cc::ALL.iter().filter(|cc| cc.kernel().is_some_and(has)).map(|cc| cc.name());
     let known = known.collect::<Vec<_>>().join(", ");
     Err(format!(
         "group {:?}: the kernel has no congestion control for `cc = {:?}`; it has some for {known}",
@@ -212,7 +200,7 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
     type Differs = fn(&TcpGroup) -> bool;
     let rows: [(Differs, &str); 11] = [
         (|_| true, "connections are set up over the link, and ACKs that report gaps are longer than `ack`"),
-        (|group| !group.cc.selective(), "losses are repaired by selective ACKs, whatever `cc` says"),
+        (|group| !group.cc.needs().sack, "losses are repaired by selective ACKs, whatever `cc` says"),
         (
             |group| !group.rack || !group.prr,
             "losses are found by time and recovery is proportional: `rack`, `prr` are on",

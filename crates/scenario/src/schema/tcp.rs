@@ -52,22 +52,22 @@ table! {
         limited_transmit: bool = true;
         /// packets leave one by one at a rate: twice `cwnd` a smoothed round trip in slow start, 1.2 times after (Linux), or the
         /// controller's own; `prague`, and always `bbr` and `bbr3`: `true`
-        pacing: bool = cc.paces(), check pacing || !cc.needs_pacing(),
+        pacing: bool = cc.needs().pacing, check pacing || !cc.needs().rates,
             else "`{cc}` controls the rate at which segments leave: it needs `pacing`";
         /// packets can be marked (RFC 3168); `dctcp`, `prague`: `true`
-        ecn: bool = cc.is_scalable();
+        ecn: bool = cc.needs().marks;
         /// losses are found by time, and probes ask for the last packets (RACK-TLP, RFC 8985); needs a `cc` with selective
         /// acknowledgements; `true` with those after `sack`
-        rack: bool = cc.modern(), check !rack || cc.selective(),
+        rack: bool = cc.needs().modern, check !rack || cc.needs().sack,
             else "`rack` needs selective acknowledgements, which `{cc}` does without";
         /// a loss recovery reduces in proportion to what arrives (RFC 9937, once RFC 6937); as `rack`
-        prr: bool = cc.modern(), check !prr || cc.selective(),
+        prr: bool = cc.needs().modern, check !prr || cc.needs().sack,
             else "`prr` needs selective acknowledgements, which `{cc}` does without";
         /// an ECN echo at a window of 1 waits for the timer (RFC 3168, 6.1.2); `dctcp`, `prague`: `false`
         // The wait stands in for a window below one after halving. A Scalable control is marked in every round trip (RFC 9331,
         // section 4.3): it would be silent for most of its time. At a window of one ns-2's sender goes on sending a packet a
         // round trip: an ECN echo lengthens the timer, but the sender does not wait for it (`TcpAgent::ecn`).
-        ecn_timeout: bool = !cc.is_scalable(), ns2 false;
+        ecn_timeout: bool = !cc.needs().marks, ns2 false;
         /// what is sent again can be marked too, which RFC 3168 (6.1.5) forbids
         // `TcpAgent::output` sets ECT whatever it sends.
         ecn_retransmits: bool = false, ns2 true;
@@ -75,10 +75,10 @@ table! {
         // ns-2's one-way agents slow down after a pause only with `QOption_`, which is 0.
         idle_restart: bool = true, ns2 false;
         /// the receiver [counts marks](transport.md#accurate-ecn) for the sender (RFC 9768); `prague`: `true`
-        accecn: bool = cc == Cc::Prague;
+        accecn: bool = cc.needs().accurate_ecn;
         /// the first slow start [ends where round-trip times rise](transport.md#slow-start-and-congestion-avoidance) (RFC 9406);
         /// needs SACK
-        hystart: bool = false, check !hystart || cc.selective(),
+        hystart: bool = false, check !hystart || cc.needs().sack,
             else "`hystart` needs selective acknowledgements, which `{cc}` does without";
         /// a mark lowers the window by less than a loss does ([RFC 8511](transport.md#ecn))
         abe: bool = false;
@@ -87,11 +87,11 @@ table! {
         abc: Option<u32> = None, in 1..=2;
         /// of `ledbat` alone: the queueing delay to have (TARGET of [RFC 6817](transport.md#ledbat), 2.5: at most 100 ms)
         target: Span = Span::from_millis(100), in SOME_DELAY,
-            only cc == Cc::Ledbat, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
+            only cc.needs().delays, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// of `ledbat` alone: packets a round trip by which its window grows without a queue (GAIN of RFC 6817, 2.5: at most 1)
         // Beyond 1000 is a slip of the pen.
         gain: f64 = 1.0, in (Excluded(0.0), Included(1000.0)),
-            only cc == Cc::Ledbat, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
+            only cc.needs().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// a random delay before each transmission, from 0 to this, which breaks phase effects (ns-2's `overhead_`)
         overhead: Span = Span::ZERO, in ..=LONGEST_DELAY;
         ..headers: RawHeaders;

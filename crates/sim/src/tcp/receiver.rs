@@ -1,7 +1,6 @@
 //! The receiving side: cumulative and selective acknowledgements, delayed ACKs, ECN echo.
 
 use headgate_core::{Span, Time};
-use headgate_scenario::Cc;
 
 use super::Config;
 use super::accecn;
@@ -167,7 +166,7 @@ impl Receiver {
             let [first, second, _] = blocks.unwrap_or_default();
             blocks = Some([twice, first, second]);
         }
-        let delay = (config.cc == Cc::Ledbat).then_some(self.delay);
+        let delay = config.cc.needs().delays.then_some(self.delay);
         Reply { ack: self.expected, ece, ace, blocks, delay }
     }
 

@@ -2,7 +2,7 @@
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_measure::TcpState;
-use headgate_scenario::{Cc, TcpGroup, Wire, WireKind};
+use headgate_scenario::{TcpGroup, Wire, WireKind};
 use headgate_traffic::Data;
 
 use super::app::{App, Transfer};
@@ -94,7 +94,7 @@ impl TcpKind {
 
 /// What new data says of marks: ECT(1) is for Scalable controls alone (RFC 9331, section 4.1), and DCTCP is older.
 fn codepoint(group: &TcpGroup) -> Ecn {
-    if group.ecn && group.cc == Cc::Prague { Ecn::Ect1 } else { capable(group.ecn) }
+    if group.ecn && group.cc.needs().ect1 { Ecn::Ect1 } else { capable(group.ecn) }
 }
 
 impl TcpFlow {

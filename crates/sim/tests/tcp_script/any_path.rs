@@ -30,10 +30,10 @@ fn config() -> impl Strategy<Value = Config> {
     let delayed_ack = prop::option::of(Just(ms(40)));
     (cc, any::<[bool; 5]>(), windows, delayed_ack).prop_map(
         |(cc, [rack, prr, limited_transmit, pacing, idle_restart], (initial_window, window), delayed_ack)| Config {
-            rack: rack && cc.selective(),
-            prr: prr && cc.selective(),
+            rack: rack && cc.needs().sack,
+            prr: prr && cc.needs().sack,
             limited_transmit,
-            pacing: pacing && cc.selective() || cc.needs_pacing(),
+            pacing: pacing && cc.needs().sack || cc.needs().rates,
             idle_restart,
             initial_window,
             window,

@@ -91,7 +91,7 @@ fn the_timer_waited_for_is_of_the_round_trip_that_the_echo_brings() {
 #[test]
 fn every_controller_can_wait_for_its_timer_or_go_on_at_a_window_of_one() {
     // BBR never has so little.
-    for &cc in Cc::ALL.iter().filter(|cc| !cc.needs_pacing()) {
+    for &cc in Cc::ALL.iter().filter(|cc| !cc.needs().rates) {
         let mut host = Host::started(avoiding(cc, 1));
         assert_eq!(host.echo(1), "", "{cc}");
         assert_eq!(host.expire(), "1", "{cc}");

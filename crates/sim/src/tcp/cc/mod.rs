@@ -65,7 +65,7 @@ pub struct Acked {
     pub delay: Option<Span>,
     /// The smoothed round-trip time before it arrived, once there was a sample.
     pub srtt: Option<Span>,
-    /// The delivery rate it measured, where segments are tracked: a registry row asks for that with `rates`.
+    /// The delivery rate it measured, if its row asks for [`rates`](headgate_scenario::Needs::rates).
     pub rate: Option<RateSample>,
 }
 
@@ -170,14 +170,14 @@ impl Feedback {
     pub fn of(config: &Config) -> Feedback {
         match config.cc {
             _ if config.accecn => Feedback::Accurate,
-            Cc::Dctcp => Feedback::Mirrored,
+            cc if cc.needs().mirrored_echo => Feedback::Mirrored,
             _ => Feedback::Classic,
         }
     }
 }
 
-/// Declares the registry. A row: the scenario's name for it, how losses are repaired, the constructor; none for the controller
-/// that keeps no state.
+/// Declares the registry. A row: the scenario's name for it, how losses are repaired, the constructor; none for the
+/// controller that keeps no state. What it needs stands in its row of [`Cc`].
 macro_rules! registry {
     ($($cc:ident $recovery:ident $(= $new:expr)?;)+) => {
         impl Recovery {

@@ -70,7 +70,7 @@ impl Sender {
         // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark; but where marks lower it
         // by little, losses do so nevertheless (RFC 9331, section 4.3; `dctcp_react_to_loss` in Linux).
         // A model of the path answers to each on its own.
-        let once = !config.cc.is_scalable() && !config.models();
+        let once = !config.cc.needs().marks && !config.models();
         let reduced = once && self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
             let loss = Loss { now, flight, max: self.max };
