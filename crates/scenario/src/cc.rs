@@ -1,14 +1,13 @@
 //! The congestion controllers a scenario can name, a row each: what one needs of its sender, its receiver and the network
 //! stands in its row and nowhere else.
 
+use crate::recovery::Recovery;
 use crate::schema::TcpSettings;
 use crate::values::Words;
 
 /// What a controller needs, and what its flows have where their group says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Selective acknowledgements repair losses.
-    pub sack: bool,
     /// It is of the years after RACK-TLP and proportional rate reduction: its flows have both.
     pub modern: bool,
     /// It is made for marks (a Scalable control in the words of RFC 9330): its flows have `ecn`, and losses lower the window
@@ -31,7 +30,6 @@ pub struct Needs {
 
 impl Needs {
     const NONE: Needs = Needs {
-        sack: false,
         modern: false,
         marks: false,
         ect1: false,
@@ -43,11 +41,11 @@ impl Needs {
     };
 }
 
-/// Declares [`Cc`]. A row: variant, name in scenario files, what it [`Needs`], what the Linux kernel calls it if it knows it,
-/// what it does, where it is defined.
+/// Declares [`Cc`]. A row: variant, name in scenario files, its flows' [`Recovery`] unless told otherwise, what it [`Needs`],
+/// what the Linux kernel calls it if it knows it, what it does, where it is defined.
 macro_rules! controllers {
-    ($($variant:ident $name:literal [$($need:ident)*] $($kernel:literal)?, $summary:literal, $citation:literal;)+) => {
-        /// Congestion control and loss recovery of a TCP sender.
+    ($($variant:ident $name:literal $recovery:ident [$($need:ident)*] $($kernel:literal)?, $summary:literal, $citation:literal;)+) => {
+        /// Congestion control of a TCP sender.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Cc {
             $(#[doc = concat!($summary, " (", $citation, ").")] $variant,)+
@@ -72,6 +70,12 @@ macro_rules! controllers {
                 match self { $(Cc::$variant => $citation),+ }
             }
 
+            /// How its flows repair losses unless told otherwise.
+            #[inline]
+            pub const fn recovery(self) -> Recovery {
+                match self { $(Cc::$variant => Recovery::$recovery),+ }
+            }
+
             /// What it needs of its sender, its receiver and the network.
             #[inline]
             pub const fn needs(self) -> Needs {
@@ -93,16 +97,16 @@ macro_rules! controllers {
 }
 
 controllers! {
-    Tahoe "tahoe" [], "slow start anew after a loss, which three duplicate ACKs tell", "Jacobson, SIGCOMM 1988";
-    Reno "reno" [] "reno", "halves its window for a loss; fast recovery ends with the first new ACK", "RFC 5681";
-    NewReno "newreno" [] "reno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
-    Sack "sack" [sack] "reno", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
-    Cubic "cubic" [sack modern] "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
-    Dctcp "dctcp" [sack modern marks mirrored_echo] "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
-    Prague "prague" [sack modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
-    Ledbat "ledbat" [sack modern delays], "keeps the queueing delay at a target and yields to the others; SACK recovery", "RFC 6817";
-    Bbr "bbr" [sack modern pacing rates] "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
-    Bbr3 "bbr3" [sack modern pacing rates], "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
+    Tahoe "tahoe" Tahoe [], "slow start anew after a loss, which three duplicate ACKs tell", "Jacobson, SIGCOMM 1988";
+    Reno "reno" Reno [] "reno", "halves its window for a loss; fast recovery ends with the first new ACK", "RFC 5681";
+    NewReno "newreno" NewReno [] "reno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
+    Sack "sack" Sack [] "reno", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
+    Cubic "cubic" Sack [modern] "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
+    Dctcp "dctcp" Sack [modern marks mirrored_echo] "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
+    Prague "prague" Sack [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
+    Ledbat "ledbat" Sack [modern delays], "keeps the queueing delay at a target and yields to the others; SACK recovery", "RFC 6817";
+    Bbr "bbr" Sack [modern pacing rates] "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
+    Bbr3 "bbr3" Sack [modern pacing rates], "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
 }
 
 impl TcpSettings {

@@ -26,6 +26,7 @@ const TCP: &[(&str, &str, &str)] = &[
         "Windows grow by what is acknowledged, not by ACKs; in slow start by so many packets an ACK at most (RFC 3465).",
     ),
     ("pacing", "true or false", "Packets leave one by one, at a rate, not as ACKs come."),
+    ("recovery", "tahoe, reno, newreno or sack", "How losses are repaired."),
     ("rack", "true or false", "Losses are found by time, and probes ask for the last packets (RFC 8985)."),
     ("prr", "true or false", "A loss recovery reduces in proportion to what arrives (RFC 9937)."),
     ("hystart", "true or false", "The first slow start ends where round-trip times rise (RFC 9406)."),

@@ -10,6 +10,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
 use crate::cc::Cc;
 use crate::model::{Events, UdpCc};
+use crate::recovery::Recovery;
 
 /// A quantity with a unit.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ macro_rules! deserialize_from_text {
     )+};
 }
 
-deserialize_from_text!(Cc, Events, Profile, UdpCc, OrOff<Span>, OrOff<Rate>);
+deserialize_from_text!(Cc, Recovery, Events, Profile, UdpCc, OrOff<Span>, OrOff<Rate>);
 
 impl<V: Unit> FromText for Quantity<V> {
     fn expecting() -> String {

@@ -210,6 +210,23 @@ fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
 }
 
 #[test]
+fn recovery_follows_the_controller_unless_it_is_given() {
+    let head =
+        "name = 'r'\nduration = '9s'\nqdiscs = ['droptail']\nlink = { rate = '1Mbit/s', delay = '0s', limit = '9p' }\n";
+    let read = |group: &str| Scenario::read(&format!("{head}[[tcp]]\n{group}"), "r.toml", &Changes::default());
+    let tcp = |group: &str| read(group).unwrap().tcp.remove(0);
+    let recovery = |group: &str| tcp(group).recovery.name();
+    // docs/decisions/0011: files from before this key mean what they meant.
+    let old = ["", "cc = 'tahoe'", "cc = 'reno'", "cc = 'newreno'", "cc = 'sack'", "cc = 'cubic'", "profile = 'ns2'"];
+    assert_eq!(old.map(recovery), ["sack", "tahoe", "reno", "newreno", "sack", "sack", "newreno"]);
+    assert_eq!(recovery("cc = 'reno'\nrecovery = 'sack'"), "sack");
+    let cubic = tcp("cc = 'cubic'\nrecovery = 'newreno'");
+    assert_eq!((cubic.recovery.name(), cubic.rack, cubic.prr), ("newreno", false, false), "what needs SACK is off");
+    let error = read("cc = 'bbr'\nrecovery = 'reno'").unwrap_err().to_string();
+    assert!(error.contains("`bbr` goes by the times of single segments: it needs `recovery = \"sack\"`"), "{error}");
+}
+
+#[test]
 fn the_demo_is_the_papers_setting() {
     let text = include_str!("../../../scenarios/protect.toml");
     let scenario = read(text, &[]);

@@ -1,6 +1,6 @@
 //! The guide says what the code does: its examples are read, its error is the real one, every key has its row.
 
-use headgate_scenario::{Cc, Changes, Scenario, ScenarioError};
+use headgate_scenario::{Cc, Changes, Recovery, Scenario, ScenarioError};
 
 const GUIDE: &str = include_str!("../../../docs/guide/scenarios.md");
 const TRANSPORT: &str = include_str!("../../../docs/guide/transport.md");
@@ -119,6 +119,10 @@ fn the_guide_lists_every_congestion_controller() {
     let expected: Vec<String> =
         Cc::ALL.iter().map(|cc| format!("| `{cc}` | {} | {} |", cc.summary(), cc.citation())).collect();
     assert_eq!(rows, expected, "docs/guide/transport.md against crates/scenario/src/cc.rs");
+    let (_, table) = TRANSPORT.split_once("| `recovery` | what it does | defined in |\n| --- | --- | --- |\n").unwrap();
+    let rows: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    let recovery = |recovery: &Recovery| format!("| `{recovery}` | {} | {} |", recovery.summary(), recovery.citation());
+    assert_eq!(rows, Recovery::ALL.iter().map(recovery).collect::<Vec<_>>(), "against crates/scenario/src/recovery.rs");
     let row = GUIDE.lines().find(|line| line.starts_with("| `cc` |")).unwrap();
     let named: Vec<&str> = row.split("`\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     let names: Vec<&str> = Cc::ALL.iter().map(|cc| cc.name()).collect();

@@ -242,7 +242,10 @@ fn fitting(mut lines: Lines) -> Lines {
         let time = Span::parse(lines[key].trim_matches('"')).unwrap();
         lines.insert(key, format!("\"{}\"", time.min(longest)));
     }
-    if !cc.needs().sack {
+    if cc.needs().rates {
+        lines.insert("recovery", "\"sack\"".to_string());
+    }
+    if lines["recovery"] != "\"sack\"" {
         lines.extend(["rack", "prr", "hystart"].map(|key| (key, "false".to_string())));
     }
     if cc.needs().rates {

@@ -80,6 +80,7 @@ class TcpKeys(TypedDict, total=False):
     route: Sequence[str]
     traffic: str | Traffic | Mapping[str, Any]
     cc: str
+    recovery: str
     packet: Size
     header: Size
     ack: Size

@@ -200,7 +200,7 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
     type Differs = fn(&TcpGroup) -> bool;
     let rows: [(Differs, &str); 11] = [
         (|_| true, "connections are set up over the link, and ACKs that report gaps are longer than `ack`"),
-        (|group| !group.cc.needs().sack, "losses are repaired by selective ACKs, whatever `cc` says"),
+        (|group| !group.recovery.is_selective(), "losses are repaired by selective ACKs, whatever `recovery` says"),
         (
             |group| !group.rack || !group.prr,
             "losses are found by time and recovery is proportional: `rack`, `prr` are on",

@@ -9,6 +9,7 @@ use super::declare::table;
 use super::{RawEnds, RawGroup, RawHeaders, Size};
 use crate::cc::Cc;
 use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, SOME_DELAY};
+use crate::recovery::Recovery;
 
 // The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35.
 table! {
@@ -18,6 +19,9 @@ table! {
         /// the [congestion controller](transport.md)
         // ns-2's plain agent is Tahoe; the papers' scripts ask for NewReno.
         cc: Cc = Cc::Sack, ns2 Cc::NewReno;
+        /// how losses are [repaired](transport.md#losses); `"reno"` and older names of `cc` bring their own, the others `"sack"`
+        recovery: Recovery = cc.recovery(), check recovery.is_selective() || !cc.needs().rates,
+            else "`{cc}` goes by the times of single segments: it needs `recovery = \"sack\"`, not `{recovery}`";
         /// a full data packet on the wire, headers included
         // `packetSize_`. Release 2.35 adds 40 bytes on the wire (`useHeaders_`); the papers count packets of this size.
         packet: u32 as Size = 1500, ns2 1000, in Size(1)..=LARGEST_PACKET;
@@ -56,13 +60,13 @@ table! {
             else "`{cc}` controls the rate at which segments leave: it needs `pacing`";
         /// packets can be marked (RFC 3168); `dctcp`, `prague`: `true`
         ecn: bool = cc.needs().marks;
-        /// losses are found by time, and probes ask for the last packets (RACK-TLP, RFC 8985); needs a `cc` with selective
-        /// acknowledgements; `true` with those after `sack`
-        rack: bool = cc.needs().modern, check !rack || cc.needs().sack,
-            else "`rack` needs selective acknowledgements, which `{cc}` does without";
+        /// losses are found by time, and probes ask for the last packets (RACK-TLP, RFC 8985); needs a `recovery` with
+        /// selective acknowledgements; `true` with a `cc` after `sack`
+        rack: bool = cc.needs().modern && recovery.is_selective(), check !rack || recovery.is_selective(),
+            else "`rack` needs selective acknowledgements, which `{recovery}` does without";
         /// a loss recovery reduces in proportion to what arrives (RFC 9937, once RFC 6937); as `rack`
-        prr: bool = cc.needs().modern, check !prr || cc.needs().sack,
-            else "`prr` needs selective acknowledgements, which `{cc}` does without";
+        prr: bool = cc.needs().modern && recovery.is_selective(), check !prr || recovery.is_selective(),
+            else "`prr` needs selective acknowledgements, which `{recovery}` does without";
         /// an ECN echo at a window of 1 waits for the timer (RFC 3168, 6.1.2); `dctcp`, `prague`: `false`
         // The wait stands in for a window below one after halving. A Scalable control is marked in every round trip (RFC 9331,
         // section 4.3): it would be silent for most of its time. At a window of one ns-2's sender goes on sending a packet a
@@ -78,8 +82,8 @@ table! {
         accecn: bool = cc.needs().accurate_ecn;
         /// the first slow start [ends where round-trip times rise](transport.md#slow-start-and-congestion-avoidance) (RFC 9406);
         /// needs SACK
-        hystart: bool = false, check !hystart || cc.needs().sack,
-            else "`hystart` needs selective acknowledgements, which `{cc}` does without";
+        hystart: bool = false, check !hystart || recovery.is_selective(),
+            else "`hystart` needs selective acknowledgements, which `{recovery}` does without";
         /// a mark lowers the window by less than a loss does ([RFC 8511](transport.md#ecn))
         abe: bool = false;
         /// windows grow by [what is acknowledged](transport.md#slow-start-and-congestion-avoidance) and not by ACKs, in slow

@@ -7,7 +7,6 @@ use etherparse::{TcpHeader, TcpOptions};
 use super::frame::ip_length;
 use crate::segment::Block;
 use crate::tcp::accecn;
-use crate::tcp::cc::Recovery;
 use headgate_scenario::{Header, Scenario, TcpGroup};
 
 /// How the packets of one group look.
@@ -92,7 +91,7 @@ impl TcpFormat {
             ack_header: within_a_header(group.ack.saturating_sub(ip)),
             window: u16::try_from(bytes.div_ceil(1 << scale)).unwrap_or(u16::MAX),
             scale,
-            sack: Recovery::of(group.cc) == Recovery::Sack,
+            sack: group.recovery.is_selective(),
             ecn: group.ecn,
             accurate: group.ecn && group.accecn,
         }

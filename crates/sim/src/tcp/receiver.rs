@@ -4,7 +4,7 @@ use headgate_core::{Span, Time};
 
 use super::Config;
 use super::accecn;
-use super::cc::{Feedback, Recovery};
+use super::cc::Feedback;
 use crate::segment::{Block, Blocks};
 
 /// An acknowledgement to send.
@@ -159,7 +159,7 @@ impl Receiver {
             _ => (self.echo | std::mem::take(&mut self.withheld), 0),
         };
         self.due = Time::NEVER;
-        let wanted = self.gap && Recovery::of(config.cc) == Recovery::Sack;
+        let wanted = self.gap && config.recovery.is_selective();
         let beyond = if wanted { self.beyond.as_deref() } else { None };
         let mut blocks = beyond.map(Beyond::newest);
         if let Some(twice) = twice {

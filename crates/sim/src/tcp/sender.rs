@@ -12,10 +12,11 @@ mod state;
 mod supply;
 
 use headgate_core::{Rng, Span, Time};
+use headgate_scenario::Recovery;
 
 use super::Config;
 use super::accecn;
-use super::cc::{Acked, Control, Controller, Loss, Recovery, Window};
+use super::cc::{Acked, Control, Controller, Loss, Window};
 use super::pacing::Pacer;
 use super::rto::Rto;
 use crate::segment::{Block, Blocks};
@@ -151,7 +152,7 @@ impl Sender {
             held: false,
             cwr: false,
             restarted: false,
-            sacked: (Recovery::of(config.cc) == Recovery::Sack).then(|| Sacked::new(config)),
+            sacked: config.recovery.is_selective().then(|| Sacked::new(config)),
             retransmits: 0,
             timeouts: 0,
             timed_out: NONE,
@@ -298,7 +299,7 @@ impl Sender {
                 (self.dup_acks, self.limited) = (0, 0);
                 self.restart_timer(now);
             }
-            Phase::Recovery { partial } if Recovery::of(config.cc) != Recovery::Reno && ack < self.recover => {
+            Phase::Recovery { partial } if config.recovery != Recovery::Reno && ack < self.recover => {
                 self.on_partial_ack(acked, partial, now);
             }
             Phase::Recovery { .. } => self.leave_recovery(config, now),

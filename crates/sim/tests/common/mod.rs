@@ -32,6 +32,7 @@ pub fn plain(cc: Cc) -> Config {
         max_rto: ms(60_000),
         rto_granularity: Span::from_micros(1),
         limited_transmit: false,
+        recovery: cc.recovery(),
         accecn: cc.needs().accurate_ecn,
         ..Config::default()
     }

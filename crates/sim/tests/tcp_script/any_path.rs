@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use headgate_core::Time;
-use headgate_scenario::Cc;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::Config;
 use proptest::prelude::*;
 
@@ -23,22 +23,32 @@ fn fate() -> impl Strategy<Value = Fate> {
 /// Any recovery, and with selective acknowledgements any combination of the options.
 fn config() -> impl Strategy<Value = Config> {
     let cc = prop_oneof![
-        1 => Just(Cc::Tahoe), 1 => Just(Cc::Reno), 1 => Just(Cc::NewReno), 3 => Just(Cc::Sack), 3 => Just(Cc::Cubic),
-        2 => Just(Cc::Bbr), 2 => Just(Cc::Bbr3),
+        3 => Just(Cc::Reno), 2 => Just(Cc::Cubic), 1 => Just(Cc::Dctcp), 2 => Just(Cc::Bbr), 2 => Just(Cc::Bbr3),
     ];
+    // Half of all repair by selective acknowledgements.
+    let recovery = prop_oneof![proptest::sample::select(Recovery::ALL), Just(Recovery::Sack)];
     let windows = (1..12_u32, 4..40_u32);
     let delayed_ack = prop::option::of(Just(ms(40)));
-    (cc, any::<[bool; 5]>(), windows, delayed_ack).prop_map(
-        |(cc, [rack, prr, limited_transmit, pacing, idle_restart], (initial_window, window), delayed_ack)| Config {
-            rack: rack && cc.needs().sack,
-            prr: prr && cc.needs().sack,
-            limited_transmit,
-            pacing: pacing && cc.needs().sack || cc.needs().rates,
-            idle_restart,
-            initial_window,
-            window,
+    ((cc, recovery), any::<[bool; 5]>(), windows, delayed_ack).prop_map(
+        |(
+            (cc, recovery),
+            [rack, prr, limited_transmit, pacing, idle_restart],
+            (initial_window, window),
             delayed_ack,
-            ..plain(cc)
+        )| {
+            let recovery = if cc.needs().rates { cc.recovery() } else { recovery };
+            Config {
+                recovery,
+                rack: rack && recovery.is_selective(),
+                prr: prr && recovery.is_selective(),
+                limited_transmit,
+                pacing: pacing && recovery.is_selective() || cc.needs().rates,
+                idle_restart,
+                initial_window,
+                window,
+                delayed_ack,
+                ..plain(cc)
+            }
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Loss recovery with selective acknowledgements (RFC 6675; rules and steps are those of its sections 4 and 5).
 
-use headgate_scenario::Cc;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::Config;
 
 use crate::common::{Host, Net, at, avoiding};
@@ -154,4 +154,21 @@ fn a_retransmission_that_is_lost_waits_for_the_timer() {
     net.run(at(1500));
     assert_eq!(net.times_of(2), [0, 100, 1100]);
     assert_eq!(net.host.tcp.timeouts(), 1);
+}
+
+#[test]
+fn older_names_are_renos_window_with_the_recovery_of_that_name() {
+    let lost = [(2, 1), (4, 1), (6, 1), (30, 1), (30, 2), (50, 1)];
+    let rows = |config: Config| {
+        let mut net = Net::new(config).losing(&lost);
+        net.run(at(5000));
+        net.rows()
+    };
+    let older = [(Cc::Tahoe, Recovery::Tahoe), (Cc::NewReno, Recovery::NewReno), (Cc::Sack, Recovery::Sack)];
+    let all = older.map(|(cc, recovery)| {
+        let named = rows(avoiding(cc, 10));
+        assert_eq!(named, rows(Config { recovery, ..avoiding(Cc::Reno, 10) }), "{cc}");
+        named
+    });
+    assert!(all[0] != all[1] && all[1] != all[2], "each repairs in its own way");
 }

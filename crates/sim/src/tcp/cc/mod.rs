@@ -140,19 +140,6 @@ pub trait Controller: fmt::Debug + Send {
     }
 }
 
-/// How losses are repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// No recovery: slow start over from what was lost (Jacobson, SIGCOMM 1988; RFC 5681's forerunner).
-    Tahoe,
-    /// Fast recovery until anything new is acknowledged (RFC 5681, section 3.2).
-    Reno,
-    /// Fast recovery until all that was outstanding is acknowledged (RFC 6582).
-    NewReno,
-    /// By selective acknowledgements (RFC 2018, RFC 6675).
-    Sack,
-}
-
 /// How the receiver tells of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
@@ -176,18 +163,10 @@ impl Feedback {
     }
 }
 
-/// Declares the registry. A row: the scenario's name for it, how losses are repaired, the constructor; none for the
-/// controller that keeps no state. What it needs stands in its row of [`Cc`].
+/// Declares the registry. A row: the scenario's name for it and the constructor, if it keeps any state. What it needs stands
+/// in its row of [`Cc`].
 macro_rules! registry {
-    ($($cc:ident $recovery:ident $(= $new:expr)?;)+) => {
-        impl Recovery {
-            /// How senders with `cc` repair losses.
-            #[inline]
-            pub fn of(cc: Cc) -> Recovery {
-                match cc { $(Cc::$cc => Recovery::$recovery),+ }
-            }
-        }
-
+    ($($cc:ident $(= $new:expr)?;)+) => {
         impl Control {
             fn of(config: &Config) -> Control {
                 match config.cc { $(Cc::$cc => Control(None$(.or(Some(Box::new($new(config)))))?)),+ }
@@ -197,16 +176,16 @@ macro_rules! registry {
 }
 
 registry! {
-    Tahoe Tahoe;
-    Reno Reno;
-    NewReno NewReno;
-    Sack Sack;
-    Cubic Sack = Cubic::new;
-    Dctcp Sack = Dctcp::new;
-    Prague Sack = Prague::new;
-    Ledbat Sack = Ledbat::new;
-    Bbr Sack = Bbr::new;
-    Bbr3 Sack = Bbr3::new;
+    Tahoe;
+    Reno;
+    NewReno;
+    Sack;
+    Cubic = Cubic::new;
+    Dctcp = Dctcp::new;
+    Prague = Prague::new;
+    Ledbat = Ledbat::new;
+    Bbr = Bbr::new;
+    Bbr3 = Bbr3::new;
 }
 
 /// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.

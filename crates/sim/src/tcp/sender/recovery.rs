@@ -2,8 +2,9 @@
 //! (RFC 3042), and what every recovery has in common.
 
 use headgate_core::Time;
+use headgate_scenario::Recovery;
 
-use super::{Config, Control, Controller, Loss, Phase, Recovery, Sender, Window};
+use super::{Config, Control, Controller, Loss, Phase, Sender, Window};
 use crate::tcp::outstanding::DUP_THRESH;
 
 impl Sender {
@@ -28,7 +29,7 @@ impl Sender {
     pub(super) fn leave_recovery(&mut self, config: &Config, now: Time) {
         self.phase = Phase::Open;
         (self.dup_acks, self.limited) = (0, 0);
-        let cwnd = match Recovery::of(config.cc) {
+        let cwnd = match config.recovery {
             // RFC 6582, step 3, option 1: no burst when little is left in flight.
             Recovery::NewReno => self.window.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
             Recovery::Tahoe | Recovery::Reno | Recovery::Sack => self.window.ssthresh,
@@ -49,14 +50,14 @@ impl Sender {
 
     /// Three duplicates; but not twice for one window (RFC 6582, step 2).
     fn loss_is_certain(&self, config: &Config) -> bool {
-        let anew = Recovery::of(config.cc) == Recovery::Reno || self.recover == 0 || self.una > self.recover;
+        let anew = config.recovery == Recovery::Reno || self.recover == 0 || self.una > self.recover;
         anew && u32::from(self.dup_acks) >= DUP_THRESH
     }
 
     fn enter_recovery(&mut self, config: &Config, now: Time) {
         // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
         let flight = self.flight() - u32::from(self.limited);
-        if Recovery::of(config.cc) == Recovery::Tahoe {
+        if config.recovery == Recovery::Tahoe {
             self.answer_loss(flight, config, now);
             self.rto_at = Time::NEVER; // sending restarts it
             return self.go_back(config, now);
