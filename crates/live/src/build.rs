@@ -1,14 +1,14 @@
 //! What a wire is to be like, and the wire made of it.
 
 use headgate_core::registry::{self, Job};
-use headgate_core::{BuildError, Class, Discipline, Place, Qdisc, Rate, Rng, Span, Time};
-use headgate_scenario::{Classifier, FlowKey, Impairments, Passage, Simplex, Transmitter};
+use headgate_core::{BuildError, Class, Discipline, Place, Port, Qdisc, Rate, Rng, Span, Time};
+use headgate_link::{Medium, Meter};
+use headgate_scenario::{Classifier, FlowKey, Simplex};
 
-use crate::egress::{Egress, Parts};
+use crate::egress::{Egress, LateMedium};
 use crate::ends::Entry;
 use crate::frame::{Layer, Parser};
 use crate::ledger::WireLedger;
-use crate::meter::Meter;
 use crate::pool::{FrameId, Pool};
 use crate::wire::{Estate, Lane, Wire};
 
@@ -102,18 +102,12 @@ impl WireSettings<'_> {
     fn fresh(&self, layer: Layer, classifier: Option<&dyn Fn(u64) -> Classifier>, port: Rng) -> Fresh {
         let names = self.stream("flows").bits();
         let of = |key| classifier.map_or_else(|| Classifier::new(&[], FlowKey::FiveTuple, key), |make| make(key));
-        Fresh { parser: Parser::with_classifier(layer, of(names), names), parts: self.parts(port) }
+        Fresh { parser: Parser::with_classifier(layer, of(names), names), rng: port, medium: self.medium() }
     }
 
-    fn parts(&self, rng: Rng) -> Parts {
-        let impaired = self.simplex.impairments != Impairments::default();
-        Parts {
-            rng,
-            transmitter: Transmitter::new(self.simplex.rate, &self.simplex.pace),
-            overhead: self.overhead,
-            delay: self.delay,
-            passage: impaired.then(|| Passage::new(self.simplex.impairments, self.stream("medium"))),
-        }
+    fn medium(&self) -> LateMedium {
+        let medium = Medium::new(self.simplex, self.delay, self.stream("medium"));
+        LateMedium { medium, overhead: self.overhead, origin: Time::ZERO }
     }
 
     /// The queue and the transmitter alone, of any discipline. `meter` is handed the discipline and the counts that every wire
@@ -121,13 +115,14 @@ impl WireSettings<'_> {
     ///
     /// # Errors
     /// What is wrong with the discipline or its settings.
-    pub(crate) fn egress<M: Meter>(
+    pub(crate) fn egress<M: Meter<FrameId>>(
         &self,
         meter: impl FnOnce(&Anything, WireLedger) -> M,
     ) -> Result<Egress<Anything, M>, BuildError> {
         let discipline = self.placed(|settings, place| registry::boxed(&self.qdisc.name, settings, place))?;
         let meter = meter(&discipline, WireLedger::new(self.stream("ledger").bits()));
-        Ok(Egress::new(discipline, meter, self.parts(self.stream("port"))))
+        let port = Port::with_ledger(discipline, self.stream("port"), meter);
+        Ok(Egress::new(port, self.medium()))
     }
 
     fn with_discipline(&self, job: impl Job<FrameId, Output = Box<dyn Lane>>) -> Result<Box<dyn Lane>, BuildError> {
@@ -147,12 +142,14 @@ impl WireSettings<'_> {
 /// What every wire has anew: all but its discipline, its slots and its counts.
 struct Fresh {
     parser: Parser,
-    parts: Parts,
+    rng: Rng,
+    medium: LateMedium,
 }
 
 impl Fresh {
     fn wire<D: Discipline<FrameId>>(self, discipline: D, ledger: WireLedger, pool: Pool) -> Wire<D> {
-        Wire::new(Entry::new(self.parser), Egress::new(discipline, ledger, self.parts), pool)
+        let port = Port::with_ledger(discipline, self.rng, ledger);
+        Wire::new(Entry::new(self.parser), Egress::new(port, self.medium), pool)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use headgate_core::parts::FlowTable;
 use headgate_core::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
+use headgate_link::Meter;
 use headgate_measure::Occupancy;
 use headgate_scenario::Header;
 
-use crate::meter::Meter;
 use crate::verdict::{Judgement, judge};
 use crate::watch::Watch;
 
@@ -81,7 +81,6 @@ pub struct WireLedger {
     /// Where the rows of flows were that were met lately, by the lowest bits of their names, which are hashes.
     lately: [u16; LATELY],
     others: FlowCounts,
-    held: Backlog,
     occupancy: Occupancy,
     watch: Watch,
     /// When the stretch of time before this one began, and this one.
@@ -105,7 +104,6 @@ impl WireLedger {
             flows: FlowTable::new(MOST_FLOWS, key),
             lately: [0; LATELY],
             others: FlowCounts::default(),
-            held: Backlog::default(),
             occupancy: Occupancy::default(),
             watch: Watch::new(key),
             stretches: [Time::ZERO; 2],
@@ -197,32 +195,12 @@ impl WireLedger {
         (flows > 0 && seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / f64::from(flows))
     }
 
-    /// A packet is being sent for `span`.
-    #[inline]
-    pub fn busy(&mut self, span: Span) {
-        self.occupancy.busy(span);
-    }
-
-    /// How full the queue and how busy the link was until `now`, when what is being sent needs `ahead` more.
-    pub fn occupancy(&mut self, now: Time, ahead: Span) -> Occupancy {
-        self.occupancy.set(self.held, now);
+    /// How full the queue and how busy the link was until `now`, when `held` waits and what is being sent needs `ahead` more.
+    pub fn occupancy(&mut self, held: Backlog, now: Time, ahead: Span) -> Occupancy {
+        self.occupancy.set(held, now);
         let mut seen = self.occupancy;
         seen.busy = seen.busy - ahead;
         seen
-    }
-
-    /// A packet came to the queue, or left it.
-    #[inline]
-    fn queue<T>(&mut self, packet: &Packet<T>, now: Time, came: bool) {
-        let (packets, bytes) = (1, u64::from(packet.bytes));
-        self.held = match came {
-            true => Backlog { packets: self.held.packets + packets, bytes: self.held.bytes + bytes },
-            false => Backlog {
-                packets: self.held.packets.saturating_sub(packets),
-                bytes: self.held.bytes.saturating_sub(bytes),
-            },
-        };
-        self.occupancy.set(self.held, now);
     }
 
     #[inline]
@@ -234,14 +212,21 @@ impl WireLedger {
     }
 }
 
-impl Meter for WireLedger {
+impl AsMut<WireLedger> for WireLedger {
+    fn as_mut(&mut self) -> &mut WireLedger {
+        self
+    }
+}
+
+impl<T> Meter<T> for WireLedger {
     #[inline]
-    fn sending(&mut self, at: Time, until: Time) {
-        self.busy(until - at);
+    fn holds(&mut self, held: Backlog, now: Time) {
+        self.occupancy.set(held, now);
     }
 
-    fn wire(&mut self) -> &mut WireLedger {
-        self
+    #[inline]
+    fn sending(&mut self, now: Time, sent: Time) {
+        self.occupancy.busy(sent - now);
     }
 }
 
@@ -250,19 +235,16 @@ impl<T> Ledger<T> for WireLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         self.totals.arrived(packet, now);
-        self.queue(packet, now, true);
     }
     #[inline]
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         self.totals.sent(packet, now);
-        self.queue(packet, now, false);
         let counts = self.of(packet.flow);
         counts.sent += 1;
         counts.sent_bytes += u64::from(packet.bytes);
     }
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         Ledger::dropped(&mut self.totals, packet, why, now);
-        self.queue(packet, now, false);
         let counts = self.of(packet.flow);
         counts.dropped += 1;
         counts.singled += u64::from(why.singles_out());

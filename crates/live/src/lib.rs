@@ -68,7 +68,6 @@ mod ledger;
 mod link;
 pub mod load;
 pub mod log;
-mod meter;
 pub mod netns;
 mod oddities;
 pub mod pacing;

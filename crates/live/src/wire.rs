@@ -7,7 +7,7 @@ use std::io;
 
 use headgate_core::{Discipline, Packet, Span, Time};
 
-use crate::egress::Egress;
+use crate::egress::{self, Egress, Onward};
 use crate::ends::{Arrived, Entry, Exit};
 use crate::io::Io;
 use crate::io::tap::Pen;
@@ -77,33 +77,45 @@ pub(crate) struct Wire<D> {
     pool: Pool,
     /// How often it stood still, and for how long in all.
     stalls: (u64, Span),
+    /// Notes packets that are dropped or lost.
+    pen: Option<Pen>,
 }
 
 impl<D: Discipline<FrameId>> Wire<D> {
     pub(crate) fn new(entry: Entry, egress: Egress<D, WireLedger>, pool: Pool) -> Wire<D> {
-        Wire { entry, egress, exit: Exit::new(pool.slots()), pool, stalls: (0, Span::ZERO) }
+        Wire { entry, egress, exit: Exit::new(pool.slots()), pool, stalls: (0, Span::ZERO), pen: None }
     }
 
     fn advance(&mut self, now: Time) {
-        advance(&mut self.egress, &mut self.exit, &mut self.pool, now);
+        let Wire { egress, exit, pool, pen, .. } = self;
+        let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
+        advance(egress, now, &mut Onward { pool, pen: pen.as_ref(), receive });
+    }
+
+    /// The same, before the discipline is looked at: it learns whether the link went idle.
+    fn settle(&mut self, now: Time) {
+        self.advance(now);
+        let Wire { egress, pool, pen, .. } = self;
+        egress.settle(now, &mut Onward { pool, pen: pen.as_ref(), receive: |_, _| {} });
     }
 }
 
 /// Sends what was to be sent up to `now`, at the times at which it was to be sent.
 #[inline]
-fn advance<D: Discipline<FrameId>>(egress: &mut Egress<D, WireLedger>, exit: &mut Exit, pool: &mut Pool, now: Time) {
+fn advance<D: Discipline<FrameId>>(
+    egress: &mut Egress<D, WireLedger>,
+    now: Time,
+    onward: &mut Onward<'_, impl FnMut(Packet<FrameId>, Time)>,
+) {
     while egress.wake() <= now && egress.wake() < Time::NEVER {
-        if let Some((packet, due)) = egress.pull(egress.wake(), pool) {
-            exit.fly(due, packet.handle);
-        }
+        egress.free(egress.wake(), onward);
     }
-    egress.settle(now, pool);
 }
 
 impl<D: Discipline<FrameId>> Lane for Wire<D> {
     fn take(&mut self, now: Time, from: &mut dyn Io) -> io::Result<bool> {
         self.advance(now);
-        let Wire { entry, egress, exit, pool, .. } = self;
+        let Wire { entry, egress, exit, pool, pen, .. } = self;
         entry.take(from, pool, |frame, parser, pool| {
             let bytes = pool.frame(&frame);
             let Ok(parsed) = &parser.parse(bytes) else {
@@ -112,10 +124,12 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
             };
             let size = bytes.len() as u32;
             pool.set_ip(&frame, parsed.ip);
-            egress.ledger_mut().meet(parsed.flow, size, now, || parsed.header);
+            egress.port_mut().ledger_mut().meet(parsed.flow, size, now, || parsed.header);
             let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
-            egress.offer(packet, now, pool);
-            advance(egress, exit, pool, now);
+            let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
+            let mut onward = Onward { pool, pen: pen.as_ref(), receive };
+            egress.arrive(packet, now, &mut onward);
+            advance(egress, now, &mut onward);
             Arrived::Seen
         })
     }
@@ -128,7 +142,7 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
     #[inline]
     fn due(&self) -> Time {
         // What is pulled next comes out no earlier than this.
-        self.exit.due().min(self.egress.wake() + self.egress.delay())
+        self.exit.due().min(self.egress.wake() + self.egress.medium().medium.delay())
     }
 
     fn stall(&mut self, by: Span) {
@@ -138,7 +152,7 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
     }
 
     fn view(&mut self, now: Time) -> WireView {
-        self.advance(now);
+        self.settle(now);
         let ([came, no_slot], [out, refused]) = (self.entry.counts(), self.exit.counts());
         let (stalls, stalled) = self.stalls;
         let counts = WireCounts { came, no_slot, lost: 0, out, refused, stalls, stalled };
@@ -147,12 +161,12 @@ impl<D: Discipline<FrameId>> Lane for Wire<D> {
             flying: self.exit.flying().len(),
             free_slots: self.pool.free(),
             lateness: self.exit.lateness().clone(),
-            ..self.egress.view(now, counts, MOST_SHOWN)
+            ..egress::view(&mut self.egress, now, counts, MOST_SHOWN)
         }
     }
 
     fn note(&mut self, pen: Pen) {
-        self.egress.note(pen);
+        self.pen = Some(pen);
     }
 
     fn leave(&mut self, now: Time) -> Estate {

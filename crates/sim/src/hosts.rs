@@ -2,13 +2,13 @@
 
 mod account;
 
-use headgate_core::{Ecn, Sink, Time, Why};
+use headgate_core::{Ecn, Time, Why};
 use headgate_measure::{Ends, FairnessRow, SenderState, TraceRow, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
 use crate::queue::Queue;
-use crate::segment::{Carried, Options, Segment, SimPacket};
+use crate::segment::{Carried, Options, SimPacket};
 use crate::tcp::Ack;
 use crate::traffic::{
     App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, flow_stream, source_stream,
@@ -160,19 +160,11 @@ impl Hosts {
         flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.replies, queue);
     }
 
-    /// What follows happens at `link`.
+    /// A packet begins to be sent at `link`.
     #[inline]
-    pub fn at(&mut self, link: u16) {
+    pub fn sent(&mut self, link: u16, packet: &SimPacket, now: Time) {
         if let Some(captures) = &mut self.captures {
-            captures.at(link);
-        }
-    }
-
-    /// A packet begins to be sent where things happen.
-    #[inline]
-    pub fn sent(&mut self, packet: &SimPacket, now: Time) {
-        if let Some(captures) = &mut self.captures {
-            captures.sent(packet, now, &self.replies.sacks);
+            captures.sent(link, packet, now, &self.replies.sacks);
         }
     }
 
@@ -202,6 +194,18 @@ impl Hosts {
             Carried::Datagram => self.datagram_gone(packet.flow.0 as usize, now),
             Carried::Ack { sack: None, .. } | Carried::Data { .. } | Carried::Tfrc { .. } => {}
         }
+    }
+
+    /// The discipline at `link` dropped a packet.
+    pub fn dropped(&mut self, link: u16, packet: &SimPacket, why: Why, now: Time) {
+        self.dropped_packets += 1;
+        if let Some(captures) = &mut self.captures {
+            captures.dropped(link, packet, why, now, &self.replies.sacks);
+        }
+        if !packet.handle.is_reply() {
+            self.ends.dropped(packet.flow.0 as usize, why, now);
+        }
+        self.lost(packet, now);
     }
 
     /// A packet leaves the last router for its receiver.
@@ -355,19 +359,4 @@ impl Hosts {
         let groups = self.delivered.len();
         std::mem::replace(&mut self.delivered, vec![0; groups])
     }
-}
-
-/// What is dropped gives back what it holds.
-impl Sink<Segment> for Hosts {
-    fn dropped(&mut self, packet: SimPacket, why: Why, now: Time) {
-        self.dropped_packets += 1;
-        if let Some(captures) = &mut self.captures {
-            captures.dropped(&packet, why, now, &self.replies.sacks);
-        }
-        if !packet.handle.is_reply() {
-            self.ends.dropped(packet.flow.0 as usize, why, now);
-        }
-        self.lost(&packet, now);
-    }
-    fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}
 }

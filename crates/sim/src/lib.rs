@@ -5,7 +5,6 @@ mod capture;
 mod classified;
 mod hosts;
 mod link;
-mod medium;
 mod queue;
 mod queueing;
 mod run;

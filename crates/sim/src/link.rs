@@ -1,190 +1,125 @@
-//! One direction of a link: a port with its discipline, and a transmitter that sends one packet at a time.
-//!
-//! While packets wait, [`Link::wake`] says when the transmitter falls free; the world looks at it beside the event
-//! queue, and it is no event. While none wait there is nothing to wake up for: that the link went idle is told to the
-//! discipline, with the time at which it did, just before anything else happens at the port. A discipline cannot tell
-//! the difference, and an idle link costs nothing.
+//! One direction of a link in the world: its queue, and where its packets go next.
 
-use headgate_core::{FlowId, Port, Span, Time};
-use headgate_measure::{FlowLedger, Occupancy};
-use headgate_scenario::Transmitter;
+use headgate_core::{Backlog, Packet, Port, Rng, Sink, Time, Why};
+use headgate_link::{Account, LinkQueue, Medium, NextHop};
+use headgate_measure::IntervalRow;
+use headgate_scenario::{Hop, Scenario};
 
 use crate::hosts::Hosts;
-use crate::medium::Medium;
 use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::segment::{Segment, SimPacket};
 use crate::world::Event;
 
-/// A link's port: its discipline, and what was counted there.
-pub type LinkPort = Port<Segment, Queueing, FlowLedger>;
-
 /// One direction of a link.
 pub struct Link {
-    port: LinkPort,
-    transmitter: Transmitter,
-    delay: Span,
-    /// What happens to packets on the way, if anything can.
-    medium: Option<Box<Medium>>,
-    /// When the ledger began anew: packets lost on the way until then, and packets that waited.
-    lost_before: u64,
-    queued_before: u64,
-    free_at: Time,
-    /// When to call [`Link::free`]: the transmitter falls free, or the discipline is ready.
-    wake: Time,
-    /// The discipline was asked since the transmitter fell free, and had nothing.
-    idle: bool,
+    queue: LinkQueue<Segment, Queueing, Account, Medium>,
     /// Its number among all directions of all links.
     number: u16,
-    occupancy: Occupancy,
+}
+
+/// The world behind a link, for packets that leave it.
+struct Onward<'a> {
+    number: u16,
+    hosts: &'a mut Hosts,
+    queue: &'a mut Queue<Event>,
+}
+
+impl NextHop<Segment> for Onward<'_> {
+    #[inline(always)]
+    fn sending(&mut self, packet: &SimPacket, now: Time) {
+        self.hosts.sent(self.number, packet, now);
+    }
+
+    /// A packet that waits comes out in an event of its own. Otherwise the host behind the link acts when it is sent, with the
+    /// time at which it will be there, which is right as long as packets come in order and soon.
+    #[inline(always)]
+    fn receive(&mut self, packet: SimPacket, out: Time, waits: bool) {
+        if waits {
+            self.queue.push(out, Event::out_of_link(self.number, packet));
+        } else {
+            self.hosts.leave(self.number, packet, out, self.queue);
+        }
+    }
+
+    fn lost(&mut self, packet: SimPacket, _: Time, due: Time) {
+        self.hosts.lost(&packet, due);
+    }
+}
+
+impl Sink<Segment> for Onward<'_> {
+    fn dropped(&mut self, packet: Packet<Segment>, why: Why, now: Time) {
+        self.hosts.dropped(self.number, &packet, why, now);
+    }
+    fn marked(&mut self, _: &SimPacket, _: Why, _: Time) {}
 }
 
 impl Link {
-    /// An idle link, which is number `number` of all.
-    pub fn new(number: u16, port: LinkPort, transmitter: Transmitter, delay: Span, medium: Option<Medium>) -> Link {
-        Link {
-            port,
-            transmitter,
-            delay,
-            medium: medium.map(Box::new),
-            lost_before: 0,
-            queued_before: 0,
-            free_at: Time::ZERO,
-            wake: Time::NEVER,
-            idle: true,
-            number,
-            occupancy: Occupancy::default(),
-        }
+    /// The idle link of `hop`, whose discipline is `discipline` and whose random streams go by `label`.
+    pub fn new(scenario: &Scenario, hop: Hop, discipline: Queueing, seed: u64, label: &str) -> Link {
+        let simplex = scenario.simplex(hop);
+        let account = Account::new(scenario, hop, &discipline);
+        let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), account);
+        let delay = scenario.links[usize::from(hop.link)].delay;
+        let medium = Medium::new(simplex, delay, Rng::named(seed, &format!("medium {label}")));
+        Link { queue: LinkQueue::new(port, medium), number: hop.number() }
     }
 
     /// A packet arrives.
     #[inline(always)]
     pub fn arrive(&mut self, packet: SimPacket, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        hosts.at(self.number);
-        self.settle(now, hosts);
-        self.port.enqueue(packet, now, hosts);
-        self.explain();
-        if self.wake != Time::NEVER {
-            self.occupancy.set(self.port.backlog(), now);
-        } else if now < self.free_at {
-            self.occupancy.set(self.port.backlog(), now);
-            self.wake = self.free_at;
-        } else {
-            self.pull(now, hosts, queue);
-        }
+        self.queue.arrive(packet, now, &mut Onward { number: self.number, hosts, queue });
     }
 
     /// The transmitter is free, or the discipline ready.
     #[inline(always)]
     pub fn free(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        hosts.at(self.number);
-        self.wake = Time::NEVER;
-        self.pull(now, hosts, queue);
+        self.queue.free(now, &mut Onward { number: self.number, hosts, queue });
     }
 
-    /// When to call [`free`](Link::free); [`Time::NEVER`] while nothing waits.
+    /// When to call [`free`](Link::free); [`Time::NEVER`] while no packet waits.
     #[inline]
     pub fn wake(&self) -> Time {
-        self.wake
+        self.queue.wake()
     }
 
-    /// Tells the discipline that the link went idle, if it did and was not told: before an arrival, and before
-    /// anybody looks at its gauges.
-    #[inline(always)]
-    pub fn settle(&mut self, now: Time, hosts: &mut Hosts) {
-        if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
-            self.idle = true;
-            let none = self.port.dequeue(self.free_at, hosts);
-            debug_assert!(none.is_none(), "a packet waited beside an idle link");
-        }
+    /// Completes what is measured up to `now`.
+    pub fn settle(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
+        self.queue.settle(now, &mut Onward { number: self.number, hosts, queue });
+        let (held, ahead) = (self.backlog(), self.queue.ahead(now));
+        self.account_mut().settle(held, ahead, now);
     }
 
-    #[inline]
-    fn pull(&mut self, now: Time, hosts: &mut Hosts, queue: &mut Queue<Event>) {
-        let packet = self.port.dequeue(now, hosts);
-        self.explain();
-        let backlog = self.port.backlog();
-        self.occupancy.set(backlog, now);
-        self.idle = packet.is_none();
-        if let Some(packet) = packet {
-            self.free_at = self.transmitter.sent(now, packet.bytes);
-            self.occupancy.busy(self.free_at - now);
-            hosts.sent(&packet, now);
-            let due = self.free_at + self.delay;
-            match &mut self.medium {
-                None => hosts.leave(self.number, packet, due, queue),
-                Some(medium) => {
-                    if !medium.carry(packet, due, hosts, queue) {
-                        self.port.ledger_mut().lost_on_the_way(&packet, now);
-                    }
-                }
-            }
-            if backlog.packets > 0 {
-                self.wake = self.free_at;
-            }
-        } else if let Some(ready) = self.port.ready_at(now)
-            && backlog.packets > 0
-        {
-            // A shaper holds packets that may not leave yet. A nanosecond on at the least, so that time moves.
-            self.wake = ready.max(now + Span::from_nanos(1));
-        }
+    /// An interval ends, which was settled: its rows.
+    pub fn sample(&mut self, now: Time, rows: &mut Vec<IntervalRow>) {
+        let held = self.backlog();
+        let (discipline, account) = self.queue.port_mut().parts();
+        account.sample(held, now, discipline, rows);
     }
 
-    /// Asks the discipline for its gauges, if it has just dropped or marked a packet and they are wanted.
-    #[inline]
-    fn explain(&mut self) {
-        let (discipline, ledger) = self.port.parts();
-        if let Some(log) = ledger.events()
-            && log.waits()
-        {
-            log.explain(discipline, |flow| FlowId(flow.into()));
-        }
+    /// The warm-up ends, and was settled: what was counted before does not count.
+    pub fn restart(&mut self, now: Time) {
+        let held = self.backlog();
+        self.account_mut().restart(held, now);
     }
 
-    /// The port, with its discipline and its ledger.
-    pub fn port(&self) -> &LinkPort {
-        &self.port
-    }
-
-    /// The port's ledger.
-    pub fn ledger(&self) -> &FlowLedger {
-        self.port.ledger()
-    }
-
-    /// The same, to change it.
-    pub fn ledger_mut(&mut self) -> &mut FlowLedger {
-        self.port.ledger_mut()
-    }
-
-    /// The warm-up ends: what was counted before does not count.
-    pub fn restart(&mut self) {
-        self.ledger_mut().restart();
-        self.lost_before = self.lost_ever();
-        self.queued_before = self.port.backlog().packets.into();
-    }
-
-    /// Packets that waited when counting began, and that wait now.
-    pub fn queued(&self) -> [u64; 2] {
-        [self.queued_before, self.port.backlog().packets.into()]
-    }
-
-    /// Packets lost on the way since the warm-up.
-    pub fn lost(&self) -> u64 {
-        self.lost_ever() - self.lost_before
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.port().backlog()
     }
 
     /// Packets lost on the way since the beginning.
-    pub fn lost_ever(&self) -> u64 {
-        self.medium.as_ref().map_or(0, |medium| medium.lost())
+    pub fn lost(&self) -> u64 {
+        self.queue.lost()
     }
 
-    /// How full the queue and how busy the link was since the last call, up to `now`.
-    pub fn occupancy(&mut self, now: Time) -> Occupancy {
-        self.occupancy.set(self.port.backlog(), now);
-        // The packet being sent counts for the part of it that lies before `now`.
-        let ahead = self.free_at - now;
-        let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, self.port.backlog(), ahead));
-        seen.busy = seen.busy - ahead;
-        seen
+    /// What is measured here.
+    pub fn account(&self) -> &Account {
+        self.queue.port().ledger()
+    }
+
+    /// The same, to change it.
+    pub fn account_mut(&mut self) -> &mut Account {
+        self.queue.port_mut().ledger_mut()
     }
 }

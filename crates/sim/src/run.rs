@@ -2,13 +2,12 @@
 
 use core::fmt;
 
-use headgate_core::{BuildError, Port, Rate, Rng};
-use headgate_measure::{EventLog, FlowLedger, Outcome, Watch};
-use headgate_scenario::{Hop, Qdisc, Scenario, Transmitter, UdpCc};
+use headgate_core::{BuildError, Rate};
+use headgate_measure::{Outcome, Watch};
+use headgate_scenario::{Hop, Qdisc, Scenario, UdpCc};
 
 use crate::hosts::Hosts;
 use crate::link::Link;
-use crate::medium::Medium;
 use crate::queue::Queue;
 use crate::queueing::{Foreign, Queueing};
 use crate::sampler::Sampler;
@@ -44,22 +43,10 @@ pub fn run_with(
 fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) -> Result<Vec<Link>, RunError> {
     let classes = scenario.shares();
     let link = |hop: Hop| {
-        let simplex = scenario.simplex(hop);
         let label = scenario.label(hop);
-        let named = simplex.qdisc.as_ref().unwrap_or(qdisc);
+        let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
         let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed, foreign)?;
-        let log = if simplex.qdisc.is_none() {
-            EventLog::new(hop.number(), scenario.record.events, &discipline)
-        } else {
-            None
-        };
-        let carries = scenario.routes().any(|route| route.contains(&hop));
-        let ledger = FlowLedger::new(scenario, carries, log);
-        let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);
-        let transmitter = Transmitter::new(simplex.rate, &simplex.pace);
-        let chance = Rng::named(seed, &format!("medium {label}"));
-        let medium = Medium::new(hop.number(), simplex.impairments, transmitter.varies(), chance);
-        Ok(Link::new(hop.number(), port, transmitter, scenario.links[usize::from(hop.link)].delay, medium))
+        Ok(Link::new(scenario, hop, discipline, seed, &label))
     };
     scenario.hops().map(link).collect()
 }

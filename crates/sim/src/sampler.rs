@@ -1,18 +1,18 @@
 //! The tables: one row an interval while the run goes, one row a flow when it ends.
 
 use headgate_core::{Span, Time};
-use headgate_measure::{Balance, IntervalRow, LinkMeter, LinkRow, Outcome, Told, flow_rows, group_rows, note_run};
+use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, Told, flow_rows, group_rows, note_run};
 use headgate_scenario::{Hop, Scenario};
 
-use crate::world::Net;
+use crate::link::Link;
+use crate::queue::Queue;
+use crate::world::{Event, Net};
 
 /// Collects what the tables need.
 pub struct Sampler {
     interval: Span,
     /// The start of the interval under way.
     since: Time,
-    /// By link.
-    links: Vec<LinkMeter>,
     warm: Time,
     rows: Vec<IntervalRow>,
     /// Drops and marks by group.
@@ -27,7 +27,6 @@ impl Sampler {
         Sampler {
             interval: scenario.record.interval,
             since: Time::ZERO,
-            links: scenario.hops().map(|hop| LinkMeter::new(scenario, hop)).collect(),
             warm: Time::ZERO,
             rows: Vec::new(),
             told: vec![Told::default(); scenario.groups().count()],
@@ -36,49 +35,30 @@ impl Sampler {
     }
 
     /// An interval ends; says when the next does.
-    pub fn sample(&mut self, net: &mut Net, now: Time) -> Time {
-        self.account(net, now);
-        for (meter, link) in self.links.iter_mut().zip(&net.links) {
-            let seen = (link.port().backlog(), link.ledger().counts());
-            meter.sample(now, seen, link.port().discipline(), &mut self.rows);
-        }
+    pub fn sample(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) -> Time {
+        settle(net, now, queue);
+        net.links.iter_mut().for_each(|link| link.sample(now, &mut self.rows));
         self.write_groups(net, now);
         self.since = now;
         now + self.interval
     }
 
     /// The warm-up ends: the totals begin anew, the intervals go on.
-    pub fn restart(&mut self, net: &mut Net, now: Time) {
-        self.account(net, now);
+    pub fn restart(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) {
+        settle(net, now, queue);
         let seen = by_group(net, self.told.len());
         self.told.iter_mut().zip(seen).for_each(|(told, seen)| told.restart(seen));
         self.warm = now;
-        self.packets = self.sent(net);
-        for (meter, link) in self.links.iter_mut().zip(&mut net.links) {
-            meter.restart(now, link.port().backlog(), link.ledger().counts());
-            link.restart();
-        }
+        self.packets = sent(net);
+        net.links.iter_mut().for_each(|link| link.restart(now));
         net.hosts.restart(now);
     }
 
     /// The run ends.
-    pub fn end(&mut self, net: &mut Net, now: Time) {
+    pub fn end(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) {
         if self.since < now {
-            self.sample(net, now);
+            self.sample(net, now, queue);
         }
-    }
-
-    fn account(&mut self, net: &mut Net, now: Time) {
-        for (meter, link) in self.links.iter_mut().zip(&mut net.links) {
-            link.settle(now, &mut net.hosts);
-            meter.add(&link.occupancy(now));
-        }
-    }
-
-    /// Packets sent where disciplines are compared.
-    fn sent(&self, net: &Net) -> u64 {
-        let compared = self.links.iter().zip(&net.links).filter(|(meter, _)| meter.compared());
-        compared.map(|(_, link)| link.ledger().counts().sent).sum()
     }
 
     fn write_groups(&mut self, net: &mut Net, now: Time) {
@@ -92,12 +72,11 @@ impl Sampler {
     /// Everything the run gave.
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
         let fairness = net.hosts.fairness(end);
-        let links = self.links.iter().zip(&net.links);
-        let packets = self.packets + self.sent(net);
+        let packets = self.packets + sent(net);
         let mut links: Vec<LinkRow> =
-            links.map(|(meter, link)| meter.row(scenario, link.ledger(), link.lost(), link.queued())).collect();
+            net.links.iter().map(|link| link.account().row(scenario, link.backlog())).collect();
         note_run(&mut links, packets, events);
-        let ledger = |hop: &Hop| net.links[usize::from(hop.number())].ledger();
+        let ledger = |hop: &Hop| net.links[usize::from(hop.number())].account().ledger();
         Outcome {
             fairness,
             one_way: net.hosts.ends().delays().to_vec(),
@@ -112,11 +91,23 @@ impl Sampler {
     }
 }
 
+/// Completes what is measured at the links up to `now`.
+fn settle(net: &mut Net, now: Time, queue: &mut Queue<Event>) {
+    let Net { links, hosts, .. } = net;
+    links.iter_mut().for_each(|link| link.settle(now, hosts, queue));
+}
+
+/// Packets sent where disciplines are compared.
+fn sent(net: &Net) -> u64 {
+    let compared = net.links.iter().map(Link::account).filter(|account| account.compared());
+    compared.map(|account| account.ledger().counts().sent).sum()
+}
+
 /// Drops and marks of data so far, by group.
 fn by_group(net: &Net, groups: usize) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for link in &net.links {
-        for (sum, seen) in sums.iter_mut().zip(link.ledger().lost_and_marked()) {
+        for (sum, seen) in sums.iter_mut().zip(link.account().ledger().lost_and_marked()) {
             *sum = (sum.0 + seen.0, sum.1 + seen.1);
         }
     }

@@ -1,8 +1,9 @@
 //! The world of one run: hosts, links, and the events that move packets between them.
 
 use headgate_core::{FlowId, Packet, Time};
+use headgate_link::Wakes;
 use headgate_measure::{Balance, EventBatch, Outcome, Watch};
-use headgate_scenario::{Scenario, Wakes};
+use headgate_scenario::Scenario;
 
 use crate::hosts::Hosts;
 use crate::link::Link;
@@ -174,7 +175,7 @@ impl World {
         let under_way = self.under_way(end);
         // What is still under way is no longer needed, and the tables want the room.
         self.queue = Queue::new(1);
-        self.sampler.end(&mut self.net, end);
+        self.sampler.end(&mut self.net, end, &mut self.queue);
         self.report(end, watch)?;
         let balance = self.net.balance(under_way);
         let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, events) };
@@ -239,17 +240,17 @@ impl World {
             What::Write => net.hosts.write(flow, now, queue),
             What::Close => net.hosts.close(flow, now, queue),
             What::Sample => {
-                let next = sampler.sample(net, now);
+                let next = sampler.sample(net, now, queue);
                 queue.push(next, Event::SAMPLE);
             }
-            What::Warm => sampler.restart(net, now),
+            What::Warm => sampler.restart(net, now, queue),
         }
     }
 
     /// Tells the watcher what the links saw since the last time, in order of time, and how far the run is.
     fn report(&mut self, now: Time, watch: &mut dyn Watch) -> Result<(), RunError> {
         let mut logs = 0;
-        for log in self.net.links.iter_mut().filter_map(|link| link.ledger_mut().events()) {
+        for log in self.net.links.iter_mut().filter_map(|link| link.account_mut().events()) {
             log.take(&mut self.batch);
             logs += 1;
         }
@@ -278,8 +279,8 @@ impl Net {
         Balance {
             delivered: self.hosts.delivered_packets,
             dropped: self.hosts.dropped_packets,
-            lost: sum(Link::lost_ever),
-            queued: sum(|link| link.queued()[1]),
+            lost: sum(Link::lost),
+            queued: sum(|link| link.backlog().packets.into()),
             ..under_way
         }
     }

@@ -1,7 +1,8 @@
 //! The flows' own links between their hosts and the routers, which live are a delay in the loop.
 
 use headgate_core::Time;
-use headgate_scenario::{Scenario, Wire, WireKind};
+use headgate_link::{Wire, WireKind};
+use headgate_scenario::Scenario;
 
 use crate::load::ports::Way;
 

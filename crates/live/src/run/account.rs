@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use headgate_core::parts::Histogram;
-use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Time, Why};
-use headgate_measure::{Counted, EventBatch, EventLog, FlowLedger, IntervalRow, LinkMeter, LinkRow, Occupancy};
+use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
+use headgate_link::{Account as Measured, Meter};
+use headgate_measure::{Counted, EventBatch, FlowLedger, IntervalRow, LinkRow};
 use headgate_scenario::{Header, Hop, Identity, Scenario};
 
 use super::moments::Due;
 use crate::ledger::WireLedger;
-use crate::meter::Meter;
 use crate::pool::FrameId;
 
 /// What is handed out while the run goes, and at its end.
@@ -55,17 +55,12 @@ pub(super) struct Account {
     hop: Hop,
     scenario: Arc<Scenario>,
     wire: WireLedger,
-    ledger: FlowLedger,
+    account: Measured,
     /// What the discipline is told of each flow.
     names: Vec<Identity>,
     /// When the run began; [`Time::NEVER`] before.
     begin: Time,
-    link: LinkMeter,
-    occupancy: Occupancy,
-    free_at: Time,
     singled: Vec<(Time, u32, Why)>,
-    lost: u64,
-    queued_before: u64,
     sent_before: u64,
     before_warm: Vec<(u64, u64)>,
     posts: Sender<Post>,
@@ -79,21 +74,13 @@ impl Account {
         wire: WireLedger,
         posts: Sender<Post>,
     ) -> Account {
-        let data = scenario.routes().any(|route| route.contains(&hop));
-        let wanted = scenario.simplex(hop).qdisc.is_none();
-        let log = wanted.then(|| EventLog::new(hop.number(), scenario.record.events, discipline)).flatten();
         Account {
             hop,
             wire,
-            ledger: FlowLedger::new(scenario, data, log),
+            account: Measured::new(scenario, hop, discipline),
             names: scenario.identities(hop),
             begin: Time::NEVER,
-            link: LinkMeter::new(scenario, hop),
-            occupancy: Occupancy::default(),
-            free_at: Time::ZERO,
             singled: Vec::new(),
-            lost: 0,
-            queued_before: 0,
             sent_before: 0,
             before_warm: Vec::new(),
             posts,
@@ -123,78 +110,57 @@ impl Account {
         Time::ZERO + (at - self.begin)
     }
 
-    /// Looks at a moment of the run: everything before has happened, and nothing after. The discipline holds `held`.
-    pub(super) fn look<D: Discipline<FrameId>>(&mut self, due: Due, discipline: &D, held: Backlog, at: Time) {
+    /// Looks at a moment of the run: everything before has happened, and nothing after. The discipline holds `held`, and the
+    /// packet that is being sent needs `ahead` more.
+    pub(super) fn look<D: Discipline<FrameId>>(
+        &mut self,
+        due: Due,
+        discipline: &D,
+        (held, ahead): (Backlog, Span),
+        at: Time,
+    ) {
         if due.begin {
-            return self.start(held, at);
+            // What came before, such as handshakes, is not of the run.
+            self.begin = at;
+            self.account = Measured::new(&self.scenario, self.hop, discipline);
+            self.singled.clear();
         }
-        self.settle(held, at);
-        if due.warm {
-            self.restart(held, at);
+        let now = self.run_time(at);
+        self.account.settle(held, ahead, now);
+        if due.begin || due.warm {
+            self.sent_before = self.account.ledger().counts().sent;
+            self.before_warm = self.account.ledger().lost_and_marked().to_vec();
+            self.account.restart(held, now);
         }
         if due.sample {
-            self.sample(discipline, held, at);
+            self.sample(discipline, held, now);
         }
         if due.end {
             self.finish(held);
         }
     }
 
-    /// What was seen of queue and link since the last call.
-    fn settle(&mut self, held: Backlog, at: Time) {
-        let now = self.run_time(at);
-        self.occupancy.set(held, now);
-        // The packet being sent counts for the part of it that lies before now.
-        let ahead = self.free_at - at;
-        let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, held, ahead));
-        seen.busy = seen.busy - ahead;
-        self.link.add(&seen);
-    }
-
-    /// The run begins: what came before, such as handshakes, is not of it.
-    fn start(&mut self, held: Backlog, at: Time) {
-        self.begin = at;
-        self.occupancy = Occupancy::starting(Time::ZERO, held, self.free_at - at);
-        self.restart(held, at);
-        self.link = LinkMeter::new(&self.scenario, self.hop);
-        self.sent_before = 0;
-        self.singled.clear();
-        if let Some(log) = self.ledger.events() {
-            log.take(&mut EventBatch::default());
-        }
-    }
-
-    /// Counts anew.
-    fn restart(&mut self, held: Backlog, at: Time) {
-        self.sent_before = self.ledger.counts().sent;
-        self.before_warm = self.ledger.lost_and_marked().to_vec();
-        self.link.restart(self.run_time(at), held, self.ledger.counts());
-        self.ledger.restart();
-        (self.lost, self.queued_before) = (0, held.packets.into());
-    }
-
-    fn sample<D: Discipline<FrameId>>(&mut self, discipline: &D, held: Backlog, at: Time) {
-        let now = self.run_time(at);
+    fn sample<D: Discipline<FrameId>>(&mut self, discipline: &D, held: Backlog, now: Time) {
         let (mut rows, mut events) = (Vec::new(), EventBatch::default());
-        self.link.sample(now, (held, self.ledger.counts()), discipline, &mut rows);
-        if let Some(log) = self.ledger.events() {
+        self.account.sample(held, now, discipline, &mut rows);
+        if let Some(log) = self.account.events() {
             log.take(&mut events);
             events.rows.iter_mut().for_each(|row| row.time = self.run_time(row.time));
         }
         let singled = std::mem::take(&mut self.singled);
-        let groups = self.ledger.lost_and_marked().to_vec();
+        let groups = self.account.ledger().lost_and_marked().to_vec();
         let link = self.hop.number();
         // Nobody listens any more if the run was stopped.
         let _ = self.posts.send(Post::Sample(Sample { link, at: now, rows, groups, events, singled }));
     }
 
     fn finish(&mut self, held: Backlog) {
-        let queued = [self.queued_before, held.packets.into()];
+        let ledger = self.account.ledger().clone();
         let total = Total {
             link: self.hop.number(),
-            row: self.link.row(&self.scenario, &self.ledger, self.lost, queued),
-            sent: self.sent_before + self.ledger.counts().sent,
-            ledger: self.ledger.clone(),
+            row: self.account.row(&self.scenario, held),
+            sent: self.sent_before + ledger.counts().sent,
+            ledger,
             before_warm: std::mem::take(&mut self.before_warm),
         };
         let _ = self.posts.send(Post::Total(Box::new(total)));
@@ -205,18 +171,18 @@ impl Ledger<FrameId> for Account {
     #[inline]
     fn arrived(&mut self, packet: &Packet<FrameId>, now: Time) {
         self.wire.arrived(packet, now);
-        self.ledger.arrived(packet, now);
+        self.account.arrived(packet, now);
     }
 
     #[inline]
     fn sent(&mut self, packet: &Packet<FrameId>, now: Time) {
         self.wire.sent(packet, now);
-        self.ledger.sent(packet, now);
+        self.account.sent(packet, now);
     }
 
     fn dropped(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
         self.wire.dropped(packet, why, now);
-        self.ledger.dropped(packet, why, now);
+        self.account.dropped(packet, why, now);
         if why.singles_out() && FrameId::is_data(packet) {
             self.singled.push((self.run_time(now), FrameId::flow(packet), why));
         }
@@ -224,35 +190,37 @@ impl Ledger<FrameId> for Account {
 
     fn marked(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
         self.wire.marked(packet, why, now);
-        self.ledger.marked(packet, why, now);
+        self.account.marked(packet, why, now);
     }
 }
 
-impl Meter for Account {
-    #[inline]
-    fn called<D: Discipline<FrameId>>(&mut self, discipline: &D, held: Backlog, at: Time) {
-        let now = self.run_time(at);
-        self.occupancy.set(held, now);
-        if let Some(log) = self.ledger.events()
-            && log.waits()
-        {
-            let of_nobody = |flow: u32| FlowId(flow.into());
-            log.explain(discipline, |flow| self.names.get(flow as usize).map_or(of_nobody(flow), |name| name.flow));
-        }
-    }
-
-    #[inline]
-    fn sending(&mut self, at: Time, until: Time) {
-        self.occupancy.busy(until - at);
-        self.free_at = until;
-    }
-
-    fn lost(&mut self, packet: &Packet<FrameId>, at: Time) {
-        self.lost += 1;
-        self.ledger.lost_on_the_way(packet, at);
-    }
-
-    fn wire(&mut self) -> &mut WireLedger {
+impl AsMut<WireLedger> for Account {
+    fn as_mut(&mut self) -> &mut WireLedger {
         &mut self.wire
+    }
+}
+
+impl Meter<FrameId> for Account {
+    #[inline]
+    fn called<D: Discipline<FrameId>>(&mut self, discipline: &D) {
+        let of_nobody = |flow: u32| FlowId(flow.into());
+        let name = |flow: u32| self.names.get(flow as usize).map_or(of_nobody(flow), |name| name.flow);
+        self.account.explain(discipline, name);
+    }
+
+    #[inline]
+    fn holds(&mut self, held: Backlog, now: Time) {
+        Meter::<FrameId>::holds(&mut self.wire, held, now);
+        self.account.holds(held, self.run_time(now));
+    }
+
+    #[inline]
+    fn sending(&mut self, now: Time, sent: Time) {
+        Meter::<FrameId>::sending(&mut self.wire, now, sent);
+        self.account.busy(sent - now);
+    }
+
+    fn lost(&mut self, packet: &Packet<FrameId>, now: Time) {
+        self.account.lost(packet, now);
     }
 }

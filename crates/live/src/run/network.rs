@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use headgate_core::{Packet, Qdisc, Rng, Span, Time};
-use headgate_scenario::{Classifier, Direction, FlowKey, Paths, Scenario, Wakes};
+use headgate_link::Wakes;
+use headgate_scenario::{Classifier, Direction, FlowKey, Paths, Scenario};
 
 use self::agenda::{Agenda, Coming};
 use self::node::{Node, nodes};
@@ -17,12 +18,13 @@ use super::account::Post;
 use super::doors::{self, Doors};
 use super::moments::{Begin, Moments};
 use super::slots::Slots;
+use crate::egress::{self, Onward};
 use crate::ends::{Arrived, Entry, Exit};
 use crate::fabric::Fabric;
 use crate::frame::{Layer, Parser};
 use crate::io::Io;
 use crate::io::tap::Pen;
-use crate::pool::Pool;
+use crate::pool::{FrameId, Pool};
 use crate::view::{MOST_SHOWN, WireView};
 use crate::wire::WireCounts;
 
@@ -91,7 +93,7 @@ impl Network {
     /// From now on `pens` note packets that are dropped or lost: each direction's of the first link.
     pub(super) fn note(&mut self, pens: &[Option<Pen>; 2]) {
         for (node, pen) in self.nodes.iter_mut().zip(pens) {
-            pen.iter().cloned().for_each(|pen| node.egress.note(pen));
+            node.pen.clone_from(pen);
         }
     }
 
@@ -119,49 +121,45 @@ impl Network {
 
     /// A packet reaches a queue.
     fn arrive(&mut self, Coming { at, to, from, mut packet }: Coming) {
-        let Network { nodes, pool, doors, entries, .. } = self;
+        let Network { nodes, pool, doors, entries, coming, paths, exits, .. } = self;
         match from {
             Some(from) => nodes[usize::from(from)].out += 1,
             None => doors.entered(&packet.handle),
         }
         let node = &mut nodes[usize::from(to)];
         node.came += u64::from(from.is_some());
-        node.egress.settle(at, pool);
-        let account = node.egress.ledger_mut();
+        let account = node.egress.port_mut().ledger_mut();
         if let Some(name) = account.name(doors::flow(&packet.handle)) {
             (packet.flow, packet.class) = (name.flow, name.class);
         }
         let parser = entries[0].parser();
         account.meet(&packet, at, || parser.look(pool.frame(&packet.handle)));
-        node.egress.offer(packet, at, pool);
+        let receive = receiver(to, coming, paths, doors, exits);
+        node.egress.arrive(packet, at, &mut Onward { pool, pen: node.pen.as_ref(), receive });
         self.wakes.set(to.into(), node.egress.wake());
     }
 
     /// The transmitter of direction `number` is free, or its discipline ready.
     fn pull(&mut self, number: usize, at: Time) {
-        let egress = &mut self.nodes[number].egress;
-        let sent = egress.pull(at, &mut self.pool);
+        let Network { nodes, pool, doors, coming, paths, exits, .. } = self;
+        let Node { egress, pen, .. } = &mut nodes[number];
+        let receive = receiver(number as u16, coming, paths, doors, exits);
+        egress.free(at, &mut Onward { pool, pen: pen.as_ref(), receive });
         self.wakes.set(number, egress.wake());
-        let Some((packet, out)) = sent else { return };
-        let from = number as u16;
-        if let Some(to) = self.paths.next(from, doors::flow(&packet.handle) as usize) {
-            return self.coming.push(Coming { at: out, to, from: Some(from), packet });
-        }
-        let due = self.doors.behind(&packet.handle, packet.bytes, out);
-        self.exits[self.doors.course(&packet.handle).way as usize].fly(due, packet.handle);
     }
 
     /// Everybody looks, at the time that was named: everything before has happened, and nothing after.
     fn look(&mut self, at: Time) {
         let due = self.moments.take(at);
-        for Node { egress, .. } in &mut self.nodes {
-            egress.settle(at, &mut self.pool);
+        for node in &mut self.nodes {
+            node.settle(at, &mut self.pool);
+            let egress = &mut node.egress;
             if due.begin {
-                egress.begin(at);
+                egress.medium_mut().origin = at;
             }
-            let held = egress.backlog();
-            let (discipline, account) = egress.parts();
-            account.look(due, discipline, held, at);
+            let (held, ahead) = (egress.port().backlog(), egress.ahead(at));
+            let (discipline, account) = egress.port_mut().parts();
+            account.look(due, discipline, (held, ahead), at);
         }
         if due.begin || due.warm {
             self.doors.restart();
@@ -196,6 +194,24 @@ impl Network {
         view.counts.no_slot = no_slot;
         [_, view.counts.refused] = exit.counts();
         view.lateness = exit.lateness().clone();
+    }
+}
+
+/// What becomes of a packet that comes out of direction `from`: it goes to the next queue of its route, or to its host.
+#[inline]
+fn receiver<'a>(
+    from: u16,
+    coming: &'a mut Agenda,
+    paths: &'a Paths,
+    doors: &'a mut Doors,
+    exits: &'a mut [Exit; 2],
+) -> impl FnMut(Packet<FrameId>, Time) + 'a {
+    move |packet, out| {
+        if let Some(to) = paths.next(from, doors::flow(&packet.handle) as usize) {
+            return coming.push(Coming { at: out, to, from: Some(from), packet });
+        }
+        let due = doors.behind(&packet.handle, packet.bytes, out);
+        exits[doors.course(&packet.handle).way as usize].fly(due, packet.handle);
     }
 }
 
@@ -254,10 +270,10 @@ impl Fabric for Network {
         let (under_way, free_slots) = (self.under_way(), self.pool.free());
         let (stalls, stalled) = self.stalls;
         let named = |number: usize| if number / 2 == usize::from(self.shown) { MOST_SHOWN } else { 0 };
-        let of = |(number, (Node { egress, came, out }, [coming, flying])): (usize, (&mut Node, [usize; 2]))| {
-            egress.settle(now, &mut self.pool);
-            let counts = WireCounts { came: *came, out: *out, stalls, stalled, ..WireCounts::default() };
-            WireView { coming, flying, free_slots, ..egress.view(now, counts, named(number)) }
+        let of = |(number, (node, [coming, flying])): (usize, (&mut Node, [usize; 2]))| {
+            node.settle(now, &mut self.pool);
+            let counts = WireCounts { came: node.came, out: node.out, stalls, stalled, ..WireCounts::default() };
+            WireView { coming, flying, free_slots, ..egress::view(&mut node.egress, now, counts, named(number)) }
         };
         let mut views: Vec<WireView> = self.nodes.iter_mut().zip(under_way).enumerate().map(of).collect();
         views.iter_mut().zip(Direction::BOTH).for_each(|(view, way)| self.add_doors(view, way));

@@ -26,8 +26,6 @@ pub struct Captures {
     formats: Formats,
     /// By link.
     links: Vec<Option<Capture>>,
-    /// The link at which things happen, and which way.
-    at: (usize, Direction),
 }
 
 /// The capture of one link, both directions.
@@ -48,29 +46,23 @@ impl Captures {
             let flows = formats.flows();
             let capture = |(number, link)| wanted.contains(&(number as u16)).then(|| Capture::new(link, flows));
             let links = scenario.links.iter().enumerate().map(capture).collect();
-            Captures { formats, links, at: (0, Direction::Forward) }
+            Captures { formats, links }
         };
         (!wanted.is_empty()).then(|| captures(formats()))
     }
 
-    /// What happens from now on happens at the direction of a link that has this number among all directions.
-    pub fn at(&mut self, number: u16) {
-        let number = usize::from(number);
-        self.at = (number / 2, Direction::BOTH[number % 2]);
-    }
-
-    /// A packet begins to be sent.
-    pub fn sent(&mut self, packet: &SimPacket, now: Time, sacks: &Sacks) {
-        let (link, direction) = self.at;
+    /// A packet begins to be sent at direction `number` of all.
+    pub fn sent(&mut self, number: u16, packet: &SimPacket, now: Time, sacks: &Sacks) {
+        let (link, direction) = place(number);
         if let Some(capture) = &mut self.links[link] {
             capture.greet(packet, direction, now, &self.formats);
             capture.write(&self.formats.frame(packet, sacks), sent(direction), now, &[]);
         }
     }
 
-    /// A packet is dropped.
-    pub fn dropped(&mut self, packet: &SimPacket, why: Why, now: Time, sacks: &Sacks) {
-        let (link, direction) = self.at;
+    /// A packet is dropped at direction `number` of all.
+    pub fn dropped(&mut self, number: u16, packet: &SimPacket, why: Why, now: Time, sacks: &Sacks) {
+        let (link, direction) = place(number);
         if let Some(capture) = &mut self.links[link] {
             capture.greet(packet, direction, now, &self.formats);
             let comment = ["dropped: ", why.name()];
@@ -87,6 +79,12 @@ impl Captures {
             }
         }
     }
+}
+
+/// The link and the direction that have this number among all directions.
+fn place(number: u16) -> (usize, Direction) {
+    let number = usize::from(number);
+    (number / 2, Direction::BOTH[number % 2])
 }
 
 /// The interface of what is sent in a direction.

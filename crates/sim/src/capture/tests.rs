@@ -122,7 +122,7 @@ fn a_connection_begins_with_the_handshake_that_the_simulator_leaves_out() {
     let (_, packets) = captured(|captures, sacks| {
         for seq in 0..2 {
             let data = packet(1, 1500, Ecn::Ect0, Segment::data(seq, false));
-            captures.sent(&data, now, sacks);
+            captures.sent(0, &data, now, sacks);
         }
     });
     let seen: Vec<_> = packets.iter().map(|p| (p.interface, p.nanos, p.length, p.comment.as_str())).collect();
@@ -148,9 +148,9 @@ fn a_connection_begins_with_the_handshake_that_the_simulator_leaves_out() {
 fn headers_say_what_the_scenario_says() {
     let (_, packets) = captured(|captures, sacks| {
         let data = packet(0, 1500, Ecn::Ce, Segment::data(3, true));
-        captures.sent(&data, Time::ZERO, sacks);
+        captures.sent(0, &data, Time::ZERO, sacks);
         let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
-        captures.sent(&datagram, Time::ZERO, sacks);
+        captures.sent(0, &datagram, Time::ZERO, sacks);
     });
     let (NetHeaders::Ipv4(ip, _), TransportHeader::Tcp(tcp)) = headers(&packets[3]) else { panic!("IPv4 and TCP") };
     assert_eq!((ip.source, ip.destination), ([10, 0, 0, 1], [172, 16, 0, 1]));
@@ -166,8 +166,7 @@ fn an_acknowledgement_goes_back_with_its_blocks_in_bytes() {
     let (_, packets) = captured(|captures, sacks| {
         let sack = Some(sacks.keep([(9, 11), (5, 6), (0, 0)].into()));
         let ack = packet(0, 40, Ecn::NotEct, Segment::ack(4, true, 0, sack));
-        captures.at(1);
-        captures.sent(&ack, Time::ZERO, sacks);
+        captures.sent(1, &ack, Time::ZERO, sacks);
     });
     assert_eq!(packets.iter().map(|p| p.interface).collect::<Vec<_>>(), [0, 1, 0, 1]);
     let (NetHeaders::Ipv4(ip, _), TransportHeader::Tcp(ack)) = headers(&packets[3]) else { panic!("IPv4 and TCP") };
@@ -186,10 +185,10 @@ fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
     let (_, packets) = captured(|captures, sacks| {
         let sack = Some(sacks.keep([(2, 3), (0, 0), (0, 0)].into()));
         for (flow, bytes, segment) in [(2, 1280, Segment::data(1, false)), (2, 72, Segment::ack(1, false, 0, sack))] {
-            captures.sent(&packet(flow, bytes, Ecn::NotEct, segment), Time::ZERO, sacks);
+            captures.sent(0, &packet(flow, bytes, Ecn::NotEct, segment), Time::ZERO, sacks);
         }
         let old = packet(3, 1000, Ecn::NotEct, Segment::data(1, false));
-        captures.sent(&old, Time::ZERO, sacks);
+        captures.sent(0, &old, Time::ZERO, sacks);
     });
     // IPv6: 72 bytes of headers are 40 and 32, and leave 1208 of 1280.
     let (NetHeaders::Ipv6(ip, _), TransportHeader::Tcp(data)) = headers(&packets[3]) else { panic!("IPv6 and TCP") };
@@ -204,9 +203,8 @@ fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
 fn what_is_dropped_says_why() {
     let (_, packets) = captured(|captures, sacks| {
         let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
-        captures.dropped(&datagram, Why::Early, Time::ZERO, sacks);
-        captures.at(1);
-        captures.dropped(&datagram, Why::FlowLimit, Time::ZERO, sacks);
+        captures.dropped(0, &datagram, Why::Early, Time::ZERO, sacks);
+        captures.dropped(1, &datagram, Why::FlowLimit, Time::ZERO, sacks);
     });
     let seen: Vec<_> = packets.iter().map(|p| (p.interface, p.comment.as_str())).collect();
     assert_eq!(seen, [(2, "dropped: early"), (3, "dropped: flow_limit")]);
@@ -217,7 +215,7 @@ fn sequence_numbers_begin_anew_after_four_gigabytes() {
     let (_, packets) = captured(|captures, sacks| {
         // 2941758 segments of 1460 bytes are 2^32 - 616 bytes.
         let data = packet(0, 1500, Ecn::NotEct, Segment::data(2_941_759, false));
-        captures.sent(&data, Time::ZERO, sacks);
+        captures.sent(0, &data, Time::ZERO, sacks);
     });
     assert_eq!(tcp(&packets[3]).sequence_number, 1460 - 616 + 1);
 }
@@ -225,9 +223,8 @@ fn sequence_numbers_begin_anew_after_four_gigabytes() {
 #[test]
 fn a_connection_with_accurate_feedback_asks_for_it_and_counts_from_5() {
     let (_, packets) = captured(|captures, sacks| {
-        captures.sent(&packet(4, 1500, Ecn::Ect1, Segment::data(0, false)), Time::ZERO, sacks);
-        captures.at(1);
-        captures.sent(&packet(4, 40, Ecn::NotEct, Segment::ack(1, false, 6, None)), Time::ZERO, sacks);
+        captures.sent(0, &packet(4, 1500, Ecn::Ect1, Segment::data(0, false)), Time::ZERO, sacks);
+        captures.sent(1, &packet(4, 40, Ecn::NotEct, Segment::ack(1, false, 6, None)), Time::ZERO, sacks);
     });
     let flags = |p| {
         let tcp = tcp(p);

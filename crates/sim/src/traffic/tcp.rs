@@ -1,8 +1,9 @@
 //! Flows over TCP: an application, a sender, a receiver, and the wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
+use headgate_link::{Wire, WireKind};
 use headgate_measure::TcpState;
-use headgate_scenario::{TcpGroup, Wire, WireKind};
+use headgate_scenario::TcpGroup;
 use headgate_traffic::Data;
 
 use super::app::{App, Transfer};

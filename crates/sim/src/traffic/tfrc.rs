@@ -1,8 +1,9 @@
 //! Flows of datagrams whose rate TFRC governs: a sender, a receiver, and the wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
+use headgate_link::{Wire, WireKind};
 use headgate_measure::TfrcState;
-use headgate_scenario::{UdpCc, UdpGroup, Wire, WireKind};
+use headgate_scenario::{UdpCc, UdpGroup};
 
 use super::{capable, first, first_back, packet, stops};
 use crate::queue::Queue;

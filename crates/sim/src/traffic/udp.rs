@@ -1,7 +1,8 @@
 //! Flows of datagrams: what a source writes goes out at once, whatever happens to it.
 
 use headgate_core::{Ecn, Rng, Time};
-use headgate_scenario::{UdpGroup, Wire, WireKind};
+use headgate_link::{Wire, WireKind};
+use headgate_scenario::UdpGroup;
 use headgate_traffic::{After, Data, Source};
 
 use super::{capable, first, packet, stops};

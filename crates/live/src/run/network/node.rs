@@ -8,7 +8,8 @@ use headgate_core::{Qdisc, Time};
 use headgate_scenario::Scenario;
 
 use crate::build::{Anything, WireSettings};
-use crate::egress::Egress;
+use crate::egress::{Egress, Onward};
+use crate::io::tap::Pen;
 use crate::pool::Pool;
 use crate::run::account::{Account, Post};
 
@@ -18,6 +19,15 @@ pub(super) struct Node {
     /// Packets that came, from hosts and from other links, and that came out again.
     pub(super) came: u64,
     pub(super) out: u64,
+    /// Notes packets that are dropped or lost.
+    pub(super) pen: Option<Pen>,
+}
+
+impl Node {
+    /// Tells the discipline that the link went idle, if it did, before it is looked at.
+    pub(super) fn settle(&mut self, now: Time, pool: &mut Pool) {
+        self.egress.settle(now, &mut Onward { pool, pen: self.pen.as_ref(), receive: |_, _| {} });
+    }
 }
 
 /// Every direction of every link.
@@ -45,8 +55,8 @@ pub(super) fn nodes(scenario: &Arc<Scenario>, qdisc: &Qdisc, seed: u64, posts: &
         let refused = |error: headgate_core::BuildError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
         let mut egress = egress.map_err(refused)?;
         // Not before the run begins.
-        egress.begin(Time::NEVER);
-        Ok(Node { egress, came: 0, out: 0 })
+        egress.medium_mut().origin = Time::NEVER;
+        Ok(Node { egress, came: 0, out: 0, pen: None })
     };
     scenario.hops().map(node).collect()
 }

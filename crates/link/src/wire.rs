@@ -3,8 +3,7 @@
 //! Nothing else shares it, so when a packet comes out is known when it goes in, and no event is needed for its way.
 
 use headgate_core::{Rate, Span, Time};
-
-use crate::model::Access;
+use headgate_scenario::Access;
 
 /// What all wires of a group have in common, for packets of which most have one size.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
 //! The way behind a transmitter: a packet may be lost, held up a little, or held back so that others overtake it.
 
 use headgate_core::{Rng, Span, Time};
-
-use crate::medium::Impairments;
+use headgate_scenario::Impairments;
 
 /// What happens to the packets of one direction of a link after they were sent.
 #[derive(Debug)]

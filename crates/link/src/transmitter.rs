@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use headgate_core::{Rate, Span, Time};
-
-use crate::medium::{OPPORTUNITY, Pace};
+use headgate_scenario::{OPPORTUNITY, Pace};
 
 /// What sends the packets of one direction of a link, one at a time.
 #[derive(Debug)]
@@ -35,11 +34,6 @@ impl Transmitter {
             Kind::Schedule(schedule) => schedule.sent(now, bytes),
             Kind::Trace(trace) => trace.sent(now, bytes),
         }
-    }
-
-    /// Whether a packet may take longer to send than its size tells.
-    pub fn varies(&self) -> bool {
-        !matches!(self.0, Kind::Constant(_))
     }
 }
 

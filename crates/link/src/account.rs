@@ -1,0 +1,157 @@
+//! What is measured at one direction of a link, for the tables of a run.
+
+use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
+use headgate_measure::{Counted, EventLog, FlowLedger, IntervalRow, LinkMeter, LinkRow, Occupancy};
+use headgate_scenario::{Hop, Scenario};
+
+use crate::queue::Meter;
+
+/// The meter of one direction: counts by flow, and the queue and the link over time.
+#[derive(Clone, Debug)]
+pub struct Account {
+    ledger: FlowLedger,
+    meter: LinkMeter,
+    occupancy: Occupancy,
+    /// Packets lost on the way, and packets that waited, when counting began.
+    lost: u64,
+    queued_before: u64,
+}
+
+impl Account {
+    /// Nothing measured yet, at `hop` of `scenario`, where `discipline` is.
+    pub fn new<T>(scenario: &Scenario, hop: Hop, discipline: &impl Discipline<T>) -> Account {
+        let compared = scenario.simplex(hop).qdisc.is_none();
+        let log = compared.then(|| EventLog::new(hop.number(), scenario.record.events, discipline)).flatten();
+        let carries_data = scenario.routes().any(|route| route.contains(&hop));
+        Account {
+            ledger: FlowLedger::new(scenario, carries_data, log),
+            meter: LinkMeter::new(scenario, hop),
+            occupancy: Occupancy::default(),
+            lost: 0,
+            queued_before: 0,
+        }
+    }
+
+    /// The counts by flow.
+    #[inline]
+    pub fn ledger(&self) -> &FlowLedger {
+        &self.ledger
+    }
+
+    /// The log of events, if one is wanted.
+    #[inline]
+    pub fn events(&mut self) -> Option<&mut EventLog> {
+        self.ledger.events()
+    }
+
+    /// Whether disciplines are compared there.
+    pub fn compared(&self) -> bool {
+        self.meter.compared()
+    }
+
+    /// Completes what was seen of queue and link up to `now`. The queue holds `held`, and the packet that is being sent
+    /// needs `ahead` more.
+    pub fn settle(&mut self, held: Backlog, ahead: Span, now: Time) {
+        self.occupancy.set(held, now);
+        // The packet being sent counts for the part of it that lies before `now`.
+        let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, held, ahead));
+        seen.busy = seen.busy - ahead;
+        self.meter.add(&seen);
+    }
+
+    /// An interval ends, which was settled: its rows.
+    pub fn sample<T>(
+        &mut self,
+        held: Backlog,
+        now: Time,
+        discipline: &impl Discipline<T>,
+        rows: &mut Vec<IntervalRow>,
+    ) {
+        self.meter.sample(now, (held, self.ledger.counts()), discipline, rows);
+    }
+
+    /// The warm-up ends, and was settled: what was counted before does not count. Intervals and events go on.
+    pub fn restart(&mut self, held: Backlog, now: Time) {
+        self.meter.restart(now, held, self.ledger.counts());
+        self.ledger.restart();
+        (self.lost, self.queued_before) = (0, held.packets.into());
+    }
+
+    /// The link's row, when `held` waits at the end.
+    pub fn row(&self, scenario: &Scenario, held: Backlog) -> LinkRow {
+        self.meter.row(scenario, &self.ledger, self.lost, [self.queued_before, held.packets.into()])
+    }
+
+    /// Asks the discipline for its gauges, if it has just dropped or marked a packet and they are wanted. `name` says what
+    /// the discipline calls a flow.
+    #[inline(always)]
+    pub fn explain<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
+        if let Some(log) = self.ledger.events()
+            && log.waits()
+        {
+            log.explain(discipline, name);
+        }
+    }
+
+    /// The queue holds `held` from `now` on.
+    #[inline(always)]
+    pub fn holds(&mut self, held: Backlog, now: Time) {
+        self.occupancy.set(held, now);
+    }
+
+    /// The link is busy for `span`.
+    #[inline(always)]
+    pub fn busy(&mut self, span: Span) {
+        self.occupancy.busy(span);
+    }
+
+    /// `packet` began to be sent at `now` and is lost on the way.
+    pub fn lost<T: Counted>(&mut self, packet: &Packet<T>, now: Time) {
+        self.lost += 1;
+        self.ledger.lost_on_the_way(packet, now);
+    }
+}
+
+impl<T: Counted> Ledger<T> for Account {
+    #[inline]
+    fn arrived(&mut self, packet: &Packet<T>, now: Time) {
+        self.ledger.arrived(packet, now);
+    }
+
+    #[inline]
+    fn sent(&mut self, packet: &Packet<T>, now: Time) {
+        self.ledger.sent(packet, now);
+    }
+
+    #[inline]
+    fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
+        self.ledger.dropped(packet, why, now);
+    }
+
+    #[inline]
+    fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
+        self.ledger.marked(packet, why, now);
+    }
+}
+
+/// Where flows go by their numbers and time is the run's own, as in the simulator.
+impl<T: Counted> Meter<T> for Account {
+    #[inline(always)]
+    fn called<D: Discipline<T>>(&mut self, discipline: &D) {
+        self.explain(discipline, |flow| FlowId(flow.into()));
+    }
+
+    #[inline(always)]
+    fn holds(&mut self, held: Backlog, now: Time) {
+        self.holds(held, now);
+    }
+
+    #[inline(always)]
+    fn sending(&mut self, now: Time, sent: Time) {
+        self.busy(sent - now);
+    }
+
+    fn lost(&mut self, packet: &Packet<T>, now: Time) {
+        self.lost(packet, now);
+    }
+}

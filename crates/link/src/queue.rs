@@ -1,0 +1,320 @@
+//! The queue before one direction of a link: a port with its discipline, and a transmitter that sends one packet at a
+//! time.
+//!
+//! Everything has its nominal time. A packet that waits is taken from the queue at the moment the one before it was sent,
+//! however late somebody looks. So the rate is exact, and a discipline sees neither a loop's delays nor its bursts.
+//!
+//! While packets wait, [`LinkQueue::wake`] says when the transmitter falls free. While none wait there is nothing to wake
+//! up for: the discipline learns that the link went idle, and when, just before anything else happens at the port. A
+//! discipline cannot tell the difference, and an idle link costs nothing.
+
+use headgate_core::{Backlog, Discipline, Ledger, Packet, Port, Sink, Span, Time};
+
+use crate::medium::{Carrier, Transit};
+
+/// Takes the packets of a link. It is also the sink for those that its discipline drops.
+pub trait NextHop<T>: Sink<T> {
+    /// `packet` begins to be sent.
+    fn sending(&mut self, packet: &Packet<T>, now: Time);
+
+    /// `packet` comes out of the link at `out`, which lies ahead; far ahead, or before others that were sent sooner, where it
+    /// `waits`.
+    fn receive(&mut self, packet: Packet<T>, out: Time, waits: bool);
+
+    /// `packet` began to be sent at `now` and is lost on the way; it would have come out at `due`.
+    fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
+}
+
+/// A port's ledger that also measures the link. Calls are resolved when the program is compiled: an empty one is free.
+pub trait Meter<T>: Ledger<T> {
+    /// The discipline was called, and may have dropped or marked packets.
+    #[inline]
+    fn called<D: Discipline<T>>(&mut self, _discipline: &D) {}
+
+    /// The queue holds `held` from `now` on.
+    fn holds(&mut self, held: Backlog, now: Time);
+
+    /// The link is busy with a packet from `now` until `sent`.
+    fn sending(&mut self, now: Time, sent: Time);
+
+    /// `packet` began to be sent at `now` and is lost on the way.
+    #[inline]
+    fn lost(&mut self, _packet: &Packet<T>, _now: Time) {}
+}
+
+/// The queue and the transmitter of one direction of a link.
+pub struct LinkQueue<T, D, L, M> {
+    port: Port<T, D, L>,
+    medium: M,
+    free_at: Time,
+    /// When to call [`LinkQueue::free`]: the transmitter falls free, or the discipline is ready.
+    wake: Time,
+    /// The discipline was asked since the transmitter fell free, and had nothing.
+    idle: bool,
+    lost: u64,
+}
+
+/// What a queue leaves to the one in its place.
+#[derive(Debug)]
+pub struct HandOver<T> {
+    /// In the order in which they would have been sent.
+    pub packets: Vec<Packet<T>>,
+    free_at: Time,
+    lost: u64,
+}
+
+impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
+    /// An idle link behind `port`.
+    pub fn new(port: Port<T, D, L>, medium: M) -> LinkQueue<T, D, L, M> {
+        LinkQueue { port, medium, free_at: Time::ZERO, wake: Time::NEVER, idle: true, lost: 0 }
+    }
+
+    /// A packet arrives.
+    #[inline(always)]
+    pub fn arrive(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
+        self.settle(now, next);
+        self.port.enqueue(packet, now, next);
+        self.called();
+        if self.wake == Time::NEVER && self.free_at <= now {
+            return self.pull(now, next);
+        }
+        let held = self.port.backlog();
+        self.port.ledger_mut().holds(held, now);
+        if self.wake == Time::NEVER {
+            self.wake = self.free_at;
+        }
+    }
+
+    /// The transmitter is free, or the discipline ready.
+    #[inline(always)]
+    pub fn free(&mut self, now: Time, next: &mut impl NextHop<T>) {
+        self.wake = Time::NEVER;
+        self.pull(now, next);
+    }
+
+    /// When to call [`free`](LinkQueue::free); [`Time::NEVER`] while no packet waits.
+    #[inline]
+    pub fn wake(&self) -> Time {
+        self.wake
+    }
+
+    /// Tells the discipline that the link went idle, if it did and was not told. Call it before its gauges are read.
+    #[inline(always)]
+    pub fn settle(&mut self, now: Time, next: &mut impl NextHop<T>) {
+        if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
+            self.idle = true;
+            let none = self.port.dequeue(self.free_at, next);
+            debug_assert!(none.is_none(), "a packet waited beside an idle link");
+        }
+    }
+
+    #[inline]
+    fn pull(&mut self, now: Time, next: &mut impl NextHop<T>) {
+        let packet = self.port.dequeue(now, next);
+        self.called();
+        let held = self.port.backlog();
+        self.port.ledger_mut().holds(held, now);
+        self.idle = packet.is_none();
+        if let Some(packet) = packet {
+            self.send(packet, now, next);
+            if held.packets > 0 {
+                self.wake = self.free_at;
+            }
+        } else if let Some(ready) = self.port.ready_at(now)
+            && held.packets > 0
+        {
+            // A shaper holds packets that may not leave yet. A nanosecond on at the least, so that time moves.
+            self.wake = ready.max(now + Span::from_nanos(1));
+        }
+    }
+
+    #[inline(always)]
+    fn send(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
+        let Transit { sent, due, out, waits } = self.medium.carry(packet.bytes, now);
+        self.free_at = sent;
+        self.port.ledger_mut().sending(now, sent);
+        next.sending(&packet, now);
+        if let Some(out) = out {
+            return next.receive(packet, out, waits);
+        }
+        self.lost += 1;
+        self.port.ledger_mut().lost(&packet, now);
+        next.lost(packet, now, due);
+    }
+
+    #[inline(always)]
+    fn called(&mut self) {
+        let (discipline, ledger) = self.port.parts();
+        ledger.called(discipline);
+    }
+
+    /// Nobody looked for so long that it is not caught up: the link stood still for `by`.
+    pub fn stall(&mut self, by: Span) {
+        self.free_at += by;
+        self.wake += by;
+    }
+
+    /// Takes out all that waits at `now`, for another queue to take this one's place. The discipline decides nothing more
+    /// ([`Port::drain`]); what it still marks is told to `marked`.
+    pub fn hand_over(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> HandOver<T> {
+        HandOver { packets: self.port.drain(now, marked), free_at: self.free_at, lost: self.lost }
+    }
+
+    /// Goes on in the place of another queue at `now`, with its packets, which count as arrived already.
+    pub fn take_over(&mut self, from: HandOver<T>, now: Time, next: &mut impl NextHop<T>) {
+        (self.free_at, self.lost) = (from.free_at, from.lost);
+        self.idle = from.free_at <= now;
+        from.packets.into_iter().for_each(|packet| self.port.readmit(packet, now, next));
+        let held = self.port.backlog();
+        self.port.ledger_mut().holds(held, now);
+        if held.packets > 0 {
+            self.wake = now.max(self.free_at);
+        }
+    }
+
+    /// How long the packet that is being sent at `now` needs yet.
+    #[inline]
+    pub fn ahead(&self, now: Time) -> Span {
+        self.free_at - now
+    }
+
+    /// Packets lost on the way since the beginning.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The port, with its discipline and its ledger.
+    #[inline]
+    pub fn port(&self) -> &Port<T, D, L> {
+        &self.port
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub fn port_mut(&mut self) -> &mut Port<T, D, L> {
+        &mut self.port
+    }
+
+    /// The medium.
+    #[inline]
+    pub fn medium(&self) -> &M {
+        &self.medium
+    }
+
+    /// The same, to change it.
+    pub fn medium_mut(&mut self) -> &mut M {
+        &mut self.medium
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headgate_core::{FlowId, Place, Rate, Rng, Totals, Why, registry};
+
+    use super::*;
+
+    impl Meter<()> for Totals {
+        fn holds(&mut self, _: Backlog, _: Time) {}
+        fn sending(&mut self, _: Time, _: Time) {}
+    }
+
+    /// A byte takes a microsecond, and 5 ms to come out. Packets of 13 bytes are lost.
+    struct ByteByByte;
+
+    impl Carrier for ByteByByte {
+        fn carry(&mut self, bytes: u32, now: Time) -> Transit {
+            let sent = now + Span::from_micros(bytes.into());
+            let due = sent + Span::from_millis(5);
+            Transit { sent, due, out: (bytes != 13).then_some(due), waits: false }
+        }
+    }
+
+    /// Flows and times of the packets that came out, and how many were dropped.
+    #[derive(Default)]
+    struct Host(Vec<(u64, Time)>, u32);
+
+    impl NextHop<()> for Host {
+        fn sending(&mut self, _: &Packet<()>, _: Time) {}
+        fn receive(&mut self, packet: Packet<()>, out: Time, _: bool) {
+            self.0.push((packet.flow.0, out));
+        }
+        fn lost(&mut self, _: Packet<()>, _: Time, _: Time) {}
+    }
+
+    impl Sink<()> for Host {
+        fn dropped(&mut self, _: Packet<()>, _: Why, _: Time) {
+            self.1 += 1;
+        }
+        fn marked(&mut self, _: &Packet<()>, _: Why, _: Time) {}
+    }
+
+    type Droptail = LinkQueue<(), Box<dyn Discipline<()>>, Totals, ByteByByte>;
+
+    fn droptail(limit: &str) -> Droptail {
+        let place = Place::new(Rate::from_bits(8_000_000), 1000, 1);
+        let discipline = registry::boxed("droptail", &[("limit", limit)], &place).unwrap();
+        LinkQueue::new(Port::new(discipline, Rng::named(1, "port")), ByteByByte)
+    }
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Span::from_micros(micros)
+    }
+
+    fn packet(flow: u64, bytes: u32) -> Packet<()> {
+        Packet::new(FlowId(flow), bytes, ())
+    }
+
+    /// Frees the link whenever it asks for it, up to `end`.
+    fn run(queue: &mut Droptail, end: Time, host: &mut Host) {
+        while queue.wake() <= end && queue.wake() < Time::NEVER {
+            queue.free(queue.wake(), host);
+        }
+    }
+
+    #[test]
+    fn packets_are_sent_one_after_another_and_the_first_at_once() {
+        let (mut queue, mut host) = (droptail("9p"), Host::default());
+        for flow in 1..=3 {
+            queue.arrive(packet(flow, 1000), at(10), &mut host);
+        }
+        assert_eq!((host.0.len(), queue.wake()), (1, at(1010)));
+        run(&mut queue, at(9000), &mut host);
+        assert_eq!(host.0, [(1, at(6010)), (2, at(7010)), (3, at(8010))]);
+        assert_eq!(queue.wake(), Time::NEVER, "there is nothing to wake up for");
+        queue.arrive(packet(4, 500), at(5000), &mut host);
+        assert_eq!(host.0[3], (4, at(10_500)));
+    }
+
+    #[test]
+    fn a_lost_packet_took_its_time_and_comes_out_nowhere() {
+        let (mut queue, mut host) = (droptail("9p"), Host::default());
+        queue.arrive(packet(1, 13), at(0), &mut host);
+        queue.arrive(packet(2, 1000), at(0), &mut host);
+        run(&mut queue, at(9000), &mut host);
+        assert_eq!((queue.lost(), host.0), (1, vec![(2, at(13 + 1000 + 5000))]));
+    }
+
+    #[test]
+    fn a_queue_that_takes_over_sends_what_waited_when_the_other_would_have() {
+        let (mut old, mut new, mut host) = (droptail("9p"), droptail("2p"), Host::default());
+        for flow in 1..=5 {
+            old.arrive(packet(flow, 1000), at(0), &mut host);
+        }
+        let left = old.hand_over(at(300), &mut |_| {});
+        assert_eq!(left.packets.len(), 4);
+        new.take_over(left, at(300), &mut host);
+        run(&mut new, at(9000), &mut host);
+        // Two of them find no room in the new queue.
+        assert_eq!((host.0, host.1), (vec![(1, at(6000)), (2, at(7000)), (3, at(8000))], 2));
+    }
+
+    #[test]
+    fn a_link_that_stood_still_sends_later_by_as_much() {
+        let (mut queue, mut host) = (droptail("9p"), Host::default());
+        queue.arrive(packet(1, 1000), at(0), &mut host);
+        queue.arrive(packet(2, 1000), at(0), &mut host);
+        queue.stall(Span::from_micros(700));
+        run(&mut queue, at(9000), &mut host);
+        assert_eq!(host.0[1], (2, at(1700 + 1000 + 5000)));
+    }
+}
