@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 
 use headgate_core::{Ecn, Span, Time, registry};
 use headgate_live::clock::Monotonic;
-use headgate_live::io::tap::{Pen, Tap};
+use headgate_live::io::tap::{Recorder, Tap};
 use headgate_live::io::{BATCH, Io, Received};
 use headgate_live::{Forwarder, FrameId, Layer, Pool, SHOW_EVERY};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -62,7 +62,7 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
         let clock = Steps::of(Span::from_micros(300));
         let frames = (0..8).map(|n| packet(5000 + n, 600 + 50 * usize::from(n), Ecn::Ect0, 0)).collect();
         // A log is kept as well: nothing is read from it, so that in the end it has no room.
-        let (pens, _notes): (Vec<_>, Vec<_>) = (0..2).map(|_| Pen::new()).unzip();
+        let (pens, _notes): (Vec<_>, Vec<_>) = (0..2).map(|_| Recorder::new()).unzip();
         let mut pens = pens.into_iter();
         let mut end = |frames| {
             let source = Source { clock: clock.clone(), last: Time::ZERO, frames, next: 0 };
@@ -79,11 +79,11 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
         // Tables and queues grow to their size. Views are shown at whole multiples of their interval: between two of them.
         let warm = Time::ZERO + Span::from_secs(5) + Span::from_millis(1);
         until(&mut forwarder, warm);
-        let before = forwarder.view().wires[0].counts.out;
+        let before = forwarder.view().lanes[0].counts.out;
         let region = Region::new(ALLOCATOR);
         until(&mut forwarder, warm + (SHOW_EVERY - Span::from_millis(2)));
         let stats = region.change();
-        let packets = forwarder.view().wires[0].counts.out - before;
+        let packets = forwarder.view().lanes[0].counts.out - before;
         assert!(packets > 30, "{name}: {packets} packets");
         assert_eq!((stats.allocations, stats.reallocations), (0, 0), "{name}");
     }

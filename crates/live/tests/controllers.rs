@@ -23,12 +23,12 @@ impl Watch for Slots {
             let slot = &mut self.0[row.flow as usize][(row.time.as_nanos() / SLOT.as_nanos()) as usize];
             match row.happening {
                 Happening::Arrived => {
-                    slot.packets += 1;
-                    slot.bytes += u64::from(row.bytes);
+                    slot.counts.arrived += 1;
+                    slot.counts.arrived_bytes += u64::from(row.bytes);
                 }
-                Happening::Sent => slot.sent_bytes += u64::from(row.bytes),
-                Happening::Dropped(_) => slot.drops += 1,
-                Happening::Marked(_) => slot.marks += 1,
+                Happening::Sent => slot.counts.sent_bytes += u64::from(row.bytes),
+                Happening::Dropped(_) => slot.counts.dropped += 1,
+                Happening::Marked(_) => slot.counts.marked += 1,
                 Happening::Lost => {}
             }
         }
@@ -46,8 +46,8 @@ fn judged(qdisc: &str, delay: u32, groups: &str) -> Vec<Verdict> {
     headgate_sim::run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap();
     let lately: Vec<&[Slot]> = seen.0.iter().map(|slots| &slots[slots.len() - REMEMBERED..]).collect();
     // A fair share as a link has it: what those got on average that lost packets.
-    let lossy = lately.iter().filter(|slots| slots.iter().any(|slot| slot.drops + slot.marks > 0));
-    let sent: Vec<u64> = lossy.map(|slots| slots.iter().map(|slot| slot.sent_bytes).sum()).collect();
+    let lossy = lately.iter().filter(|slots| slots.iter().any(|slot| slot.counts.signals() > 0));
+    let sent: Vec<u64> = lossy.map(|slots| slots.iter().map(|slot| slot.counts.sent_bytes).sum()).collect();
     let seconds = (SLOT * REMEMBERED as u64).as_secs_f64();
     let fair = (!sent.is_empty()).then(|| sent.iter().sum::<u64>() as f64 * 8.0 / seconds / sent.len() as f64);
     lately.iter().map(|slots| judge(slots, fair, false).verdict).collect()

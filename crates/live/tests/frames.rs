@@ -7,7 +7,7 @@ use std::fs;
 
 use etherparse::{Ipv4HeaderSlice, PacketBuilder};
 use headgate_core::{ClassId, Ecn, Span, Time};
-use headgate_live::io::memory::FakeClock;
+use headgate_live::memory::FakeClock;
 use headgate_live::{Forwarder, Layer, Oddity, Parsed, Parser, ecn};
 use headgate_scenario::{Changes, ClassRule, Classifier, Conditions, FlowKey, Scenario};
 use proptest::prelude::*;
@@ -240,12 +240,12 @@ proptest! {
         while forwarder.view().at < end {
             forwarder.turn(end).unwrap();
         }
-        let wire = &forwarder.view().wires[0];
-        prop_assert!(wire.adds_up(), "{:#?}", wire);
-        prop_assert_eq!(wire.counts.came, count);
-        prop_assert_eq!((wire.counts.out, wire.flying, wire.free_slots), (forwarder.b.sent().len() as u64, 0, 60));
-        let gone = wire.counts.no_slot + wire.oddities.dropped() + wire.totals.dropped();
-        prop_assert_eq!(wire.counts.out + gone, count);
+        let lane = &forwarder.view().lanes[0];
+        prop_assert!(lane.adds_up(), "{:#?}", lane);
+        prop_assert_eq!(lane.counts.came, count);
+        prop_assert_eq!((lane.counts.out, lane.flying, lane.free_slots), (forwarder.b.sent().len() as u64, 0, 60));
+        let gone = lane.counts.no_slot + lane.oddities.dropped() + lane.totals.dropped();
+        prop_assert_eq!(lane.counts.out + gone, count);
     }
 }
 

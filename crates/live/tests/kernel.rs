@@ -14,7 +14,7 @@ use headgate_core::{Ecn, Rate, Span};
 use headgate_live::clock::Monotonic;
 use headgate_live::io::{Io, PacketSocket, Sending, Tun, offloads};
 use headgate_live::pacing::{Clock, Paced};
-use headgate_live::{Forwarder, FrameId, Layer, Oddity, Pool, View, WireView};
+use headgate_live::{Forwarder, FrameId, LaneView, Layer, Oddity, Pool, View};
 use support::namespace::{in_namespace, ip, veth};
 use support::{Direction, packet};
 
@@ -46,9 +46,9 @@ where
     })
 }
 
-fn adds_up(wire: &WireView) {
-    assert!(wire.adds_up(), "{wire:#?}");
-    assert_eq!(wire.counts.no_slot + wire.counts.refused, 0, "{:?}", wire.counts);
+fn adds_up(lane: &LaneView) {
+    assert!(lane.adds_up(), "{lane:#?}");
+    assert_eq!(lane.counts.no_slot + lane.counts.refused, 0, "{:?}", lane.counts);
 }
 
 /// A packet socket with a pool, as a host that writes its own frames.
@@ -116,13 +116,13 @@ fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
             frames.iter().for_each(|frame| left.send(frame));
             right.receive(42)
         });
-        let wire = &view.wires[0];
-        adds_up(wire);
+        let lane = &view.lanes[0];
+        adds_up(lane);
         // The last says that it is longer than it is.
         frames.pop();
         assert_eq!(received, frames);
-        assert_eq!((wire.counts.came, wire.counts.out), (43, 42));
-        assert_eq!([Oddity::NonIp, Oddity::BadLength].map(|oddity| wire.oddities.of(oddity)), [1, 1]);
+        assert_eq!((lane.counts.came, lane.counts.out), (43, 42));
+        assert_eq!([Oddity::NonIp, Oddity::BadLength].map(|oddity| lane.oddities.of(oddity)), [1, 1]);
         assert_eq!(view.kernel[0].dropped, 0);
     });
 }
@@ -139,15 +139,15 @@ fn marks_reach_the_receiver_with_a_true_checksum() {
             (0..300).for_each(|n| left.send(&ethernet(0x800, &packet(5000, 1000, Ecn::Ect0, n))));
             right.receive(300)
         });
-        let wire = &view.wires[0];
-        adds_up(wire);
+        let lane = &view.lanes[0];
+        adds_up(lane);
         let marked = received.iter().filter(|frame| {
             let header = Ipv4HeaderSlice::from_slice(&frame[14..]).unwrap();
             assert_eq!(header.header_checksum(), header.to_header().calc_header_checksum());
             header.ecn().value() == 3
         });
         let marked = marked.count() as u64;
-        assert_eq!(marked, wire.totals.counts().marked());
+        assert_eq!(marked, lane.totals.counts().marked());
         assert!(marked > 0, "300 packets at once leave no mark");
     });
 }
@@ -185,13 +185,13 @@ fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
             received.join().unwrap()
         })
     });
-    let wire = &view.wires[0];
-    adds_up(wire);
-    assert_eq!((wire.counts.came, wire.oddities.dropped()), (u64::from(count), 0));
-    assert_eq!(received.len() as u64, wire.counts.out, "what came out was received");
+    let lane = &view.lanes[0];
+    adds_up(lane);
+    assert_eq!((lane.counts.came, lane.oddities.dropped()), (u64::from(count), 0));
+    assert_eq!(received.len() as u64, lane.counts.out, "what came out was received");
     assert!(received.is_sorted());
-    assert!(wire.totals.dropped() > 100, "twice the rate must overflow: {}", wire.totals.dropped());
-    assert_eq!(wire.totals.dropped() + wire.counts.out, u64::from(count));
+    assert!(lane.totals.dropped() > 100, "twice the rate must overflow: {}", lane.totals.dropped());
+    assert_eq!(lane.totals.dropped() + lane.counts.out, u64::from(count));
 }
 
 /// A TUN device with an address, and a socket of the kernel's host behind it.
@@ -221,13 +221,13 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
             assert_eq!(right.receive(500).len(), 500);
             (begin, clock.now())
         });
-        let wire = &view.wires[0];
-        adds_up(wire);
+        let lane = &view.lanes[0];
+        adds_up(lane);
         // Never sooner than a link would; how much later depends on what else the machine does, and is what is reported.
         assert!(end - begin >= Span::from_millis(510), "{}", end - begin);
-        let lateness = |share| wire.lateness.quantile(share).unwrap() / 1e3;
+        let lateness = |share| lane.lateness.quantile(share).unwrap() / 1e3;
         println!("late by {:.1} us at the median, {:.1} at p99", lateness(0.5), lateness(0.99));
-        assert_eq!(wire.lateness.count(), 500);
+        assert_eq!(lane.lateness.count(), 500);
     });
 }
 

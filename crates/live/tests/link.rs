@@ -13,15 +13,15 @@ use headgate_live::io::interface;
 use headgate_live::netns::Namespace;
 use headgate_live::pacing::{Clock, Paced};
 use headgate_live::shell::{self, Streams};
-use headgate_live::{Link, LinkSettings, OneWay};
+use headgate_live::{LaneSettings, Link, LinkSettings};
 use headgate_scenario::{Changes, Scenario};
 
 const TEXT: &str = "name = \"link\"\nduration = \"1h\"\nqdiscs = [\"droptail\"]\n[link]\n[[tcp]]\n";
 
 fn settings(set: &[&str]) -> LinkSettings {
     let changes = Changes { set: set.iter().map(|change| format!("link.{change}")).collect(), ..Changes::default() };
-    let way = OneWay::of(&Scenario::read(TEXT, "link", &changes).unwrap(), 0);
-    LinkSettings { ways: [way.clone(), way], seed: 1, sysctls: Vec::new() }
+    let lane = LaneSettings::of(&Scenario::read(TEXT, "link", &changes).unwrap(), 0);
+    LinkSettings { lanes: [lane.clone(), lane], seed: 1, sysctls: Vec::new() }
 }
 
 /// `None`, with the reason printed, where no namespace can be made.
@@ -58,14 +58,14 @@ fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
     }
     let [near, far] = link.counters().unwrap();
     let view = link.stop().unwrap();
-    let up = &view.wires[0];
+    let up = &view.lanes[0];
     assert!(up.adds_up(), "{up:#?}");
     assert_eq!((near.sent, near.send_drops), (150, 0), "all left the near host");
     assert_eq!(up.counts.came, near.sent);
     assert!(up.totals.dropped() > 20, "twice the rate must overflow: {}", up.totals.dropped());
     assert_eq!(up.counts.out, far.received);
     assert_eq!(received, far.received);
-    assert_eq!(far.sent + view.wires[1].counts.came, 0, "hosts say nothing by themselves");
+    assert_eq!(far.sent + view.lanes[1].counts.came, 0, "hosts say nothing by themselves");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_the_kernel_does_not_take_is_named() {
 #[test]
 fn no_packet_is_free_on_a_link() {
     let mut settings = settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]);
-    settings.ways[1].overhead = -20;
+    settings.lanes[1].overhead = -20;
     let Err(error) = Link::open(settings) else { panic!("packets of 20 bytes cost nothing") };
     if error.kind() != io::ErrorKind::PermissionDenied {
         assert_eq!(error.to_string(), "an overhead of -20 bytes a packet: it must be -19 to 1000");

@@ -8,7 +8,7 @@ use headgate_core::{Span, Time};
 use headgate_live::clock::Monotonic;
 use headgate_live::load::{self, FlowReport, Load, LoadReport};
 use headgate_live::pacing::{Clock, Paced};
-use headgate_live::{Link, LinkSettings, OneWay, View};
+use headgate_live::{LaneSettings, Link, LinkSettings, View};
 use headgate_scenario::{Changes, Scenario};
 
 /// A scenario of `duration`, with `groups` over a link of 10 Mbit/s and 10 ms each way.
@@ -22,9 +22,9 @@ fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
 
 /// Runs `scenario`; `None`, with the reason printed, where no namespace can be made.
 fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
-    let way = OneWay::of(scenario, 0);
-    let back = OneWay { qdisc: "droptail".parse().unwrap(), ..way.clone() };
-    let settings = LinkSettings { ways: [way, back], seed: 1, sysctls: load::sysctls(scenario) };
+    let way = LaneSettings::of(scenario, 0);
+    let back = LaneSettings { qdisc: "droptail".parse().unwrap(), ..way.clone() };
+    let settings = LinkSettings { lanes: [way, back], seed: 1, sysctls: load::sysctls(scenario) };
     let mut link = match Link::open(settings) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
@@ -55,7 +55,7 @@ fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
         scenario("2s", "droptail", "[[tcp]]\n[[tcp]]\ncc = \"cubic\"\nstart = \"500ms\"\nstop = \"1500ms\"\n");
     let Some((report, view)) = run(&scenario) else { return };
     let whole: f64 = [0, 1].map(|flow| bytes(&report, flow, 0.0, 9.0)).iter().sum();
-    let sent = view.wires[0].totals.counts().sent_bytes as f64;
+    let sent = view.lanes[0].totals.counts().sent_bytes as f64;
     // Of 1500 bytes on the wire 1460 are data; what is sent twice, or set up, or under way at the end is not counted, and the
     // link holds 50 packets and 10 ms.
     let again: u64 = report.flows.iter().map(|flow| flow.retransmits).sum();
@@ -100,7 +100,7 @@ fn receivers_see_the_marks() {
     let groups = "[[tcp]]\necn = true\nflows = 2\n[[tcp]]\n[[udp]]\nrate = \"1Mbit/s\"\necn = true\n";
     let Some((report, view)) = run(&scenario("2s", "codel:ecn=on,target=2ms,interval=20ms", groups)) else { return };
     let marked: u64 = report.flows.iter().map(|flow| flow.marked).sum();
-    let by_link: u64 = view.wires[0].totals.counts().marks.iter().sum();
+    let by_link: u64 = view.lanes[0].totals.counts().marks.iter().sum();
     assert!(by_link > 0 && marked > 0, "{marked} of {by_link}");
     // What the link marked comes to the receivers, but for what is in the queue and on the link at the end: 50 and 9 packets.
     assert!(report.marked <= by_link && report.marked + 59 >= by_link, "{} of {by_link}", report.marked);

@@ -5,8 +5,8 @@ mod support;
 
 use etherparse::Ipv4HeaderSlice;
 use headgate_core::{Ecn, Rate, Span, Time, registry};
-use headgate_live::io::memory::{FakeClock, Memory};
-use headgate_live::{CATCH_UP, Forwarder, Layer, Oddity, View, WireSettings};
+use headgate_live::memory::{FakeClock, Memory};
+use headgate_live::{CATCH_UP, Forwarder, LaneSettings, Layer, Oddity, View};
 use headgate_scenario::Pace;
 use support::{Direction, packet};
 
@@ -44,10 +44,10 @@ fn run_between(direction: &Direction, a: Memory, b: Memory, clock: FakeClock, en
     while forwarder.view().at < end {
         forwarder.turn(end).unwrap();
         let view = forwarder.view();
-        assert!(view.wires.iter().all(|wire| wire.adds_up()), "{:#?}", view.wires);
-        let wire = &view.wires[0];
-        let used = wire.backlog.packets as usize + wire.flying;
-        assert_eq!(wire.free_slots + used, direction.slots as usize, "a slot was lost or made");
+        assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{:#?}", view.lanes);
+        let lane = &view.lanes[0];
+        let used = lane.backlog.packets as usize + lane.flying;
+        assert_eq!(lane.free_slots + used, direction.slots as usize, "a slot was lost or made");
     }
     Run { view: forwarder.view(), out: forwarder.b.sent().to_vec() }
 }
@@ -62,7 +62,7 @@ fn rate_delay_and_order_are_exact() {
         assert_eq!((*at, number(bytes)), (at_us((u64::from(n) + 1) * 1000 + 5000), n));
         assert_eq!(bytes, &packet(5000, 1000, Ecn::NotEct, n));
     }
-    assert_eq!(run.view.wires[0].lateness.quantile(1.0), Some(0.0));
+    assert_eq!(run.view.lanes[0].lateness.quantile(1.0), Some(0.0));
 }
 
 #[test]
@@ -77,9 +77,9 @@ fn lateness_does_not_add_up() {
         // The first arrival may be looked at late, and with it everything is; each departure by itself.
         assert!(*at >= nominal && *at - nominal <= Span::from_micros(5000), "{n}: {at} for {nominal}");
     }
-    let wire = &run.view.wires[0];
-    assert_eq!(wire.counts.stalls, 0);
-    assert!(wire.lateness.quantile(1.0).unwrap() <= 2_500_000.0 * 1.008, "at most what the clock was late");
+    let lane = &run.view.lanes[0];
+    assert_eq!(lane.counts.stalls, 0);
+    assert!(lane.lateness.quantile(1.0).unwrap() <= 2_500_000.0 * 1.008, "at most what the clock was late");
     assert!(run.out[499].0 - first >= Span::from_millis(499 - 3));
 }
 
@@ -108,11 +108,11 @@ fn a_trace_lets_1500_bytes_pass_at_its_moments() {
     let mut direction = Direction::new(MBIT, 2, 100, "droptail");
     // Two opportunities at 3 ms, one at 10 ms, and again.
     direction.simplex.pace = Pace::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
-    direction.slots = WireSettings::slots(&direction.simplex, direction.delay);
+    direction.slots = LaneSettings::slots(&direction.simplex, direction.delay);
     let run = run(&direction, stream(9, 1500, 0), FakeClock::new(), at_us(40_000));
     let times: Vec<Time> = run.out.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [3, 3, 10, 13, 13, 20, 23, 23, 30].map(|ms| at_us((ms + 2) * 1000)));
-    assert_eq!(run.view.wires[0].counts.no_slot, 0);
+    assert_eq!(run.view.lanes[0].counts.no_slot, 0);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn there_are_slots_for_the_fastest_that_a_link_becomes() {
     let mut direction = Direction::new(1, 100, 1, "droptail");
     let slots = |pace: Pace, direction: &mut Direction| {
         direction.simplex.pace = pace;
-        WireSettings::slots(&direction.simplex, direction.delay)
+        LaneSettings::slots(&direction.simplex, direction.delay)
     };
     let step = |mbit: u64| (Span::from_secs(1), Rate::from_bits(mbit * 1_000_000));
     // 100 ms at 8 Mbit/s are 100 kB on the way; packets have 60 bytes at the least.
@@ -139,9 +139,9 @@ fn beyond_what_is_caught_up_the_link_stood_still() {
     late[0] = Span::from_millis(30);
     let direction = Direction::new(MBIT, 0, 100, "droptail");
     let run = run(&direction, stream(40, 1000, 0), FakeClock::late(late), at_us(100_000));
-    let wire = &run.view.wires[0];
+    let lane = &run.view.lanes[0];
     let lost = Span::from_millis(30) - CATCH_UP;
-    assert_eq!((wire.counts.stalls, wire.counts.stalled), (1, lost));
+    assert_eq!((lane.counts.stalls, lane.counts.stalled), (1, lost));
     // At 31 ms come out those of the 10 ms that are caught up: what was due at 1 to 11 ms, now at 21 to 31.
     let burst = run.out.iter().filter(|(at, _)| *at == at_us(31_000)).count();
     assert_eq!(burst, 11);
@@ -159,11 +159,11 @@ fn every_discipline_accounts_for_every_frame() {
             (at_us(u64::from(n) * 350 + pause), frame(n))
         });
         let run = run(&direction, frames.collect(), FakeClock::new(), at_us(4_000_000));
-        let wire = &run.view.wires[0];
-        let port = wire.totals.counts();
+        let lane = &run.view.lanes[0];
+        let port = lane.totals.counts();
         assert_eq!(port.arrived, 1200, "{}", entry.name);
-        assert_eq!(wire.counts.no_slot, 0, "{}", entry.name);
-        assert_eq!(run.out.len() as u64, wire.counts.out, "{}", entry.name);
+        assert_eq!(lane.counts.no_slot, 0, "{}", entry.name);
+        assert_eq!(run.out.len() as u64, lane.counts.out, "{}", entry.name);
         assert_eq!(run.out.len() as u64 + port.dropped(), 1200, "{}: something waits for ever", entry.name);
         for (_, bytes) in &run.out {
             let n = number(bytes);
@@ -177,7 +177,7 @@ fn every_discipline_accounts_for_every_frame() {
         if !entry.abilities.schedules {
             assert!(run.out.is_sorted_by_key(|(_, bytes)| number(bytes)), "{} reorders", entry.name);
         }
-        let named: u64 = wire.top.iter().map(|flow| flow.counts.arrived).sum();
+        let named: u64 = lane.top.iter().map(|flow| flow.counts.arrived).sum();
         assert_eq!(named, 1200, "{}", entry.name);
     }
 }
@@ -193,8 +193,8 @@ fn marks_are_in_the_headers_of_what_comes_out() {
     let run = run(&direction, frames.collect(), FakeClock::new(), at_us(2_200_000));
     let marked = run.out.iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
     assert!(marked > 10, "{marked} marks are too few to tell");
-    assert_eq!(marked, run.view.wires[0].totals.counts().marked());
-    assert_eq!(run.view.wires[0].top[0].counts.marked, marked);
+    assert_eq!(marked, run.view.lanes[0].totals.counts().marked());
+    assert_eq!(run.view.lanes[0].top[0].counts.marked, marked);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn packets_are_lost_on_the_way_by_chance_and_counted() {
     let mut direction = Direction::new(MBIT, 2, 10, "droptail");
     direction.simplex.impairments.loss = 0.1;
     let run = run(&direction, stream(5000, 100, 200), FakeClock::new(), at_us(1_100_000));
-    let lost = run.view.wires[0].counts.lost;
+    let lost = run.view.lanes[0].counts.lost;
     // Binomial: mean 500, sigma 21; five of them.
     assert!(lost.abs_diff(500) < 107, "{lost}");
     assert_eq!(run.out.len() as u64 + lost, 5000);
@@ -231,9 +231,9 @@ fn what_has_no_slot_or_is_odd_is_dropped_at_the_door_and_counted() {
     frames.push((at_us(100_000), vec![0x45; 3000]));
     frames.push((at_us(100_000), vec![0x45; 30]));
     let run = run(&direction, frames, FakeClock::new(), at_us(200_000));
-    let wire = &run.view.wires[0];
-    assert_eq!((wire.counts.came, wire.counts.no_slot, wire.counts.out), (13, 6, 4));
-    let odd = [Oddity::Empty, Oddity::Oversize, Oddity::BadLength].map(|oddity| wire.oddities.of(oddity));
+    let lane = &run.view.lanes[0];
+    assert_eq!((lane.counts.came, lane.counts.no_slot, lane.counts.out), (13, 6, 4));
+    let odd = [Oddity::Empty, Oddity::Oversize, Oddity::BadLength].map(|oddity| lane.oddities.of(oddity));
     assert_eq!(odd, [1, 1, 1]);
 }
 
@@ -244,7 +244,7 @@ fn what_the_far_end_refuses_is_counted() {
     let (a, mut b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
     b.refuse_after(7);
     let run = run_between(&direction, a, b, clock, at_us(50_000));
-    assert_eq!((run.out.len(), run.view.wires[0].counts.refused), (7, 3));
+    assert_eq!((run.out.len(), run.view.lanes[0].counts.refused), (7, 3));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn the_queue_and_the_link_are_followed_over_time() {
         while forwarder.view().at < end {
             forwarder.turn(end).unwrap();
         }
-        seen.push(forwarder.view().wires[0].occupancy);
+        seen.push(forwarder.view().lanes[0].occupancy);
     }
     // A millisecond each: 9 wait in the first, 8 in the second, 7 from then on to 2.5 ms.
     let near = |found: (f64, f64, f64), packets: f64, busy: f64| {
@@ -313,6 +313,6 @@ fn another_thread_sees_what_passes() {
     }
     // Shown last at 50 ms, when 50 packets had come out and the 51st had just come.
     let view = std::thread::spawn(move || window.look()).join().unwrap();
-    assert_eq!((view.at, view.wires[0].counts.out, view.wires[0].flying), (at_us(50_000), 50, 1));
-    assert!(view.wires[0].adds_up());
+    assert_eq!((view.at, view.lanes[0].counts.out, view.lanes[0].flying), (at_us(50_000), 50, 1));
+    assert!(view.lanes[0].adds_up());
 }

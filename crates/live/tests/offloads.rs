@@ -140,7 +140,7 @@ fn a_checksum_that_was_left_to_a_card_is_filled_in() {
     }) else {
         return;
     };
-    assert!(view.wires.iter().all(|wire| wire.adds_up()), "{view:#?}");
+    assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
     // A datagram, and at least SYN, data and FIN of a connection, twice.
     assert!(view.kernel.iter().all(|kernel| kernel.no_checksum >= 8), "{:?}", view.kernel);
 }
@@ -153,9 +153,9 @@ fn frames_are_as_long_as_the_interfaces_take() {
     }) else {
         return;
     };
-    assert!(view.wires.iter().all(|wire| wire.adds_up()), "{view:#?}");
-    assert!(view.wires.iter().all(|wire| wire.totals.counts().sent_bytes > 4 * 8900), "{view:#?}");
-    assert_eq!(view.wires[0].oddities.of(Oddity::Oversize), 0);
+    assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
+    assert!(view.lanes.iter().all(|lane| lane.totals.counts().sent_bytes > 4 * 8900), "{view:#?}");
+    assert_eq!(view.lanes[0].oddities.of(Oddity::Oversize), 0);
 }
 
 #[test]
@@ -178,8 +178,8 @@ fn segments_that_were_never_cut_are_counted() {
     }) else {
         return;
     };
-    assert!(view.wires.iter().all(|wire| wire.adds_up()), "{view:#?}");
-    assert!(view.wires[0].oddities.of(Oddity::Oversize) > 0, "{:?}", view.wires[0].oddities);
+    assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
+    assert!(view.lanes[0].oddities.of(Oddity::Oversize) > 0, "{:?}", view.lanes[0].oddities);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! A wire takes another's place while packets wait and fly.
+//! A lane takes another's place while packets wait and fly.
 #![cfg(target_os = "linux")]
 
 mod support;
 
 use headgate_core::{Ecn, Rate, Span, Time, Why, registry};
-use headgate_live::io::memory::{FakeClock, Memory};
-use headgate_live::{Forwarder, Layer, WireView};
+use headgate_live::memory::{FakeClock, Memory};
+use headgate_live::{Forwarder, LaneView, Layer};
 use support::{Direction, packet};
 
 /// 8 Mbit/s: a byte a microsecond.
@@ -37,7 +37,7 @@ impl Link {
     }
 
     /// Forwards until `end`; every packet must be accounted for at every moment.
-    fn run(&mut self, end: Time) -> WireView {
+    fn run(&mut self, end: Time) -> LaneView {
         while self.forwarder.view().at < end {
             self.forwarder.turn(end).unwrap();
             self.view();
@@ -45,10 +45,10 @@ impl Link {
         self.view()
     }
 
-    fn view(&mut self) -> WireView {
-        let wire = self.forwarder.view().wires.swap_remove(0);
-        assert!(wire.adds_up(), "{wire:#?}");
-        wire
+    fn view(&mut self) -> LaneView {
+        let lane = self.forwarder.view().lanes.swap_remove(0);
+        assert!(lane.adds_up(), "{lane:#?}");
+        lane
     }
 
     /// The way up is like `direction` from the forwarder's next look at what is to be done.
@@ -56,7 +56,7 @@ impl Link {
         let (direction, begin) = (direction.clone(), self.forwarder.view().at);
         let (say, done) = std::sync::mpsc::channel();
         let job = move |lanes: &mut [Box<dyn headgate_live::Lane>; 2], now| {
-            say.send(direction.settings("forward").refit(&mut lanes[0], now, Layer::Ip, None)).unwrap();
+            say.send(direction.settings().refit(&mut lanes[0], now, Layer::Ip, 1, "forward")).unwrap();
         };
         self.forwarder.inbox().send(Box::new(job)).unwrap();
         self.run(begin + headgate_live::SHOW_EVERY);
@@ -78,14 +78,14 @@ fn a_hundred_changes_under_twice_the_load_lose_no_packet_and_turn_none_round() {
         let mut direction = Direction::new(MBIT, (n % 3) as u64 * 4, limit, plain[n % plain.len()]);
         direction.simplex.rate = Rate::from_bits(4_000_000 * (1 + n as u64 % 3));
         link.refit(&direction);
-        let wire = link.view();
-        assert!(wire.backlog.packets <= limit, "{}: {} wait", direction.qdisc, wire.backlog.packets);
+        let lane = link.view();
+        assert!(lane.backlog.packets <= limit, "{}: {} wait", direction.qdisc, lane.backlog.packets);
     }
-    let wire = link.run(at_us(12_000_000));
-    let port = wire.totals.counts();
-    assert_eq!((wire.counts.came, port.arrived, wire.counts.no_slot), (12_000, 12_000, 0));
+    let lane = link.run(at_us(12_000_000));
+    let port = lane.totals.counts();
+    assert_eq!((lane.counts.came, port.arrived, lane.counts.no_slot), (12_000, 12_000, 0));
     let out = link.out();
-    assert_eq!(out.len() as u64 + port.dropped(), 12_000, "{:?} {:?}", wire.backlog, wire.counts);
+    assert_eq!(out.len() as u64 + port.dropped(), 12_000, "{:?} {:?}", lane.backlog, lane.counts);
     assert!(out.is_sorted(), "a packet was overtaken");
     assert!(out.len() > 2_000 && port.dropped() > 2_000, "{} out, {} dropped", out.len(), port.dropped());
     let marked = link.forwarder.b.sent().iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
@@ -98,9 +98,9 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
         let mut link = Link::new(&Direction::new(1, 0, 100, entry.name), stream(60, 0, Ecn::Ect1));
         let before = link.run(at_us(1_000));
         link.refit(&Direction::new(MBIT, 0, 100, "droptail"));
-        let wire = link.run(at_us(500_000));
-        let (old, new) = (before.totals.counts(), wire.totals.counts());
-        assert_eq!(wire.counts.out + new.dropped(), 60, "{}", entry.name);
+        let lane = link.run(at_us(500_000));
+        let (old, new) = (before.totals.counts(), lane.totals.counts());
+        assert_eq!(lane.counts.out + new.dropped(), 60, "{}", entry.name);
         assert_eq!(new.arrived, 60, "{}", entry.name);
         // What it dropped or marked, it did while it was in charge: 50 ms at most.
         assert!(old.dropped() <= new.dropped() && new.drops[Why::Overload as usize] == 0, "{}", entry.name);
@@ -113,12 +113,12 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
 fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() {
     let mut link = Link::new(&Direction::new(MBIT, 0, 100, "droptail"), stream(80, 0, Ecn::NotEct));
     link.refit(&Direction::new(MBIT, 0, 10, "droptail"));
-    let wire = link.run(at_us(200_000));
+    let lane = link.run(at_us(200_000));
     // It was done at time 0 and one packet was on its way by then, or at the first look after it: 50 of 80 have gone.
-    let done = wire.counts.out - 10;
+    let done = lane.counts.out - 10;
     assert!([1, 50].contains(&done), "{done}");
-    assert_eq!(wire.totals.counts().drops[Why::Overflow as usize], 80 - wire.counts.out);
-    assert_eq!(link.out(), (0..wire.counts.out as u32).collect::<Vec<_>>(), "the last came first");
+    assert_eq!(lane.totals.counts().drops[Why::Overflow as usize], 80 - lane.counts.out);
+    assert_eq!(link.out(), (0..lane.counts.out as u32).collect::<Vec<_>>(), "the last came first");
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn packets_that_a_shaper_holds_back_go_on_in_order() {
     let mut link = Link::new(&slow, stream(40, 0, Ecn::NotEct));
     link.run(at_us(60_000));
     link.refit(&Direction::new(MBIT, 0, 100, "droptail"));
-    let wire = link.run(at_us(200_000));
-    assert_eq!((wire.counts.out, wire.totals.dropped()), (40, 0));
+    let lane = link.run(at_us(200_000));
+    assert_eq!((lane.counts.out, lane.totals.dropped()), (40, 0));
     assert_eq!(link.out(), (0..40).collect::<Vec<_>>());
 }
 
@@ -138,8 +138,8 @@ fn a_wait_is_measured_from_when_a_packet_came() {
     let mut link = Link::new(&Direction::new(1, 0, 100, "droptail"), stream(2, 0, Ecn::NotEct));
     // 8 ms a packet at 1 Mbit/s: the second leaves the queue after 8 ms, whoever holds it then.
     link.refit(&Direction::new(1, 0, 100, "sfb"));
-    let wire = link.run(at_us(100_000));
-    assert_eq!(wire.totals.sojourn().quantile(0.99).map(|nanos| (nanos / 1e5).round()), Some(80.0));
+    let lane = link.run(at_us(100_000));
+    assert_eq!(lane.totals.sojourn().quantile(0.99).map(|nanos| (nanos / 1e5).round()), Some(80.0));
 }
 
 #[test]
@@ -147,8 +147,8 @@ fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
     let mut link = Link::new(&Direction::new(MBIT, 200, 100, "droptail"), stream(150, 1_000, Ecn::NotEct));
     link.run(at_us(60_000));
     link.refit(&Direction::new(MBIT, 10, 100, "droptail"));
-    let wire = link.run(at_us(500_000));
-    assert_eq!((wire.counts.out, link.out()), (150, (0..150).collect()));
+    let lane = link.run(at_us(500_000));
+    assert_eq!((lane.counts.out, link.out()), (150, (0..150).collect()));
     let last = link.forwarder.b.sent().last().unwrap().0;
     // The change was done at 100 ms: what was sent by then comes out within 300 ms, and all the rest has caught up with it.
     assert!(at_us(290_000) < last && last <= at_us(310_000), "{last}");
@@ -162,9 +162,9 @@ fn a_discipline_that_cannot_be_leaves_all_as_it_was() {
     let mut from = clock.end(Layer::Ip, stream(30, 0, Ecn::NotEct));
     lane.take(Time::ZERO, &mut from).unwrap();
     direction.qdisc = "red:minth=60%,maxth=50%".parse().unwrap();
-    let refused = direction.settings("forward").refit(&mut lane, Time::ZERO, Layer::Ip, None);
+    let refused = direction.settings().refit(&mut lane, Time::ZERO, Layer::Ip, 1, "forward");
     assert!(refused.is_err());
-    let wire = lane.view(Time::ZERO);
-    assert_eq!((wire.backlog.packets, wire.flying, wire.totals.counts().arrived), (29, 1, 30));
-    assert!(wire.adds_up());
+    let lane = lane.view(Time::ZERO);
+    assert_eq!((lane.backlog.packets, lane.flying, lane.totals.counts().arrived), (29, 1, 30));
+    assert!(lane.adds_up());
 }

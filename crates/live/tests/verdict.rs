@@ -129,7 +129,7 @@ fn found(qdisc: &str, senders: Vec<Sender>, seconds: u64) -> Vec<FlowView> {
     while clock.now() < end {
         forwarder.turn(end).unwrap();
     }
-    let mut flows = window.look().wires[0].top.clone();
+    let mut flows = window.look().lanes[0].top.clone();
     flows.sort_by_key(|flow| flow.header.unwrap().source_port);
     flows
 }

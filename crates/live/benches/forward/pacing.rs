@@ -51,8 +51,8 @@ fn pacing(mbit: u64, urgent: bool) {
         let sent = &forwarder.b;
         let (taken, nominal) = (sent.last - sent.first.unwrap_or_default(), time.as_secs_f64() * sent.frames as f64);
         let ratio = nominal / taken.as_secs_f64();
-        let lateness = |share| view.wires[0].lateness.quantile(share).unwrap_or(f64::NAN) / 1e3;
-        let (thread, stalls) = (if urgent { "first" } else { "ordinary" }, view.wires[0].counts.stalls);
+        let lateness = |share| view.lanes[0].lateness.quantile(share).unwrap_or(f64::NAN) / 1e3;
+        let (thread, stalls) = (if urgent { "first" } else { "ordinary" }, view.lanes[0].counts.stalls);
         println!(
             "{:<12} {thread:>10} {:>8.3} Mbit/s {:>7.3} % {:>9.1} us {:>6.1} us {stalls:>7}",
             direction.simplex.rate.to_string(),

@@ -43,7 +43,7 @@ pub fn table() {
     SIZES.into_iter().for_each(tun);
     SIZES.into_iter().for_each(sockets);
     SIZES.into_iter().for_each(|bytes| alone("no kernel", bytes, FLOWS));
-    // More than a wire's table has rows: each packet is of a flow that is met for the first time, or has lost its row.
+    // More than a lane's table has rows: each packet is of a flow that is met for the first time, or has lost its row.
     alone("no kernel, flood", 64, 8192);
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::AsFd;
 
 use rustix::net::Protocol;
@@ -25,33 +25,20 @@ const MAIN_TABLE: u8 = 254;
 const BY_ADMINISTRATOR: u8 = 4;
 const UNICAST: u8 = 1;
 
-/// Gives the interface `name` an address, in a network of its first `prefix` bits.
+/// Gives the interface `name` an address, in a network of its first `prefix` bits; without looking whether somebody has it
+/// already.
 ///
 /// # Errors
 /// What the system says.
-pub fn set_address(name: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
-    let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
-    let socket = sys::asking()?;
-    for (code, value) in [(libc::SIOCSIFADDR, address), (libc::SIOCSIFNETMASK, Ipv4Addr::from_bits(mask))] {
-        let mut request = sys::request(name)?;
-        request.ifr_ifru.ifru_addr = inet(value);
-        sys::ioctl(socket.as_fd(), code as libc::Ioctl, &mut request)?;
-    }
-    Ok(())
-}
-
-/// Gives the interface `name` an IPv6 address, in a network of its first `prefix` bits; without looking whether somebody has
-/// it already.
-///
-/// # Errors
-/// What the system says.
-pub fn set_address6(name: &str, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
-    let mut head = [libc::AF_INET6 as u8, prefix, NO_DUPLICATES, 0, 0, 0, 0, 0];
+pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
+    let (family, flags, octets) = match address {
+        IpAddr::V4(v4) => (libc::AF_INET, 0, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (libc::AF_INET6, NO_DUPLICATES, v6.octets().to_vec()),
+    };
+    let mut head = [family as u8, prefix, flags, 0, 0, 0, 0, 0];
     head[4..].copy_from_slice(&sys::index(name)?.to_ne_bytes());
     let mut request = Requests::default();
-    request.add(NEW_ADDRESS, ACK | CREATE | EXCLUSIVE, &head, |message| {
-        message.attribute(ADDRESS_LOCAL, &address.octets());
-    });
+    request.add(NEW_ADDRESS, ACK | CREATE | EXCLUSIVE, &head, |message| message.attribute(ADDRESS_LOCAL, &octets));
     Netlink::open(ROUTING)?.ask(&request)
 }
 
@@ -80,15 +67,6 @@ pub fn bring_up(name: &str) -> io::Result<()> {
     let mut request = sys::request(name)?;
     request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as i16;
     sys::ioctl(sys::asking()?.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
-}
-
-/// A `sockaddr_in` without a port.
-fn inet(address: Ipv4Addr) -> libc::sockaddr {
-    let mut data = [0; 14];
-    for (to, from) in data[2..6].iter_mut().zip(address.octets()) {
-        *to = from as libc::c_char;
-    }
-    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
 }
 
 /// Packets that an interface counted, from the kernel's side: what a host sends goes out.

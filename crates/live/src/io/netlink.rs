@@ -1,4 +1,7 @@
 //! Requests to the kernel over netlink (RFC 3549; netlink(7)): messages of attributes, and whether they were done.
+//!
+//! No library covers the three requests made here: `rtnetlink` and `nlink` need an asynchronous runtime, `neli` and
+//! `netlink-packet-netfilter` have no nf_tables, `rustables` is under the GPL, and `nftnl` links a C library.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

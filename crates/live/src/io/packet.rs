@@ -10,11 +10,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use etherparse::checksum::Sum16BitWords;
 
+use super::end::{BATCH, Io, KernelCounts, Received};
 use super::ring::{Partial, Ring, Slot};
+use super::sys;
 use super::xdp::XdpSender;
-use super::{BATCH, Io, KernelCounts, Received, sys};
-use crate::frame::Layer;
-use crate::pool::{FrameId, Pool};
+use crate::io::frame::Layer;
+use crate::io::pool::{FrameId, Pool};
 
 const PACKET_ADD_MEMBERSHIP: i32 = 1;
 const PACKET_STATISTICS: i32 = 6;

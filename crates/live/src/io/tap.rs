@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use headgate_core::{Time, Why};
 
-use super::{Io, KernelCounts, Received};
-use crate::clock::Monotonic;
-use crate::frame::Layer;
-use crate::pool::{FrameId, Pool};
+use super::end::{Io, KernelCounts, Received};
+use crate::io::clock::Monotonic;
+use crate::io::frame::Layer;
+use crate::io::pool::{FrameId, Pool};
 
 /// The bytes that are kept of a frame: IPv6's header and TCP's with all its options (40 and 60), and some for extensions.
 pub const KEPT: usize = 128;
@@ -68,17 +68,17 @@ impl Notes {
 
 /// What notes frames. It never waits: when there is no room, it counts. Copies write to the same notes.
 #[derive(Clone, Debug)]
-pub struct Pen {
+pub struct Recorder {
     outbox: SyncSender<Note>,
     missed: Arc<AtomicU64>,
 }
 
-impl Pen {
+impl Recorder {
     /// One, and where its notes come out. Their room is made here, once.
-    pub fn new() -> (Pen, Notes) {
+    pub fn new() -> (Recorder, Notes) {
         let (outbox, inbox) = sync_channel(ROOM);
         let missed = Arc::new(AtomicU64::new(0));
-        (Pen { outbox, missed: Arc::clone(&missed) }, Notes { inbox, missed })
+        (Recorder { outbox, missed: Arc::clone(&missed) }, Notes { inbox, missed })
     }
 
     /// Notes what became of a frame of these bytes.
@@ -94,25 +94,25 @@ impl Pen {
     }
 }
 
-/// An end, and the pen that notes what passes it, if there is one.
+/// An end, and the recorder that notes what passes it, if there is one.
 #[derive(Debug)]
 pub struct Tap<T> {
     end: T,
     clock: Monotonic,
-    pen: Option<Pen>,
+    recorder: Option<Recorder>,
 }
 
 impl<T> Tap<T> {
-    /// `end`, whose frames `pen` notes, with the time by the loop's `clock`.
-    pub fn new(end: T, clock: Monotonic, pen: Option<Pen>) -> Tap<T> {
-        Tap { end, clock, pen }
+    /// `end`, whose frames `recorder` notes, with the time by the loop's `clock`.
+    pub fn new(end: T, clock: Monotonic, recorder: Option<Recorder>) -> Tap<T> {
+        Tap { end, clock, recorder }
     }
 
     #[inline]
     fn note(&self, passed: Passed, pool: &Pool, frames: &[FrameId]) {
-        if let Some(pen) = self.pen.as_ref().filter(|_| !frames.is_empty()) {
+        if let Some(recorder) = self.recorder.as_ref().filter(|_| !frames.is_empty()) {
             let at = self.clock.now();
-            frames.iter().for_each(|frame| pen.note(at, passed, pool.frame(frame)));
+            frames.iter().for_each(|frame| recorder.note(at, passed, pool.frame(frame)));
         }
     }
 }
@@ -150,13 +150,13 @@ impl<T: Io> Io for Tap<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::memory::FakeClock;
+    use crate::forward::memory::FakeClock;
 
     #[test]
     fn what_finds_no_room_is_counted_and_passes_all_the_same() {
-        let (pen, notes) = Pen::new();
+        let (recorder, notes) = Recorder::new();
         let frames = (0..ROOM + 10).map(|n| (Time::ZERO, vec![n as u8; 200]));
-        let mut tap = Tap::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(pen));
+        let mut tap = Tap::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(recorder));
         let mut pool = Pool::new(64, 256);
         let (mut batch, mut passed) = (Vec::new(), 0);
         loop {

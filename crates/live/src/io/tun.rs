@@ -9,9 +9,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read, write};
 
-use super::{BATCH, Io, Received, sys};
-use crate::frame::Layer;
-use crate::pool::{FrameId, Pool};
+use super::end::{BATCH, Io, Received};
+use super::sys;
+use crate::io::frame::Layer;
+use crate::io::pool::{FrameId, Pool};
 
 /// A TUN device, which is gone when this is dropped.
 #[derive(Debug)]

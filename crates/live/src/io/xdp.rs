@@ -16,7 +16,7 @@ use rustix::net::xdp::{SocketAddrXdp, SocketAddrXdpFlags, XdpRingOffset, XdpUmem
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with, sockopt};
 
 use super::mapping::Mapping;
-use crate::clock::timespec;
+use crate::io::clock::timespec;
 
 /// Frames that one call sends. The kernel takes 32 of them at most (`TX_BATCH_SIZE` in Linux' net/xdp/xsk.c; 16 before 5.11).
 const AT_ONCE: usize = 32;

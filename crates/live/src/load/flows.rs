@@ -59,7 +59,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
             let start = starts.draw(index, &mut flow_stream(seed, &group.name, index));
             let writer = Writer::new(group.plan.start(index), source_stream(seed, &group.name, index));
             let sends = Sends::Tcp(TcpSettings::of(group), writer);
-            flows.push((way(&group.route), [start, stop(group.stop)], sends));
+            flows.push((direction(&group.route), [start, stop(group.stop)], sends));
         }
     }
     for group in &scenario.udp {
@@ -68,7 +68,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
             let mut rng = flow_stream(seed, &group.name, index);
             let start = starts.draw(index, &mut rng);
             let sends = Sends::Udp(UdpSettings::of(group), group.plan.start(index), rng);
-            flows.push((way(&group.route), [start, stop(group.stop)], sends));
+            flows.push((direction(&group.route), [start, stop(group.stop)], sends));
         }
     }
     let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u32));
@@ -78,6 +78,6 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
 }
 
 /// From which host to which the data of a group goes over the network: that in which its first link is crossed.
-pub fn way(route: &[Hop]) -> Direction {
+pub fn direction(route: &[Hop]) -> Direction {
     route.first().map_or(Direction::Forward, |hop| hop.direction)
 }

@@ -7,7 +7,7 @@ use headgate_core::{Ecn, Span};
 use headgate_scenario::{Cc, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use super::{ports, traces};
-use crate::controllers;
+use crate::hosts::controllers;
 
 /// Headers in bytes: IPv4 and TCP without options, TCP's timestamps with their padding (RFC 7323, appendix A), IPv4 and UDP.
 const TCP: u32 = 40;

@@ -16,6 +16,7 @@ mod shared;
 mod tally;
 mod tcp;
 mod timers;
+mod tracer;
 mod traces;
 mod udp;
 
@@ -31,7 +32,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use self::deliveries::Delivery;
 pub use self::group::{differences, refuse, sysctls};
-pub use self::report::{Completed, FlowReport, LoadReport};
+pub use self::receiver::Completed;
+pub use self::report::{FlowReport, LoadReport};
 
 use self::deliveries::Deliveries;
 use self::flows::{Flow, flows};
@@ -39,10 +41,10 @@ use self::poll::Waker;
 use self::receiver::{Received, Receivers};
 use self::sender::{Senders, Sent};
 use self::shared::Shared;
-use self::traces::Tracer;
-use crate::clock::Monotonic;
-use crate::link::Link;
-use crate::netns::Namespace;
+use self::tracer::Tracer;
+use crate::hosts::Addresses;
+use crate::hosts::netns::Namespace;
+use crate::io::clock::Monotonic;
 
 /// What comes to a flow within so long is one row, or less where intervals are short.
 const SLOT: Span = Span::from_millis(10);
@@ -79,8 +81,9 @@ impl Load {
         // Those that come after the end never do.
         let flows = flows.into_iter().filter(|flow| flow.lasts[0] < end);
         let (forward, reverse): (Vec<Flow>, Vec<Flow>) = flows.partition(|flow| flow.direction == Direction::Forward);
-        load.open(scenario, forward, [(near, Link::NEAR), (far, Link::FAR)])?;
-        load.open(scenario, reverse, [(far, Link::FAR), (near, Link::NEAR)])?;
+        let ends = [(near, Addresses::APART.v4[0]), (far, Addresses::APART.v4[1])];
+        load.open(scenario, forward, ends)?;
+        load.open(scenario, reverse, [ends[1], ends[0]])?;
         Ok(load)
     }
 

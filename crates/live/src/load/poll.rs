@@ -11,7 +11,7 @@ use rustix::io::{Errno, read, write};
 
 use headgate_core::Span;
 
-use crate::clock::timespec;
+use crate::io::clock::timespec;
 
 /// Sockets told of at a time.
 const BATCH: usize = 256;
@@ -111,7 +111,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Monotonic;
+    use crate::io::clock::Monotonic;
 
     #[test]
     fn a_wait_is_no_longer_than_it_must_be() {

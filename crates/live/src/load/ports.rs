@@ -12,9 +12,9 @@ const EPHEMERAL: u16 = 32_768;
 /// As many flows as there are ports for.
 pub const MOST_FLOWS: u32 = (EPHEMERAL - FIRST) as u32;
 
-/// Which way a flow's packet goes.
+/// What a packet is to its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PacketKind {
     /// From its sender to its receiver.
     Data,
     /// Back: acknowledgements, and what else a receiver says.
@@ -27,13 +27,13 @@ pub fn port(flow: u32) -> u16 {
     FIRST + flow as u16
 }
 
-/// Whose packet it is that has these ports, and which way it goes; `None` if it is nobody's.
+/// The flow of a packet with these ports, and what the packet is to it; `None` if it is of no flow.
 #[inline]
-pub fn flow(source: u16, destination: u16) -> Option<(u32, Way)> {
+pub fn flow(source: u16, destination: u16) -> Option<(u32, PacketKind)> {
     let of = |port: u16| (FIRST..EPHEMERAL).contains(&port).then(|| u32::from(port - FIRST));
     match (of(source), of(destination)) {
-        (None, Some(flow)) => Some((flow, Way::Data)),
-        (Some(flow), None) => Some((flow, Way::Reply)),
+        (None, Some(flow)) => Some((flow, PacketKind::Data)),
+        (Some(flow), None) => Some((flow, PacketKind::Reply)),
         _ => None,
     }
 }
@@ -53,8 +53,8 @@ mod tests {
     #[test]
     fn a_flow_is_known_by_its_receivers_port_alone() {
         for number in [0, 1, 9, MOST_FLOWS - 1] {
-            assert_eq!(flow(EPHEMERAL, port(number)), Some((number, Way::Data)));
-            assert_eq!(flow(port(number), u16::MAX), Some((number, Way::Reply)));
+            assert_eq!(flow(EPHEMERAL, port(number)), Some((number, PacketKind::Data)));
+            assert_eq!(flow(port(number), u16::MAX), Some((number, PacketKind::Reply)));
         }
     }
 

@@ -15,10 +15,22 @@ use super::flows::Receives;
 use super::group::{TcpSettings, UdpSettings};
 use super::poll::{Waker, Watch};
 use super::ports;
-use super::report::Completed;
 use super::shared::Shared;
 use super::udp::STAMP;
 use crate::io::{interface, tcp};
+
+/// A transfer that came whole, or never will.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// Its flow.
+    pub flow: u32,
+    /// When it was written to the connection.
+    pub start: Time,
+    /// How much was asked for, in bytes.
+    pub bytes: u64,
+    /// When its receiver had all of it; `None` if it never did.
+    pub end: Option<Time>,
+}
 
 /// Room for what is read at a time: datagrams that the kernel merged come as long as this.
 const ROOM: usize = 64 << 10;

@@ -5,7 +5,7 @@ use headgate_core::{Span, Time};
 use headgate_measure::TraceRow;
 
 use super::deliveries::{Deliveries, Delivery};
-use super::receiver::Received;
+use super::receiver::{Completed, Received};
 use super::sender::Sent;
 use super::shared::Shared;
 
@@ -26,19 +26,6 @@ pub struct LoadReport {
     pub late: Histogram,
     /// What went wrong with a flow, or what the kernel does otherwise than the scenario says: a sentence each.
     pub notes: Vec<String>,
-}
-
-/// A transfer that came whole, or never will.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completed {
-    /// Its flow.
-    pub flow: u32,
-    /// When it was written to the connection.
-    pub start: Time,
-    /// How much was asked for, in bytes.
-    pub bytes: u64,
-    /// When its receiver had all of it; `None` if it never did.
-    pub end: Option<Time>,
 }
 
 /// One flow. Its counts are of the time after the warm-up.

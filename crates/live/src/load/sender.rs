@@ -16,7 +16,7 @@ use super::ports;
 use super::shared::Shared;
 use super::tcp::TcpSender;
 use super::timers::{Due, Timers};
-use super::traces::Tracer;
+use super::tracer::Tracer;
 use super::udp::UdpSender;
 
 /// How often the kernel is asked what its connections do, at most; and how long it takes for each of them, several times over.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use headgate_core::{Span, Time};
 
 use super::traces::TraceBox;
-use crate::clock::Monotonic;
+use crate::io::clock::Monotonic;
 
 /// Shared by all threads of a load.
 pub struct Shared {

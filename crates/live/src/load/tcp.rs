@@ -15,7 +15,7 @@ use super::poll::Watch;
 use super::shared::{Shared, Transfer};
 use super::tally::Tally;
 use super::timers::{Due, Timers};
-use crate::controllers;
+use crate::hosts::controllers;
 use crate::io::tcp::{self, TcpInfo};
 
 /// Data that may wait in the kernel unsent. Little, so that what a source takes back when its time is over was never written,

@@ -1,12 +1,10 @@
-//! The traces of chosen senders: what the kernel says of them every so often, a row where something has changed.
+//! How often traced senders are looked at, and where their rows wait to be taken.
 
 use std::sync::{Mutex, PoisonError};
 
 use headgate_core::{Span, Time};
-use headgate_measure::{TraceRow, Traces};
+use headgate_measure::TraceRow;
 use headgate_scenario::Scenario;
-
-use super::tcp::TcpSender;
 
 /// How often the kernel is asked of a traced sender where the scenario does not say: several times in the round trips of most.
 const USUAL: Span = Span::from_millis(10);
@@ -23,40 +21,6 @@ pub fn interval(scenario: &Scenario) -> Option<Span> {
     let asked = if record.flow_interval == Span::ZERO { USUAL } else { record.flow_interval };
     let least = LEAST.max(LEAST_OF_ONE * traced.sum());
     (!record.flows.is_empty()).then(|| asked.max(least))
-}
-
-/// The senders that are traced in one host.
-pub struct Tracer {
-    traces: Traces,
-    /// How often they are looked at.
-    pub every: Span,
-    /// The host's place in the [`TraceBox`].
-    place: usize,
-}
-
-impl Tracer {
-    /// Of the flows that `scenario` names, if it names any; `place` tells hosts apart.
-    pub fn new(scenario: &Scenario, place: usize) -> Option<Tracer> {
-        let every = interval(scenario)?;
-        Some(Tracer { traces: Traces::looked_at(scenario)?, every, place })
-    }
-
-    /// Looks at those of `senders` that are traced and have started.
-    pub fn look(&mut self, senders: &[TcpSender], now: Time, rows: &TraceBox) {
-        for sender in senders.iter().filter(|sender| sender.lasts[0] <= now && now < sender.lasts[1]) {
-            if self.traces.wants(sender.number)
-                && let Some(state) = sender.state()
-            {
-                self.traces.note(sender.number, now, || state);
-            }
-        }
-        rows.put(self.place, now, self.traces.rows());
-    }
-
-    /// No further look.
-    pub fn end(&mut self, rows: &TraceBox) {
-        rows.put(self.place, Time::NEVER, self.traces.rows());
-    }
 }
 
 /// Rows on their way from the hosts' threads to whoever takes them, in order of time.
@@ -76,7 +40,7 @@ impl TraceBox {
         self.with(|waiting| waiting.told[place] = Some(Time::ZERO));
     }
 
-    fn put(&self, place: usize, now: Time, rows: &mut Vec<TraceRow>) {
+    pub fn put(&self, place: usize, now: Time, rows: &mut Vec<TraceRow>) {
         self.with(|waiting| {
             waiting.rows.append(rows);
             waiting.told[place] = Some(now);

@@ -13,11 +13,11 @@ use headgate_measure::{Counted, EventBatch, FlowLedger, IntervalRow, LinkRow};
 use headgate_scenario::{Header, Hop, Identity, Scenario};
 
 use super::moments::Due;
-use crate::ledger::WireLedger;
-use crate::pool::FrameId;
+use crate::forward::ledger::LaneLedger;
+use crate::io::pool::FrameId;
 
 /// What is handed out while the run goes, and at its end.
-pub(super) enum Post {
+pub(super) enum Finding {
     /// What happened at a direction since the last one, up to the end of an interval or of the run.
     Sample(Sample),
     /// A direction's totals at the end of the run.
@@ -54,7 +54,7 @@ pub(super) struct Total {
 pub(super) struct Account {
     hop: Hop,
     scenario: Arc<Scenario>,
-    wire: WireLedger,
+    lane: LaneLedger,
     account: Measured,
     /// What the discipline is told of each flow.
     names: Vec<Identity>,
@@ -63,7 +63,7 @@ pub(super) struct Account {
     singled: Vec<(Time, u32, Why)>,
     sent_before: u64,
     before_warm: Vec<(u64, u64)>,
-    posts: Sender<Post>,
+    findings: Sender<Finding>,
 }
 
 impl Account {
@@ -71,19 +71,19 @@ impl Account {
     pub(super) fn new(
         (scenario, hop): (&Arc<Scenario>, Hop),
         discipline: &impl Discipline<FrameId>,
-        wire: WireLedger,
-        posts: Sender<Post>,
+        lane: LaneLedger,
+        findings: Sender<Finding>,
     ) -> Account {
         Account {
             hop,
-            wire,
+            lane,
             account: Measured::new(scenario, hop, discipline),
             names: scenario.identities(hop),
             begin: Time::NEVER,
             singled: Vec::new(),
             sent_before: 0,
             before_warm: Vec::new(),
-            posts,
+            findings,
             scenario: Arc::clone(scenario),
         }
     }
@@ -101,7 +101,7 @@ impl Account {
         at: Time,
         header: impl FnOnce() -> Option<Header<'static>>,
     ) {
-        self.wire.meet(packet.flow, packet.bytes, at, header);
+        self.lane.meet(packet.flow, packet.bytes, at, header);
     }
 
     /// The run's time; it stands at zero before the run.
@@ -151,7 +151,7 @@ impl Account {
         let groups = self.account.ledger().lost_and_marked().to_vec();
         let link = self.hop.number();
         // Nobody listens any more if the run was stopped.
-        let _ = self.posts.send(Post::Sample(Sample { link, at: now, rows, groups, events, singled }));
+        let _ = self.findings.send(Finding::Sample(Sample { link, at: now, rows, groups, events, singled }));
     }
 
     fn finish(&mut self, held: Backlog) {
@@ -163,25 +163,25 @@ impl Account {
             ledger,
             before_warm: std::mem::take(&mut self.before_warm),
         };
-        let _ = self.posts.send(Post::Total(Box::new(total)));
+        let _ = self.findings.send(Finding::Total(Box::new(total)));
     }
 }
 
 impl Ledger<FrameId> for Account {
     #[inline]
     fn arrived(&mut self, packet: &Packet<FrameId>, now: Time) {
-        self.wire.arrived(packet, now);
+        self.lane.arrived(packet, now);
         self.account.arrived(packet, now);
     }
 
     #[inline]
     fn sent(&mut self, packet: &Packet<FrameId>, now: Time) {
-        self.wire.sent(packet, now);
+        self.lane.sent(packet, now);
         self.account.sent(packet, now);
     }
 
     fn dropped(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
-        self.wire.dropped(packet, why, now);
+        self.lane.dropped(packet, why, now);
         self.account.dropped(packet, why, now);
         if why.singles_out() && FrameId::is_data(packet) {
             self.singled.push((self.run_time(now), FrameId::flow(packet), why));
@@ -189,14 +189,14 @@ impl Ledger<FrameId> for Account {
     }
 
     fn marked(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
-        self.wire.marked(packet, why, now);
+        self.lane.marked(packet, why, now);
         self.account.marked(packet, why, now);
     }
 }
 
-impl AsMut<WireLedger> for Account {
-    fn as_mut(&mut self) -> &mut WireLedger {
-        &mut self.wire
+impl AsMut<LaneLedger> for Account {
+    fn as_mut(&mut self) -> &mut LaneLedger {
+        &mut self.lane
     }
 }
 
@@ -210,13 +210,13 @@ impl Meter<FrameId> for Account {
 
     #[inline]
     fn holds(&mut self, held: Backlog, now: Time) {
-        Meter::<FrameId>::holds(&mut self.wire, held, now);
+        Meter::<FrameId>::holds(&mut self.lane, held, now);
         self.account.holds(held, self.run_time(now));
     }
 
     #[inline]
     fn sending(&mut self, now: Time, sent: Time) {
-        Meter::<FrameId>::sending(&mut self.wire, now, sent);
+        Meter::<FrameId>::sending(&mut self.lane, now, sent);
         self.account.busy(sent - now);
     }
 

@@ -7,7 +7,7 @@ use headgate_measure::{
 };
 use headgate_scenario::{Hop, Scenario};
 
-use super::Found;
+use super::found::Found;
 use crate::load::{Completed, LoadReport};
 
 /// What the simulator would give too.

@@ -5,8 +5,8 @@ use headgate_measure::Watch;
 use headgate_measure::pcapng::Blocks;
 use headgate_scenario::Scenario;
 
-use crate::capture;
-use crate::io::tap::{Note, Notes, Pen};
+use crate::io::capture;
+use crate::io::tap::{Note, Notes, Recorder};
 
 /// The ends of the link, as their interfaces are called.
 const ENDS: [&str; 2] = ["near", "far"];
@@ -28,12 +28,12 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// That of the only link of `scenario`, if it asks for one, and the pens for its ends.
-    pub(super) fn of(scenario: &Scenario) -> (Option<Capture>, [Option<Pen>; 2]) {
+    /// That of the only link of `scenario`, if it asks for one, and the recorders for its ends.
+    pub(super) fn of(scenario: &Scenario) -> (Option<Capture>, [Option<Recorder>; 2]) {
         let Some(link) = scenario.record.capture.first().map(|link| &scenario.links[usize::from(*link)]) else {
             return (None, [None, None]);
         };
-        let [near, far] = ENDS.map(|_| Pen::new());
+        let [near, far] = ENDS.map(|_| Recorder::new());
         let mut blocks = Blocks::default();
         blocks.section();
         ENDS.iter().for_each(|end| capture::describe(&mut blocks, &format!("{} {end}", link.name)));

@@ -7,32 +7,30 @@ mod access;
 mod account;
 mod assemble;
 mod capture;
-mod doors;
+mod error;
+mod found;
 mod moments;
 mod network;
 mod proof;
 mod slots;
 mod testbed;
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::channel;
 
-use headgate_core::parts::Histogram;
 use headgate_core::{Qdisc, Span, Time};
-use headgate_measure::{EventBatch, Outcome, TraceRow, Watch};
+use headgate_measure::{Outcome, TraceRow, Watch};
 use headgate_scenario::Scenario;
 
-use self::account::{Post, Sample, Total};
 use self::capture::Capture;
+pub use self::error::RunError;
+use self::found::Found;
 use self::moments::Begin;
 pub use self::proof::{Elsewhere, Proof};
 use self::testbed::Testbed;
+use crate::forward::view::Window;
 use crate::load::{self, Load};
-use crate::view::Window;
 
 /// Everything one run of one discipline and one seed gives.
 #[derive(Clone, Debug)]
@@ -45,43 +43,8 @@ pub struct Ran {
     pub notes: Vec<String>,
 }
 
-/// Why a run gave no outcome.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The scenario is none that can be run on real packets.
-    Refused(String),
-    /// What the system said.
-    System(io::Error),
-    /// The watcher asked to stop.
-    Stopped,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Refused(why) => f.write_str(why),
-            RunError::System(error) => error.fmt(f),
-            RunError::Stopped => f.write_str("stopped before the end"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<io::Error> for RunError {
-    fn from(error: io::Error) -> RunError {
-        RunError::System(error)
-    }
-}
-
 /// How long before its beginning the loop and the flows know when a run begins.
 const AHEAD: Span = Span::from_millis(100);
-/// How often the watcher is asked.
-const LOOK: Duration = Duration::from_millis(50);
-/// The loop hands out its last counts within [`SHOW_EVERY`](crate::SHOW_EVERY) of the end; on a machine that is this much
-/// later, nothing it measured would be worth anything.
-const GRACE: Span = Span::from_secs(5);
 
 /// Says why `scenario` cannot be run on real packets, if it cannot.
 ///
@@ -122,10 +85,10 @@ pub fn run_shown(
 ) -> Result<Ran, RunError> {
     refuse(scenario)?;
     let scenario = Arc::new(scenario.clone());
-    let (begin, (posts, inbox)) = (Begin::unknown(), channel());
-    let (mut capture, pens) = Capture::of(&scenario);
-    let testbed = Testbed::open(&scenario, qdisc, seed, (&begin, &posts), pens)?;
-    drop(posts);
+    let (begin, (findings, inbox)) = (Begin::unknown(), channel());
+    let (mut capture, recorders) = Capture::of(&scenario);
+    let testbed = Testbed::open(&scenario, qdisc, seed, (&begin, &findings), recorders)?;
+    drop(findings);
     show(testbed.window());
     let (near, far) = testbed.hosts();
     let load = Load::prepare(&scenario, seed, near, far, testbed.clock())?;
@@ -155,70 +118,5 @@ pub fn run_shown(
 fn tell_traces(watch: &mut dyn Watch, rows: &[TraceRow]) {
     if !rows.is_empty() {
         watch.traces(rows);
-    }
-}
-
-/// What the loop found.
-struct Found {
-    /// By time, one of each direction of each link.
-    samples: BTreeMap<Time, Vec<Sample>>,
-    /// By number.
-    totals: Vec<Total>,
-    /// By group, how long data took from sender to receiver, less what a full packet takes without queues.
-    excess: Vec<Histogram>,
-}
-
-impl Found {
-    /// Waits for everything, and tells the watcher meanwhile; `tell` tells of what does not come to the inbox, and gives the
-    /// run's time.
-    fn watched(
-        inbox: &Receiver<Post>,
-        scenario: &Scenario,
-        tell: &mut dyn FnMut(&mut dyn Watch) -> Time,
-        watch: &mut dyn Watch,
-    ) -> Result<Found, RunError> {
-        let end = Time::ZERO + scenario.duration;
-        let mut found = Found { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
-        let mut ended = false;
-        loop {
-            let post = inbox.recv_timeout(LOOK);
-            let now = tell(watch);
-            match post {
-                Ok(Post::Sample(sample)) => found.keep(sample, 2 * scenario.links.len(), watch),
-                Ok(Post::Total(total)) => found.totals.push(*total),
-                Ok(Post::End(excess)) => (found.excess, ended) = (excess, true),
-                Err(RecvTimeoutError::Timeout) if now < end + GRACE => {}
-                Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
-            }
-            if !watch.goes_on(now.min(end)) {
-                return Err(RunError::Stopped);
-            }
-            if ended {
-                found.totals.sort_by_key(|total| total.link);
-                return Ok(found);
-            }
-        }
-    }
-
-    /// Keeps a sample; when all `directions` have told of its interval, the watcher has their events.
-    fn keep(&mut self, sample: Sample, directions: usize, watch: &mut dyn Watch) {
-        let there = self.samples.entry(sample.at).or_default();
-        there.push(sample);
-        if there.len() < directions {
-            return;
-        }
-        there.sort_by_key(|sample| sample.link);
-        let mut events = EventBatch::default();
-        for sample in
-            there.iter_mut().filter(|sample| !sample.events.gauges.is_empty() || !sample.events.rows.is_empty())
-        {
-            events.gauges.clone_from(&sample.events.gauges);
-            events.rows.append(&mut sample.events.rows);
-            events.values.append(&mut sample.events.values);
-        }
-        events.sort();
-        if !events.rows.is_empty() {
-            watch.events(&events);
-        }
     }
 }

@@ -14,19 +14,19 @@ use headgate_scenario::{Classifier, Direction, FlowKey, Paths, Scenario};
 
 use self::agenda::{Agenda, Coming};
 use self::node::{Node, nodes};
-use super::account::Post;
-use super::doors::{self, Doors};
+use super::access::{self, Access};
+use super::account::Finding;
 use super::moments::{Begin, Moments};
 use super::slots::Slots;
-use crate::egress::{self, Onward};
-use crate::ends::{Arrived, Entry, Exit};
-use crate::fabric::Fabric;
-use crate::frame::{Layer, Parser};
+use crate::forward::ends::{Arrived, Entry, Exit};
+use crate::forward::fabric::Fabric;
+use crate::forward::queue::{self, Onward};
+use crate::forward::view::LaneCounts;
+use crate::forward::view::{LaneView, MOST_SHOWN};
 use crate::io::Io;
-use crate::io::tap::Pen;
-use crate::pool::{FrameId, Pool};
-use crate::view::{MOST_SHOWN, WireView};
-use crate::wire::WireCounts;
+use crate::io::frame::{Layer, Parser};
+use crate::io::pool::{FrameId, Pool};
+use crate::io::tap::Recorder;
 
 mod agenda;
 mod node;
@@ -37,7 +37,7 @@ pub(super) struct Network {
     /// From and to the near host, and the far one, by the direction between them.
     entries: [Entry; 2],
     exits: [Exit; 2],
-    doors: Doors,
+    access: Access,
     paths: Paths,
     /// By number.
     nodes: Vec<Node>,
@@ -50,7 +50,7 @@ pub(super) struct Network {
     shown: u16,
     /// How often everything stood still, and for how long in all.
     stalls: (u64, Span),
-    posts: Sender<Post>,
+    findings: Sender<Finding>,
 }
 
 impl Network {
@@ -64,12 +64,12 @@ impl Network {
         qdisc: &Qdisc,
         seed: u64,
         begin: Begin,
-        posts: Sender<Post>,
+        findings: Sender<Finding>,
     ) -> io::Result<Network> {
         let slots = Slots::of(scenario);
-        let nodes = nodes(scenario, qdisc, seed, &posts)?;
-        let entry = |way: Direction| {
-            let key = Rng::named(seed, &format!("flows {way}")).bits();
+        let nodes = nodes(scenario, qdisc, seed, &findings)?;
+        let entry = |direction: Direction| {
+            let key = Rng::named(seed, &format!("flows {direction}")).bits();
             let classifier = Classifier::new(&[], FlowKey::FiveTuple, key);
             Entry::new(Parser::with_classifier(Layer::Ip, classifier, key))
         };
@@ -77,7 +77,7 @@ impl Network {
             pool: Pool::new(slots.all, Pool::SLOT),
             entries: Direction::BOTH.map(entry),
             exits: [(); 2].map(|()| Exit::new(slots.all as usize)),
-            doors: Doors::new(scenario, &slots),
+            access: Access::new(scenario, &slots),
             paths: Paths::new(scenario),
             wakes: Wakes::new(nodes.len()),
             coming: Agenda::new(slots.all),
@@ -86,14 +86,14 @@ impl Network {
             moments: Moments::new(scenario, begin),
             shown: scenario.bottleneck().link,
             stalls: (0, Span::ZERO),
-            posts,
+            findings,
         })
     }
 
-    /// From now on `pens` note packets that are dropped or lost: each direction's of the first link.
-    pub(super) fn note(&mut self, pens: &[Option<Pen>; 2]) {
-        for (node, pen) in self.nodes.iter_mut().zip(pens) {
-            node.pen.clone_from(pen);
+    /// From now on `recorders` note packets that are dropped or lost: each direction's of the first link.
+    pub(super) fn record(&mut self, recorders: &[Option<Recorder>; 2]) {
+        for (node, recorder) in self.nodes.iter_mut().zip(recorders) {
+            node.recorder.clone_from(recorder);
         }
     }
 
@@ -121,31 +121,31 @@ impl Network {
 
     /// A packet reaches a queue.
     fn arrive(&mut self, Coming { at, to, from, mut packet }: Coming) {
-        let Network { nodes, pool, doors, entries, coming, paths, exits, .. } = self;
+        let Network { nodes, pool, access, entries, coming, paths, exits, .. } = self;
         match from {
             Some(from) => nodes[usize::from(from)].out += 1,
-            None => doors.entered(&packet.handle),
+            None => access.entered(&packet.handle),
         }
         let node = &mut nodes[usize::from(to)];
         node.came += u64::from(from.is_some());
-        let account = node.egress.port_mut().ledger_mut();
-        if let Some(name) = account.name(doors::flow(&packet.handle)) {
+        let account = node.queue.port_mut().ledger_mut();
+        if let Some(name) = account.name(access::flow(&packet.handle)) {
             (packet.flow, packet.class) = (name.flow, name.class);
         }
         let parser = entries[0].parser();
         account.meet(&packet, at, || parser.look(pool.frame(&packet.handle)));
-        let receive = receiver(to, coming, paths, doors, exits);
-        node.egress.arrive(packet, at, &mut Onward { pool, pen: node.pen.as_ref(), receive });
-        self.wakes.set(to.into(), node.egress.wake());
+        let receive = receiver(to, coming, paths, access, exits);
+        node.queue.arrive(packet, at, &mut Onward { pool, recorder: node.recorder.as_ref(), receive });
+        self.wakes.set(to.into(), node.queue.wake());
     }
 
     /// The transmitter of direction `number` is free, or its discipline ready.
     fn pull(&mut self, number: usize, at: Time) {
-        let Network { nodes, pool, doors, coming, paths, exits, .. } = self;
-        let Node { egress, pen, .. } = &mut nodes[number];
-        let receive = receiver(number as u16, coming, paths, doors, exits);
-        egress.free(at, &mut Onward { pool, pen: pen.as_ref(), receive });
-        self.wakes.set(number, egress.wake());
+        let Network { nodes, pool, access, coming, paths, exits, .. } = self;
+        let Node { queue, recorder, .. } = &mut nodes[number];
+        let receive = receiver(number as u16, coming, paths, access, exits);
+        queue.free(at, &mut Onward { pool, recorder: recorder.as_ref(), receive });
+        self.wakes.set(number, queue.wake());
     }
 
     /// Everybody looks, at the time that was named: everything before has happened, and nothing after.
@@ -153,24 +153,24 @@ impl Network {
         let due = self.moments.take(at);
         for node in &mut self.nodes {
             node.settle(at, &mut self.pool);
-            let egress = &mut node.egress;
+            let queue = &mut node.queue;
             if due.begin {
-                egress.medium_mut().origin = at;
+                queue.medium_mut().begin(at);
             }
-            let (held, ahead) = (egress.port().backlog(), egress.ahead(at));
-            let (discipline, account) = egress.port_mut().parts();
+            let (held, ahead) = (queue.port().backlog(), queue.ahead(at));
+            let (discipline, account) = queue.port_mut().parts();
             account.look(due, discipline, (held, ahead), at);
         }
         if due.begin || due.warm {
-            self.doors.restart();
+            self.access.restart();
         }
         if due.end {
             // Nobody listens any more if the run was stopped.
-            let _ = self.posts.send(Post::End(self.doors.excess().to_vec()));
+            let _ = self.findings.send(Finding::End(self.access.excess().to_vec()));
         }
     }
 
-    /// By number, packets on links of their own before a queue, and on their way behind its link.
+    /// By number, packets on links of their own before a queue, and on their direction behind its link.
     fn under_way(&self) -> Vec<[usize; 2]> {
         let mut under_way = vec![[0; 2]; self.nodes.len()];
         for coming in self.coming.iter() {
@@ -180,14 +180,14 @@ impl Network {
             }
         }
         for frame in self.exits.iter().flat_map(Exit::flying) {
-            under_way[usize::from(self.doors.course(frame).last)][1] += 1;
+            under_way[usize::from(self.access.route(frame).last)][1] += 1;
         }
         under_way
     }
 
-    /// Adds to `view` what was counted at the doors of `way`, where it is not known over which links it would have gone.
-    fn add_doors(&self, view: &mut WireView, way: Direction) {
-        let (entry, exit) = (&self.entries[way as usize], &self.exits[way as usize]);
+    /// Adds to `view` what was counted at the access of `direction`, where it is not known over which links it would have gone.
+    fn add_doors(&self, view: &mut LaneView, direction: Direction) {
+        let (entry, exit) = (&self.entries[direction as usize], &self.exits[direction as usize]);
         let [_, no_slot] = entry.counts();
         view.oddities = *entry.oddities();
         view.counts.came += no_slot + view.oddities.dropped();
@@ -203,23 +203,23 @@ fn receiver<'a>(
     from: u16,
     coming: &'a mut Agenda,
     paths: &'a Paths,
-    doors: &'a mut Doors,
+    access: &'a mut Access,
     exits: &'a mut [Exit; 2],
 ) -> impl FnMut(Packet<FrameId>, Time) + 'a {
     move |packet, out| {
-        if let Some(to) = paths.next(from, doors::flow(&packet.handle) as usize) {
+        if let Some(to) = paths.next(from, access::flow(&packet.handle) as usize) {
             return coming.push(Coming { at: out, to, from: Some(from), packet });
         }
-        let due = doors.behind(&packet.handle, packet.bytes, out);
-        exits[doors.course(&packet.handle).way as usize].fly(due, packet.handle);
+        let due = access.behind(&packet.handle, packet.bytes, out);
+        exits[access.route(&packet.handle).direction as usize].fly(due, packet.handle);
     }
 }
 
 impl Fabric for Network {
-    fn take(&mut self, now: Time, way: Direction, from: &mut dyn Io) -> io::Result<bool> {
+    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn Io) -> io::Result<bool> {
         self.advance(now);
-        let Network { entries, pool, doors, nodes, coming, .. } = self;
-        let more = entries[way as usize].take(from, pool, |mut frame, parser, pool| {
+        let Network { entries, pool, access, nodes, coming, .. } = self;
+        let more = entries[direction as usize].take(from, pool, |mut frame, parser, pool| {
             let bytes = pool.frame(&frame);
             let Ok(parsed) = parser.parse(bytes) else {
                 pool.give(frame);
@@ -227,11 +227,11 @@ impl Fabric for Network {
             };
             let size = bytes.len() as u32;
             pool.set_ip(&frame, parsed.ip);
-            let Some(at) = doors.enter(&mut frame, &parsed, size, (now, way)) else {
+            let Some(at) = access.enter(&mut frame, &parsed, size, (now, direction)) else {
                 pool.give(frame);
                 return Arrived::NoRoom;
             };
-            let to = doors.course(&frame).first;
+            let to = access.route(&frame).first;
             nodes[usize::from(to)].came += 1;
             let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
             coming.push(Coming { at, to, from: None, packet });
@@ -241,12 +241,12 @@ impl Fabric for Network {
         more
     }
 
-    fn give(&mut self, now: Time, way: Direction, to: &mut dyn Io) -> io::Result<bool> {
+    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn Io) -> io::Result<bool> {
         self.advance(now);
-        let Network { exits, pool, doors, nodes, .. } = self;
-        exits[way as usize].give(now, to, pool, |frame| {
-            doors.left(frame, now);
-            nodes[usize::from(doors.course(frame).last)].out += 1;
+        let Network { exits, pool, access, nodes, .. } = self;
+        exits[direction as usize].give(now, to, pool, |frame| {
+            access.left(frame, now);
+            nodes[usize::from(access.route(frame).last)].out += 1;
         })
     }
 
@@ -259,24 +259,24 @@ impl Fabric for Network {
         self.stalls = (self.stalls.0 + 1, self.stalls.1 + by);
         self.coming.stall(by);
         for (number, node) in self.nodes.iter_mut().enumerate() {
-            node.egress.stall(by);
-            self.wakes.set(number, node.egress.wake());
+            node.queue.stall(by);
+            self.wakes.set(number, node.queue.wake());
         }
         self.exits.iter_mut().for_each(|exit| exit.stall(by));
     }
 
-    fn view(&mut self, now: Time) -> Vec<WireView> {
+    fn view(&mut self, now: Time) -> Vec<LaneView> {
         self.advance(now);
         let (under_way, free_slots) = (self.under_way(), self.pool.free());
         let (stalls, stalled) = self.stalls;
         let named = |number: usize| if number / 2 == usize::from(self.shown) { MOST_SHOWN } else { 0 };
         let of = |(number, (node, [coming, flying])): (usize, (&mut Node, [usize; 2]))| {
             node.settle(now, &mut self.pool);
-            let counts = WireCounts { came: node.came, out: node.out, stalls, stalled, ..WireCounts::default() };
-            WireView { coming, flying, free_slots, ..egress::view(&mut node.egress, now, counts, named(number)) }
+            let counts = LaneCounts { came: node.came, out: node.out, stalls, stalled, ..LaneCounts::default() };
+            LaneView { coming, flying, free_slots, ..queue::view(&mut node.queue, now, counts, named(number)) }
         };
-        let mut views: Vec<WireView> = self.nodes.iter_mut().zip(under_way).enumerate().map(of).collect();
-        views.iter_mut().zip(Direction::BOTH).for_each(|(view, way)| self.add_doors(view, way));
+        let mut views: Vec<LaneView> = self.nodes.iter_mut().zip(under_way).enumerate().map(of).collect();
+        views.iter_mut().zip(Direction::BOTH).for_each(|(view, direction)| self.add_doors(view, direction));
         views
     }
 }

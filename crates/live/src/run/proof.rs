@@ -4,10 +4,10 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 use headgate_measure::Balance;
 
+use crate::forward::view::{LaneView, View};
 use crate::io::interface::Counters;
+use crate::io::oddities::Oddity;
 use crate::load::LoadReport;
-use crate::oddities::Oddity;
-use crate::view::View;
 
 /// How true a run was.
 #[derive(Clone, Debug)]
@@ -57,11 +57,11 @@ impl Elsewhere {
 impl Proof {
     pub(super) fn new(view: &View, counters: [Counters; 2], urgent: bool, report: &LoadReport) -> Proof {
         let mut lateness = Histogram::default();
-        view.wires.iter().for_each(|wire| lateness.merge(&wire.lateness));
-        let sum = |of: fn(&crate::WireView) -> u64| view.wires.iter().map(of).sum::<u64>();
+        view.lanes.iter().for_each(|lane| lateness.merge(&lane.lateness));
+        let sum = |of: fn(&LaneView) -> u64| view.lanes.iter().map(of).sum::<u64>();
         let device: u64 = counters.iter().map(|counters| counters.send_drops + counters.receive_drops).sum();
-        let stalled = view.wires.iter().map(|wire| wire.counts.stalled).max().unwrap_or(Span::ZERO);
-        let stalls = view.wires.iter().map(|wire| wire.counts.stalls).max().unwrap_or(0);
+        let stalled = view.lanes.iter().map(|lane| lane.counts.stalled).max().unwrap_or(Span::ZERO);
+        let stalls = view.lanes.iter().map(|lane| lane.counts.stalls).max().unwrap_or(0);
         Proof {
             urgent,
             cpu: view.cpu,
@@ -69,31 +69,31 @@ impl Proof {
             lateness,
             send_lateness: report.late.clone(),
             stalls: (stalls, stalled),
-            oversize: sum(|wire| wire.oddities.of(Oddity::Oversize)),
+            oversize: sum(|lane| lane.oddities.of(Oddity::Oversize)),
             elsewhere: Elsewhere {
                 device: device + view.kernel.iter().map(|counts| counts.dropped).sum::<u64>(),
-                no_slot: sum(|wire| wire.counts.no_slot),
-                unreadable: sum(|wire| wire.oddities.dropped()),
-                refused: sum(|wire| wire.counts.refused),
+                no_slot: sum(|lane| lane.counts.no_slot),
+                unreadable: sum(|lane| lane.oddities.dropped()),
+                refused: sum(|lane| lane.counts.refused),
             },
             counters,
-            marks: [sum(|wire| wire.totals.counts().marked()), report.marked],
+            marks: [sum(|lane| lane.totals.counts().marked()), report.marked],
         }
     }
 
     /// Where all packets are that the kernel says it sent over the link, from its making on, handshakes included: with the
     /// kernel's own counts at both ends, and the loop's between them.
     pub(super) fn balance(&self, view: &View) -> Balance {
-        let sum = |of: fn(&crate::WireView) -> u64| view.wires.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&LaneView) -> u64| view.lanes.iter().map(of).sum::<u64>();
         let [near, far] = &self.counters;
         Balance {
             sent: near.sent + far.sent,
             delivered: near.received + far.received,
-            dropped: sum(|wire| wire.totals.dropped()),
-            lost: sum(|wire| wire.counts.lost),
-            queued: sum(|wire| wire.backlog.packets.into()),
-            between: sum(|wire| wire.flying as u64),
-            on_access: sum(|wire| wire.coming as u64),
+            dropped: sum(|lane| lane.totals.dropped()),
+            lost: sum(|lane| lane.counts.lost),
+            queued: sum(|lane| lane.backlog.packets.into()),
+            between: sum(|lane| lane.flying as u64),
+            on_access: sum(|lane| lane.coming as u64),
         }
     }
 }

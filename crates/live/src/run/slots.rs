@@ -3,7 +3,7 @@
 use headgate_core::Limit;
 use headgate_scenario::{Hop, Scenario, UdpGroup};
 
-use crate::build::WireSettings;
+use crate::forward::settings::LaneSettings;
 use crate::io::BATCH;
 
 /// The most that flows may have on their own links, in frames: half a gigabyte, which is touched only where it is used.
@@ -44,7 +44,7 @@ fn at(scenario: &Scenario, hop: Hop) -> u64 {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / 40,
     };
-    u64::from(WireSettings::slots(simplex, scenario.links[usize::from(hop.link)].delay)).max(waiting)
+    u64::from(LaneSettings::slots(simplex, scenario.links[usize::from(hop.link)].delay)).max(waiting)
 }
 
 /// What the flows of a group can send in a second, and a batch.

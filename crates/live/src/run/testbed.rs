@@ -8,19 +8,19 @@ use std::sync::mpsc::Sender;
 use headgate_core::Qdisc;
 use headgate_scenario::Scenario;
 
-use super::account::Post;
+use super::account::Finding;
 use super::moments::Begin;
 use super::network::Network;
-use crate::clock::Monotonic;
-use crate::forward::Forwarder;
+use crate::forward::forwarder::Forwarder;
+use crate::forward::running::Running;
+use crate::forward::view::{View, Window};
+use crate::hosts::netns::Namespace;
 use crate::hosts::{self, Ends, Host};
 use crate::io::Io;
+use crate::io::clock::Monotonic;
 use crate::io::interface::Counters;
-use crate::io::tap::{Pen, Tap};
+use crate::io::tap::{Recorder, Tap};
 use crate::load;
-use crate::netns::Namespace;
-use crate::running::Running;
-use crate::view::{View, Window};
 
 /// The network of a run, between its hosts.
 pub(super) struct Testbed {
@@ -35,7 +35,7 @@ pub(super) struct Testbed {
 
 impl Testbed {
     /// Makes the hosts and starts the loop, with `qdisc` where disciplines are compared. What is found is posted, from the
-    /// moment on that `begin` tells; `pens` note what passes the ends.
+    /// moment on that `begin` tells; `recorders` note what passes the ends.
     ///
     /// # Errors
     /// What the system says, and what is wrong with a discipline.
@@ -43,19 +43,19 @@ impl Testbed {
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,
         seed: u64,
-        (begin, posts): (&Begin, &Sender<Post>),
-        pens: [Option<Pen>; 2],
+        (begin, findings): (&Begin, &Sender<Finding>),
+        recorders: [Option<Recorder>; 2],
     ) -> io::Result<Testbed> {
         let Ends { near, far, tuns: (a, b), .. } = hosts::apart(load::sysctls(scenario))?;
         let clock = Monotonic::new();
         let devices = [a.fd(), b.fd()].into_iter().flatten().map(|fd| fd.try_clone_to_owned());
         let devices = devices.collect::<io::Result<_>>()?;
-        let (scenario, qdisc, begin, posts) = (Arc::clone(scenario), qdisc.clone(), begin.clone(), posts.clone());
+        let (scenario, qdisc, begin, findings) = (Arc::clone(scenario), qdisc.clone(), begin.clone(), findings.clone());
         let time = clock;
         let running = Running::start("link", clock, move |clock| {
-            let mut network = Network::new(&scenario, &qdisc, seed, begin, posts)?;
-            network.note(&pens);
-            let [near, far] = pens;
+            let mut network = Network::new(&scenario, &qdisc, seed, begin, findings)?;
+            network.record(&recorders);
+            let [near, far] = recorders;
             Ok(Forwarder::new(Tap::new(a, time, near), Tap::new(b, time, far), network, clock))
         })?;
         Ok(Testbed { running, clock, _devices: devices, near, far })

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use etherparse::{IpNumber, Ipv4Header};
 use headgate_core::{Ecn, Limit, Qdisc, Rate, Span, Time};
 use headgate_live::pacing::Clock;
-use headgate_live::{Lane, Layer, Pool, WireSettings};
-use headgate_scenario::{Impairments, Pace, Simplex};
+use headgate_live::{Lane, LaneSettings, Layer, Pool};
+use headgate_scenario::{FlowKey, Impairments, Pace, Simplex};
 
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub mod namespace;
@@ -85,27 +85,27 @@ impl Direction {
             qdisc: None,
         };
         let delay = Span::from_millis(delay_ms);
-        let slots = WireSettings::slots(&simplex, delay);
+        let slots = LaneSettings::slots(&simplex, delay);
         Direction { simplex, delay, qdisc: qdisc.parse().unwrap(), overhead: 0, slots, slot_bytes: Pool::SLOT }
     }
 
     pub fn lane(&self, layer: Layer, label: &str) -> Box<dyn Lane> {
-        self.settings(label).build(layer, None).unwrap_or_else(|error| panic!("{}: {error}", self.qdisc))
+        self.settings().build(layer, 1, label).unwrap_or_else(|error| panic!("{}: {error}", self.qdisc))
     }
 
-    pub fn settings<'a>(&'a self, label: &'a str) -> WireSettings<'a> {
-        WireSettings {
-            simplex: &self.simplex,
-            qdisc: &self.qdisc,
+    pub fn settings(&self) -> LaneSettings {
+        LaneSettings {
+            simplex: self.simplex.clone(),
+            qdisc: self.qdisc.clone(),
             delay: self.delay,
             mean_rate: self.simplex.rate,
             mean_packet: 1000,
             overhead: self.overhead,
-            classes: &[],
+            flow_key: FlowKey::FiveTuple,
+            rules: Vec::new(),
+            classes: Vec::new(),
             slots: self.slots,
             slot_bytes: self.slot_bytes,
-            seed: 1,
-            label,
         }
     }
 }

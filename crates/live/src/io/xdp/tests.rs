@@ -10,9 +10,9 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::*;
+use crate::hosts::netns::Namespace;
+use crate::io::pool::{FrameId, Pool};
 use crate::io::{BATCH, Io, PacketSocket, Sending, sys};
-use crate::netns::Namespace;
-use crate::pool::{FrameId, Pool};
 
 const BOTH: [Sending; 2] = [Sending::Packet, Sending::Xdp];
 

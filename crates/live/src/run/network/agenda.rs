@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use headgate_core::{Packet, Span, Time};
 
-use crate::pool::FrameId;
+use crate::io::pool::FrameId;
 
 /// A packet that will be at a queue.
 pub(super) struct Coming {

@@ -7,26 +7,26 @@ use std::sync::mpsc::Sender;
 use headgate_core::{Qdisc, Time};
 use headgate_scenario::Scenario;
 
-use crate::build::{Anything, WireSettings};
-use crate::egress::{Egress, Onward};
-use crate::io::tap::Pen;
-use crate::pool::Pool;
-use crate::run::account::{Account, Post};
+use crate::forward::queue::{FrameQueue, Onward};
+use crate::forward::settings::{Anything, LaneSettings};
+use crate::io::pool::Pool;
+use crate::io::tap::Recorder;
+use crate::run::account::{Account, Finding};
 
 /// One direction of a link.
 pub(super) struct Node {
-    pub(super) egress: Egress<Anything, Account>,
+    pub(super) queue: FrameQueue<Anything, Account>,
     /// Packets that came, from hosts and from other links, and that came out again.
     pub(super) came: u64,
     pub(super) out: u64,
     /// Notes packets that are dropped or lost.
-    pub(super) pen: Option<Pen>,
+    pub(super) recorder: Option<Recorder>,
 }
 
 impl Node {
     /// Tells the discipline that the link went idle, if it did, before it is looked at.
     pub(super) fn settle(&mut self, now: Time, pool: &mut Pool) {
-        self.egress.settle(now, &mut Onward { pool, pen: self.pen.as_ref(), receive: |_, _| {} });
+        self.queue.settle(now, &mut Onward { pool, recorder: self.recorder.as_ref(), receive: |_, _| {} });
     }
 }
 
@@ -34,29 +34,19 @@ impl Node {
 ///
 /// # Errors
 /// What is wrong with a discipline.
-pub(super) fn nodes(scenario: &Arc<Scenario>, qdisc: &Qdisc, seed: u64, posts: &Sender<Post>) -> io::Result<Vec<Node>> {
-    let classes = scenario.shares();
+pub(super) fn nodes(
+    scenario: &Arc<Scenario>,
+    qdisc: &Qdisc,
+    seed: u64,
+    findings: &Sender<Finding>,
+) -> io::Result<Vec<Node>> {
     let node = |hop| {
-        let (simplex, label) = (scenario.simplex(hop), scenario.label(hop));
-        let settings = WireSettings {
-            simplex,
-            qdisc: simplex.qdisc.as_ref().unwrap_or(qdisc),
-            delay: scenario.links[usize::from(hop.link)].delay,
-            mean_rate: scenario.mean_rate(hop),
-            mean_packet: scenario.mean_packet(),
-            overhead: 0,
-            classes: &classes,
-            slots: 0,
-            slot_bytes: Pool::SLOT,
-            seed,
-            label: &label,
-        };
-        let egress = settings.egress(|discipline, wire| Account::new((scenario, hop), discipline, wire, posts.clone()));
-        let refused = |error: headgate_core::BuildError| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
-        let mut egress = egress.map_err(refused)?;
+        let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
+        let account = |discipline: &Anything, lane| Account::new((scenario, hop), discipline, lane, findings.clone());
+        let mut queue = LaneSettings::at(scenario, hop, named).queue((seed, &scenario.label(hop)), account)?;
         // Not before the run begins.
-        egress.medium_mut().origin = Time::NEVER;
-        Ok(Node { egress, came: 0, out: 0, pen: None })
+        queue.medium_mut().begin(Time::NEVER);
+        Ok(Node { queue, came: 0, out: 0, recorder: None })
     };
     scenario.hops().map(node).collect()
 }

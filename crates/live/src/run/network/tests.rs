@@ -8,12 +8,12 @@ use headgate_scenario::Changes;
 use headgate_traffic::{After, Data};
 
 use super::*;
-use crate::forward::{CATCH_UP, Forwarder};
-use crate::io::memory::{FakeClock, Memory};
+use crate::forward::forwarder::{CATCH_UP, Forwarder};
+use crate::forward::memory::{FakeClock, Memory};
+use crate::forward::view::View;
 use crate::link::Link;
 use crate::load::flows::{Flow, Sends, flows};
 use crate::load::ports;
-use crate::view::View;
 
 type Frames = Vec<(Time, Vec<u8>)>;
 
@@ -21,10 +21,10 @@ fn scenario(text: &str) -> Arc<Scenario> {
     Arc::new(Scenario::read(text, "net.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A datagram of flow number `flow` that goes `way`, of `bytes` bytes with all headers.
-fn datagram(flow: u32, way: Direction, bytes: u32, tos: u32) -> Vec<u8> {
+/// A datagram of flow number `flow` that goes `direction`, of `bytes` bytes with all headers.
+fn datagram(flow: u32, direction: Direction, bytes: u32, tos: u32) -> Vec<u8> {
     let ends = [Link::NEAR.octets(), Link::FAR.octets()];
-    let [from, to] = if way == Direction::Forward { ends } else { [ends[1], ends[0]] };
+    let [from, to] = if direction == Direction::Forward { ends } else { [ends[1], ends[0]] };
     let mut header = Ipv4Header::new(bytes as u16 - 20, 64, IpNumber::UDP, from, to).unwrap();
     header.ecn = (tos as u8 & 3).try_into().unwrap();
     header.header_checksum = header.calc_header_checksum();
@@ -54,29 +54,29 @@ fn written(flow: Flow) -> Frames {
 
 struct Run {
     forwarder: Forwarder<Memory, Memory, FakeClock, Network>,
-    inbox: Receiver<Post>,
+    inbox: Receiver<Finding>,
 }
 
 impl Run {
     /// Of a network into which these frames come, from the near host and from the far one.
     fn new(scenario: &Arc<Scenario>, [near, far]: [Frames; 2], mut clock: FakeClock) -> Run {
-        let (posts, inbox) = channel();
+        let (findings, inbox) = channel();
         let begin = Begin::unknown();
         begin.at(Time::ZERO);
-        let network = Network::new(scenario, &scenario.qdiscs[0], 1, begin, posts).unwrap();
+        let network = Network::new(scenario, &scenario.qdiscs[0], 1, begin, findings).unwrap();
         let ends = (clock.end(Layer::Ip, near), clock.end(Layer::Ip, far));
         Run { forwarder: Forwarder::new(ends.0, ends.1, network, clock), inbox }
     }
 
     /// Up to `end`, with no frame and no slot lost on the way.
     fn until(&mut self, end: Time) -> View {
-        let slots = self.forwarder.view().wires[0].free_slots;
+        let slots = self.forwarder.view().lanes[0].free_slots;
         loop {
             let view = self.forwarder.view();
-            assert!(view.wires.iter().all(|wire| wire.adds_up()), "{:#?}", view.wires);
-            let held = |wire: &WireView| wire.backlog.packets as usize + wire.coming + wire.flying;
-            let held: usize = view.wires.iter().map(held).sum();
-            assert_eq!(view.wires[0].free_slots + held, slots, "a slot was lost or made");
+            assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{:#?}", view.lanes);
+            let held = |lane: &LaneView| lane.backlog.packets as usize + lane.coming + lane.flying;
+            let held: usize = view.lanes.iter().map(held).sum();
+            assert_eq!(view.lanes[0].free_slots + held, slots, "a slot was lost or made");
             if view.at >= end {
                 return view;
             }
@@ -86,7 +86,7 @@ impl Run {
 
     fn rows(&self) -> Vec<LinkRow> {
         let totals = self.inbox.try_iter().filter_map(|post| match post {
-            Post::Total(total) => Some((total.link, total.row)),
+            Finding::Total(total) => Some((total.link, total.row)),
             _ => None,
         });
         let mut totals: Vec<_> = totals.collect();
@@ -127,8 +127,8 @@ fn every_link_of_a_network_does_to_the_packet_what_the_simulators_does() {
     assert!([0, 2, 4, 5].iter().all(|link| dropped[*link] > 10), "{dropped:?}");
     assert!(rows[0].counts.marked() > 0 && rows[2].counts.marked() > 0 && rows[0].lost > 0);
     // Flows are named at the first link that compares disciplines, by what their packets say.
-    let named = |wire: &WireView| wire.top.iter().filter(|flow| flow.header.is_some()).count();
-    assert_eq!(view.wires.iter().map(named).collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0]);
+    let named = |lane: &LaneView| lane.top.iter().filter(|flow| flow.header.is_some()).count();
+    assert_eq!(view.lanes.iter().map(named).collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0]);
 }
 
 /// Three links, of which the second is the slowest: 1 ms, 2 ms and 1 ms for 1000 bytes.
@@ -171,7 +171,7 @@ fn lateness_does_not_add_up_from_link_to_link() {
     for (n, at) in (0..).zip(out) {
         assert!(at >= nominal(n) && at - nominal(n) <= Span::from_micros(2500), "{n}: {at} for {}", nominal(n));
     }
-    assert!(view.wires.iter().all(|wire| wire.counts.stalls == 0));
+    assert!(view.lanes.iter().all(|lane| lane.counts.stalls == 0));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn what_is_not_caught_up_is_a_time_in_which_all_links_stood_still() {
     let late = [vec![Span::ZERO; 30], vec![pause], vec![Span::ZERO; 10_000]].concat();
     let (view, out) = burst(late);
     let shift = pause - CATCH_UP;
-    assert!(view.wires.iter().all(|wire| (wire.counts.stalls, wire.counts.stalled) == (1, shift)));
+    assert!(view.lanes.iter().all(|lane| (lane.counts.stalls, lane.counts.stalled) == (1, shift)));
     assert_eq!(out.len(), 40);
     assert_eq!(*out.last().unwrap(), nominal(39) + shift);
     assert!((0..).zip(&out).all(|(n, at)| *at >= nominal(n)));
@@ -195,7 +195,7 @@ fn a_flow_that_floods_its_own_link_takes_no_room_from_others() {
     let mut run =
         Run::new(&scenario(CHAIN), [flood.into_iter().chain(mine).collect(), Frames::new()], FakeClock::new());
     let view = run.until(at_us(100_000));
-    assert_eq!((view.wires[0].counts.no_slot, view.wires[2].coming), (100, room));
+    assert_eq!((view.lanes[0].counts.no_slot, view.lanes[2].coming), (100, room));
     assert_eq!(run.forwarder.b.sent().len(), 5);
 }
 
@@ -209,7 +209,7 @@ fn what_is_nobodys_goes_over_the_first_link_to_the_other_host() {
     let frames = vec![(Time::ZERO, ping), (at_us(10_000), astray)];
     let mut run = Run::new(&scenario(CHAIN), [Frames::new(), frames], FakeClock::new());
     let view = run.until(at_us(100_000));
-    assert_eq!(view.wires.iter().map(|wire| wire.counts.out).collect::<Vec<_>>(), [0, 2, 0, 0, 0, 0]);
+    assert_eq!(view.lanes.iter().map(|lane| lane.counts.out).collect::<Vec<_>>(), [0, 2, 0, 0, 0, 0]);
     let out: Vec<Time> = run.forwarder.a.sent().iter().map(|(at, _)| *at).collect();
     assert_eq!(out, [at_us(28 + 5000), at_us(10_000 + 1000 + 5000)]);
 }

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use headgate_core::parts::FlowTable;
 use headgate_core::{FlowId, Span, Time};
 
-use crate::ledger::FlowCounts;
-use crate::verdict::Slot;
+use super::verdict::{FlowCounts, Slot};
 
 /// A slot lasts as long at least: some round-trip times of a short path, so that it shows a TCP's window fall.
 pub(crate) const SLOT: Span = Span::from_millis(100);
@@ -91,14 +90,6 @@ impl History {
         if self.slots.len() == SLOTS {
             self.slots.pop_front();
         }
-        self.slots.push_back(Slot {
-            lasted,
-            packets: now.arrived - before.arrived,
-            bytes: now.arrived_bytes - before.arrived_bytes,
-            sent_bytes: now.sent_bytes - before.sent_bytes,
-            drops: now.dropped - before.dropped,
-            marks: now.marked - before.marked,
-            singled: now.singled - before.singled,
-        });
+        self.slots.push_back(Slot { lasted, counts: now - before });
     }
 }

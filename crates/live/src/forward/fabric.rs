@@ -5,24 +5,24 @@ use std::io;
 use headgate_core::{Span, Time};
 use headgate_scenario::Direction;
 
+use super::lane::Lane;
+use super::view::LaneView;
 use crate::io::Io;
-use crate::view::WireView;
-use crate::wire::Lane;
 
 /// What lies between two ends: both directions of a link, or a network of links. Frames go forward from the first end to the second,
 /// and in reverse.
 pub trait Fabric {
-    /// Takes what has come to `from` to go `way`; says whether there may be more.
+    /// Takes what has come to `from` to go `direction`; says whether there may be more.
     ///
     /// # Errors
     /// Those of `from`.
-    fn take(&mut self, now: Time, way: Direction, from: &mut dyn Io) -> io::Result<bool>;
+    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn Io) -> io::Result<bool>;
 
-    /// Gives `to` what went `way` and has come out; says whether there is more.
+    /// Gives `to` what went `direction` and has come out; says whether there is more.
     ///
     /// # Errors
     /// Those of `to`.
-    fn give(&mut self, now: Time, way: Direction, to: &mut dyn Io) -> io::Result<bool>;
+    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn Io) -> io::Result<bool>;
 
     /// When something may come out; [`Time::NEVER`] while there is nothing.
     fn due(&self) -> Time;
@@ -31,7 +31,7 @@ pub trait Fabric {
     fn stall(&mut self, by: Span);
 
     /// What there is to see at `now`, of each direction of a link by its number.
-    fn view(&mut self, now: Time) -> Vec<WireView>;
+    fn view(&mut self, now: Time) -> Vec<LaneView>;
 }
 
 /// Both directions of a link.
@@ -39,13 +39,13 @@ pub type Lanes = [Box<dyn Lane>; 2];
 
 impl Fabric for Lanes {
     #[inline]
-    fn take(&mut self, now: Time, way: Direction, from: &mut dyn Io) -> io::Result<bool> {
-        self[way as usize].take(now, from)
+    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn Io) -> io::Result<bool> {
+        self[direction as usize].take(now, from)
     }
 
     #[inline]
-    fn give(&mut self, now: Time, way: Direction, to: &mut dyn Io) -> io::Result<bool> {
-        self[way as usize].give(now, to)
+    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn Io) -> io::Result<bool> {
+        self[direction as usize].give(now, to)
     }
 
     #[inline]
@@ -58,7 +58,7 @@ impl Fabric for Lanes {
         self.iter_mut().for_each(|lane| lane.stall(by));
     }
 
-    fn view(&mut self, now: Time) -> Vec<WireView> {
+    fn view(&mut self, now: Time) -> Vec<LaneView> {
         self.iter_mut().map(|lane| lane.view(now)).collect()
     }
 }

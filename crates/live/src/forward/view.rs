@@ -6,21 +6,41 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Backlog, Counts, Span, Time, Totals};
 use headgate_measure::Occupancy;
 
+use super::ledger::FlowView;
+use super::verdict::FlowCounts;
 use crate::io::KernelCounts;
-use crate::ledger::{FlowCounts, FlowView};
-use crate::oddities::Oddities;
-use crate::wire::WireCounts;
+use crate::io::oddities::Oddities;
 
 /// Flows that a view names.
 pub const MOST_SHOWN: usize = 32;
 
+/// What a lane counts beside what its port does. Frames that came are those without a slot, those dropped for what they
+/// were, and those that arrived at the port; those that were sent there are lost, on their way, or came out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneCounts {
+    /// Frames that came, those that were dropped at the door included.
+    pub came: u64,
+    /// Frames for which no slot was free.
+    pub no_slot: u64,
+    /// Packets lost on the way, by chance.
+    pub lost: u64,
+    /// Packets that came out.
+    pub out: u64,
+    /// Packets that came out and that the other end refused. They are gone.
+    pub refused: u64,
+    /// How often the loop stood still for longer than is caught up.
+    pub stalls: u64,
+    /// The time that was not caught up.
+    pub stalled: Span,
+}
+
 /// One direction at a moment.
 #[derive(Clone, Debug, Default)]
-pub struct WireView {
+pub struct LaneView {
     /// Arrivals, departures, drops and marks by reason, and sojourn times, at the port.
     pub totals: Totals,
     /// What happened before and behind it.
-    pub counts: WireCounts,
+    pub counts: LaneCounts,
     /// Frames that were no plain IP packets.
     pub oddities: Oddities,
     /// What waits.
@@ -43,7 +63,7 @@ pub struct WireView {
     pub others: FlowCounts,
 }
 
-impl WireView {
+impl LaneView {
     fn port(&self) -> &Counts {
         self.totals.counts()
     }
@@ -67,25 +87,25 @@ pub struct Number {
     /// What it means.
     pub meaning: &'static str,
     /// Reads it from a direction, and from what the kernel says of the end that packets come from.
-    pub read: fn(&WireView, &KernelCounts) -> u64,
+    pub read: fn(&LaneView, &KernelCounts) -> u64,
 }
 
 /// All of them, in the order in which Prometheus has them.
 pub const NUMBERS: [Number; 16] = [
-    number("came", "", "Frames that came.", |wire, _| wire.counts.came),
-    number("arrived", "arrived_packets_total", "Packets that came to the discipline.", |wire, _| wire.port().arrived),
-    number("sent", "sent_packets_total", "Packets that it let go.", |wire, _| wire.port().sent),
-    number("sent_bytes", "sent_bytes_total", "Their bytes.", |wire, _| wire.port().sent_bytes),
-    number("dropped", "", "Packets that it dropped.", |wire, _| wire.port().dropped()),
-    number("marked", "", "Packets that it marked.", |wire, _| wire.port().marked()),
-    number("lost", "lost_packets_total", "Packets lost on the way by chance, as was asked for.", |wire, _| {
-        wire.counts.lost
+    number("came", "", "Frames that came.", |lane, _| lane.counts.came),
+    number("arrived", "arrived_packets_total", "Packets that came to the discipline.", |lane, _| lane.port().arrived),
+    number("sent", "sent_packets_total", "Packets that it let go.", |lane, _| lane.port().sent),
+    number("sent_bytes", "sent_bytes_total", "Their bytes.", |lane, _| lane.port().sent_bytes),
+    number("dropped", "", "Packets that it dropped.", |lane, _| lane.port().dropped()),
+    number("marked", "", "Packets that it marked.", |lane, _| lane.port().marked()),
+    number("lost", "lost_packets_total", "Packets lost on the way by chance, as was asked for.", |lane, _| {
+        lane.counts.lost
     }),
-    number("out", "", "Packets that came out.", |wire, _| wire.counts.out),
-    number("refused", "refused_packets_total", "Packets that the far interface refused.", |wire, _| {
-        wire.counts.refused
+    number("out", "", "Packets that came out.", |lane, _| lane.counts.out),
+    number("refused", "refused_packets_total", "Packets that the far interface refused.", |lane, _| {
+        lane.counts.refused
     }),
-    number("no_slot", "no_slot_packets_total", "Packets that found no room in memory.", |wire, _| wire.counts.no_slot),
+    number("no_slot", "no_slot_packets_total", "Packets that found no room in memory.", |lane, _| lane.counts.no_slot),
     number(
         "kernel_dropped",
         "kernel_drops_total",
@@ -93,19 +113,19 @@ pub const NUMBERS: [Number; 16] = [
         |_, kernel| kernel.dropped,
     ),
     number("no_checksum", "", "Packets whose checksum the kernel left out.", |_, kernel| kernel.no_checksum),
-    number("stalls", "stalls_total", "Times in which the loop was too late to make up for it.", |wire, _| {
-        wire.counts.stalls
+    number("stalls", "stalls_total", "Times in which the loop was too late to make up for it.", |lane, _| {
+        lane.counts.stalls
     }),
-    number("queue_packets", "backlog_packets", "Packets that wait.", |wire, _| wire.backlog.packets.into()),
-    number("queue_bytes", "backlog_bytes", "Bytes that wait.", |wire, _| wire.backlog.bytes),
-    number("flying", "flying_packets", "Packets on their way.", |wire, _| wire.flying as u64),
+    number("queue_packets", "backlog_packets", "Packets that wait.", |lane, _| lane.backlog.packets.into()),
+    number("queue_bytes", "backlog_bytes", "Bytes that wait.", |lane, _| lane.backlog.bytes),
+    number("flying", "flying_packets", "Packets on their way.", |lane, _| lane.flying as u64),
 ];
 
 const fn number(
     key: &'static str,
     metric: &'static str,
     meaning: &'static str,
-    read: fn(&WireView, &KernelCounts) -> u64,
+    read: fn(&LaneView, &KernelCounts) -> u64,
 ) -> Number {
     Number { key, metric, meaning, read }
 }
@@ -116,7 +136,7 @@ pub struct View {
     /// The moment.
     pub at: Time,
     /// Of a link from the first end to the second, and back; of a network each direction of each link, by number.
-    pub wires: Vec<WireView>,
+    pub lanes: Vec<LaneView>,
     /// What the kernel says of the first end and the second.
     pub kernel: [KernelCounts; 2],
     /// CPU time of the thread that forwards.
@@ -126,8 +146,8 @@ pub struct View {
 /// Nothing has happened yet on a link.
 impl Default for View {
     fn default() -> View {
-        let wires = vec![WireView::default(); 2];
-        View { at: Time::ZERO, wires, kernel: [KernelCounts::default(); 2], cpu: Span::ZERO }
+        let lanes = vec![LaneView::default(); 2];
+        View { at: Time::ZERO, lanes, kernel: [KernelCounts::default(); 2], cpu: Span::ZERO }
     }
 }
 

@@ -6,10 +6,10 @@ use std::io;
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 
-use crate::frame::Parser;
+use crate::io::frame::Parser;
+use crate::io::oddities::{Oddities, Oddity};
+use crate::io::pool::{FrameId, Pool};
 use crate::io::{BATCH, Io};
-use crate::oddities::{Oddities, Oddity};
-use crate::pool::{FrameId, Pool};
 
 /// What takes frames from one end, and counts them.
 pub(crate) struct Entry {
@@ -64,10 +64,10 @@ impl Entry {
         self.parser.oddities()
     }
 
-    /// Counts on from what another one has counted.
-    pub(crate) fn count_from(&mut self, [came, no_slot]: [u64; 2], oddities: Oddities) {
-        (self.came, self.no_slot) = (came, no_slot);
-        self.parser.count_from(oddities);
+    /// From now on `parser` reads the frames. All counts go on.
+    pub(crate) fn read_by(&mut self, mut parser: Parser) {
+        parser.count_from(*self.parser.oddities());
+        self.parser = parser;
     }
 }
 
@@ -180,10 +180,9 @@ impl Exit {
         &self.lateness
     }
 
-    /// Goes on in the place of another one, among `slots` slots. Nothing overtakes what flies already.
-    pub(crate) fn after(mut self, slots: usize) -> Exit {
+    /// Goes on for another lane, among `slots` slots. Nothing overtakes what flies already.
+    pub(crate) fn go_on(&mut self, slots: usize) {
         self.flying.reserve(slots - self.flying.len());
         self.not_before = self.flying.back().map_or(Time::ZERO, |last| last.due);
-        self
     }
 }

@@ -1,13 +1,16 @@
 //! The hosts at a link's ends: a namespace with a TUN device each, or this machine itself at the far end.
 
+pub(crate) mod controllers;
+pub mod netns;
+pub mod shell;
+
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::controllers;
+use self::netns::Namespace;
 use crate::io::interface::{self, Counters};
 use crate::io::{Nat, Tun};
-use crate::netns::Namespace;
 
 /// Settings of a host's network: what stands below /proc/sys/net, and its value.
 pub(crate) type Sysctls = Vec<(String, String)>;
@@ -72,7 +75,7 @@ pub(crate) fn apart(sysctls: Sysctls) -> io::Result<Ends> {
     let host = |end: usize, sysctls: Sysctls| {
         Host::new(Namespace::new()?, move |tun| {
             set(sysctls)?;
-            interface::set_address(tun.name(), v4[end], 30)?;
+            interface::set_address(tun.name(), v4[end].into(), 30)?;
             let has_v6 = v6.map_or(Ok(false), |v6| quiet(tun.name(), Some(v6[end])))?;
             interface::bring_up(tun.name())?;
             Ok(has_v6)
@@ -92,7 +95,7 @@ pub(crate) fn outside(sysctls: Sysctls) -> io::Result<Ends> {
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         }
         let v4 = free(tun.name())?;
-        interface::set_address(tun.name(), v4[1], 30)?;
+        interface::set_address(tun.name(), v4[1].into(), 30)?;
         quiet(tun.name(), None)?;
         interface::bring_up(tun.name())?;
         let table = format!("headgate-{}-{}", std::process::id(), tun.name());
@@ -107,7 +110,7 @@ pub(crate) fn outside(sysctls: Sysctls) -> io::Result<Ends> {
     })?;
     let (near, a, ()) = Host::new(Namespace::new()?, move |tun| {
         set(sysctls)?;
-        interface::set_address(tun.name(), v4[0], 30)?;
+        interface::set_address(tun.name(), v4[0].into(), 30)?;
         quiet(tun.name(), None)?;
         interface::bring_up(tun.name())?;
         interface::set_default_route(tun.name(), v4[1])
@@ -146,7 +149,7 @@ fn quiet(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
     }
     to("accept_ra", "0")?;
     to("addr_gen_mode", "1")?;
-    interface::set_address6(name, address, 64)?;
+    interface::set_address(name, address.into(), 64)?;
     Ok(true)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A timer wakes a thread tens of microseconds late: the default slack alone is 50 us (`PR_SET_TIMERSLACK`), to which the
 //! switch back from idle comes. So the sleep ends a margin early, and the rest is spent looking at the clock. What
-//! remains is measured: every departure's lateness is in the histogram of its wire.
+//! remains is measured: every departure's lateness is in the histogram of its lane.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -13,7 +13,7 @@ use rustix::thread::set_current_timer_slack;
 
 use headgate_core::{Span, Time};
 
-use crate::clock::{Monotonic, thread_cpu, timespec};
+use crate::io::clock::{Monotonic, thread_cpu, timespec};
 
 /// Tells the time to a forwarder, and waits for it.
 pub trait Clock {

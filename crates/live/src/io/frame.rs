@@ -15,8 +15,8 @@ use headgate_core::parts::keyed;
 use headgate_core::{ClassId, Ecn, FlowId};
 use headgate_scenario::{Classifier, FlowKey, Header};
 
-use crate::oddities::{Oddities, Oddity};
-use crate::recent::{self, Recent};
+use crate::io::oddities::{Oddities, Oddity};
+use crate::io::recent::{self, Recent};
 
 /// What the first bytes of a frame are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,21 @@
 //! A gateway: two interfaces that are there already, and the loop between them.
 
+mod guard;
+
 use std::io;
 
 use headgate_core::nearest;
 
-use crate::clock::Monotonic;
-use crate::forward::Forwarder;
-use crate::frame::Layer;
-use crate::guard::Guard;
+use self::guard::Guard;
+use crate::forward::forwarder::Forwarder;
+use crate::forward::running::Running;
+use crate::forward::settings::LaneSettings;
+use crate::forward::view::View;
+use crate::io::clock::Monotonic;
+use crate::io::frame::Layer;
 use crate::io::inspect::{Interface, names};
+use crate::io::pool::Pool;
 use crate::io::{Io, PacketSocket, Sending, offloads, switch_offloads_off};
-use crate::running::Running;
-use crate::view::View;
-use crate::way::OneWay;
 
 /// A gateway.
 #[derive(Clone, Debug)]
@@ -20,7 +23,7 @@ pub struct GatewaySettings {
     /// Two interfaces.
     pub interfaces: [String; 2],
     /// From the first to the second, and back.
-    pub ways: [OneWay; 2],
+    pub lanes: [LaneSettings; 2],
     /// Switch the offloads of both interfaces off. They stay off.
     pub offloads_off: bool,
     /// By what frames go out.
@@ -51,7 +54,7 @@ impl Gateway {
     /// `InvalidInput` if an interface will not do, or a discipline, with what to do about it; `PermissionDenied` without
     /// `CAP_NET_RAW`; else what the system says.
     pub fn open(settings: GatewaySettings) -> io::Result<Gateway> {
-        let GatewaySettings { interfaces, mut ways, offloads_off, sending, seed } = settings;
+        let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed } = settings;
         let found = [check(&interfaces[0])?, check(&interfaces[1])?];
         agree(&found)?;
         if offloads_off {
@@ -62,10 +65,12 @@ impl Gateway {
         let mut notes: Vec<String> = found.iter().flat_map(notes).collect();
         let slower = [&a, &b].into_iter().filter_map(PacketSocket::why_not_xdp);
         notes.extend(slower.map(|why| format!("{why}; frames go out by a packet socket, which is slower")));
-        ways.iter_mut().for_each(|way| way.mtu = a.mtu().max(b.mtu()));
+        let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
+        lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
         let running = Running::start("gateway", Monotonic::new(), move |clock| {
-            let [forth, back] = &ways;
-            let lanes = [forth.lane(Layer::Ethernet, seed, LABELS[0])?, back.lane(Layer::Ethernet, seed, LABELS[1])?];
+            let [forward, reverse] = &lanes;
+            let lanes =
+                [forward.build(Layer::Ethernet, seed, LABELS[0])?, reverse.build(Layer::Ethernet, seed, LABELS[1])?];
             Ok(Forwarder::new(a, b, lanes, clock))
         })?;
         let guard = Guard::over(&interfaces, running.stopper()).map_err(|error| {
@@ -85,17 +90,18 @@ impl Gateway {
     }
 
     /// From now on both directions are like this. What waits and flies goes on
-    /// ([`WireSettings::refit`](crate::WireSettings::refit)).
+    /// ([`LaneSettings::refit`](crate::LaneSettings::refit)).
     ///
     /// # Errors
     /// `InvalidInput`: what is wrong with a discipline; `BrokenPipe` if the loop has ended.
-    pub fn refit(&self, ways: [OneWay; 2]) -> io::Result<()> {
+    pub fn refit(&self, settings: [LaneSettings; 2]) -> io::Result<()> {
         let seed = self.seed;
         // Built once for nothing, so that neither direction changes where one cannot, and not while packets wait.
-        ways.iter().zip(LABELS).try_for_each(|(way, label)| way.lane(Layer::Ethernet, seed, label).map(drop))?;
+        let build = |(lane, label): (&LaneSettings, &str)| lane.build(Layer::Ethernet, seed, label).map(drop);
+        settings.iter().zip(LABELS).try_for_each(build)?;
         self.running.with(move |lanes, now| {
-            let each = ways.iter().zip(lanes).zip(LABELS);
-            each.into_iter().try_for_each(|((way, lane), label)| way.refit(lane, now, Layer::Ethernet, seed, label))
+            let each = settings.iter().zip(lanes).zip(LABELS);
+            each.into_iter().try_for_each(|((to, lane), label)| to.refit(lane, now, Layer::Ethernet, seed, label))
         })?
     }
 

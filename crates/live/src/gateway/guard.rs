@@ -10,7 +10,7 @@ use headgate_core::Span;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, write};
 
-use crate::clock::timespec;
+use crate::io::clock::timespec;
 use crate::io::links::{Links, Loss};
 
 /// A thread that waits for changes of interfaces. Dropped, it ends.

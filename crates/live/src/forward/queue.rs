@@ -1,33 +1,50 @@
-//! The queue of a link on real packets: the link's own, for frames in a pool and the loop's clock.
+//! The queue of a direction on real packets: that of every link, for frames in a pool and the loop's clock.
 
-use headgate_core::{Discipline, Ecn, Packet, Sink, Time, Why};
+use headgate_core::{Discipline, Ecn, Packet, Sink, Span, Time, Why};
 use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
 
-use crate::ecn;
-use crate::io::tap::{Passed, Pen};
-use crate::ledger::WireLedger;
-use crate::pool::{FrameId, Pool};
-use crate::view::WireView;
-use crate::wire::WireCounts;
+use super::ledger::LaneLedger;
+use super::view::{LaneCounts, LaneView};
+use crate::io::ecn;
+use crate::io::pool::{FrameId, Pool};
+use crate::io::tap::{Passed, Recorder};
 
-/// The queue of one direction.
-pub(crate) type Egress<D, L> = LinkQueue<FrameId, D, L, LateMedium>;
+/// The queue of one direction, for frames.
+pub(crate) type FrameQueue<D, L> = LinkQueue<FrameId, D, L, LateMedium>;
 
-/// A medium that takes its time from a moment on: schedules and traces of its rate count from there. Before, packets cost no
-/// time, and none is lost.
+/// A medium that takes its time from a moment on: schedules and traces of its rate count from there. Before, packets cost
+/// no time, and none is lost.
 #[derive(Debug)]
 pub(crate) struct LateMedium {
-    pub(crate) medium: Medium,
+    medium: Medium,
     /// Bytes that every packet costs on the link beside its own.
-    pub(crate) overhead: i32,
-    pub(crate) origin: Time,
+    overhead: i32,
+    origin: Time,
+}
+
+impl LateMedium {
+    /// `medium`, where a packet costs `overhead` bytes beside its own, from the loop's beginning on.
+    pub(crate) fn new(medium: Medium, overhead: i32) -> LateMedium {
+        LateMedium { medium, overhead, origin: Time::ZERO }
+    }
+
+    /// It takes its time from `at` on.
+    pub(crate) fn begin(&mut self, at: Time) {
+        self.origin = at;
+    }
+
+    /// The propagation delay.
+    #[inline]
+    pub(crate) fn delay(&self) -> Span {
+        self.medium.delay()
+    }
 }
 
 impl Carrier for LateMedium {
     #[inline]
     fn carry(&mut self, bytes: u32, now: Time) -> Transit {
         if now < self.origin {
-            let due = now + self.medium.delay();
+            let due = now + self.delay();
             return Transit { sent: now, due, out: Some(due), waits: false };
         }
         let later = |time: Time| self.origin + (time - Time::ZERO);
@@ -37,18 +54,18 @@ impl Carrier for LateMedium {
     }
 }
 
-/// Takes the packets of a link: `receive` gets those that come out. The slots of all others go back to the pool.
+/// Takes the packets of a queue: `receive` gets those that come out. The slots of all others go back to the pool.
 pub(crate) struct Onward<'a, F> {
     pub(crate) pool: &'a mut Pool,
     /// Notes packets that are dropped or lost.
-    pub(crate) pen: Option<&'a Pen>,
+    pub(crate) recorder: Option<&'a Recorder>,
     pub(crate) receive: F,
 }
 
 impl<F> Onward<'_, F> {
     fn discard(&mut self, frame: FrameId, passed: Passed, at: Time) {
-        if let Some(pen) = self.pen {
-            pen.note(at, passed, self.pool.frame(&frame));
+        if let Some(recorder) = self.recorder {
+            recorder.note(at, passed, self.pool.frame(&frame));
         }
         self.pool.give(frame);
     }
@@ -81,16 +98,28 @@ impl<F> Sink<FrameId> for Onward<'_, F> {
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
 }
 
-/// What there is to see of `egress` at `now`, up to which everything has happened, with the `most` flows that sent most.
+/// Sends what was to be sent up to `now`, at the times at which it was to be sent.
+#[inline]
+pub(crate) fn advance<D: Discipline<FrameId>, L: Meter<FrameId>>(
+    queue: &mut FrameQueue<D, L>,
+    now: Time,
+    onward: &mut Onward<'_, impl FnMut(Packet<FrameId>, Time)>,
+) {
+    while queue.wake() <= now && queue.wake() < Time::NEVER {
+        queue.free(queue.wake(), onward);
+    }
+}
+
+/// What there is to see of `queue` at `now`, up to which everything has happened, with the `most` flows that sent most.
 /// `counts` are of what is before and behind it.
-pub(crate) fn view<D, L>(egress: &mut Egress<D, L>, now: Time, counts: WireCounts, most: usize) -> WireView
+pub(crate) fn view<D, L>(queue: &mut FrameQueue<D, L>, now: Time, counts: LaneCounts, most: usize) -> LaneView
 where
     D: Discipline<FrameId>,
-    L: Meter<FrameId> + AsMut<WireLedger>,
+    L: Meter<FrameId> + AsMut<LaneLedger>,
 {
-    let (lost, ahead) = (egress.lost(), egress.ahead(now));
-    let (gauges, backlog) = (egress.port().gauges(), egress.port().backlog());
-    let (discipline, meter) = egress.port_mut().parts();
+    let (lost, ahead) = (queue.lost(), queue.ahead(now));
+    let (gauges, backlog) = (queue.port().gauges(), queue.port().backlog());
+    let (discipline, meter) = queue.port_mut().parts();
     let ledger = meter.as_mut();
     let monitors = |flow| {
         let mut monitored = false;
@@ -98,14 +127,14 @@ where
         monitored
     };
     let top = if most > 0 { ledger.top(most, now, monitors) } else { Vec::new() };
-    WireView {
+    LaneView {
         totals: ledger.totals().clone(),
         occupancy: ledger.occupancy(backlog, now, ahead),
-        counts: WireCounts { lost, ..counts },
+        counts: LaneCounts { lost, ..counts },
         backlog,
         gauges,
         top,
         others: ledger.others(),
-        ..WireView::default()
+        ..LaneView::default()
     }
 }

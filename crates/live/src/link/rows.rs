@@ -3,7 +3,7 @@
 use headgate_core::{Span, Time};
 use headgate_measure::IntervalRow;
 
-use crate::view::{View, WireView};
+use crate::forward::view::{LaneView, View};
 
 /// Makes rows of views, one set an interval.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Rows {
         let number = |at: Time| at.as_nanos() / self.interval.as_nanos();
         let mut rows = Vec::new();
         if view.at > self.before.at && (last || number(view.at) > number(self.before.at)) {
-            for (link, (before, now)) in (0..).zip(self.before.wires.iter().zip(&view.wires)) {
+            for (link, (before, now)) in (0..).zip(self.before.lanes.iter().zip(&view.lanes)) {
                 add(&mut rows, link, view.at, view.at - self.before.at, (before, now));
             }
             self.before = view.clone();
@@ -34,7 +34,7 @@ impl Rows {
 }
 
 /// The rows of one direction for an interval of `length` that ends at `at`.
-fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, now): (&WireView, &WireView)) {
+fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, now): (&LaneView, &LaneView)) {
     let mut write = |metric, is_gauge, value| {
         rows.push(IntervalRow { time_s: at.as_secs_f64(), metric, is_gauge, link: Some(link), group: None, value });
     };
@@ -67,7 +67,7 @@ mod tests {
         let mut rows = Rows::new(Span::from_millis(100));
         let view = |ms: u64, lost: u64| {
             let mut view = View { at: Time::ZERO + Span::from_millis(ms), ..View::default() };
-            view.wires[1].counts.lost = lost;
+            view.lanes[1].counts.lost = lost;
             view
         };
         assert_eq!(rows.see(&view(50, 1), false), []);

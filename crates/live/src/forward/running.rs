@@ -8,12 +8,12 @@ use std::thread::{self, JoinHandle};
 
 use headgate_core::Time;
 
-use crate::clock::Monotonic;
-use crate::fabric::{Fabric, Lanes};
-use crate::forward::{Forwarder, Inbox};
+use super::fabric::{Fabric, Lanes};
+use super::forwarder::{Forwarder, Inbox};
+use super::pacing::{Clock, Paced};
+use super::view::{View, Window};
 use crate::io::Io;
-use crate::pacing::{Clock, Paced};
-use crate::view::{View, Window};
+use crate::io::clock::Monotonic;
 
 /// A forwarder that runs. Dropped, it is stopped.
 pub struct Running<F = Lanes> {

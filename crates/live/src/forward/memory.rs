@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use headgate_core::{Span, Time};
 
-use super::{BATCH, Io, Received};
-use crate::frame::Layer;
-use crate::pacing::Clock;
-use crate::pool::{FrameId, Pool};
+use super::pacing::Clock;
+use crate::io::frame::Layer;
+use crate::io::pool::{FrameId, Pool};
+use crate::io::{BATCH, Io, Received};
 
 /// A clock that stands still but while it is waited for. Then it goes on to that moment, or to the next frame.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! A fixed number of slots for frames: nothing is allocated while packets pass.
 
-use crate::frame::IpAt;
+use crate::io::frame::IpAt;
 
 /// A slot that holds a frame: what a [`Packet`](headgate_core::Packet)'s handle is here.
 ///

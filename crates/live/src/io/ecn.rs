@@ -1,6 +1,6 @@
 //! Congestion marks in IP headers (RFC 3168, section 5).
 
-use crate::frame::IpAt;
+use crate::io::frame::IpAt;
 
 /// Sets the ECN field of the IP header at `at` to CE. IPv4's header checksum is kept true by what changed alone
 /// (RFC 1624, equation 3); IPv6 has none.

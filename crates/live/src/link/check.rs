@@ -9,11 +9,11 @@ use std::time::Duration;
 use headgate_core::parts::Histogram;
 use headgate_core::{Rate, Span, Time};
 
-use crate::clock::Monotonic;
+use crate::forward::pacing::{Clock, Paced};
+use crate::forward::view::View;
+use crate::io::clock::Monotonic;
 use crate::io::interface::Counters;
 use crate::link::{Link, LinkSettings};
-use crate::pacing::{Clock, Paced};
-use crate::view::View;
 
 /// IPv4's header and UDP's, in bytes.
 const HEADERS: u32 = 28;

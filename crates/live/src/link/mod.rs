@@ -1,27 +1,31 @@
 //! A link between two hosts of the kernel's: a namespace each, a TUN device in each, and the loop between them.
 
+pub mod check;
+pub mod log;
+mod rows;
+
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
-use crate::clock::Monotonic;
-use crate::forward::Forwarder;
-use crate::frame::Layer;
+use self::log::Log;
+use crate::forward::forwarder::Forwarder;
+use crate::forward::running::Running;
+use crate::forward::settings::LaneSettings;
+use crate::forward::view::View;
+use crate::hosts::netns::Namespace;
 use crate::hosts::{self, Addresses, Ends, Host};
 use crate::io::Nat;
+use crate::io::clock::Monotonic;
+use crate::io::frame::Layer;
 use crate::io::interface::Counters;
-use crate::io::tap::{Pen, Tap};
-use crate::log::Log;
-use crate::netns::Namespace;
-use crate::running::Running;
-use crate::view::View;
-use crate::way::OneWay;
+use crate::io::tap::{Recorder, Tap};
 
 /// A link and the hosts at its ends.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
     /// From the near host to the far one, and back.
-    pub ways: [OneWay; 2],
+    pub lanes: [LaneSettings; 2],
     /// The seed of all chance.
     pub seed: u64,
     /// Settings of both hosts' networks: what stands below /proc/sys/net, and its value, such as `ipv4/tcp_ecn` and `1`.
@@ -72,25 +76,29 @@ impl Link {
     /// The same, that this machine does not forward, and that the log cannot be written.
     pub fn open_with(settings: LinkSettings, extras: &Extras) -> io::Result<Link> {
         let make = if extras.outside { hosts::outside } else { hosts::apart };
-        let LinkSettings { ways, seed, sysctls } = settings;
-        Link::between(make(sysctls)?, ways, seed, extras.log.as_deref())
+        let LinkSettings { lanes, seed, sysctls } = settings;
+        Link::between(make(sysctls)?, lanes, seed, extras.log.as_deref())
     }
 
-    fn between(ends: Ends, ways: [OneWay; 2], seed: u64, log: Option<&Path>) -> io::Result<Link> {
+    fn between(ends: Ends, lanes: [LaneSettings; 2], seed: u64, log: Option<&Path>) -> io::Result<Link> {
         let Ends { near, far, tuns, addresses, nat } = ends;
         let clock = Monotonic::new();
-        let (pens, notes) = match log {
+        let (recorders, notes) = match log {
             Some(_) => {
-                let (near, far) = (Pen::new(), Pen::new());
+                let (near, far) = (Recorder::new(), Recorder::new());
                 ([Some(near.0), Some(far.0)], Some([near.1, far.1]))
             }
             None => ([None, None], None),
         };
         let running = Running::start("link", clock, move |paced| {
-            let mut lanes = [ways[0].lane(Layer::Ip, seed, "forward")?, ways[1].lane(Layer::Ip, seed, "reverse")?];
+            let [forward, reverse] = &lanes;
+            let mut lanes = [forward.build(Layer::Ip, seed, "forward")?, reverse.build(Layer::Ip, seed, "reverse")?];
             // A direction's drops are noted at the end where its packets come in.
-            lanes.iter_mut().zip(&pens).for_each(|(lane, pen)| pen.iter().cloned().for_each(|pen| lane.note(pen)));
-            let [near, far] = pens;
+            lanes
+                .iter_mut()
+                .zip(&recorders)
+                .for_each(|(lane, recorder)| recorder.iter().cloned().for_each(|recorder| lane.record(recorder)));
+            let [near, far] = recorders;
             let ends = (Tap::new(tuns.0, clock, near), Tap::new(tuns.1, clock, far));
             Ok(Forwarder::new(ends.0, ends.1, lanes, paced))
         })?;

@@ -1,4 +1,4 @@
-//! What passed a wire: all packets together by reason, and each flow by itself, as far as the table goes.
+//! What passed a lane: all packets together by reason, and each flow by itself, as far as the table goes.
 
 use headgate_core::parts::FlowTable;
 use headgate_core::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
@@ -6,43 +6,8 @@ use headgate_link::Meter;
 use headgate_measure::Occupancy;
 use headgate_scenario::Header;
 
-use crate::verdict::{Judgement, judge};
-use crate::watch::Watch;
-
-/// What happened to the packets of a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowCounts {
-    /// Packets that came.
-    pub arrived: u64,
-    /// Their bytes.
-    pub arrived_bytes: u64,
-    /// Packets that were sent.
-    pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Packets that the discipline dropped.
-    pub dropped: u64,
-    /// Packets that the discipline marked.
-    pub marked: u64,
-    /// Packets that it dropped or marked because it had singled the flow out.
-    pub singled: u64,
-}
-
-impl FlowCounts {
-    fn add(&mut self, other: FlowCounts) {
-        self.arrived += other.arrived;
-        self.arrived_bytes += other.arrived_bytes;
-        self.sent += other.sent;
-        self.sent_bytes += other.sent_bytes;
-        self.dropped += other.dropped;
-        self.marked += other.marked;
-        self.singled += other.singled;
-    }
-
-    fn signals(&self) -> u64 {
-        self.dropped + self.marked
-    }
-}
+use super::verdict::{FlowCounts, Judgement, judge};
+use super::watch::Watch;
 
 /// One flow, as a view shows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,12 +35,12 @@ struct Row {
     stretches: [FlowCounts; 2],
 }
 
-/// The ledger of a wire's port.
+/// The ledger of a lane's port.
 ///
 /// It knows a fixed number of flows. When a further one comes, one that was not seen for long gives up its row, and its
 /// counts go to those of all others: an attacker who invents flows costs names, not memory, and no count.
 #[derive(Clone, Debug)]
-pub struct WireLedger {
+pub struct LaneLedger {
     totals: Totals,
     flows: FlowTable<Row>,
     /// Where the rows of flows were that were met lately, by the lowest bits of their names, which are hashes.
@@ -96,10 +61,10 @@ const LATELY: usize = 64;
 /// What is fair follows from what happened since this ago, or up to twice as long.
 const STRETCH: Span = Span::from_secs(5);
 
-impl WireLedger {
+impl LaneLedger {
     /// An empty ledger, whose table of flows is hashed under `key`.
-    pub fn new(key: u64) -> WireLedger {
-        WireLedger {
+    pub fn new(key: u64) -> LaneLedger {
+        LaneLedger {
             totals: Totals::default(),
             flows: FlowTable::new(MOST_FLOWS, key),
             lately: [0; LATELY],
@@ -145,7 +110,7 @@ impl WireLedger {
     fn evict(&mut self) {
         if let Some(at) = self.flows.stalest(|row| row.seen) {
             let (_, row) = self.flows.remove_at(at);
-            self.others.add(row.counts);
+            self.others = self.others + row.counts;
         }
     }
 
@@ -212,13 +177,13 @@ impl WireLedger {
     }
 }
 
-impl AsMut<WireLedger> for WireLedger {
-    fn as_mut(&mut self) -> &mut WireLedger {
+impl AsMut<LaneLedger> for LaneLedger {
+    fn as_mut(&mut self) -> &mut LaneLedger {
         self
     }
 }
 
-impl<T> Meter<T> for WireLedger {
+impl<T> Meter<T> for LaneLedger {
     #[inline]
     fn holds(&mut self, held: Backlog, now: Time) {
         self.occupancy.set(held, now);
@@ -231,7 +196,7 @@ impl<T> Meter<T> for WireLedger {
 }
 
 /// Arrivals of a flow are counted where it is met.
-impl<T> Ledger<T> for WireLedger {
+impl<T> Ledger<T> for LaneLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         self.totals.arrived(packet, now);
@@ -261,7 +226,7 @@ impl<T> Ledger<T> for WireLedger {
 mod tests {
     use super::*;
 
-    fn pass(ledger: &mut WireLedger, flow: u64, bytes: u32, now: Time) {
+    fn pass(ledger: &mut LaneLedger, flow: u64, bytes: u32, now: Time) {
         let flow = FlowId(flow);
         ledger.meet(flow, bytes, now, || None);
         let packet = Packet::new(flow, bytes, ());
@@ -271,7 +236,7 @@ mod tests {
 
     #[test]
     fn flows_that_lose_their_row_keep_their_counts_among_the_others() {
-        let mut ledger = WireLedger::new(7);
+        let mut ledger = LaneLedger::new(7);
         let flows = 5 * u64::from(MOST_FLOWS);
         for flow in 0..flows {
             pass(&mut ledger, flow, 100, Time::from_nanos(flow));
@@ -285,7 +250,7 @@ mod tests {
 
     #[test]
     fn counts_are_a_flows_own_though_rows_move_and_their_places_are_remembered() {
-        let mut ledger = WireLedger::new(7);
+        let mut ledger = LaneLedger::new(7);
         // All of them are remembered at one place.
         for flow in 0..3 * u64::from(MOST_FLOWS) {
             pass(&mut ledger, flow * LATELY as u64, 100, Time::from_nanos(flow));
@@ -297,7 +262,7 @@ mod tests {
 
     #[test]
     fn the_top_is_who_sent_most_since_the_last_look() {
-        let mut ledger = WireLedger::new(7);
+        let mut ledger = LaneLedger::new(7);
         for (flow, bytes) in [(1, 500), (2, 300), (3, 100)] {
             pass(&mut ledger, flow, bytes, Time::ZERO);
         }

@@ -15,10 +15,10 @@ use headgate_core::Span;
 use headgate_measure::IntervalRow;
 use headgate_measure::pcapng::Blocks;
 
+use crate::forward::view::Window;
 use crate::io::tap::Notes;
-use crate::rows::Rows;
-use crate::view::Window;
-use crate::{capture, clock};
+use crate::io::{capture, clock};
+use crate::link::rows::Rows;
 
 /// How long an interval is.
 pub const INTERVAL: Span = Span::from_millis(100);

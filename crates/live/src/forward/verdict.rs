@@ -9,6 +9,7 @@
 //! test (RED-PD's, section 4.3 of its paper, SFB's, BREATHe's) is *monitored*, whatever is found here.
 
 use std::fmt;
+use std::ops::{Add, Sub};
 
 use headgate_core::Span;
 use headgate_core::parts::tcp_rate;
@@ -65,44 +66,81 @@ impl Verdict {
     }
 }
 
-/// What a flow did in a stretch of time, and what was done to it.
+/// What happened to the packets of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// Packets that came.
+    pub arrived: u64,
+    /// Their bytes.
+    pub arrived_bytes: u64,
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets that the discipline dropped.
+    pub dropped: u64,
+    /// Packets that the discipline marked.
+    pub marked: u64,
+    /// Packets that it dropped or marked because it had singled the flow out.
+    pub singled: u64,
+}
+
+impl FlowCounts {
+    /// Packets that were dropped or marked.
+    pub fn signals(&self) -> u64 {
+        self.dropped + self.marked
+    }
+
+    /// Each count, with that of `other`.
+    fn with(self, other: FlowCounts, both: impl Fn(u64, u64) -> u64) -> FlowCounts {
+        FlowCounts {
+            arrived: both(self.arrived, other.arrived),
+            arrived_bytes: both(self.arrived_bytes, other.arrived_bytes),
+            sent: both(self.sent, other.sent),
+            sent_bytes: both(self.sent_bytes, other.sent_bytes),
+            dropped: both(self.dropped, other.dropped),
+            marked: both(self.marked, other.marked),
+            singled: both(self.singled, other.singled),
+        }
+    }
+}
+
+impl Add for FlowCounts {
+    type Output = FlowCounts;
+
+    fn add(self, other: FlowCounts) -> FlowCounts {
+        self.with(other, |one, other| one + other)
+    }
+}
+
+impl Sub for FlowCounts {
+    type Output = FlowCounts;
+
+    fn sub(self, earlier: FlowCounts) -> FlowCounts {
+        self.with(earlier, |now, before| now - before)
+    }
+}
+
+/// What happened to a flow in a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
     /// How long it lasted.
     pub lasted: Span,
-    /// Packets that came.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Bytes that were sent.
-    pub sent_bytes: u64,
-    /// Packets that were dropped.
-    pub drops: u64,
-    /// Packets that were marked.
-    pub marks: u64,
-    /// Packets that were dropped or marked because the flow was singled out.
-    pub singled: u64,
+    /// What happened in it.
+    pub counts: FlowCounts,
 }
 
 impl Slot {
     fn signals(&self) -> u64 {
-        self.drops + self.marks
+        self.counts.signals()
     }
 
     fn rate(&self) -> f64 {
-        self.bytes as f64 * 8.0 / self.lasted.as_secs_f64().max(1e-9)
+        self.counts.arrived_bytes as f64 * 8.0 / self.lasted.as_secs_f64().max(1e-9)
     }
 
     fn add(self, other: &Slot) -> Slot {
-        Slot {
-            lasted: self.lasted + other.lasted,
-            packets: self.packets + other.packets,
-            bytes: self.bytes + other.bytes,
-            sent_bytes: self.sent_bytes + other.sent_bytes,
-            drops: self.drops + other.drops,
-            marks: self.marks + other.marks,
-            singled: self.singled + other.singled,
-        }
+        Slot { lasted: self.lasted + other.lasted, counts: self.counts + other.counts }
     }
 }
 
@@ -148,10 +186,10 @@ pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
     let answer = answer(slots);
     // What it sends now: a slow start or a burst that is over is nothing to hold against it.
     let late = slots[slots.len() / 2..].iter().fold(Slot::default(), Slot::add);
-    let (rate, packets) = (late.rate(), late.packets.max(1) as f64);
-    let tcp = late.bytes as f64 * 8.0 / packets * tcp_rate(ROUND_TRIP, late.signals() as f64 / packets);
+    let (rate, packets) = (late.rate(), late.counts.arrived.max(1) as f64);
+    let tcp = late.counts.arrived_bytes as f64 * 8.0 / packets * tcp_rate(ROUND_TRIP, late.signals() as f64 / packets);
     let verdict = match (answer, fair) {
-        _ if monitored || all.singled > 0 => Verdict::Monitored,
+        _ if monitored || all.counts.singled > 0 => Verdict::Monitored,
         _ if all.lasted < LEAST_TIME || signals < LEAST_SIGNALS => Verdict::Unknown,
         (Some(answer), _) if answer.slows_down() => Verdict::Responsive,
         _ if rate <= tcp => Verdict::Friendly,
@@ -169,7 +207,7 @@ fn lately(slots: &[Slot]) -> f64 {
         if lasted >= Span::from_secs(1) {
             break;
         }
-        bytes += slot.sent_bytes;
+        bytes += slot.counts.sent_bytes;
         lasted = lasted + slot.lasted;
     }
     bytes as f64 * 8.0 / lasted.as_secs_f64().max(1e-9)
@@ -231,7 +269,7 @@ impl Changes {
 impl fmt::Display for Judgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.all.lasted.as_secs_f64();
-        let signals = Signals(self.all.drops, self.all.marks);
+        let signals = Signals(self.all.counts.dropped, self.all.counts.marked);
         match self.verdict {
             Verdict::Unknown if self.all.lasted < ACCUSED_AFTER => {
                 write!(f, "seen for {seconds:.1} s, too short to tell")
@@ -264,7 +302,7 @@ impl fmt::Display for Judgement {
             }
             Verdict::Monitored => {
                 write!(f, "{}; the discipline has singled it out: {signals} in {seconds:.0} s", self.sends())?;
-                write!(f, ", {} of them for that", self.all.singled)?;
+                write!(f, ", {} of them for that", self.all.counts.singled)?;
                 match self.answer {
                     Some(answer) if answer.slows_down() => write!(f, "; it slows down"),
                     Some(_) if self.all.signals() >= LEAST_SIGNALS => write!(f, "; it does not slow down"),

@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use crate::hosts::netns::Namespace;
 use crate::io::keep;
-use crate::netns::Namespace;
 
 /// What of its standard streams a command has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use headgate_core::{Span, Time};
 use headgate_scenario::Direction::{Forward, Reverse};
 
-use crate::fabric::{Fabric, Lanes};
+use super::fabric::{Fabric, Lanes};
+use super::pacing::Clock;
+use super::view::{View, Window};
 use crate::io::Io;
-use crate::pacing::Clock;
-use crate::view::{View, Window};
 
 /// Something to be done at a moment on what lies between the ends.
 pub type Job<F = Lanes> = Box<dyn FnOnce(&mut F, Time) + Send>;
@@ -52,7 +52,7 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     pub fn new(a: A, b: B, mut fabric: F, clock: C) -> Self {
         let (window, stop, (inbox, jobs)) = (Window::default(), Arc::default(), channel());
         let (show_at, until, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
-        window.leave(View { wires: fabric.view(Time::ZERO), ..View::default() });
+        window.leave(View { lanes: fabric.view(Time::ZERO), ..View::default() });
         Forwarder { a, b, fabric, clock, window, stop, inbox, jobs, show_at, until, ready }
     }
 
@@ -137,6 +137,6 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// What there is to see now.
     pub fn view(&mut self) -> View {
         let at = self.clock.now();
-        View { at, wires: self.fabric.view(at), kernel: [self.a.kernel(), self.b.kernel()], cpu: self.clock.cpu() }
+        View { at, lanes: self.fabric.view(at), kernel: [self.a.kernel(), self.b.kernel()], cpu: self.clock.cpu() }
     }
 }

@@ -2,94 +2,71 @@
 
 use std::fmt;
 
-/// What is odd about a frame. Those that a router must discard are dropped, all others go on as a bridge would send
-/// them ([`forwarded`](Oddity::forwarded)); none is passed over in silence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Oddity {
+/// Declares the oddities, each with its meaning and its name in tables and results.
+macro_rules! oddities {
+    ($($(#[$about:meta])* $oddity:ident = $name:literal,)*) => {
+        /// What is odd about a frame. Those that a router must discard are dropped, all others go on as a bridge would send
+        /// them ([`forwarded`](Oddity::forwarded)); none is passed over in silence.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Oddity {
+            $($(#[$about])* $oddity,)*
+        }
+
+        impl Oddity {
+            /// All, in the order in which counts are kept.
+            pub const ALL: [Oddity; [$($name),*].len()] = [$(Oddity::$oddity),*];
+
+            /// Its name in tables and results.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Oddity::$oddity => $name,)*
+                }
+            }
+        }
+    };
+}
+
+oddities! {
     /// It has no bytes.
-    Empty,
+    Empty = "empty",
     /// It is shorter than an Ethernet header.
-    ShortLink,
+    ShortLink = "short_link",
     /// It ends within a VLAN tag.
-    ShortTag,
+    ShortTag = "short_tag",
     /// It is said to be IP and has another version.
-    BadVersion,
+    BadVersion = "bad_version",
     /// It ends within its IP header.
-    ShortHeader,
+    ShortHeader = "short_header",
     /// Its IPv4 header says that it is shorter than five words.
-    BadHeaderLength,
+    BadHeaderLength = "bad_header_length",
     /// Its IP header says that it is longer than the frame, or shorter than the header.
-    BadLength,
+    BadLength = "bad_length",
     /// Its IPv4 header's checksum is wrong.
-    BadChecksum,
+    BadChecksum = "bad_checksum",
     /// It is longer than a slot: a jumbo frame, or several segments that a card or the kernel has merged.
-    Oversize,
+    Oversize = "oversize",
     /// It carries something else than IP: ARP, LLDP, PPPoE.
-    NonIp,
+    NonIp = "non_ip",
     /// It is an 802.3 frame, with a length where others have a type: spanning tree, IS-IS.
-    Llc,
+    Llc = "llc",
     /// It has more VLAN tags than are looked behind.
-    DeepTags,
+    DeepTags = "deep_tags",
     /// It has IPv4 options.
-    Options,
+    Options = "options",
     /// It is a fragment.
-    Fragment,
+    Fragment = "fragment",
     /// It has IPv6 extension headers.
-    Extensions,
+    Extensions = "extensions",
     /// Its IPv6 extension headers are cut off, or more than are looked behind.
-    OpaqueChain,
+    OpaqueChain = "opaque_chain",
     /// It ends before its ports.
-    NoPorts,
+    NoPorts = "no_ports",
 }
 
 impl Oddity {
-    /// All, in the order in which counts are kept.
-    pub const ALL: [Oddity; 17] = [
-        Oddity::Empty,
-        Oddity::ShortLink,
-        Oddity::ShortTag,
-        Oddity::BadVersion,
-        Oddity::ShortHeader,
-        Oddity::BadHeaderLength,
-        Oddity::BadLength,
-        Oddity::BadChecksum,
-        Oddity::Oversize,
-        Oddity::NonIp,
-        Oddity::Llc,
-        Oddity::DeepTags,
-        Oddity::Options,
-        Oddity::Fragment,
-        Oddity::Extensions,
-        Oddity::OpaqueChain,
-        Oddity::NoPorts,
-    ];
-
     /// Whether such a frame goes on.
     pub const fn forwarded(self) -> bool {
         self as usize >= Oddity::NonIp as usize
-    }
-
-    /// Its name in tables and results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Oddity::Empty => "empty",
-            Oddity::ShortLink => "short_link",
-            Oddity::ShortTag => "short_tag",
-            Oddity::BadVersion => "bad_version",
-            Oddity::ShortHeader => "short_header",
-            Oddity::BadHeaderLength => "bad_header_length",
-            Oddity::BadLength => "bad_length",
-            Oddity::BadChecksum => "bad_checksum",
-            Oddity::Oversize => "oversize",
-            Oddity::NonIp => "non_ip",
-            Oddity::Llc => "llc",
-            Oddity::DeepTags => "deep_tags",
-            Oddity::Options => "options",
-            Oddity::Fragment => "fragment",
-            Oddity::Extensions => "extensions",
-            Oddity::OpaqueChain => "opaque_chain",
-            Oddity::NoPorts => "no_ports",
-        }
     }
 }
 

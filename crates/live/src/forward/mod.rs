@@ -1,0 +1,32 @@
+//! One paced loop that moves frames between two ends.
+//!
+//! - An **entry** takes the frames that come from one end, an **exit** gives packets to an end when they are due.
+//! - A **lane** is one direction of a link between them: what comes in at an entry goes over its queue and its medium to
+//!   an exit.
+//! - A **fabric** is all that lies between the two ends: a lane each way, or a scenario's network of links.
+//!
+//! A [`Forwarder`] moves frames over a fabric, by a [`Clock`](pacing::Clock); [`Running`] gives it a thread. Other threads
+//! look at it through a [`Window`].
+
+pub(crate) mod ends;
+pub(crate) mod fabric;
+pub(crate) mod forwarder;
+pub(crate) mod lane;
+pub(crate) mod ledger;
+pub mod memory;
+pub mod pacing;
+pub(crate) mod queue;
+pub(crate) mod running;
+pub(crate) mod settings;
+pub mod verdict;
+pub(crate) mod view;
+mod watch;
+
+pub use fabric::{Fabric, Lanes};
+pub use forwarder::{CATCH_UP, Forwarder, Inbox, Job, SHOW_EVERY};
+pub use lane::{Lane, Remains};
+pub use ledger::{FlowView, LaneLedger};
+pub use running::Running;
+pub use settings::LaneSettings;
+pub use verdict::FlowCounts;
+pub use view::{LaneCounts, LaneView, MOST_SHOWN, NUMBERS, Number, View, Window};

@@ -1,0 +1,85 @@
+//! What the loop finds at the links while a run goes, and hands over.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use headgate_core::parts::Histogram;
+use headgate_core::{Span, Time};
+use headgate_measure::{EventBatch, Watch};
+use headgate_scenario::Scenario;
+
+use super::account::{Finding, Sample, Total};
+use super::error::RunError;
+
+/// How often the watcher is asked.
+const LOOK: Duration = Duration::from_millis(50);
+/// The loop hands out its last counts within [`SHOW_EVERY`](crate::SHOW_EVERY) of the end; on a machine that is this much
+/// later, nothing it measured would be worth anything.
+const GRACE: Span = Span::from_secs(5);
+
+/// What the loop found.
+pub(super) struct Found {
+    /// By time, one of each direction of each link.
+    pub(super) samples: BTreeMap<Time, Vec<Sample>>,
+    /// By number.
+    pub(super) totals: Vec<Total>,
+    /// By group, how long data took from sender to receiver, less what a full packet takes without queues.
+    pub(super) excess: Vec<Histogram>,
+}
+
+impl Found {
+    /// Waits for everything, and tells the watcher meanwhile; `tell` tells of what does not come to the inbox, and gives the
+    /// run's time.
+    pub(super) fn watched(
+        inbox: &Receiver<Finding>,
+        scenario: &Scenario,
+        tell: &mut dyn FnMut(&mut dyn Watch) -> Time,
+        watch: &mut dyn Watch,
+    ) -> Result<Found, RunError> {
+        let end = Time::ZERO + scenario.duration;
+        let mut found = Found { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
+        let mut ended = false;
+        loop {
+            let post = inbox.recv_timeout(LOOK);
+            let now = tell(watch);
+            match post {
+                Ok(Finding::Sample(sample)) => found.keep(sample, 2 * scenario.links.len(), watch),
+                Ok(Finding::Total(total)) => found.totals.push(*total),
+                Ok(Finding::End(excess)) => (found.excess, ended) = (excess, true),
+                Err(RecvTimeoutError::Timeout) if now < end + GRACE => {}
+                Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
+            }
+            if !watch.goes_on(now.min(end)) {
+                return Err(RunError::Stopped);
+            }
+            if ended {
+                found.totals.sort_by_key(|total| total.link);
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Keeps a sample; when all `directions` have told of its interval, the watcher has their events.
+    fn keep(&mut self, sample: Sample, directions: usize, watch: &mut dyn Watch) {
+        let there = self.samples.entry(sample.at).or_default();
+        there.push(sample);
+        if there.len() < directions {
+            return;
+        }
+        there.sort_by_key(|sample| sample.link);
+        let mut events = EventBatch::default();
+        for sample in
+            there.iter_mut().filter(|sample| !sample.events.gauges.is_empty() || !sample.events.rows.is_empty())
+        {
+            events.gauges.clone_from(&sample.events.gauges);
+            events.rows.append(&mut sample.events.rows);
+            events.values.append(&mut sample.events.values);
+        }
+        events.sort();
+        if !events.rows.is_empty() {
+            watch.events(&events);
+        }
+    }
+}
