@@ -118,8 +118,8 @@ class Link:
 
     def __new__(
         cls,
-        up: Scenario,
-        down: Scenario,
+        forward: Scenario,
+        reverse: Scenario,
         *,
         overheads: tuple[int, int] = ...,
         seed: int = 1,
@@ -143,9 +143,9 @@ class Link:
     def urgent(self) -> bool:
         """Whether the loop's thread comes before ordinary ones."""
     def view(self) -> dict[str, Any]:
-        """What the link does: `up` and `down`, as of a moment ago."""
+        """What the link does: `forward` and `reverse`, as of a moment ago."""
     def take_intervals(self) -> tuple[Batch, Batch] | None:
-        """The rows over time since the last call, up and down; None without a log."""
+        """The rows over time since the last call, forward and reverse; None without a log."""
     def written(self) -> dict[str, Any] | None:
         """How many packets the log has and has not, and what ended it before its time; None without a log."""
     def stop(self) -> dict[str, Any]:
@@ -158,8 +158,8 @@ class Gateway:
     def __new__(
         cls,
         interfaces: tuple[str, str],
-        up: Scenario,
-        down: Scenario,
+        forward: Scenario,
+        reverse: Scenario,
         *,
         overheads: tuple[int, int] = ...,
         offloads_off: bool = False,
@@ -174,15 +174,15 @@ class Gateway:
     @property
     def urgent(self) -> bool:
         """Whether the loop's thread comes before ordinary ones."""
-    def refit(self, up: Scenario, down: Scenario, *, overheads: tuple[int, int] = ...) -> None:
+    def refit(self, forward: Scenario, reverse: Scenario, *, overheads: tuple[int, int] = ...) -> None:
         """Both directions are like this from now on; what waits and flies goes on."""
     def view(self) -> dict[str, Any]:
-        """What the gateway does: `up` and `down`, as of a moment ago."""
+        """What the gateway does: `forward` and `reverse`, as of a moment ago."""
     def stop(self) -> dict[str, Any]:
         """Stops the loop, and says what was done in all."""
 
 def measure(way: Scenario, rate_bps: int, packet: int, seconds: float) -> dict[str, Any]:
-    """Sends datagrams up a link made for it, and says what came of it."""
+    """Sends datagrams over a link made for it, and says what came of it."""
 
 def prepare() -> None:
     """Sees to it that this process may make network namespaces, or raises `PermissionError`."""

@@ -11,11 +11,20 @@ from headgate.live import check, options, summary
 def measured(mbit: float, **changes: Any) -> dict[str, Any]:
     """A second of packets of 10000 bits at a rate, all of which came 1.1 ms after they were sent."""
     count = int(mbit * 100)
-    up = {"came": count, "sent": count, "dropped": 0, "out": count, "no_slot": 0, "refused": 0, "odd": [], "stalls": 0}
-    up |= changes.pop("up", {})
+    lane = {
+        "came": count,
+        "sent": count,
+        "dropped": 0,
+        "out": count,
+        "no_slot": 0,
+        "refused": 0,
+        "odd": [],
+        "stalls": 0,
+    }
+    lane |= changes.pop("forward", {})
     numbers = dict.fromkeys(("sent", "near_sent", "far_received", "received", "timed"), count)
     times = {"taken_s": 1.0, "delay_ms_p50": 1.1, "delay_ms_p99": 1.1, "cpu_s": 0.2, "at_s": 1.0}
-    return {**numbers, **times, "up": up, **changes}
+    return {**numbers, **times, "forward": lane, **changes}
 
 
 @pytest.mark.parametrize(("error", "good"), [(0, True), (0.004, True), (-0.004, True), (0.006, False), (-0.006, False)])
@@ -39,12 +48,12 @@ def test_the_delay_of_a_packet_is_compared_with_the_millisecond_it_takes_to_send
     ("changes", "bad"),
     [
         ({}, []),
-        ({"up": {"sent": 900, "dropped": 100, "out": 900}, "far_received": 900, "received": 900}, []),
+        ({"forward": {"sent": 900, "dropped": 100, "out": 900}, "far_received": 900, "received": 900}, []),
         ({"near_sent": 999}, ["packets gone elsewhere"]),
         ({"received": 999}, ["packets gone elsewhere"]),
-        ({"up": {"refused": 1}}, ["packets gone elsewhere"]),
-        ({"up": {"odd": [("oversize", 1)]}}, ["packets longer than the MTU"]),
-        ({"up": {"stalls": 1}}, ["times the link stood still"]),
+        ({"forward": {"refused": 1}}, ["packets gone elsewhere"]),
+        ({"forward": {"odd": [("oversize", 1)]}}, ["packets longer than the MTU"]),
+        ({"forward": {"stalls": 1}}, ["times the link stood still"]),
         ({"cpu_s": 0.95}, ["processor time of the loop, most"]),
     ],
 )
@@ -69,7 +78,7 @@ def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():
         _core.prepare()
     except PermissionError as error:
         pytest.skip(str(error))
-    way = options.scenario("up", {"rate": "10Mbit/s", "delay": "3ms", "limit": "1000p"})
+    way = options.scenario("forward", {"rate": "10Mbit/s", "delay": "3ms", "limit": "1000p"})
     found = _core.measure(way, 5_000_000, check.PACKET, 0.3)
     assert found["sent"] == found["received"] == 150
     assert check.elsewhere(found) == 0
@@ -80,5 +89,10 @@ def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():
 def test_a_frame_that_was_too_long_is_explained():
     nothing: dict[str, Any] = dict.fromkeys(("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused"), 0)
     nothing["discarded"] = []
-    found = summary.warnings({"up": nothing | {"discarded": [("oversize", 3), ("bad_length", 1)]}, "down": nothing})
-    assert found == [f"up: 3 frames were dropped: oversize{summary.MERGED}", "up: 1 frames were dropped: bad_length"]
+    found = summary.warnings(
+        {"forward": nothing | {"discarded": [("oversize", 3), ("bad_length", 1)]}, "reverse": nothing}
+    )
+    assert found == [
+        f"forward: 3 frames were dropped: oversize{summary.MERGED}",
+        "forward: 1 frames were dropped: bad_length",
+    ]

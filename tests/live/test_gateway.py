@@ -98,38 +98,38 @@ def test_tcp_gets_the_rate_and_a_reload_another_one_until_it_is_told_to_stop(
     assert [roads.promiscuity(name) for name in ("in", "out")] == [1, 1]
     # The first flight comes in before the link is full: 10 packets, of a transfer of 1000.
     assert 0.9 < transfer(roads, 1_500_000) / (20e6 * TCP_SHARE) < 1.03
-    config.write_text('rate = "20Mbit/s"\ndown-rate = "5Mbit/s"\nqdisc = "faba"\n')
+    config.write_text('rate = "20Mbit/s"\nreverse-rate = "5Mbit/s"\nqdisc = "faba"\n')
     running.tell(signal.SIGHUP)
     running.hears("reloaded")
     assert 0.9 < transfer(roads, 400_000) / (5e6 * TCP_SHARE) < 1.03
     shown = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))
     assert (shown["pid"], shown["what"]) == (running.process.pid, "in - out")
-    flows = [flow for flow in shown["view"]["down"]["flows"] if flow["source_port"] == 5000]
+    flows = [flow for flow in shown["view"]["reverse"]["flows"] if flow["source_port"] == 5000]
     assert sum(flow["sent_bytes"] for flow in flows) >= 1_900_000
     assert not {"unresponsive", "monitored"} & {flow["verdict"] for flow in flows}
     text = roads.run(roads.middle, sys.executable, "-c", SCRAPE)
-    (sent,) = re.findall(r'^headgate_sent_bytes_total\{direction="down"\} (\d+)$', text, re.MULTILINE)
+    (sent,) = re.findall(r'^headgate_sent_bytes_total\{direction="reverse"\} (\d+)$', text, re.MULTILINE)
     assert int(sent) >= 1_900_000
     config.write_text('rate = "20Mbit/s"\nqdsic = "faba"\n')
     running.tell(signal.SIGHUP)
     assert "unknown key `qdsic`; did you mean `qdisc`?" in running.hears("error:")
     running.hears("the settings stay as they were")
     said = running.end()
-    down = next(line.split() for line in said.splitlines() if line.startswith("down"))
-    assert int(down[2]) >= 1_900_000 / 1448, said
+    reverse = next(line.split() for line in said.splitlines() if line.startswith("reverse"))
+    assert int(reverse[2]) >= 1_900_000 / 1448, said
     assert not re.search("note: .*(dropped|refused|oversize)", said), said
     assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]
 
 
 def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gateway: Callable[..., Gateway]):
-    running = gateway("--up-rate", "1Mbit/s", "--delay", "4ms")
+    running = gateway("--forward-rate", "1Mbit/s", "--delay", "4ms")
     echo = roads.serve("echo")
     try:
         least = float(roads.host(roads.near, "ping", 5))
     finally:
         echo.kill()
         echo.communicate()
-    # 4 ms each way, and 114 bytes at 1 Mbit/s; the way down is not shaped.
+    # 4 ms each way, and 114 bytes at 1 Mbit/s; the reverse direction is not shaped.
     assert 8.9 <= least < 8.9 + 5
     running.process.kill()
     running.process.wait()
@@ -203,10 +203,12 @@ BOTH = {"in": "eth1", "out": "eth0"}
 
 
 def test_a_direction_of_which_nothing_says_how_fast_it_is_passes_packets_as_they_come():
-    found = gateway_settings.settings({**BOTH, "up-rate": "1Mbit/s", "qdisc": "sfb", "limit": "7p", "overhead": 24})
-    assert (found.up.rate_bps, found.up.qdiscs, found.overheads) == (1e6, ["sfb"], (24, 0))
-    assert found.down.rate_bps == 100e9
-    assert found.down.qdiscs == ["droptail"]
+    found = gateway_settings.settings(
+        {**BOTH, "forward-rate": "1Mbit/s", "qdisc": "sfb", "limit": "7p", "overhead": 24}
+    )
+    assert (found.forward.rate_bps, found.forward.qdiscs, found.overheads) == (1e6, ["sfb"], (24, 0))
+    assert found.reverse.rate_bps == 100e9
+    assert found.reverse.qdiscs == ["droptail"]
     assert found.send == "auto"
 
 
@@ -220,8 +222,8 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
         '[[class]]\nname = "web"\nprotocol = "tcp"\ndestination_port = [80, 443]\n[[class]]\nname = "rest"\n'
     )
     read = gateway_settings.load({}, config)
-    assert told.up.to_toml() == read.up.to_toml()
-    assert "destination_port = [80, 443]" in read.up.to_toml()
+    assert told.forward.to_toml() == read.forward.to_toml()
+    assert "destination_port = [80, 443]" in read.forward.to_toml()
 
 
 @pytest.mark.parametrize(
@@ -229,7 +231,10 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
     [
         ({"in": "eth1", "rate": "1Mbit/s"}, "between which interfaces?"),
         (BOTH, "how fast is it to be?"),
-        ({**BOTH, "up-rate": "1Mbit/s", "down-qdisc": "sfb"}, "nothing waits where nothing is slow; give --down-rate"),
+        (
+            {**BOTH, "forward-rate": "1Mbit/s", "reverse-qdisc": "sfb"},
+            "nothing waits where nothing is slow; give --reverse-rate",
+        ),
         ({**BOTH, "rate": "quick"}, "`--rate`: expected a rate"),
         ({**BOTH, "rate": True}, "`rate`: expected a text, found True"),
         ({**BOTH, "rate": "1Mbit/s", "seed": "one"}, "`seed`: expected a whole number"),
@@ -246,9 +251,21 @@ def test_settings_that_cannot_be_used_are_named(said: dict[str, Any], expected: 
         gateway_settings.settings(said)
 
 
+def test_up_and_down_are_other_names_of_forward_and_reverse(tmp_path: Path):
+    config = tmp_path / "gateway.toml"
+    config.write_text('up-rate = "1Mbit/s"\nreverse-rate = "2Mbit/s"\ndown-delay = "3ms"\n')
+    found = gateway_settings.load({**BOTH}, config)
+    assert (found.forward.rate_bps, found.reverse.rate_bps) == (1e6, 2e6)
+    assert 'delay = "3ms"' in found.reverse.to_toml()
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        (
+            'up-rate = "1Mbit/s"\nforward-rate = "2Mbit/s"\n',
+            "`forward-rate` and `up-rate` are one key: keep `forward-rate`",
+        ),
         ('rat = "1Mbit/s"\n', "unknown key `rat`; did you mean `rate`?"),
         ("rate = \n", "is no TOML: "),
         (None, "cannot be read: No such file or directory"),

@@ -73,27 +73,27 @@ def test_a_round_trip_takes_twice_the_delay_and_the_time_to_send():
 
 def test_a_transfer_gets_the_rate_less_its_headers():
     size = 1_500_000
-    settings = ("--rate", "20Mbit/s", "--up-rate", "5Mbit/s", "--delay", "5ms", "--limit", "100p")
+    settings = ("--rate", "20Mbit/s", "--forward-rate", "5Mbit/s", "--delay", "5ms", "--limit", "100p")
     done = link(*settings, serve("source", size), *host("fetch"))
     received, seconds, _ = done.stdout.split()
     share = int(received) * 8 / float(seconds) / (20e6 * TCP_SHARE)
     # The first flight comes in before the link is full: 10 packets and a round trip of 10 ms of a transfer of 600 ms.
     assert 0.9 < share < 1.03, done.stderr
-    sent = next(line.split() for line in done.stderr.splitlines() if line.startswith("down"))
+    sent = next(line.split() for line in done.stderr.splitlines() if line.startswith("reverse"))
     assert int(sent[2]) >= size / 1448, "every segment crossed our link"
 
 
 def test_ipv6_crosses_the_link_and_is_marked():
     if not Path("/proc/sys/net/ipv6").exists():
         pytest.skip("the kernel has no IPv6")
-    marking = ("--down-qdisc", "red:minth=2p,maxth=20p,ecn=on", "--tcp-ecn")
+    marking = ("--reverse-qdisc", "red:minth=2p,maxth=20p,ecn=on", "--tcp-ecn")
     size = 1_000_000
     done = link(
         "--rate", "20Mbit/s", "--delay", "2ms", *marking, serve("source", size, "x", "fd00::2"), *host("fetch6")
     )
     (received, _, _), (marked,) = (line.split() for line in done.stdout.splitlines())
     assert int(received) > size / 2, done.stderr
-    row = next(line for line in done.stderr.splitlines() if line.startswith("down"))
+    row = next(line for line in done.stderr.splitlines() if line.startswith("reverse"))
     assert int(marked) > 0, done.stderr
     assert marked in re.findall(r"(\d+) \(", row), "every mark of ours came with IPv6, and no other did"
 
@@ -101,7 +101,7 @@ def test_ipv6_crosses_the_link_and_is_marked():
 def test_a_direction_may_follow_a_trace_and_leave_the_rate_of_both_to_the_other(tmp_path: Path):
     trace = tmp_path / "slow.trace"
     trace.write_text("40\n")  # 1500 bytes each 40 ms: 300 kbit/s
-    settings = ("--rate", "10Mbit/s", "--down-trace", trace)
+    settings = ("--rate", "10Mbit/s", "--reverse-trace", trace)
     done = link(*settings, serve("source", 30_000), *host("fetch"))
     received, seconds, _ = done.stdout.split()
     # A fifth more for a reader that is late at the first of 21 packets; the other rate would be 33 times as much.
@@ -248,20 +248,20 @@ def test_ctrl_c_goes_to_the_command():
 def test_a_direction_is_what_a_scenario_file_with_these_keys_says():
     given = {
         "rate": "10Mbit/s",
-        "up-rate": "2Mbit/s",
+        "forward-rate": "2Mbit/s",
         "schedule": "1s=5Mbit/s,2s=0bit/s",
         "schedule-period": "3s",
         "jitter": "4ms",
         "reorder": "0.1",
-        "down-reorder": "0.2",
+        "reverse-reorder": "0.2",
         "reorder-by": "5ms",
         "loss": "0.01",
         "loss-burst": "3",
     }
     steps = [{"at": "1s", "rate": "5Mbit/s"}, {"at": "2s", "rate": "0bit/s"}]
     expected = {"jitter": "4ms", "reorder_by": "5ms", "loss": 0.01, "loss_burst": 3.0}
-    for way, rate, reorder in (("up", "2Mbit/s", 0.1), ("down", "10Mbit/s", 0.2)):
-        found = tomllib.loads(options.scenario(way, given).to_toml())["link"]
+    for direction, rate, reorder in (("forward", "2Mbit/s", 0.1), ("reverse", "10Mbit/s", 0.2)):
+        found = tomllib.loads(options.scenario(direction, given).to_toml())["link"]
         assert found == found | {
             **expected,
             "rate": rate,
@@ -274,9 +274,9 @@ def test_a_direction_is_what_a_scenario_file_with_these_keys_says():
 def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
     trace = tmp_path / "slow.trace"
     trace.write_text("40\n")
-    given = {"trace": str(trace), "up-rate": "2Mbit/s"}
-    assert tomllib.loads(options.scenario("up", given).to_toml())["link"]["rate"] == "2Mbit/s"
-    assert tomllib.loads(options.scenario("down", given).to_toml())["link"]["trace"] == "inputs/slow.trace"
+    given = {"trace": str(trace), "forward-rate": "2Mbit/s"}
+    assert tomllib.loads(options.scenario("forward", given).to_toml())["link"]["rate"] == "2Mbit/s"
+    assert tomllib.loads(options.scenario("reverse", given).to_toml())["link"]["trace"] == "inputs/slow.trace"
 
 
 @pytest.mark.parametrize(
@@ -284,16 +284,19 @@ def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
     [
         ((), "how fast is the link? Give --rate"),
         (("--rate", "fast"), "`--rate`: expected a rate"),
-        (("--rate", "1Mbit/s", "--down-rate", "-3"), " --> --down-rate -3"),
+        (("--rate", "1Mbit/s", "--reverse-rate", "-3"), " --> --reverse-rate -3"),
         (("--rate", "1Mbit/s", "--loss", "2"), "`--loss`: "),
         (("--rate", "1Mbit/s", "--schedule", "10s"), "--schedule 10s: expected TIME=RATE for each step"),
-        (("--rate", "1Mbit/s", "--up-schedule", "2s=9p"), "`--up-schedule`: expected a rate"),
+        (("--rate", "1Mbit/s", "--forward-schedule", "2s=9p"), "`--forward-schedule`: expected a rate"),
         (("--rate", "1Mbit/s", "--schedule-period", "2s"), "`--schedule-period` needs a `--schedule`"),
         (("--rate", "1Mbit/s", "--reorder", "0.1"), "`--reorder-by` says for how long"),
-        (("--rate", "1Mbit/s", "--down-overhead", "-20"), "--down-overhead -20: expected a number of bytes from -19"),
+        (
+            ("--rate", "1Mbit/s", "--reverse-overhead", "-20"),
+            "--reverse-overhead -20: expected a number of bytes from -19",
+        ),
         (("--rate", "1Mbit/s", "--overhead", "few"), "--overhead few: expected a number of bytes"),
         (("--rate", "1Mbit/s", "--qdisc", "sfq:dephts=1"), "did you mean `depth`?"),
-        (("--rate", "1Mbit/s", "--up-qdisc", "nonesuch"), " --> --up-qdisc nonesuch"),
+        (("--rate", "1Mbit/s", "--forward-qdisc", "nonesuch"), " --> --forward-qdisc nonesuch"),
         (("--trace", "no-such-file"), 'cannot read "no-such-file": No such file or directory'),
         (("--rate", "1Mbit/s", "--server", "it's"), "--server it's: No closing quotation"),
     ],

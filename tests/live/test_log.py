@@ -25,7 +25,7 @@ SIZE = 600_000
 def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The log of a transfer at 10 Mbit/s with a queue that it fills."""
     folder = tmp_path_factory.mktemp("log") / "new" / "log"
-    options = ("--rate", "10Mbit/s", "--delay", "5ms", "--limit", "20p", "--up-qdisc", "red", "--log", folder)
+    options = ("--rate", "10Mbit/s", "--delay", "5ms", "--limit", "20p", "--forward-qdisc", "red", "--log", folder)
     done = link(*options, serve("source", SIZE), *host("fetch"))
     assert done.returncode == 0, done.stderr
     assert "note: the log" not in done.stderr
@@ -49,15 +49,15 @@ def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
 
 def test_the_document_says_what_the_link_was_and_what_came_of_it(logged: Path):
     found = document(logged)
-    assert (found["schema"], found["seed"], found["outside"]) == (1, 1, False)
-    assert found["up"] == {"rate": "10Mbit/s", "delay": "5ms", "limit": "20p", "qdisc": "red"}
-    assert found["down"]["qdisc"] == "droptail"
+    assert (found["schema"], found["seed"], found["outside"]) == (2, 1, False)
+    assert found["forward"] == {"rate": "10Mbit/s", "delay": "5ms", "limit": "20p", "qdisc": "red"}
+    assert found["reverse"]["qdisc"] == "droptail"
     assert found["ended"]["code"] == 0
     assert found["ended"]["log"]["failed"] is None
-    schema = json.loads(resources.files("headgate").joinpath("schema/link-1.json").read_text())
+    schema = json.loads(resources.files("headgate").joinpath("schema/link-2.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(found)
-    flow = found["ended"]["down"]["flows"][0]
+    flow = found["ended"]["reverse"]["flows"][0]
     assert (flow["protocol"], flow["source"], flow["source_port"]) == (6, "100.64.0.2", 5000)
 
 
@@ -65,14 +65,14 @@ def test_rows_over_time_add_up_to_what_was_sent_and_dropped(logged: Path):
     view = document(logged)["ended"]
     rows = ds.dataset(logged / "intervals").to_table().to_pandas()
     assert list(rows) == ["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"]
-    for way, direction, qdisc in (("up", "forward", "red"), ("down", "reverse", "droptail")):
+    for direction, qdisc in (("forward", "red"), ("reverse", "droptail")):
         mine = rows[(rows.direction == direction) & (rows.qdisc == qdisc)]
         at = mine[mine.metric == "sent_bps"].set_index("time_s").value
         lengths = at.index.to_series().diff().fillna(at.index[0])
-        assert (at * lengths).sum() / 8 == pytest.approx(view[way]["sent_bytes"])
-        assert mine[mine.metric == "drops"].value.sum() == view[way]["dropped"]
+        assert (at * lengths).sum() / 8 == pytest.approx(view[direction]["sent_bytes"])
+        assert mine[mine.metric == "drops"].value.sum() == view[direction]["dropped"]
         assert mine[mine.metric == "utilisation"].value.between(0, 1.0001).all()
-    assert view["down"]["dropped"] > 0, "else the queue was not filled"
+    assert view["reverse"]["dropped"] > 0, "else the queue was not filled"
     assert rows[rows.metric == "queue_packets"].value.max() <= 20
     assert (rows.metric == "gauge:average").any(), "red shows its average queue"
 
@@ -84,15 +84,15 @@ def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logg
         packets = shown(logged / f"{end}.pcapng", "frame.interface_name", "frame.len", "tcp.seq_raw", "frame.comment")
         for way in ("in", "out", "drops"):
             counts[end, way] = [packet[1:] for packet in packets if packet[0] == f"{end} {way}"]
-    assert len(counts["near", "in"]) == view["up"]["came"]
-    assert len(counts["far", "in"]) == view["down"]["came"]
-    assert len(counts["far", "out"]) == view["up"]["out"]
-    assert len(counts["near", "out"]) == view["down"]["out"]
+    assert len(counts["near", "in"]) == view["forward"]["came"]
+    assert len(counts["far", "in"]) == view["reverse"]["came"]
+    assert len(counts["far", "out"]) == view["forward"]["out"]
+    assert len(counts["near", "out"]) == view["reverse"]["out"]
     # The last packets may still fly when the command ends: each has headers of IP and TCP, and fits into the MTU.
-    flying = view["down"]["sent"] - view["down"]["out"]
-    missing = view["down"]["sent_bytes"] - sum(int(packet[0]) for packet in counts["near", "out"])
+    flying = view["reverse"]["sent"] - view["reverse"]["out"]
+    missing = view["reverse"]["sent_bytes"] - sum(int(packet[0]) for packet in counts["near", "out"])
     assert 40 * flying <= missing <= 1500 * flying
-    assert [packet[2] for packet in counts["far", "drops"]] == ["dropped: overflow"] * view["down"]["dropped"]
+    assert [packet[2] for packet in counts["far", "drops"]] == ["dropped: overflow"] * view["reverse"]["dropped"]
     # What came out is what went in, in the same order, but for what was dropped, of which each did go in.
     sent, dropped = iter(counts["far", "in"]), [packet[:2] for packet in counts["far", "drops"]]
     assert all(packet in sent for packet in counts["near", "out"])

@@ -33,8 +33,8 @@ def wire(**changes: Any) -> dict[str, Any]:
     return {**numbers, **rest, **changes}
 
 
-def view(**up: Any) -> dict[str, Any]:
-    return {"at_s": 1.0, "cpu_s": 0.5, "up": wire(**up), "down": wire()}
+def view(**forward: Any) -> dict[str, Any]:
+    return {"at_s": 1.0, "cpu_s": 0.5, "forward": wire(**forward), "reverse": wire()}
 
 
 def read(text: str) -> dict[tuple[str, str], float]:
@@ -62,21 +62,23 @@ def read(text: str) -> dict[tuple[str, str], float]:
 
 def test_counts_have_their_directions_and_reasons():
     found = read(metrics.exposition(view(sent=7, drops={"early": 5, "overflow": 2}, odd=[("fragment", 4)])))
-    assert found["sent_packets_total", 'direction="up"'] == 7
-    assert found["sent_packets_total", 'direction="down"'] == 0
-    assert found["drops_total", 'direction="up",reason="early"'] == 5
-    assert found["drops_total", 'direction="up",reason="overflow"'] == 2
-    assert found["odd_frames_total", 'direction="up",kind="fragment"'] == 4
+    assert found["sent_packets_total", 'direction="forward"'] == 7
+    assert found["sent_packets_total", 'direction="reverse"'] == 0
+    assert found["drops_total", 'direction="forward",reason="early"'] == 5
+    assert found["drops_total", 'direction="forward",reason="overflow"'] == 2
+    assert found["odd_frames_total", 'direction="forward",kind="fragment"'] == 4
     assert found["cpu_seconds_total", ""] == 0.5
 
 
 def test_a_histogram_counts_from_below_and_ends_with_all():
     found = read(metrics.exposition(view()))
     bounds = {labels: count for (name, labels), count in found.items() if name == "queueing_seconds_bucket"}
-    up = {labels.split('le="')[1].removesuffix('"'): count for labels, count in bounds.items() if '"up"' in labels}
-    assert up == {"0.01": 1, "0.1": 2, "+Inf": 3}
-    assert found["queueing_seconds_sum", 'direction="up"'] == 0.25
-    assert found["queueing_seconds_count", 'direction="up"'] == 3
+    forward = {
+        labels.split('le="')[1].removesuffix('"'): count for labels, count in bounds.items() if '"forward"' in labels
+    }
+    assert forward == {"0.01": 1, "0.1": 2, "+Inf": 3}
+    assert found["queueing_seconds_sum", 'direction="forward"'] == 0.25
+    assert found["queueing_seconds_count", 'direction="forward"'] == 3
 
 
 def test_the_flows_that_send_most_have_their_rate_and_verdict():
@@ -85,7 +87,7 @@ def test_the_flows_that_send_most_have_their_rate_and_verdict():
     found = read(metrics.exposition(view(flows=flows)))
     told = {labels: value for (name, labels), value in found.items() if name == "flow_bytes_per_second"}
     assert sorted(told.values()) == list(range(12, 20))
-    assert told['direction="up",flow="udp 10.0.0.1:5 > 10.0.0.2:19",verdict="friendly"'] == 19
+    assert told['direction="forward",flow="udp 10.0.0.1:5 > 10.0.0.2:19",verdict="friendly"'] == 19
 
 
 def test_labels_and_numbers_are_written_so_that_they_can_be_read():
@@ -123,6 +125,6 @@ def test_it_answers_who_asks_for_metrics_and_nobody_else_can_listen_there():
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
                 assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
                 text = answer.read().decode()
-            assert read(text)["sent_packets_total", 'direction="up"'] == times
+            assert read(text)["sent_packets_total", 'direction="forward"'] == times
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"http://127.0.0.1:{port}/other", timeout=5)

@@ -13,9 +13,9 @@ from headgate.live import soak
 
 def found(**changes: Any) -> dict[str, Any]:
     """A run in which 1000 packets were sent, 100 of which found no room at the device and 300 none in the queue."""
-    up = {"came": 900, "sent": 600, "dropped": 300, "out": 600, "no_slot": 0, "refused": 0, "discarded": []}
+    lane = {"came": 900, "sent": 600, "dropped": 300, "out": 600, "no_slot": 0, "refused": 0, "discarded": []}
     numbers = {"sent": 1000, "near_sent": 900, "near_dropped": 100, "far_received": 600}
-    return numbers | {"up": up | changes.pop("up", {})} | changes
+    return numbers | {"forward": lane | changes.pop("forward", {})} | changes
 
 
 @pytest.mark.parametrize(
@@ -24,10 +24,10 @@ def found(**changes: Any) -> dict[str, Any]:
         ({}, []),
         ({"near_dropped": 99}, ["sent by the socket, not by the interface"]),
         ({"near_sent": 901, "near_dropped": 99}, ["sent by the interface, not seen by the link"]),
-        ({"up": {"dropped": 299}}, ["seen by the link, not accounted for"]),
-        ({"up": {"dropped": 290, "discarded": [("oversize", 10)]}}, []),
+        ({"forward": {"dropped": 299}}, ["seen by the link, not accounted for"]),
+        ({"forward": {"dropped": 290, "discarded": [("oversize", 10)]}}, []),
         ({"far_received": 599}, ["sent by the link, not received"]),
-        ({"far_received": 599, "up": {"refused": 1}}, []),
+        ({"far_received": 599, "forward": {"refused": 1}}, []),
     ],
 )
 def test_every_packet_is_in_two_counts(changes: dict[str, Any], bad: list[str]):

@@ -36,7 +36,7 @@ def flow(**changes: Any) -> dict[str, Any]:
 
 
 def view(*flows: dict[str, Any]) -> dict[str, Any]:
-    return {"at_s": 12.0, "up": {"flows": list(flows), "gauge": float("nan")}, "down": {"flows": []}}
+    return {"at_s": 12.0, "forward": {"flows": list(flows), "gauge": float("nan")}, "reverse": {"flows": []}}
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_socket_is_closed_to_others_and_gone_afterwards(own_folder: Path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     found = top.find(None)
     assert (found["name"], found["pid"], found["what"]) == ("gateway", os.getpid(), "eth1 - eth0")
-    assert found["view"]["up"]["gauge"] is None, "JSON has no such number"
+    assert found["view"]["forward"]["gauge"] is None, "JSON has no such number"
 
 
 def test_what_has_ended_leaves_nothing(own_folder: Path):
@@ -126,7 +126,7 @@ def test_once_and_json(command: Command):
     assert once.returncode == 0
     assert "gateway eth1 - eth0, 12 s" in once.stdout
     assert "10.0.0.1:5000" in once.stdout
-    assert json.loads(command("top", str(os.getpid()), "--json").stdout)["view"]["up"]["flows"] == [flow()]
+    assert json.loads(command("top", str(os.getpid()), "--json").stdout)["view"]["forward"]["flows"] == [flow()]
     nobody = command("top", "nobody", "--once")
     assert (nobody.returncode, nobody.stdout) == (2, "")
     assert "no link or gateway of yours runs that is called nobody" in nobody.stderr

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_live::io::Sending;
-use headgate_live::{Gateway as Running, GatewaySettings, OneWay};
+use headgate_live::{Gateway as Running, GatewaySettings, LaneSettings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,25 +25,25 @@ impl Gateway {
 
 #[pymethods]
 impl Gateway {
-    /// Forwards between two interfaces. Each direction, up from the first to the second and down back, is that of its
+    /// Forwards between two interfaces. Each direction, forward from the first to the second and reverse back, is that of its
     /// scenario's first link, forward, with its first discipline; `overheads` are bytes a packet; `send` is by what frames go
     /// out: `packet`, `xdp`, or `auto`. Raises `ValueError` if an interface or a discipline will not do.
     #[new]
-    #[pyo3(signature = (interfaces, up, down, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1))]
+    #[pyo3(signature = (interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
         interfaces: (String, String),
-        up: &Scenario,
-        down: &Scenario,
+        forward: &Scenario,
+        reverse: &Scenario,
         overheads: (i32, i32),
         offloads_off: bool,
         send: &str,
         seed: u64,
     ) -> PyResult<Gateway> {
         let sending = sending(send)?;
-        let ways = ways(up, down, overheads);
-        let settings = GatewaySettings { interfaces: interfaces.into(), ways, offloads_off, sending, seed };
+        let lanes = lanes(forward, reverse, overheads);
+        let settings = GatewaySettings { interfaces: interfaces.into(), lanes, offloads_off, sending, seed };
         let opened = py.detach(|| Running::open(settings)).map_err(raised)?;
         Ok(Gateway(Mutex::new(opened)))
     }
@@ -67,13 +67,13 @@ impl Gateway {
     }
 
     /// Both directions are like this from now on; what waits and flies goes on.
-    #[pyo3(signature = (up, down, *, overheads=(0, 0)))]
-    fn refit(&self, py: Python<'_>, up: &Scenario, down: &Scenario, overheads: (i32, i32)) -> PyResult<()> {
-        let ways = ways(up, down, overheads);
-        py.detach(|| self.inner().refit(ways)).map_err(raised)
+    #[pyo3(signature = (forward, reverse, *, overheads=(0, 0)))]
+    fn refit(&self, py: Python<'_>, forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> PyResult<()> {
+        let lanes = lanes(forward, reverse, overheads);
+        py.detach(|| self.inner().refit(lanes)).map_err(raised)
     }
 
-    /// What the gateway does: both directions, up and down, as of a moment ago.
+    /// What the gateway does: both directions, forward and reverse, as of a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = py.detach(|| self.inner().running().view());
         shown(py, &view)
@@ -86,8 +86,8 @@ impl Gateway {
     }
 }
 
-fn ways(up: &Scenario, down: &Scenario, overheads: (i32, i32)) -> [OneWay; 2] {
-    [OneWay::of(&up.0, overheads.0), OneWay::of(&down.0, overheads.1)]
+fn lanes(forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> [LaneSettings; 2] {
+    [LaneSettings::of(&forward.0, overheads.0), LaneSettings::of(&reverse.0, overheads.1)]
 }
 
 fn sending(name: &str) -> PyResult<Sending> {

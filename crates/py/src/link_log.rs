@@ -10,18 +10,18 @@ use pyo3_arrow::PyRecordBatch;
 use crate::columns::Columns;
 use crate::outcome::to_python;
 
-/// Rows over time, as a table each for the direction up and the one down, whose disciplines are `qdiscs`. The columns are
+/// Rows over time, as a table each for the forward direction and the reverse one, whose disciplines are `qdiscs`. The columns are
 /// those of a result's `intervals`, of one link without groups.
 pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyResult<[PyRecordBatch; 2]> {
     let links = Direction::BOTH.map(|direction| ("link".to_string(), direction.name()));
     let names = Names { groups: Vec::new(), links: links.to_vec() };
-    let [up, down] = Direction::BOTH.map(|direction| {
+    let [forward, reverse] = Direction::BOTH.map(|direction| {
         let mine = rows.iter().filter(|row| row.link == Some(direction as u16));
         let mut columns = Columns::of_run(mine.clone().count(), &qdiscs[direction as usize], seed);
         columns.of(&names, mine);
         to_python(columns.finish())
     });
-    Ok([up?, down?])
+    Ok([forward?, reverse?])
 }
 
 /// How much was written, and what was not and why.

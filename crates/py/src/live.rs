@@ -9,7 +9,7 @@ use headgate_core::{Rate, Span};
 use headgate_live::check::{self, Load};
 use headgate_live::log::Log;
 use headgate_live::shell::{self, Streams};
-use headgate_live::{Addresses, Extras, Link as Running, LinkSettings, OneWay, netns};
+use headgate_live::{Addresses, Extras, LaneSettings, Link as Running, LinkSettings, netns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,7 +25,7 @@ pub fn prepare() -> PyResult<()> {
     Ok(netns::prepare()?)
 }
 
-/// Sends datagrams of `packet` bytes, headers included, at `rate_bps` for `seconds` up a link made for it, and says what came
+/// Sends datagrams of `packet` bytes, headers included, at `rate_bps` for `seconds` over a link made for it, and says what came
 /// of it. Other Python threads go on meanwhile.
 #[pyfunction]
 pub fn measure<'py>(
@@ -35,8 +35,8 @@ pub fn measure<'py>(
     packet: u32,
     seconds: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let ways = [OneWay::of(&way.0, 0), OneWay::of(&way.0, 0)];
-    let settings = LinkSettings { ways, seed: 1, sysctls: Vec::new() };
+    let lanes = [LaneSettings::of(&way.0, 0), LaneSettings::of(&way.0, 0)];
+    let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new() };
     let load = Load { rate: Rate::from_bits(rate_bps), packet, lasting: Span::from_secs_f64(seconds) };
     let found = py.detach(|| check::measure(settings, load))?;
     let all = shown(py, &found.view)?;
@@ -98,21 +98,21 @@ impl Link {
     /// network of the calling thread is at the far end; `log` is the folder for captures and rows over time.
     #[expect(clippy::too_many_arguments, reason = "they are keywords to whoever calls")]
     #[new]
-    #[pyo3(signature = (up, down, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false, log=None))]
+    #[pyo3(signature = (forward, reverse, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false, log=None))]
     fn new(
         py: Python<'_>,
-        up: &Scenario,
-        down: &Scenario,
+        forward: &Scenario,
+        reverse: &Scenario,
         overheads: (i32, i32),
         seed: u64,
         sysctls: Vec<(String, String)>,
         outside: bool,
         log: Option<PathBuf>,
     ) -> PyResult<Link> {
-        let ways = [OneWay::of(&up.0, overheads.0), OneWay::of(&down.0, overheads.1)];
-        let qdiscs = [&ways[0], &ways[1]].map(|way| way.qdisc.to_string());
+        let lanes = [LaneSettings::of(&forward.0, overheads.0), LaneSettings::of(&reverse.0, overheads.1)];
+        let qdiscs = [&lanes[0], &lanes[1]].map(|lane| lane.qdisc.to_string());
         let extras = Extras { outside, log };
-        let link = py.detach(|| Running::open_with(LinkSettings { ways, seed, sysctls }, &extras))?;
+        let link = py.detach(|| Running::open_with(LinkSettings { lanes, seed, sysctls }, &extras))?;
         Ok(Link(Mutex::new(Inner { link, qdiscs, seed, command: None, server: None })))
     }
 
@@ -161,13 +161,13 @@ impl Link {
         self.inner().link.running().urgent()
     }
 
-    /// What the link does: both directions, up and down, as of a moment ago.
+    /// What the link does: both directions, forward and reverse, as of a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = self.inner().link.running().view();
         shown(py, &view)
     }
 
-    /// The rows over time that have come since the last call, up and down; none without a log.
+    /// The rows over time that have come since the last call, forward and reverse; none without a log.
     fn take_intervals(&self) -> PyResult<Option<[PyRecordBatch; 2]>> {
         let inner = self.inner();
         let rows = inner.link.log().map(Log::take_rows);

@@ -63,7 +63,7 @@ fn tell(on_link: &Py<PyAny>, window: &Window, first: usize) {
         let window = window.clone();
         let look = PyCFunction::new_closure(py, None, None, move |args, _| {
             let mut view = window.look();
-            view.wires.drain(..first);
+            view.lanes.drain(..first);
             view::shown(args.py(), &view).map(Bound::unbind)
         });
         if let Err(error) = look.and_then(|look| on_link.call1(py, (look,))) {

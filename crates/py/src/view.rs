@@ -3,7 +3,7 @@
 use headgate_core::Why;
 use headgate_core::parts::Histogram;
 use headgate_live::io::KernelCounts;
-use headgate_live::{FlowView, NUMBERS, View, WireView};
+use headgate_live::{FlowView, LaneView, NUMBERS, View};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -14,35 +14,35 @@ pub fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> 
     let all = PyDict::new(py);
     all.set_item("at_s", view.at.as_secs_f64())?;
     all.set_item("cpu_s", view.cpu.as_secs_f64())?;
-    for ((way, wire), kernel) in ["up", "down"].into_iter().zip(&view.wires).zip(&view.kernel) {
-        all.set_item(way, self::wire(py, wire, kernel)?)?;
+    for ((way, lane), kernel) in ["forward", "reverse"].into_iter().zip(&view.lanes).zip(&view.kernel) {
+        all.set_item(way, self::lane(py, lane, kernel)?)?;
     }
     Ok(all)
 }
 
 /// One direction, and what the kernel says of the end it comes from.
-fn wire<'py>(py: Python<'py>, wire: &WireView, kernel: &KernelCounts) -> PyResult<Bound<'py, PyDict>> {
-    let (counts, port) = (&wire.counts, wire.totals.counts());
+fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResult<Bound<'py, PyDict>> {
+    let (counts, port) = (&lane.counts, lane.totals.counts());
     let shown = PyDict::new(py);
-    NUMBERS.iter().try_for_each(|number| shown.set_item(number.key, (number.read)(wire, kernel)))?;
+    NUMBERS.iter().try_for_each(|number| shown.set_item(number.key, (number.read)(lane, kernel)))?;
     shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
     shown.set_item("drops", reasons(py, &port.drops)?)?;
     shown.set_item("marks", reasons(py, &port.marks)?)?;
-    let odd = || wire.oddities.iter().map(|(oddity, count)| (oddity.name(), count, oddity.forwarded()));
+    let odd = || lane.oddities.iter().map(|(oddity, count)| (oddity.name(), count, oddity.forwarded()));
     let named =
         |all: &mut dyn Iterator<Item = (&'static str, u64, bool)>| all.map(|odd| (odd.0, odd.1)).collect::<Vec<_>>();
     shown.set_item("odd", named(&mut odd()))?;
     shown.set_item("discarded", named(&mut odd().filter(|odd| !odd.2)))?;
     let quantile = |of: &Histogram, share| of.quantile(share).map(|nanos| nanos / 1e6);
-    let sojourn = wire.totals.sojourn();
+    let sojourn = lane.totals.sojourn();
     shown.set_item("queueing", histogram(py, sojourn)?)?;
-    shown.set_item("late", histogram(py, &wire.lateness)?)?;
+    shown.set_item("late", histogram(py, &lane.lateness)?)?;
     shown.set_item("queueing_ms_mean", sojourn.mean().map(|nanos| nanos / 1e6))?;
     shown.set_item("queueing_ms_p99", quantile(sojourn, 0.99))?;
-    shown.set_item("late_ms_p50", quantile(&wire.lateness, 0.5))?;
-    shown.set_item("late_ms_p99", quantile(&wire.lateness, 0.99))?;
-    shown.set_item("gauges", wire.gauges.clone())?;
-    shown.set_item("flows", wire.top.iter().map(|flow| self::flow(py, flow)).collect::<PyResult<Vec<_>>>()?)?;
+    shown.set_item("late_ms_p50", quantile(&lane.lateness, 0.5))?;
+    shown.set_item("late_ms_p99", quantile(&lane.lateness, 0.99))?;
+    shown.set_item("gauges", lane.gauges.clone())?;
+    shown.set_item("flows", lane.top.iter().map(|flow| self::flow(py, flow)).collect::<PyResult<Vec<_>>>()?)?;
     Ok(shown)
 }
 

@@ -77,9 +77,9 @@ def ours(floods: list[Found]) -> Iterator[Row]:
     """Whether packets are gone only where our discipline dropped them, and whether the thread had time to spare."""
     gone = [elsewhere(found) for found in floods]
     yield Row("packets gone elsewhere", str(sum(gone)), "0", not any(gone))
-    odd = sum(count for found in floods for name, count in found["up"]["odd"] if name == "oversize")
+    odd = sum(count for found in floods for name, count in found["forward"]["odd"] if name == "oversize")
     yield Row("packets longer than the MTU", str(odd), "0", odd == 0)
-    stalls = sum(found["up"]["stalls"] for found in floods)
+    stalls = sum(found["forward"]["stalls"] for found in floods)
     yield Row("times the link stood still", str(stalls), "0", stalls == 0)
     # Of the time in which packets came: what it waited for the last of them would flatter it.
     busiest = max(found["cpu_s"] / found["taken_s"] if found["taken_s"] > 0 else 1.0 for found in floods)
@@ -89,16 +89,16 @@ def ours(floods: list[Found]) -> Iterator[Row]:
 
 def elsewhere(found: Found) -> int:
     """Packets that are in one count and not in the next on their way: socket, interface, link, interface, socket."""
-    up = found["up"]
+    lane = found["forward"]
     steps = (
         (found["sent"], found["near_sent"]),
-        (found["near_sent"], up["came"]),
-        (up["came"], up["sent"] + up["dropped"]),
-        (up["out"], found["far_received"]),
+        (found["near_sent"], lane["came"]),
+        (lane["came"], lane["sent"] + lane["dropped"]),
+        (lane["out"], found["far_received"]),
         (found["far_received"], found["received"]),
     )
     missing: int = sum(abs(before - after) for before, after in steps)
-    return missing + int(up["no_slot"]) + int(up["refused"])
+    return missing + int(lane["no_slot"]) + int(lane["refused"])
 
 
 def run() -> tuple[Table, bool]:
@@ -116,5 +116,5 @@ def run() -> tuple[Table, bool]:
 
 
 def _measure(mbit: int, share: float, seconds: float) -> Found:
-    way = options.scenario("up", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
+    way = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
     return _core.measure(way, int(mbit * 1e6 * share), PACKET, seconds)

@@ -10,12 +10,12 @@ from typing import Annotated, NoReturn
 import typer
 
 from headgate.errors import UsageError
-from headgate.live.ways import WAYS, Given, ways
+from headgate.live.directions import DIRECTIONS, Given, directed
 from headgate.terminal.console import console, explained
 
 
 @explained
-@ways
+@directed
 def link(
     command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND...", help="What to run.")] = None,
     *,
@@ -53,8 +53,8 @@ def link(
     COMMAND gets a host of its own, 100.64.0.1, and a link to another one, 100.64.0.2, where the server runs. Its exit
     code is ours.
 
-    Options from --rate to --overhead hold both ways. Each also exists for one direction: --up-rate, from COMMAND to
-    the far host, and --down-rate, back.
+    Options from --rate to --overhead hold both ways. Each also exists for one direction: --forward-rate, from COMMAND
+    to the far host, and --reverse-rate, back.
     """
     from headgate import _core
     from headgate.execution.top_socket import Shown
@@ -67,8 +67,8 @@ def link(
         _check(soak)
     if soak is not None:
         raise UsageError("--soak goes with --check, as in: headgate link --check --soak 10min")
-    up, down = (options.scenario(way, given) for way in WAYS)
-    overheads = (options.overhead("up", given), options.overhead("down", given))
+    forward, reverse = (options.scenario(direction, given) for direction in DIRECTIONS)
+    overheads = (options.overhead("forward", given), options.overhead("reverse", given))
     if not command:
         raise UsageError("what is to run behind the link? As in: headgate link --rate 10Mbit/s -- bash")
     served = _words(server, outside=outside)
@@ -78,7 +78,9 @@ def link(
     with LinkLog(log) as keeper:
         try:
             _core.prepare()
-            made = _core.Link(up, down, overheads=overheads, seed=seed, sysctls=sysctls, outside=outside, log=log)
+            made = _core.Link(
+                forward, reverse, overheads=overheads, seed=seed, sysctls=sysctls, outside=outside, log=log
+            )
         except OSError as error:
             raise session.not_made(error, cc) from None
         keeper.begin(

@@ -54,8 +54,8 @@ def open_gateway(settings: Settings) -> _core.Gateway:
     try:
         return _core.Gateway(
             settings.interfaces,
-            settings.up,
-            settings.down,
+            settings.forward,
+            settings.reverse,
             overheads=settings.overheads,
             offloads_off=settings.offloads_off,
             send=settings.send,
@@ -116,7 +116,7 @@ class Reload:
             found = self._load()
             if found.fixed != self._settings.fixed:
                 raise UsageError("in, out, metrics, offloads-off, send and seed hold until the gateway ends")
-            self._gateway.refit(found.up, found.down, overheads=found.overheads)
+            self._gateway.refit(found.forward, found.reverse, overheads=found.overheads)
         except (UsageError, ValueError) as error:
             self._tell(f"error: {error}\nthe settings stay as they were")
             return

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from headgate.live.ways import Given, ways
+from headgate.live.directions import Given, directed
 from headgate.terminal.console import console, explained
 
 
 @explained
-@ways
+@directed
 def gateway(
     *,
     in_: Annotated[
@@ -52,8 +52,8 @@ def gateway(
     It needs root. Both interfaces must be up and have no IP address. It runs until SIGINT or SIGTERM, and says then
     what it did.
 
-    Options from --rate to --overhead hold both ways. Each also exists for one direction: --up-rate, from --in to
-    --out, and --down-rate, back. A direction of which nothing says how fast it is passes packets as they come.
+    Options from --rate to --overhead hold both ways. Each also exists for one direction: --forward-rate, from --in to
+    --out, and --reverse-rate, back. A direction of which nothing says how fast it is passes packets as they come.
     """
     from headgate.execution.top_socket import Shown
     from headgate.live import gateway as gateways

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from headgate import _core
 from headgate.errors import UsageError
 from headgate.live import options
-from headgate.live.ways import OPTIONS, WAYS
+from headgate.live.directions import DIRECTIONS, names
 
 #: The fastest that a scenario can have: a direction of this rate passes packets as they come.
 UNSHAPED = "100Gbit/s"
@@ -25,16 +25,16 @@ FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": st
 #: By what frames go out.
 SENDS = ("auto", "packet", "xdp")
 
-#: All keys of a file, besides the tables headed [[class]]; called as the options are.
-KEYS = (*FIXED, "flow", "class", *(f"{way}{option.name}" for way in ("", "up-", "down-") for option in OPTIONS))
+#: All keys of a file, besides the tables headed [[class]], by each of their names; called as the options are.
+NAMES = {key: key for key in (*FIXED, "flow", "class")} | names("") | names("forward") | names("reverse")
 
 
 class Settings(NamedTuple):
     """A gateway's settings."""
 
     interfaces: tuple[str, str]
-    up: _core.Scenario
-    down: _core.Scenario
+    forward: _core.Scenario
+    reverse: _core.Scenario
     overheads: tuple[int, int]
     metrics: str | None
     offloads_off: bool
@@ -69,11 +69,17 @@ def read(config: Path) -> dict[str, Any]:
         raise UsageError(f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"is no TOML: {error}") from None
-    for key in found:
-        if key not in KEYS:
-            near = _core.nearest(key, KEYS)
-            raise UsageError(f"unknown key `{key}`" + (f"; did you mean `{near}`?" if near else ""))
-    return found
+    keys: dict[str, Any] = {}
+    first: dict[str, str] = {}
+    for name, value in found.items():
+        if name not in NAMES:
+            near = _core.nearest(name, list(NAMES))
+            raise UsageError(f"unknown key `{name}`" + (f"; did you mean `{near}`?" if near else ""))
+        key = NAMES[name]
+        if (other := first.setdefault(key, name)) != name:
+            raise UsageError(f"`{name}` and `{other}` are one key: keep `{key}`")
+        keys[key] = value
+    return keys
 
 
 def settings(said: Mapping[str, Any]) -> Settings:
@@ -84,18 +90,20 @@ def settings(said: Mapping[str, Any]) -> Settings:
     if "in" not in said or "out" not in said:
         raise UsageError("between which interfaces? Give --in and --out, as in --in eth1 --out eth0")
     given = {key: _text(key, value) for key, value in said.items() if key not in (*FIXED, "flow", "class")}
-    if not any(paced(way, given) for way in WAYS):
-        raise UsageError("how fast is it to be? Give --rate, as in --rate 100Mbit/s, or --up-rate or --down-rate")
+    if not any(paced(direction, given) for direction in DIRECTIONS):
+        raise UsageError(
+            "how fast is it to be? Give --rate, as in --rate 100Mbit/s, or --forward-rate or --reverse-rate"
+        )
     if (send := said.get("send", "auto")) not in SENDS:
         near = _core.nearest(send, SENDS)
         guess = f"; did you mean {near}?" if near else ""
         raise UsageError(f"`send`: expected {', '.join(SENDS)}, found {send!r}{guess}")
     text = options.TEXT + classes(said.get("flow"), said.get("class", []))
-    each = {way: of_way(way, given) for way in WAYS}
-    up, down = (options.scenario(way, each[way], text) for way in WAYS)
-    overheads = (options.overhead("up", each["up"]), options.overhead("down", each["down"]))
+    each = {direction: of_direction(direction, given) for direction in DIRECTIONS}
+    forward, reverse = (options.scenario(direction, each[direction], text) for direction in DIRECTIONS)
+    overheads = (options.overhead("forward", each["forward"]), options.overhead("reverse", each["reverse"]))
     fixed = said.get("metrics"), said.get("offloads-off", False), said.get("send", "auto"), said.get("seed", 1)
-    return Settings((said["in"], said["out"]), up, down, overheads, *fixed)
+    return Settings((said["in"], said["out"]), forward, reverse, overheads, *fixed)
 
 
 _NAMES = {str: "a text", bool: "true or false", int: "a whole number"}
@@ -108,19 +116,19 @@ def _text(key: str, value: object) -> str:
     return str(value)
 
 
-def paced(way: str, given: Mapping[str, str]) -> bool:
-    """Whether something says how fast direction `way` is."""
-    return any(name in given for key in ("rate", "trace") for name in (key, f"{way}-{key}"))
+def paced(direction: str, given: Mapping[str, str]) -> bool:
+    """Whether something says how fast `direction` is."""
+    return any(name in given for key in ("rate", "trace") for name in (key, f"{direction}-{key}"))
 
 
-def of_way(way: str, given: Mapping[str, str]) -> dict[str, str]:
-    """What holds in direction `way`: packets pass as they come where nothing says how fast."""
-    if paced(way, given):
+def of_direction(direction: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What holds in `direction`: packets pass as they come where nothing says how fast."""
+    if paced(direction, given):
         return dict(given)
     for key in OF_WHAT_IS_SLOW:
-        if f"{way}-{key}" in given:
-            raise UsageError(f"--{way}-{key}: nothing waits where nothing is slow; give --{way}-rate, too")
-    return {**{key: value for key, value in given.items() if key not in OF_WHAT_IS_SLOW}, f"{way}-rate": UNSHAPED}
+        if f"{direction}-{key}" in given:
+            raise UsageError(f"--{direction}-{key}: nothing waits where nothing is slow; give --{direction}-rate, too")
+    return {**{key: value for key, value in given.items() if key not in OF_WHAT_IS_SLOW}, f"{direction}-rate": UNSHAPED}
 
 
 def classes(flow: object, found: object) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from headgate import _core
 from headgate.errors import UsageError
+from headgate.live.directions import DIRECTIONS
 from headgate.live.session import Ended
-from headgate.live.ways import WAYS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,7 +115,7 @@ class LinkLog:
             self._batches, self._segments = [], self._segments + 1
 
     def _document(self, ended: Mapping[str, Any] | None) -> None:
-        document = {"schema": 1, "version": _core.VERSION, **self._said, "ended": ended}
+        document = {"schema": 2, "version": _core.VERSION, **self._said, "ended": ended}
         text = json.dumps(document, indent=2) + "\n"
         self._whole(DOCUMENT, lambda path: path.write_text(text))
 
@@ -133,8 +133,8 @@ class LinkLog:
 
 def outcome(ended: Ended) -> dict[str, Any]:
     """What the document says of a link that has ended."""
-    ways = {way: _direction(ended.view[way]) for way in WAYS}
-    return {"code": ended.code, "seconds": ended.seconds, **ways, "cpu_s": ended.view["cpu_s"]}
+    directions = {direction: _direction(ended.view[direction]) for direction in DIRECTIONS}
+    return {"code": ended.code, "seconds": ended.seconds, **directions, "cpu_s": ended.view["cpu_s"]}
 
 
 def _direction(view: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from prometheus_client.registry import Collector
 
 from headgate import _core
 from headgate.errors import UsageError
+from headgate.live.directions import DIRECTIONS
 from headgate.live.top import name as flow_name
-from headgate.live.ways import WAYS
 
 View = Mapping[str, Any]
 
@@ -60,13 +60,13 @@ def metrics(view: View) -> Iterator[Metric]:
     meaning = "Frames that were no plain IP packets."
     yield _counter("odd_frames_total", meaning, ["direction", "kind"], _by(view, "odd"))
     meaning = "Time in which the link stood still."
-    stalled = [([way], view[way]["stalled_ms"] / 1e3) for way in WAYS]
+    stalled = [([way], view[way]["stalled_ms"] / 1e3) for way in DIRECTIONS]
     yield _counter("stalled_seconds_total", meaning, ["direction"], stalled)
     yield _histogram("queueing_seconds", "How long packets that were let go had waited.", view, "queueing")
     yield _histogram("lateness_seconds", "How much later packets left than rate and delay say.", view, "late")
     yield _gauge("discipline", "What the discipline says of itself.", ["direction", "gauge"], _by(view, "gauges"))
     meaning = "What was sent of the flows that send most, in the last second."
-    flows = (each for way in WAYS for each in _flows(view[way], way))
+    flows = (each for way in DIRECTIONS for each in _flows(view[way], way))
     yield _gauge("flow_bytes_per_second", meaning, ["direction", "flow", "verdict"], flows)
 
 
@@ -89,7 +89,7 @@ _gauge = partial(_filled, GaugeMetricFamily)
 
 def _histogram(name: str, meaning: str, view: View, key: str) -> Metric:
     found = HistogramMetricFamily(f"headgate_{name}", meaning, labels=["direction"])
-    for way in WAYS:
+    for way in DIRECTIONS:
         times = view[way][key]
         below = [(repr(bound), count) for bound, count in times["below"]]
         found.add_metric([way], [*below, ("+Inf", times["count"])], times["sum_s"])
@@ -97,12 +97,12 @@ def _histogram(name: str, meaning: str, view: View, key: str) -> Metric:
 
 
 def _of(view: View, key: str) -> Iterator[Sample]:
-    return (([way], view[way][key]) for way in WAYS)
+    return (([way], view[way][key]) for way in DIRECTIONS)
 
 
 def _by(view: View, key: str) -> Iterator[Sample]:
     """The numbers of something that a direction counts by name."""
-    return (([way, name], value) for way in WAYS for name, value in dict(view[way][key]).items())
+    return (([way, name], value) for way in DIRECTIONS for name, value in dict(view[way][key]).items())
 
 
 def _flows(wire: View, way: str) -> Iterator[Sample]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError
-from headgate.live.ways import OPTIONS, WAYS
+from headgate.live.directions import DIRECTIONS, OPTIONS
 
 #: What holds where nothing is said.
 DEFAULTS = {"delay": "0ms", "limit": "1000p", "qdisc": "droptail"}
@@ -31,14 +31,14 @@ qdiscs = ["droptail"]
 """
 
 
-def scenario(way: str, given: Mapping[str, str | None], text: str = TEXT) -> _core.Scenario:
-    """The scenario whose link is direction `way`, from options by name: `rate` for both, `up-rate` for one.
+def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) -> _core.Scenario:
+    """The scenario whose link is like `direction`, from options by name: `rate` for both, `forward-rate` for one.
 
     `text` is the rest of it. Raises `UsageError` if an option cannot be used.
     """
-    chosen = _chosen(way, given)
+    chosen = _chosen(direction, given)
     if "rate" not in chosen and "trace" not in chosen:
-        raise UsageError(f"how fast is the link? Give --rate, as in --rate 10Mbit/s, or --{way}-rate, or --trace")
+        raise UsageError(f"how fast is the link? Give --rate, as in --rate 10Mbit/s, or --{direction}-rate, or --trace")
     changes = [
         f"link.{_key(name)}={_value(said)}" for name, said in chosen.items() if name not in ("qdisc", "overhead")
     ]
@@ -50,15 +50,17 @@ def scenario(way: str, given: Mapping[str, str | None], text: str = TEXT) -> _co
 
 def said(given: Mapping[str, str | None]) -> dict[str, dict[str, str]]:
     """What holds in each direction, by the options' names."""
-    return {way: {name: said.value for name, said in _chosen(way, given).items()} for way in WAYS}
+    return {
+        direction: {name: said.value for name, said in _chosen(direction, given).items()} for direction in DIRECTIONS
+    }
 
 
-def overhead(way: str, given: Mapping[str, str | None]) -> int:
-    """The bytes that each packet costs direction `way` beside its own.
+def overhead(direction: str, given: Mapping[str, str | None]) -> int:
+    """The bytes that each packet costs `direction` beside its own.
 
     Raises `UsageError` if they are no whole number, or would make a packet free.
     """
-    said = _chosen(way, given).get("overhead")
+    said = _chosen(direction, given).get("overhead")
     if said is None:
         return 0
     try:
@@ -80,9 +82,9 @@ class Said(NamedTuple):
     value: str
 
 
-def _chosen(way: str, given: Mapping[str, str | None]) -> dict[str, Said]:
+def _chosen(direction: str, given: Mapping[str, str | None]) -> dict[str, Said]:
     """What holds in a direction: what its own options say, then those of both, then the defaults."""
-    own = {option.name: value for option in OPTIONS if (value := given.get(f"{way}-{option.name}")) is not None}
+    own = {option.name: value for option in OPTIONS if (value := given.get(f"{direction}-{option.name}")) is not None}
     both = {option.name: value for option in OPTIONS if (value := given.get(option.name)) is not None}
     for name in PACES.keys() & own.keys():
         for other in PACES[name]:
@@ -91,7 +93,7 @@ def _chosen(way: str, given: Mapping[str, str | None]) -> dict[str, Said]:
     for option in OPTIONS:
         name = option.name
         if name in own:
-            found[name] = Said(f"--{way}-{name}", own[name])
+            found[name] = Said(f"--{direction}-{name}", own[name])
         elif (value := both.get(name, DEFAULTS.get(name))) is not None:
             found[name] = Said(f"--{name}", value)
     return found

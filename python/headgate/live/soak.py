@@ -58,13 +58,13 @@ def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
 
 def counts(mbit: int, found: Found) -> Iterator[Row]:
     """Whether every packet is in the kernel's counts and in ours, from the sender's socket to the far interface."""
-    up = found["up"]
-    odd = sum(count for _, count in up["discarded"])
+    lane = found["forward"]
+    odd = sum(count for _, count in lane["discarded"])
     pairs = (
         ("sent by the socket, not by the interface", found["sent"], found["near_sent"] + found["near_dropped"]),
-        ("sent by the interface, not seen by the link", found["near_sent"], up["came"]),
-        ("seen by the link, not accounted for", up["came"], up["sent"] + up["dropped"] + up["no_slot"] + odd),
-        ("sent by the link, not received", up["out"], found["far_received"] + up["refused"]),
+        ("sent by the interface, not seen by the link", found["near_sent"], lane["came"]),
+        ("seen by the link, not accounted for", lane["came"], lane["sent"] + lane["dropped"] + lane["no_slot"] + odd),
+        ("sent by the link, not received", lane["out"], found["far_received"] + lane["refused"]),
     )
     for what, before, after in pairs:
         yield Row(f"{_named(mbit)}: {what}", f"{before - after} of {before}", "0", before == after)
@@ -83,7 +83,7 @@ def _named(mbit: int) -> str:
 
 def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None]) -> tuple[Found, list[int]]:
     """What came of it, and the memory of the process after the first tenth and from then on."""
-    way = options.scenario("up", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
+    way = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
     done: list[Found | BaseException] = []
 
     def work() -> None:

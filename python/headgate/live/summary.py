@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headgate.live.ways import WAYS
+from headgate.live.directions import DIRECTIONS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,8 +21,8 @@ def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
     found.add_column("")
     for head in HEADS:
         found.add_column(head, justify="right")
-    for way in WAYS:
-        found.add_row(way, *_row(view[way], seconds))
+    for direction in DIRECTIONS:
+        found.add_row(direction, *_row(view[direction], seconds))
     return found
 
 
@@ -54,24 +54,25 @@ MERGED = (
 def warnings(view: Mapping[str, Any]) -> list[str]:
     """What a reader must know before believing the table: packets that were gone for other reasons than the link's."""
     found = []
-    for way in WAYS:
-        wire = view[way]
+    for direction in DIRECTIONS:
+        wire = view[direction]
         if wire["stalls"]:
             often = "once" if wire["stalls"] == 1 else f"{wire['stalls']} times"
             found.append(
-                f"{way}: the link stood still {often}, {wire['stalled_ms']:.0f} ms in all: "
+                f"{direction}: the link stood still {often}, {wire['stalled_ms']:.0f} ms in all: "
                 "the machine was busy with other things"
             )
         if wire["no_slot"]:
-            found.append(f"{way}: {wire['no_slot']} packets found no room in memory")
+            found.append(f"{direction}: {wire['no_slot']} packets found no room in memory")
         if wire["kernel_dropped"]:
             found.append(
-                f"{way}: the kernel dropped {wire['kernel_dropped']} packets before they were seen: no room in its ring"
+                f"{direction}: the kernel dropped {wire['kernel_dropped']} packets before they were seen: "
+                "no room in its ring"
             )
         if wire["no_checksum"]:
-            found.append(f"{way}: {wire['no_checksum']} packets came without their checksum, which was filled in")
+            found.append(f"{direction}: {wire['no_checksum']} packets came without their checksum, which was filled in")
         if wire["refused"]:
-            found.append(f"{way}: {wire['refused']} packets were refused by the receiving host")
+            found.append(f"{direction}: {wire['refused']} packets were refused by the receiving host")
         for name, count in wire["discarded"]:
-            found.append(f"{way}: {count} frames were dropped: {name}" + (MERGED if name == "oversize" else ""))
+            found.append(f"{direction}: {count} frames were dropped: {name}" + (MERGED if name == "oversize" else ""))
     return found

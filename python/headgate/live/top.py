@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import UsageError
 from headgate.execution import top_socket
-from headgate.live.ways import WAYS
+from headgate.live.directions import DIRECTIONS
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -65,11 +65,11 @@ def table(document: Mapping[str, Any]) -> Table:
     found.add_column("")
     for name in HEADS:
         found.add_column(name, justify="left" if name in ("flow", "verdict", "because it") else "right")
-    for way in WAYS:
-        flows = [flow for flow in document["view"][way]["flows"] if flow["sent_bps"] > 0 or flow["dropped"]]
+    for direction in DIRECTIONS:
+        flows = [flow for flow in document["view"][direction]["flows"] if flow["sent_bps"] > 0 or flow["dropped"]]
         total = sum(flow["sent_bps"] for flow in flows)
         for flow in flows[:MOST]:
-            found.add_row(way, *row(flow, total), style=STYLES.get(flow["verdict"]))
+            found.add_row(direction, *row(flow, total), style=STYLES.get(flow["verdict"]))
     return found
 
 

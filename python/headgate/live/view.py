@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from headgate.live.directions import DIRECTIONS
 from headgate.live.summary import reasons
-from headgate.live.ways import WAYS
 from headgate.terminal.console import console
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def table(before: Mapping[str, Any], now: Mapping[str, Any]) -> Table:
     for head in HEADS:
         found.add_column(head, justify="right")
     seconds = now["at_s"] - before["at_s"]
-    for way in WAYS:
-        found.add_row(way, *cells(before[way], now[way], seconds))
+    for direction in DIRECTIONS:
+        found.add_row(direction, *cells(before[direction], now[direction], seconds))
     return found
 
 

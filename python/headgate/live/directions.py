@@ -1,4 +1,4 @@
-"""The options that a link has for both directions and for each: `--rate`, `--up-rate`, `--down-rate`."""
+"""The options that a link has for both directions and for each: `--rate`, `--forward-rate`, `--reverse-rate`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 #: The two directions, as options and tables name them: from the near host to the far one, and back.
-WAYS = ("up", "down")
+DIRECTIONS = ("forward", "reverse")
+
+#: Other names of the directions in options and in a gateway's file.
+ALIASES = {"forward": "up", "reverse": "down"}
 
 
 class Option(NamedTuple):
@@ -42,13 +45,19 @@ OPTIONS = (
 Given = Mapping[str, str | None]
 
 
-def ways(command: Callable[..., None]) -> Callable[..., None]:
+def names(direction: str) -> dict[str, str]:
+    """The options of a direction by each of their names, or those of both directions if `direction` is empty."""
+    prefixes = (ALIASES[direction], direction) if direction else ("",)
+    return {_name(prefix, option): _name(direction, option) for option in OPTIONS for prefix in prefixes}
+
+
+def directed(command: Callable[..., None]) -> Callable[..., None]:
     """Gives `command` all of these options in place of its parameter `given`: what was said, by the options' names."""
-    names = {_parameter(way, option): _name(way, option) for way in ("", *WAYS) for option in OPTIONS}
+    known = [_name(direction, option) for direction in ("", *DIRECTIONS) for option in OPTIONS]
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
-        given = {name: kwargs.pop(parameter) for parameter, name in names.items()}
+        given = {name: kwargs.pop(_parameter(name)) for name in known}
         command(*args, given=given, **kwargs)
 
     signature = inspect.signature(command, eval_str=True)
@@ -59,22 +68,23 @@ def ways(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _name(way: str, option: Option) -> str:
-    return f"{way}-{option.name}" if way else option.name
+def _name(direction: str, option: Option) -> str:
+    return f"{direction}-{option.name}" if direction else option.name
 
 
-def _parameter(way: str, option: Option) -> str:
-    return _name(way, option).replace("-", "_")
+def _parameter(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def _parameters() -> list[inspect.Parameter]:
     """The options as typer knows them, each a text or nothing. Help has those for both directions alone."""
     found = []
-    for way in ("", *WAYS):
+    for direction in ("", *DIRECTIONS):
         for option in OPTIONS:
-            name, hidden = f"--{_name(way, option)}", way != ""
-            declared = typer.Option(name, metavar=option.metavar, help=option.help, hidden=hidden)
+            name = _name(direction, option)
+            flags = [f"--{name}", *([f"--{_name(ALIASES[direction], option)}"] if direction else [])]
+            declared = typer.Option(*flags, metavar=option.metavar, help=option.help, hidden=direction != "")
             annotation = Annotated[str | None, declared]
             kind = inspect.Parameter.KEYWORD_ONLY
-            found.append(inspect.Parameter(_parameter(way, option), kind, default=None, annotation=annotation))
+            found.append(inspect.Parameter(_parameter(name), kind, default=None, annotation=annotation))
     return found
