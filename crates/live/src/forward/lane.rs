@@ -100,10 +100,13 @@ pub(super) struct LaneOf<D> {
     pub(super) sides: Sides,
 }
 
+/// A queue, and what gets its packets.
+type Halves<'a, D, F> = (&'a mut FrameQueue<D, LaneLedger>, Onward<'a, F>);
+
 impl<D: Discipline<FrameId>> LaneOf<D> {
     /// The queue, and what gets its packets.
     #[inline]
-    fn split(&mut self) -> (&mut FrameQueue<D, LaneLedger>, Onward<'_, impl FnMut(Packet<FrameId>, Time)>) {
+    fn split(&mut self) -> Halves<'_, D, impl FnMut(Packet<FrameId>, Time)> {
         let Sides { exit, pool, recorder, .. } = &mut self.sides;
         let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
         (&mut self.queue, Onward { pool, recorder: recorder.as_ref(), receive })
