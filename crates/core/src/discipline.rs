@@ -2,8 +2,9 @@
 
 use alloc::boxed::Box;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::packet::{Backlog, ClassId, FlowId, Packet};
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Rate;
 

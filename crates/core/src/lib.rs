@@ -22,6 +22,7 @@
 extern crate alloc;
 
 mod build_error;
+mod counts;
 mod cx;
 mod discipline;
 pub mod disciplines;
@@ -31,6 +32,7 @@ pub mod params;
 pub mod parts;
 mod port;
 mod qdisc;
+mod reason;
 pub mod registry;
 mod rng;
 mod scaled;
@@ -39,13 +41,15 @@ mod time;
 mod units;
 mod value;
 
-pub use cx::{Cx, Sink, Why};
+pub use counts::{Counts, Signals};
+pub use cx::{Cx, Sink};
 pub use discipline::{Class, Discipline, Place};
 pub use names::nearest;
 pub use packet::{Backlog, ClassId, Ecn, FlowId, Packet};
 pub use params::{BuildError, Field, Params, Preset};
-pub use port::{Counts, Ledger, Port, Totals};
+pub use port::{Ledger, Port, Totals};
 pub use qdisc::Qdisc;
+pub use reason::{ByReason, Reason, Why};
 pub use rng::Rng;
 pub use time::{Span, Time};
 pub use units::{Level, Limit, Rate};

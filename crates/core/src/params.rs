@@ -7,6 +7,8 @@ use alloc::vec::Vec;
 use core::ops::RangeBounds;
 
 pub use crate::build_error::BuildError;
+use crate::reason::Why;
+use crate::settings::Settings;
 pub use crate::value::{Bytes, Value, range_in_words};
 
 /// What a user may know of one parameter.
@@ -43,6 +45,10 @@ pub trait Params: Clone + Default + 'static {
     fn parameters() -> Vec<Parameter<Self>>;
     /// The presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
     fn presets() -> &'static [Preset];
+    /// The reasons for which the discipline drops and marks; those of disciplines inside it are theirs.
+    fn reasons() -> &'static [Why] {
+        &[]
+    }
 
     /// What a user may know of every parameter.
     fn fields() -> Vec<Field> {
@@ -54,6 +60,12 @@ pub trait Params: Clone + Default + 'static {
     fn values(&self) -> Vec<(&'static str, String)> {
         let mut copy = self.clone();
         Self::parameters().iter().map(|parameter| (parameter.name, parameter.slot.show(&mut copy))).collect()
+    }
+
+    /// The disciplines inside this one, by name and settings.
+    fn nested(&self) -> Vec<(String, Settings)> {
+        let mut copy = self.clone();
+        Self::parameters().iter().flat_map(|parameter| parameter.slot.nested(&mut copy)).collect()
     }
 
     /// Sets one parameter from text.
@@ -136,6 +148,7 @@ trait Slot<C> {
     fn kind(&self) -> String;
     fn range(&self) -> String;
     fn show(&self, settings: &mut C) -> String;
+    fn nested(&self, settings: &mut C) -> Vec<(String, Settings)>;
     /// Reads the value from text, or says what was expected.
     fn set(&self, settings: &mut C, text: &str) -> Result<(), String>;
 }
@@ -155,6 +168,9 @@ impl<C, V: Value, R: RangeBounds<V::Scalar>> Slot<C> for Own<C, V, R> {
     }
     fn show(&self, settings: &mut C) -> String {
         (self.at)(settings).show()
+    }
+    fn nested(&self, settings: &mut C) -> Vec<(String, Settings)> {
+        (self.at)(settings).nested()
     }
     fn set(&self, settings: &mut C, text: &str) -> Result<(), String> {
         let value = V::read(text)?;
@@ -183,6 +199,9 @@ impl<C, B> Slot<C> for OfBlock<C, B> {
     }
     fn show(&self, settings: &mut C) -> String {
         self.slot.show((self.block)(settings))
+    }
+    fn nested(&self, settings: &mut C) -> Vec<(String, Settings)> {
+        self.slot.nested((self.block)(settings))
     }
     fn set(&self, settings: &mut C, text: &str) -> Result<(), String> {
         self.slot.set((self.block)(settings), text)
@@ -216,7 +235,8 @@ pub fn included<C: 'static, B: Params>(
 }
 
 /// Declares a discipline's settings: each entry is the documentation, name, kind, default, and optionally the range
-/// and other names under which it is known. Presets follow the fields.
+/// and other names under which it is known. Presets follow the fields, and after them the reasons for which a discipline
+/// drops and marks.
 ///
 /// `with red: RedSettings` after the name adds a block of settings that several disciplines share. In the body,
 /// `red { limit, minth = None }` puts parameters of the block where they are to be documented, with another default where
@@ -242,6 +262,7 @@ macro_rules! params {
         presets {
             $( $preset:literal $about:literal { $($key:literal = $value:literal),* $(,)? } )*
         }
+        $(reasons { $($why:ident),+ })?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
@@ -281,6 +302,10 @@ macro_rules! params {
             fn presets() -> &'static [$crate::params::Preset] {
                 &[$($crate::params::Preset { name: $preset, about: $about, settings: &[$(($key, $value)),*] }),*]
             }
+
+            $(fn reasons() -> &'static [$crate::Why] {
+                &[$($crate::Why::$why),+]
+            })?
         }
     };
 }

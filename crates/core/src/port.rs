@@ -3,56 +3,14 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::cx::{Cx, Sink, Why};
+use crate::counts::Counts;
+use crate::cx::{Cx, Sink};
 use crate::discipline::Discipline;
 use crate::packet::{Backlog, Packet};
 use crate::parts::Histogram;
+use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::Time;
-
-/// What happened to the packets of one flow, or of all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Packets given to the port.
-    pub arrived: u64,
-    /// Packets that left to be sent.
-    pub sent: u64,
-    /// Bytes that left to be sent.
-    pub sent_bytes: u64,
-    /// Packets dropped, by [`Why::ALL`].
-    pub drops: [u64; Why::ALL.len()],
-    /// Packets marked, by [`Why::ALL`].
-    pub marks: [u64; Why::ALL.len()],
-}
-
-impl Counts {
-    /// Packets dropped, for whatever reason.
-    pub fn dropped(&self) -> u64 {
-        self.drops.iter().sum()
-    }
-
-    /// The packets whose flows had not been singled out, and how many of them were dropped. Their quotient is the
-    /// ambient drop rate: what RED-PD drops before its queue is in neither (Mahajan, Floyd and Wetherall, ICNP 2001,
-    /// section 1), nor is what others drop of flows that they hold back by name.
-    pub fn ambient(&self) -> (u64, u64) {
-        let singled: u64 = Why::ALL.iter().filter(|why| why.singles_out()).map(|why| self.drops[*why as usize]).sum();
-        (self.arrived - singled, self.dropped() - singled)
-    }
-
-    /// Adds the counts of others to these.
-    pub fn add(&mut self, others: &Counts) {
-        self.arrived += others.arrived;
-        self.sent += others.sent;
-        self.sent_bytes += others.sent_bytes;
-        self.drops.iter_mut().zip(others.drops).for_each(|(sum, n)| *sum += n);
-        self.marks.iter_mut().zip(others.marks).for_each(|(sum, n)| *sum += n);
-    }
-
-    /// Packets marked, for whatever reason.
-    pub fn marked(&self) -> u64 {
-        self.marks.iter().sum()
-    }
-}
 
 /// Where a port writes what it saw. [`Totals`] counts all packets together; a host that wants more (by flow, by
 /// interval) brings its own.
@@ -101,10 +59,10 @@ impl<T> Ledger<T> for Totals {
         self.sojourn.record((now - packet.arrived).as_nanos());
     }
     fn dropped(&mut self, _: &Packet<T>, why: Why, _: Time) {
-        self.counts.drops[why as usize] += 1;
+        self.counts.signals.entry(why).drops += 1;
     }
     fn marked(&mut self, _: &Packet<T>, why: Why, _: Time) {
-        self.counts.marks[why as usize] += 1;
+        self.counts.signals.entry(why).marks += 1;
     }
 }
 

@@ -88,6 +88,9 @@ impl Value for Qdisc {
     fn scalar(&self) -> Option<bool> {
         None
     }
+    fn nested(&self) -> Vec<(String, Settings)> {
+        Vec::from([(self.name.clone(), self.settings.clone())])
+    }
 }
 
 /// Nested disciplines, between square brackets and semicolons; `[]` for none.
@@ -105,6 +108,9 @@ impl Value for Vec<Qdisc> {
     }
     fn scalar(&self) -> Option<bool> {
         None
+    }
+    fn nested(&self) -> Vec<(String, Settings)> {
+        self.iter().flat_map(Value::nested).collect()
     }
 }
 

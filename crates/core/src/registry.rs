@@ -1,16 +1,18 @@
 //! Every discipline by name: one line each.
 
 use alloc::boxed::Box;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::discipline::{Discipline, Place};
 use crate::disciplines::*;
 use crate::names::nearest;
 use crate::params::{BuildError, Field, Params, Preset};
+use crate::reason::Why;
+use crate::settings::Settings;
 
 /// Parameters with their values as text, or the first setting that cannot be applied.
-pub type Resolved = Result<Vec<(&'static str, alloc::string::String)>, BuildError>;
+pub type Resolved = Result<Vec<(&'static str, String)>, BuildError>;
 
 /// What a discipline can do, for `headgate list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +67,11 @@ pub struct Entry {
     fields: fn() -> Vec<Field>,
     presets: fn() -> &'static [Preset],
     resolve: fn(&[(&str, &str)]) -> Resolved,
+    reasons: fn(&[(&str, &str)]) -> Result<OwnReasons, BuildError>,
 }
+
+/// The reasons that a discipline gives itself, and the disciplines inside it.
+type OwnReasons = (&'static [Why], Vec<(String, Settings)>);
 
 impl Entry {
     /// Its parameters.
@@ -84,6 +90,21 @@ impl Entry {
     /// The first setting that cannot be applied.
     pub fn resolve(&self, settings: &[(&str, &str)]) -> Resolved {
         (self.resolve)(settings)
+    }
+
+    /// The reasons for which it drops and marks under `settings`, those of disciplines inside it included.
+    ///
+    /// # Errors
+    /// The first setting that cannot be applied.
+    pub fn reasons(&self, settings: &[(&str, &str)]) -> Result<Vec<Why>, BuildError> {
+        let (own, inside) = (self.reasons)(settings)?;
+        let mut all = own.to_vec();
+        for (name, settings) in &inside {
+            let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (&**name, &**value)).collect();
+            all.extend(find(name)?.reasons(&settings)?);
+            all.push(Why::Overload);
+        }
+        Ok(in_order(all))
     }
 }
 
@@ -109,6 +130,7 @@ macro_rules! disciplines {
             fields: <$config>::fields,
             presets: <$config>::presets,
             resolve: |settings| <$config>::from_settings(settings).map(|config| config.values()),
+            reasons: |settings| <$config>::from_settings(settings).map(|config| (<$config>::reasons(), config.nested())),
         }),+];
 
         /// Builds the discipline called `name` with `settings` and does `job` on it, compiled for that discipline.
@@ -228,6 +250,24 @@ disciplines! {
         "Ott, Lakshman, Wong, IEEE INFOCOM 1999";
     "tbf", TbfConfig, Tbf::<T>::new, modern [schedules],
         "a token bucket shapes what any discipline inside it sends", "tc-tbf(8)";
+}
+
+/// Every reason that some discipline gives, in the order in which tables have them.
+pub fn reasons() -> Vec<Why> {
+    let own = ENTRIES.iter().flat_map(|entry| (entry.reasons)(&[]).map_or(&[][..], |(own, _)| own));
+    in_order(own.copied().chain([Why::Overload]).collect())
+}
+
+/// `given` in the order in which tables have reasons: the shared ones, then the others as they come; each once.
+pub fn in_order(given: Vec<Why>) -> Vec<Why> {
+    let shared = Why::SHARED.into_iter().filter(|why| given.contains(why));
+    let mut ordered: Vec<Why> = shared.collect();
+    for why in given {
+        if !ordered.contains(&why) {
+            ordered.push(why);
+        }
+    }
+    ordered
 }
 
 /// The row of `name`.

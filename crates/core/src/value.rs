@@ -2,9 +2,11 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
 
+use crate::settings::Settings;
 use crate::time::Span;
 use crate::units::{Level, Limit, Rate, parse_bytes, show_bytes};
 
@@ -23,6 +25,10 @@ pub trait Value: Sized {
     fn show(&self) -> String;
     /// The value to compare with a range, if it has one.
     fn scalar(&self) -> Option<Self::Scalar>;
+    /// The disciplines that it names, with their settings.
+    fn nested(&self) -> Vec<(String, Settings)> {
+        Vec::new()
+    }
 }
 
 macro_rules! simple_value {

@@ -34,10 +34,10 @@ impl Ledger<()> for Books {
     }
     fn dropped(&mut self, packet: &Packet<()>, why: Why, _: Time) {
         self.held -= 1;
-        self.each(packet, |counts| counts.drops[why as usize] += 1);
+        self.each(packet, |counts| counts.signals.entry(why).drops += 1);
     }
     fn marked(&mut self, packet: &Packet<()>, why: Why, _: Time) {
-        self.each(packet, |counts| counts.marks[why as usize] += 1);
+        self.each(packet, |counts| counts.signals.entry(why).marks += 1);
     }
 }
 
@@ -103,8 +103,9 @@ fn run(entry: &Entry) -> Books {
 /// A row of the table: every reason that occurred by name, drops before marks.
 fn line(entry: &Entry, books: &Books) -> String {
     let Books { all, hog, found, .. } = books;
-    let reasons = |kind: &str, counts: &[u64]| -> String {
-        let named = Why::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
+    let given = entry.reasons(&[]).unwrap();
+    let reasons = |kind: &str, count: &dyn Fn(Why) -> u64| -> String {
+        let named = given.iter().map(|why| (why, count(*why))).filter(|(_, count)| *count > 0);
         named.map(|(why, count)| format!(" {kind}:{why}={count}")).collect()
     };
     format!(
@@ -114,8 +115,8 @@ fn line(entry: &Entry, books: &Books) -> String {
         all.sent,
         100.0 * hog.sent as f64 / all.sent as f64,
         *found as f64 / all.arrived as f64,
-        reasons("drop", &all.drops),
-        reasons("mark", &all.marks),
+        reasons("drop", &|why| all.drops(why)),
+        reasons("mark", &|why| all.marks(why)),
     )
 }
 

@@ -68,7 +68,7 @@ fn the_low_latency_queue_marks_on_its_own_above_its_threshold_and_not_its_last_p
     assert_eq!(order(&mut step, 1, 999), [1]);
     // Two are left behind the first of these, one behind the second.
     assert_eq!(order(&mut step, 3, 1_000), [3, 1, 1]);
-    assert_eq!(step.totals().counts().marks[Why::Forced as usize], 1);
+    assert_eq!(step.totals().counts().marks(Why::Forced), 1);
     // Up the ramp: at 900 us a quarter, and by recurrence every fourth packet, the sums being exact.
     let mut ramp = port(&[]);
     offer(&mut ramp, Ecn::Ect1, 100, 0);
@@ -85,9 +85,9 @@ fn classic_packets_are_signalled_by_the_square_and_dropped_without_ecn() {
     assert_eq!(port.discipline().controller().probability(), 0.5);
     while port.dequeue(at(1_000_000), &mut ()).is_some() {}
     let counts = port.totals().counts();
-    let why = Why::Sojourn as usize;
+    let why = Why::Sojourn;
     // A quarter of each; whose turn the first is, is open.
-    assert!(counts.marks[why].abs_diff(100) <= 1 && counts.drops[why].abs_diff(100) <= 1, "{counts:?}");
+    assert!(counts.marks(why).abs_diff(100) <= 1 && counts.drops(why).abs_diff(100) <= 1, "{counts:?}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn p_cl_is_k_times_the_base_probability_and_p_c_its_square() {
         let sent = order(&mut port, 100_000, hour);
         assert_eq!(sent.len() + port.totals().dropped() as usize, 80_001);
         let [coupled, classic] = [0.6, 0.09];
-        let marked = port.totals().counts().marks[Why::Sojourn as usize] as f64;
+        let marked = port.totals().counts().marks(Why::Sojourn) as f64;
         // Standard deviations of 98 and 57 by chance, and none by recurrence: five of them.
         let tolerance = if signals == "random" { 5.0 * f64::hypot(98.0, 57.0) } else { 2.0 };
         assert!((marked - 40_000.0 * (coupled + classic)).abs() < tolerance, "{signals}: {marked}");

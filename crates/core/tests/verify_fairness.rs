@@ -16,7 +16,7 @@ fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {
         let faba = run("faba:limit=780p", &against(times, 9));
         assert!((faba.rate(9) - 100.0).abs() < 10.0, "x{times}: {}", faba.rate(9));
         assert!((0..9).all(|flow| faba.rate(flow) > 97.0), "x{times}: {:?}", faba.rates);
-        assert_eq!(faba.counts.dropped(), faba.counts.drops[Why::Bucket as usize]);
+        assert_eq!(faba.counts.dropped(), faba.counts.drops(Why::Bucket));
     }
     let droptail = run("droptail:limit=780p", &against(5.0, 9));
     assert!(droptail.rate(9) > 300.0, "{}", droptail.rate(9));
@@ -64,8 +64,8 @@ fn sfb_limits_an_unresponsive_flow_to_what_the_penalty_allows() {
     ] {
         let sfb = run(&format!("sfb:limit=200p,rehash=0s,{penalty}"), &crowd(400, 2000.0));
         assert!((sfb.rate(400) / allowed - 1.0).abs() < 0.1, "{penalty}: {}", sfb.rate(400));
-        let penalised = sfb.counts.drops[Why::Unresponsive as usize];
-        assert!(penalised > sfb.counts.dropped() / 2, "{penalty}: {:?}", sfb.counts.drops);
+        let penalised = sfb.counts.drops(Why::Unresponsive);
+        assert!(penalised > sfb.counts.dropped() / 2, "{penalty}: {:?}", sfb.counts.signals);
     }
 }
 
@@ -109,7 +109,7 @@ fn mistaken(levels: u32, bins: u32, bad: u64, key: u64) -> f64 {
     let mut send = |flow: u64, packets: u32| {
         (0..packets).for_each(|_| port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ()));
         while port.dequeue(Time::ZERO, &mut ()).is_some() {}
-        port.totals().counts().drops[Why::Unresponsive as usize]
+        port.totals().counts().drops(Why::Unresponsive)
     };
     // One flow after the other, each alone in the queue: with five packets it overfills its bins. The packet after that
     // is one too many, and uses up the hour.
@@ -153,7 +153,7 @@ fn sfred_takes_moderate_congestion_for_unresponsiveness_and_sfb_does_not() {
     let flows = vec![flow(1.2 * CAPACITY / 400.0); 400];
     let penalised = |qdisc: &str| {
         let counts = run(&format!("{qdisc}:limit=200p,bin_size=13p"), &flows).counts;
-        counts.drops[Why::Unresponsive as usize] as f64 / counts.dropped() as f64
+        counts.drops(Why::Unresponsive) as f64 / counts.dropped() as f64
     };
     let (sfb, sfred) = (penalised("sfb"), penalised("sfred"));
     assert!(sfb == 0.0 && sfred > 0.1, "{sfb} {sfred}");
@@ -185,7 +185,7 @@ fn fred_caps_what_a_flow_has_queued_at_minth() {
 fn fred_strikes_hold_a_flow_near_its_fair_share() {
     let fred = run("fred:limit=100p", &against(5.0, 9));
     assert!((fred.rate(9) - 100.0).abs() < 20.0, "{}", fred.rate(9));
-    assert!(fred.counts.drops[Why::Unresponsive as usize] > fred.counts.dropped() * 9 / 10, "{:?}", fred.counts.drops);
+    assert!(fred.counts.drops(Why::Unresponsive) > fred.counts.dropped() * 9 / 10, "{:?}", fred.counts.signals);
 }
 
 #[test]

@@ -55,17 +55,14 @@ fn breathe_protects_the_others_and_gives_a_heavy_flow_what_they_leave() {
         of_light(&red)
     );
     assert!((of_light(&breathe) + breathe.rate(100) - CAPACITY).abs() < 1.0, "the link is never idle");
-    assert!(breathe.counts.drops[Why::HeavyHitter as usize] > breathe.counts.dropped() * 99 / 100);
+    assert!(breathe.counts.drops(Why::HeavyHitter) > breathe.counts.dropped() * 99 / 100);
 }
 
 #[test]
 fn breathe_with_as_many_counters_as_flows_keeps_all_of_them_in_the_set() {
     // No flow misses a counter, so none is ever lowered: from minth on, all are refused, and nobody is protected.
     let seen = run("breathe:limit=200p,r_limit=800kbit/s", &against(5.0, 9));
-    assert_eq!(
-        (seen.gauge("heavy_hitters"), seen.counts.drops[Why::HeavyHitter as usize]),
-        (10.0, seen.counts.dropped())
-    );
+    assert_eq!((seen.gauge("heavy_hitters"), seen.counts.drops(Why::HeavyHitter)), (10.0, seen.counts.dropped()));
     assert!(seen.rate(9) > 300.0, "{}", seen.rate(9));
 }
 
@@ -147,7 +144,7 @@ fn afd_shares_max_min_fairly_by_dropping_in_proportion_to_the_excess() {
         );
         let fair = max_min(demands, CAPACITY);
         assert!(worst(&seen, &fair, 1) < 0.06 && worst(&seen, &fair, 0) < 0.09, "{:?} {:?}", seen.rates, fair);
-        assert_eq!(seen.counts.dropped(), seen.counts.drops[Why::Early as usize], "the queue is kept off its limit");
+        assert_eq!(seen.counts.dropped(), seen.counts.drops(Why::Early), "the queue is kept off its limit");
     }
 }
 

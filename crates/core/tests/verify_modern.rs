@@ -55,7 +55,7 @@ fn codel_drops_the_faster_the_longer_nobody_answers() {
     // Section 4.2: the n-th drop comes interval/sqrt(n) before the next. N of them take interval (2 sqrt(N) - 1.46), so that
     // in the 39.9 s from the first drop on (7.5 ms until the delay is high, 100 ms more) N = ((399 + 1.46)/2)^2. Three times
     // the link is more than that can drop.
-    let drops = run("codel", rate(10.0), &[flood(3.0)], 30).totals.counts().drops[Why::Sojourn as usize] as f64;
+    let drops = run("codel", rate(10.0), &[flood(3.0)], 30).totals.counts().drops(Why::Sojourn) as f64;
     let expected = (400.4_f64 / 2.0) * (400.4 / 2.0);
     assert!((drops / expected - 1.0).abs() < 0.005, "{drops} drops, {expected} expected");
 }
@@ -86,7 +86,7 @@ fn pie_finds_the_probability_that_an_overload_asks_for_and_keeps_to_its_target()
         );
         // Nothing overflows, although PIE knows neither the load nor the link.
         let counts = pie.totals.counts();
-        assert_eq!(counts.dropped(), counts.drops[Why::Sojourn as usize], "{load}");
+        assert_eq!(counts.dropped(), counts.drops(Why::Sojourn), "{load}");
         // The probability it needs is 1 - 1/load; it swings about it.
         assert!((pie.gauge("probability") - (1.0 - 1.0 / load)).abs() < 0.1, "{load}: {}", pie.gauge("probability"));
     }
@@ -111,7 +111,7 @@ fn cobalt_holds_to_its_target_against_senders_that_answer_and_against_a_flood() 
         let seen = |qdisc: &str| {
             let seen = run(&format!("{qdisc}:limit=100p"), rate(10.0), &[flood(load)], 30);
             let counts = seen.totals.counts();
-            (seen.mean_delay(), counts.drops[Why::Overflow as usize] as f64 / counts.dropped() as f64)
+            (seen.mean_delay(), counts.drops(Why::Overflow) as f64 / counts.dropped() as f64)
         };
         let ((codel_delay, codel_overflow), (delay, overflow)) = (seen("codel"), seen("cobalt"));
         assert!(delay < 10.0 && codel_delay > 4.0 * delay, "{load}: {delay} ms; codel {codel_delay} ms");

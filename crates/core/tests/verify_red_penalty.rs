@@ -29,7 +29,7 @@ fn flows_that_slow_down_are_not_penalised() {
     for flows in [5, 20, 60] {
         let seen = run(&format!("red_penalty:{SETTINGS},rtt=50ms,mtu=1000B"), responsive(flows));
         assert!(seen.part("penalised", |flows| flows == 0.0) > 0.99, "{flows}: {}", seen.mean("penalised"));
-        assert_eq!(seen.counts.drops[Why::Unresponsive as usize], 0, "{flows}");
+        assert_eq!(seen.counts.drops(Why::Unresponsive), 0, "{flows}");
     }
 }
 
@@ -39,7 +39,7 @@ fn a_flow_that_does_not_slow_down_but_sends_little_is_left_alone() {
     let mut senders = responsive(10);
     senders.push(steady(0.05 * CAPACITY));
     let seen = run(&format!("red_penalty:{SETTINGS}"), senders);
-    assert_eq!(seen.counts.drops[Why::Unresponsive as usize], 0);
+    assert_eq!(seen.counts.drops(Why::Unresponsive), 0);
     assert!(seen.share(10) > 0.045, "{}", seen.share(10));
 }
 

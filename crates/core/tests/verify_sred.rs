@@ -38,7 +38,7 @@ fn the_queue_settles_at_a_third_of_the_buffer_whatever_the_number_of_flows() {
         let sred = run("sred:limit=750p,preset=simple,flows=64", responsive(flows));
         let queue = sred.mean("queue");
         assert!((queue / 250.0 - 1.0).abs() < 0.15, "{flows}: {queue}");
-        assert_eq!(sred.counts.drops[Why::Overflow as usize], 0, "{flows}");
+        assert_eq!(sred.counts.drops(Why::Overflow), 0, "{flows}");
         assert!(sred.utilisation() > 0.99, "{flows}: {}", sred.utilisation());
     }
     assert!(run("droptail:limit=750p", responsive(30)).mean("queue") > 600.0);
@@ -51,7 +51,7 @@ fn full_sred_drops_the_packets_of_a_flow_by_its_share() {
     let mut senders: Vec<_> = (0..10).map(|_| steady(0.06 * CAPACITY)).collect();
     senders.push(steady(0.6 * CAPACITY));
     let sred = run("sred:limit=300p,flows=4", senders);
-    assert_eq!(sred.counts.drops[Why::Overflow as usize], 0);
+    assert_eq!(sred.counts.drops(Why::Overflow), 0);
     let lost = |flow: usize, rate: f64| 1.0 - sred.sent[flow] as f64 / (80.0 * rate * CAPACITY);
     let ratio = lost(10, 0.6) / ((0..10).map(|flow| lost(flow, 0.06)).sum::<f64>() / 10.0);
     // Some 9600 and 4000 drops: standard deviation 2 %.
@@ -66,5 +66,5 @@ fn a_flood_makes_sred_believe_that_there_is_one_flow() {
     let sred = run("sred:limit=150p", flood(4.0));
     assert!(sred.mean("active_flows") < 2.0, "{}", sred.mean("active_flows"));
     assert!(sred.share(FLOOD) > 0.9, "{}", sred.share(FLOOD));
-    assert!(sred.counts.drops[Why::Overflow as usize] > 100 * sred.counts.drops[Why::Early as usize]);
+    assert!(sred.counts.drops(Why::Overflow) > 100 * sred.counts.drops(Why::Early));
 }

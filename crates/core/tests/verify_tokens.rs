@@ -21,7 +21,7 @@ fn sfed_holds_a_flow_to_its_fair_share_however_much_it_sends() {
         let sfed = run("sfed:limit=780p", &against(times, 9));
         assert!((sfed.rate(9) - 100.0).abs() < 5.0, "x{times}: {}", sfed.rate(9));
         assert!((0..9).all(|flow| sfed.rate(flow) > 97.0), "x{times}: {:?}", sfed.rates);
-        assert_eq!(sfed.counts.dropped(), sfed.counts.drops[Why::Bucket as usize]);
+        assert_eq!(sfed.counts.dropped(), sfed.counts.drops(Why::Bucket));
     }
 }
 

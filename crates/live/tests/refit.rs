@@ -103,7 +103,7 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
         assert_eq!(lane.counts.out + new.dropped(), 60, "{}", entry.name);
         assert_eq!(new.arrived, 60, "{}", entry.name);
         // What it dropped or marked, it did while it was in charge: 50 ms at most.
-        assert!(old.dropped() <= new.dropped() && new.drops[Why::Overload as usize] == 0, "{}", entry.name);
+        assert!(old.dropped() <= new.dropped() && new.drops(Why::Overload) == 0, "{}", entry.name);
         let marked = link.forwarder.b.sent().iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
         assert_eq!(marked, new.marked(), "{}: the marks in headers are those that were counted", entry.name);
     }
@@ -117,7 +117,7 @@ fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() 
     // It was done at time 0 and one packet was on its way by then, or at the first look after it: 50 of 80 have gone.
     let done = lane.counts.out - 10;
     assert!([1, 50].contains(&done), "{done}");
-    assert_eq!(lane.totals.counts().drops[Why::Overflow as usize], 80 - lane.counts.out);
+    assert_eq!(lane.totals.counts().drops(Why::Overflow), 80 - lane.counts.out);
     assert_eq!(link.out(), (0..lane.counts.out as u32).collect::<Vec<_>>(), "the last came first");
 }
 

@@ -18,6 +18,7 @@ mod occupancy;
 mod outcome;
 mod path;
 pub mod pcapng;
+mod reasons;
 mod sampling;
 mod senders;
 mod share;
@@ -39,6 +40,7 @@ pub use metrics::{
 pub use occupancy::Occupancy;
 pub use outcome::{IntervalRow, LinkRow, Outcome, TransferRow, Watch, note_run};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
+pub use reasons::{declare_reason, reasons};
 pub use sampling::{LinkMeter, Told, group_rows};
 pub use senders::{SenderState, TcpState, TfrcState, TraceRow};
 pub use share::{Demand, max_min};

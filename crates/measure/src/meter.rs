@@ -1,6 +1,6 @@
 //! What a port's ledger counts while a run goes, by flow.
 
-use headgate_core::{Counts, Ledger, Packet, Time, Why};
+use headgate_core::{ByReason, Counts, Ledger, Packet, Signals, Time, Why};
 use headgate_scenario::{Kind, Scenario};
 
 use crate::counted::Counted;
@@ -19,13 +19,11 @@ struct Passed {
     responsive: bool,
 }
 
-/// What few packets change, by [`Why::ALL`].
-#[derive(Clone, Copy, Debug, Default)]
+/// Packets of data dropped and marked for one reason, by flow; empty before the first.
+#[derive(Clone, Debug, Default)]
 struct Signalled {
-    drops: [u32; Why::ALL.len()],
-    marks: [u32; Why::ALL.len()],
-    /// Packets that were sent and lost behind the queue.
-    lost: u32,
+    drops: Vec<u32>,
+    marks: Vec<u32>,
 }
 
 /// A port's ledger: the counts of all packets, and of each flow's data; the port's metrics; and events if they are wanted.
@@ -33,7 +31,9 @@ struct Signalled {
 pub struct FlowLedger {
     all: Counts,
     passed: Vec<Passed>,
-    signalled: Vec<Signalled>,
+    signalled: ByReason<Signalled>,
+    /// Packets of each flow's data that were sent and lost behind the queue.
+    lost: Vec<u32>,
     /// Packets of data dropped and marked, by group.
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
@@ -52,7 +52,8 @@ impl FlowLedger {
         let metrics = PortMetrics::new(passed.len(), groups, mean_base_rtt(scenario));
         FlowLedger {
             all: Counts::default(),
-            signalled: vec![Signalled::default(); passed.len()],
+            signalled: ByReason::default(),
+            lost: vec![0; passed.len()],
             passed,
             groups: vec![(0, 0); groups],
             metrics,
@@ -64,7 +65,8 @@ impl FlowLedger {
     pub fn restart(&mut self) {
         self.all = Counts::default();
         self.passed.iter_mut().for_each(|flow| *flow = Passed::of(flow.group, flow.responsive));
-        self.signalled.fill(Signalled::default());
+        self.signalled = ByReason::default();
+        self.lost.fill(0);
         self.groups.fill((0, 0));
         self.metrics.restart();
     }
@@ -76,19 +78,18 @@ impl FlowLedger {
 
     /// The counts of the data of one flow.
     pub fn of_flow(&self, flow: usize) -> Counts {
-        let (passed, signalled) = (self.passed[flow], self.signalled[flow]);
-        Counts {
-            arrived: passed.arrived.into(),
-            sent: passed.sent.into(),
-            sent_bytes: passed.sent_bytes,
-            drops: signalled.drops.map(u64::from),
-            marks: signalled.marks.map(u64::from),
+        let Passed { arrived, sent, sent_bytes, .. } = self.passed[flow];
+        let mut counts = Counts { arrived: arrived.into(), sent: sent.into(), sent_bytes, ..Counts::default() };
+        for (why, signalled) in self.signalled.iter() {
+            let count = |by_flow: &[u32]| by_flow.get(flow).copied().unwrap_or(0).into();
+            *counts.signals.entry(why) = Signals { drops: count(&signalled.drops), marks: count(&signalled.marks) };
         }
+        counts
     }
 
     /// Packets of the data of one flow that were sent and lost on the way.
     pub fn lost_of_flow(&self, flow: usize) -> u64 {
-        self.signalled[flow].lost.into()
+        self.lost[flow].into()
     }
 
     /// The mean queueing delay of the data a flow sent, in milliseconds.
@@ -117,7 +118,7 @@ impl FlowLedger {
     pub fn lost_on_the_way<T: Counted>(&mut self, packet: &Packet<T>, now: Time) {
         if T::is_data(packet) {
             let flow = T::flow(packet) as usize;
-            self.signalled[flow].lost += 1;
+            self.lost[flow] += 1;
             self.metrics.lost_on_the_way(self.fate(packet), now);
         }
         if let Some(log) = &mut self.events {
@@ -129,7 +130,7 @@ impl FlowLedger {
     fn fate<T: Counted>(&self, packet: &Packet<T>) -> Fate {
         let flow = T::flow(packet) as usize;
         let Passed { arrived, sent, group, responsive, .. } = self.passed[flow];
-        let sent = sent - self.signalled[flow].lost;
+        let sent = sent - self.lost[flow];
         Fate { flow, group: group.into(), came: packet.arrived, arrived, sent, responsive }
     }
 
@@ -139,6 +140,15 @@ impl FlowLedger {
             log.note(packet, happening, now);
         }
     }
+}
+
+/// Adds one for `flow`, one of so many `flows`.
+#[inline]
+fn count(by_flow: &mut Vec<u32>, flow: usize, flows: usize) {
+    if by_flow.is_empty() {
+        by_flow.resize(flows, 0);
+    }
+    by_flow[flow] += 1;
 }
 
 impl Passed {
@@ -179,10 +189,10 @@ impl<T: Counted> Ledger<T> for FlowLedger {
     // Few packets come here and in the next: inlined, they would only push those apart that many come to.
     #[inline(never)]
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
-        self.all.drops[why as usize] += 1;
+        self.all.signals.entry(why).drops += 1;
         if T::is_data(packet) {
             let fate = self.fate(packet);
-            self.signalled[fate.flow].drops[why as usize] += 1;
+            count(&mut self.signalled.entry(why).drops, fate.flow, self.passed.len());
             self.groups[fate.group].0 += 1;
             self.metrics.lost(fate, now);
         }
@@ -191,10 +201,10 @@ impl<T: Counted> Ledger<T> for FlowLedger {
 
     #[inline(never)]
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
-        self.all.marks[why as usize] += 1;
+        self.all.signals.entry(why).marks += 1;
         if T::is_data(packet) {
             let flow = T::flow(packet) as usize;
-            self.signalled[flow].marks[why as usize] += 1;
+            count(&mut self.signalled.entry(why).marks, flow, self.passed.len());
             self.groups[usize::from(self.passed[flow].group)].1 += 1;
         }
         self.note(packet, Happening::Marked(why), now);

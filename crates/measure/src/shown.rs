@@ -2,6 +2,7 @@
 
 use headgate_core::{Backlog, Counts, Why};
 
+use crate::reasons::reasons;
 use crate::table::{Column, Shows, Unit};
 
 /// Counts of packets: totals, then drops and marks by reason.
@@ -21,17 +22,13 @@ impl Shows<Counts> for PacketCounts {
             packets("dropped", "Packets dropped, for whatever reason.", Counts::dropped),
             packets("marked", "Packets marked (ECN), for whatever reason.", Counts::marked),
         ];
-        let reason = |name: String, meaning: String, count: Box<dyn Fn(&Counts) -> u64>| {
-            Column::new(&name, Unit::Packets, &meaning, move |row| count(get(row)))
+        let of_reason = |verb: &str, why: Why, count: fn(&Counts, Why) -> u64| {
+            let meaning = format!("Packets {verb} for the reason `{why}`.");
+            Column::new(&format!("{verb}_{why}"), Unit::Packets, &meaning, move |row| count(get(row), why)).of(why)
         };
-        all.extend(Why::ALL.map(|why| {
-            let count = Box::new(move |counts: &Counts| counts.drops[why as usize]);
-            reason(format!("dropped_{why}"), format!("Packets dropped for the reason `{why}`."), count)
-        }));
-        all.extend(Why::ALL.map(|why| {
-            let count = Box::new(move |counts: &Counts| counts.marks[why as usize]);
-            reason(format!("marked_{why}"), format!("Packets marked for the reason `{why}`."), count)
-        }));
+        let reasons = reasons();
+        all.extend(reasons.iter().map(|why| of_reason("dropped", *why, Counts::drops)));
+        all.extend(reasons.iter().map(|why| of_reason("marked", *why, Counts::marks)));
         all
     }
 }

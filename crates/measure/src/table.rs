@@ -5,8 +5,10 @@
 use std::borrow::Cow;
 
 use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use headgate_core::{Span, Time, Why};
 use headgate_scenario::{Direction, Hop, Scenario};
+
+use crate::reasons::reasons_in;
 
 /// What a column is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,8 @@ pub struct Names {
     pub groups: Vec<(String, &'static str)>,
     /// Name and direction of every direction of a link.
     pub links: Vec<(String, &'static str)>,
+    /// The reasons for drops and marks that disciplines of the scenario can give; `None` for all.
+    reasons: Option<Vec<Why>>,
 }
 
 impl Names {
@@ -65,7 +69,13 @@ impl Names {
     pub fn new(scenario: &Scenario) -> Names {
         let groups = scenario.groups().map(|group| (group.name.to_string(), group.kind.name())).collect();
         let link = |hop: Hop| (scenario.links[usize::from(hop.link)].name.clone(), hop.direction.name());
-        Names { groups, links: scenario.hops().map(link).collect() }
+        Names { groups, links: scenario.hops().map(link).collect(), reasons: reasons_in(scenario) }
+    }
+
+    /// Whether tables of the scenario have the column.
+    pub fn have<R>(&self, column: &Column<R>) -> bool {
+        let given = |why| self.reasons.as_ref().is_none_or(|reasons| reasons.contains(&why));
+        column.reason.is_none_or(given)
     }
 }
 
@@ -113,13 +123,20 @@ pub struct Column<R> {
     pub nullable: bool,
     /// Its values.
     pub cells: Cells<R>,
+    /// The reason that it counts, if it counts one: it is in the tables of scenarios where some discipline can give that.
+    reason: Option<Why>,
 }
 
 impl<R: 'static> Column<R> {
     /// A column of values that `get` reads or computes.
     pub fn new<T: Value>(name: &str, unit: Unit, meaning: &str, get: impl Fn(&R) -> T + 'static) -> Column<R> {
         let (name, meaning) = (format!("{name}{}", T::SUFFIX), meaning.trim().to_string());
-        Column { name, unit, meaning, nullable: T::NULLABLE, cells: T::cells(get) }
+        Column { name, unit, meaning, nullable: T::NULLABLE, cells: T::cells(get), reason: None }
+    }
+
+    /// The same column, as one that counts `why` alone.
+    pub fn of(self, why: Why) -> Column<R> {
+        Column { reason: Some(why), ..self }
     }
 
     /// The same column of rows that hold such a row.
@@ -132,8 +149,8 @@ impl<R: 'static> Column<R> {
             Cells::U64s(read) => Cells::U64s(Box::new(move |row| read(get(row)))),
             Cells::F64s(read) => Cells::F64s(Box::new(move |row| read(get(row)))),
         };
-        let Column { name, unit, meaning, nullable, .. } = self;
-        Column { name, unit, meaning, nullable, cells }
+        let Column { name, unit, meaning, nullable, reason, .. } = self;
+        Column { name, unit, meaning, nullable, cells, reason }
     }
 }
 
@@ -316,7 +333,7 @@ impl<T: Number> Shows<T> for Numbered {
                 Some([name.as_str(), second][word])
             }));
             let meaning = if about.is_empty() { meaning } else { about }.trim().to_string();
-            Column { name: name.to_string(), unit: Unit::None, meaning, nullable, cells }
+            Column { name: name.to_string(), unit: Unit::None, meaning, nullable, cells, reason: None }
         };
         self.columns.iter().enumerate().map(column).collect()
     }

@@ -48,7 +48,7 @@ pub fn tables() -> [Table; 9] {
 }
 
 fn table<R: Row>(name: &'static str) -> Table {
-    let about = |Column { name, unit, meaning, nullable, cells }: Column<R>| About {
+    let about = |Column { name, unit, meaning, nullable, cells, .. }: Column<R>| About {
         name,
         kind: cells.kind(),
         nullable,

@@ -41,7 +41,8 @@ impl Columns {
 
     /// The columns that rows of this type have.
     pub fn of<'a, R: Row>(&mut self, names: &'a Names, rows: impl Iterator<Item = &'a R> + Clone) {
-        for Column { name, nullable, cells, .. } in R::columns() {
+        let columns = R::columns().into_iter().filter(|column| names.have(column));
+        for Column { name, nullable, cells, .. } in columns {
             let rows = rows.clone();
             let array: ArrayRef = match cells {
                 Cells::Words(read) => words(rows.map(read)),

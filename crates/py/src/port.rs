@@ -6,6 +6,7 @@ use headgate_core::{
     ClassId, Discipline, Ecn, FlowId, Limit, Packet, Place, Port as CorePort, Qdisc, Rate, Rng, Sink, Time, Why,
     registry,
 };
+use headgate_measure::reasons;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -48,6 +49,8 @@ impl Sink<u64> for Told {
 #[pyclass(unsendable, module = "headgate._core")]
 pub struct Port {
     port: RefCell<CorePort<u64>>,
+    /// The reasons for drops and marks that its discipline can give.
+    reasons: Vec<Why>,
     failure: Failure,
 }
 
@@ -81,18 +84,21 @@ impl Port {
         let limit = Limit::parse(limit).map_err(expected("limit", limit.to_string()))?;
         let place = Place::new(rate, mean_packet, Rng::named(seed, "key forward").bits());
         let failure = Failure::default();
-        let discipline: Box<dyn Discipline<u64>> = match prototype {
-            Some(maker) => Box::new(Prototype::new(&maker, limit, &place, &failure)),
+        let (discipline, reasons): (Box<dyn Discipline<u64>>, Vec<Why>) = match prototype {
+            Some(maker) => (Box::new(Prototype::new(&maker, limit, &place, &failure)), reasons()),
             None => {
                 let qdisc: Qdisc = qdisc.parse().map_err(|why: String| PyValueError::new_err(why))?;
                 let settings = qdisc.settings_with(limit);
                 let settings: Vec<(&str, &str)> =
                     settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-                registry::boxed(&qdisc.name, &settings, &place).map_err(|error| refused(&qdisc.name, &error))?
+                let built = registry::find(&qdisc.name).and_then(|entry| {
+                    Ok((registry::boxed(&qdisc.name, &settings, &place)?, entry.reasons(&settings)?))
+                });
+                built.map_err(|error| refused(&qdisc.name, &error))?
             }
         };
         let port = RefCell::new(CorePort::new(discipline, Rng::named(seed, "port forward")));
-        failure.take(py).map_or(Ok(Port { port, failure }), Err)
+        failure.take(py).map_or(Ok(Port { port, reasons, failure }), Err)
     }
 
     /// Gives a packet to the discipline; what it dropped and marked.
@@ -140,11 +146,9 @@ impl Port {
             ("dropped", counts.dropped()),
             ("marked", counts.marked()),
         ];
-        let by_reason = |what: &'static str, by: [u64; Why::ALL.len()]| {
-            Why::ALL.into_iter().zip(by).map(move |(why, count)| (format!("{what}_{why}"), count))
-        };
-        let reasons = by_reason("dropped", counts.drops).chain(by_reason("marked", counts.marks));
-        whole.map(|(name, count)| (name.to_string(), count)).into_iter().chain(reasons).collect()
+        let drops = self.reasons.iter().map(|why| (format!("dropped_{why}"), counts.drops(*why)));
+        let marks = self.reasons.iter().map(|why| (format!("marked_{why}"), counts.marks(*why)));
+        whole.map(|(name, count)| (name.to_string(), count)).into_iter().chain(drops).chain(marks).collect()
     }
 
     /// The discipline's gauges, and with `flow` those that it keeps of it.

@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use headgate_core::{Backlog, Cx, Discipline, Ecn, Limit, Packet, Place, Qdisc, Rng, Time, Why};
+use headgate_core::{Backlog, Cx, Discipline, Ecn, Limit, Packet, Place, Qdisc, Reason, Rng, Time, Why, registry};
+use headgate_measure::{declare_reason, reasons};
 use headgate_sim::Foreign;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -84,9 +85,9 @@ impl Acts {
 }
 
 fn reason(word: &str) -> PyResult<Why> {
-    let names = || Why::ALL.map(Why::name).join(", ");
-    let found = Why::ALL.into_iter().find(|why| why.name() == word);
-    found.ok_or_else(|| PyValueError::new_err(format!("no reason is called {word:?} (known: {})", names())))
+    let names = || reasons().iter().map(|why| why.name()).collect::<Vec<_>>().join(", ");
+    let unknown = || PyValueError::new_err(format!("no reason is called {word:?} (known: {})", names()));
+    reasons().into_iter().find(|why| why.name() == word).ok_or_else(unknown)
 }
 
 fn gone(number: u64) -> PyErr {
@@ -117,6 +118,8 @@ impl<T> Prototype<T> {
             let object = maker.call1(py, arguments)?;
             let call = Call { rng: Rng::new(0), waiting: BTreeMap::new(), asked: Vec::new() };
             let gauges: Vec<String> = object.call_method0(py, "gauge_names")?.extract(py)?;
+            let declared: Vec<(String, String)> = object.call_method0(py, "reasons")?.extract(py)?;
+            declared.into_iter().for_each(|(name, about)| declare_reason(name, about));
             Ok((object, Py::new(py, Acts(Mutex::new(call)))?, gauges))
         });
         let (object, acts, gauges) = match made {

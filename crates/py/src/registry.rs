@@ -1,7 +1,7 @@
 //! The registry of disciplines as Python sees it.
 
 use headgate_core::registry::{self, Entry};
-use headgate_core::{Field, Preset, Why};
+use headgate_core::{Field, Preset};
 use pyo3::exceptions::PyLookupError;
 use pyo3::prelude::*;
 
@@ -120,10 +120,10 @@ impl Discipline {
     }
 }
 
-/// Every reason for a drop or a mark: its name, and what follows "because".
+/// Every reason for which a discipline of the registry drops or marks: its name, and what follows "because".
 #[pyfunction]
 pub fn reasons() -> Vec<(&'static str, &'static str)> {
-    Why::ALL.iter().map(|why| (why.name(), why.about())).collect()
+    registry::reasons().iter().map(|why| (why.name(), why.about())).collect()
 }
 
 /// Every discipline, sorted by name.

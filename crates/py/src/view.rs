@@ -1,7 +1,7 @@
 //! What a forwarder shows of itself, as Python sees it.
 
-use headgate_core::Why;
 use headgate_core::parts::Histogram;
+use headgate_core::{Counts, Signals};
 use headgate_live::io::KernelCounts;
 use headgate_live::{FlowView, LaneView, NUMBERS, View};
 use pyo3::prelude::*;
@@ -26,8 +26,8 @@ fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResul
     let shown = PyDict::new(py);
     NUMBERS.iter().try_for_each(|number| shown.set_item(number.key, (number.read)(lane, kernel)))?;
     shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
-    shown.set_item("drops", reasons(py, &port.drops)?)?;
-    shown.set_item("marks", reasons(py, &port.marks)?)?;
+    shown.set_item("drops", reasons(py, port, |signals| signals.drops)?)?;
+    shown.set_item("marks", reasons(py, port, |signals| signals.marks)?)?;
     let odd = || lane.oddities.iter().map(|(oddity, count)| (oddity.name(), count, oddity.forwarded()));
     let named =
         |all: &mut dyn Iterator<Item = (&'static str, u64, bool)>| all.map(|odd| (odd.0, odd.1)).collect::<Vec<_>>();
@@ -85,11 +85,11 @@ fn histogram<'py>(py: Python<'py>, of: &Histogram) -> PyResult<Bound<'py, PyDict
     Ok(shown)
 }
 
-/// Those reasons that there were, with their counts.
-fn reasons<'py>(py: Python<'py>, counts: &[u64; Why::ALL.len()]) -> PyResult<Bound<'py, PyDict>> {
+/// The reasons that occurred, with their counts.
+fn reasons<'py>(py: Python<'py>, counts: &Counts, count: fn(&Signals) -> u64) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
-    for (why, count) in Why::ALL.iter().zip(counts).filter(|(_, count)| **count > 0) {
-        found.set_item(why.name(), count)?;
+    for (why, signals) in counts.signals.iter().filter(|(_, signals)| count(signals) > 0) {
+        found.set_item(why.name(), count(signals))?;
     }
     Ok(found)
 }

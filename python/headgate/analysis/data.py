@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate import _core
 from headgate.analysis.distributions import boxes
 from headgate.scenario import Role
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 
 GAUGE = "gauge:"
+
+#: The reasons for drops and marks of the registry's disciplines.
+REASONS = {name for name, _ in _core.reasons()}
 
 
 class Series(NamedTuple):
@@ -65,7 +69,12 @@ def qdiscs(result: ResultTables) -> list[str]:
 
 
 def values(table: pa.Table, name: str) -> Array:
-    """A column of numbers; null becomes NaN."""
+    """A column of numbers; null becomes NaN. Tables have no column for a reason that no discipline of the result can give.
+
+    Of those nothing was dropped or marked.
+    """
+    if name not in table.column_names and name.removeprefix("dropped_").removeprefix("marked_") in REASONS:
+        return np.zeros(table.num_rows)
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard
 
 from headgate import _core
 from headgate.build.named import Qdisc
@@ -63,6 +63,9 @@ class Discipline:
     It is made with the `Place` that it is put in, once for every queue and run. It knows no time and no chance but
     those of the context, and state for each flow should be bounded.
     """
+
+    reasons: ClassVar[Mapping[str, str]] = {}
+    """Its own reasons for drops and marks, besides those of the registry's disciplines: name, and what follows "because"."""
 
     def __init__(self, place: Place) -> None:
         """Made anew for every queue."""
@@ -127,6 +130,9 @@ class _Bridge:
         at = math.ceil(min(ready, _LAST_S) * 1e9)
         # The first nanosecond that the discipline, which sees seconds, does not take for earlier than it said.
         return max(now_ns, at if at / 1e9 >= min(ready, _LAST_S) else at + 1)
+
+    def reasons(self) -> list[tuple[str, str]]:
+        return list(self._discipline.reasons.items())
 
     def gauge_names(self) -> list[str]:
         return self._gauges

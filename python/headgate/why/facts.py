@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate import _core
 from headgate.errors import UsageError
 from headgate.why import senders
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Drops and marks closer together than this, in seconds, are one burst.
 BURST_S = 0.1
-
-REASONS = [name for name, _ in _core.reasons()]
 
 
 @dataclass(frozen=True)
@@ -217,7 +214,7 @@ def _reasons(row: dict[str, Any], others: pa.Table) -> list[Reason]:
 
     found = [
         Reason(name, row[f"dropped_{name}"], row[f"marked_{name}"], total(f"dropped_{name}"), total(f"marked_{name}"))
-        for name in REASONS
+        for name in (column.removeprefix("dropped_") for column in row if column.startswith("dropped_"))
     ]
     return sorted((each for each in found if each.everyone), key=lambda each: -each.mine)
 

@@ -73,7 +73,7 @@ def answer(facts: Facts) -> str:
     if facts.mine.dropped + facts.mine.marked:
         parts.append(_treatment(facts))
         more = sum(each.mine > 0 for each in facts.reasons) > 1
-        parts.append(f"{'mostly ' if more else ''}because {ABOUT[facts.reasons[0].reason]}")
+        parts.append(f"{'mostly ' if more else ''}because {_because(facts.reasons[0].reason)}")
     elif facts.mine.arrived:
         parts.append("none of its packets were dropped or marked")
     if facts.mine.lost:
@@ -187,6 +187,11 @@ def _rates(share: Share) -> str:
     return f"{_percent(share.loss)} were dropped and {_percent(share.marks)} marked"
 
 
+def _because(reason: str) -> str:
+    """What follows "because"; a discipline written in Python that is not here may have declared it."""
+    return ABOUT.get(reason, f'its discipline calls it "{reason}"')
+
+
 def _reasons(facts: Facts) -> list[str]:
     return [_reason(facts, each) for each in facts.reasons if each.mine]
 
@@ -194,7 +199,7 @@ def _reasons(facts: Facts) -> list[str]:
 def _reason(facts: Facts, each: Reason) -> str:
     counts = ((each.dropped, "dropped"), (each.marked, "marked"))
     signals = [f"{_number(count)} {verb}" for count, verb in counts if count]
-    told = f"{' and '.join(signals)} because {ABOUT[each.reason]} ({each.reason})"
+    told = f"{' and '.join(signals)} because {_because(each.reason)} ({each.reason})"
     if not facts.others.arrived:
         return f"{told}."
     return f"{told}: {_percent(each.mine / each.everyone)} of all packets that this befell."

@@ -16,11 +16,12 @@
 
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Every, Fifo, ShadowBuffer};
+use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit};
 
@@ -48,6 +49,7 @@ crate::params! {
             "limit" = "300p", "shadow" = "30000"
         }
     }
+    reasons { Overflow, Early }
 }
 
 /// A FIFO that drops of each flow what exceeds its fair part of recent arrivals.

@@ -67,6 +67,7 @@ crate::params! {
             "mean_packet" = "1000B"
         }
     }
+    reasons { Overflow, Early, Forced }
 }
 
 /// RED with a maxp that follows the load.

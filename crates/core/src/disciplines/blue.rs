@@ -7,11 +7,12 @@
 use alloc::format;
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::Fifo;
+use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit};
@@ -43,6 +44,7 @@ crate::params! {
         "B4" "the BLUE paper, table II" { "freeze_time" = "100ms", "d1" = "0.02", "d2" = "0.002" }
         "testbed" "the BLUE paper, section III-E" { "freeze_time" = "50ms", "d1" = "0.01", "d2" = "0.001" }
     }
+    reasons { Overflow, Early }
 }
 
 /// First in, first out, with a probability of being signalled at the entry that is the same for all.
@@ -237,7 +239,7 @@ mod tests {
         offer(&mut port, 0, 3);
         drain(&mut port, 0);
         // Down at 10 ms to 15/16, at 20 ms to 14/16. Arrivals in between are dropped by chance or stored.
-        while port.totals().counts().drops[Why::Early as usize] == 0 {
+        while port.totals().counts().drops(Why::Early) == 0 {
             offer(&mut port, 10, 1);
             drain(&mut port, 10);
         }
@@ -266,10 +268,10 @@ mod tests {
                 drain(&mut port, 0);
             });
             let counts = port.totals().counts();
-            let early = Why::Early as usize;
+            let early = Why::Early;
             let (hits, others) = match understands {
-                true => (counts.marks[early] - before.marks[early], counts.drops[early]),
-                false => (counts.drops[early] - before.drops[early], counts.marked()),
+                true => (counts.marks(early) - before.marks(early), counts.drops(early)),
+                false => (counts.drops(early) - before.drops(early), counts.marked()),
             };
             // Standard deviation 87: five of them.
             assert!(hits.abs_diff(10_000) < 435 && others == 0, "{hits} {others}");

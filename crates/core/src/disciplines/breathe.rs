@@ -14,12 +14,18 @@
 
 use alloc::boxed::Box;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, WeightedHitters, Zone};
+use crate::reason::Why;
 use crate::units::Rate;
+
+crate::reasons! {
+    /// Its flow is in the heavy-hitter set.
+    HeavyHitter = "heavy_hitter", "its flow was among the heaviest", singles out;
+}
 
 crate::params! {
     /// Settings of [`Breathe`].
@@ -45,6 +51,7 @@ crate::params! {
     presets {
         "paper" "Chang and Lin 2008; thresholds, maxp and wq, which it does not give, are ours (the defaults)" {}
     }
+    reasons { Overflow, Early, Forced, HeavyHitter }
 }
 
 /// Most counters there can be.
@@ -204,7 +211,7 @@ mod tests {
     }
 
     fn drops(port: &Queue, why: Why) -> u64 {
-        port.totals().counts().drops[why as usize]
+        port.totals().counts().drops(why)
     }
 
     #[test]
@@ -244,7 +251,7 @@ mod tests {
         let mut chance = breathe(&[BY_HAND, &[("maxp", "1"), ("r_limit", "8Mbit/s")]].concat());
         (0..19).for_each(|flow| arrive(&mut chance, flow % 19, 1, 1000, Ecn::Ect1));
         let counts = chance.totals().counts();
-        assert!(counts.marks[Why::Early as usize] > 0 && counts.drops[Why::Early as usize] == 0, "{counts:?}");
+        assert!(counts.marks(Why::Early) > 0 && counts.drops(Why::Early) == 0, "{counts:?}");
     }
 
     #[test]

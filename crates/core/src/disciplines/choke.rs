@@ -7,11 +7,17 @@
 //! Order of draws for an arrival above minth: one candidate after the other (see [`SampledFifo::draw`]), then, without a
 //! match and below maxth, RED's chance.
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Detector, RedSettings, SampledFifo, Thresholds, Zone};
+use crate::reason::Why;
+
+crate::reasons! {
+    /// It met a packet of its own flow.
+    Match = "match", "it met a packet of its own flow in the queue";
+}
 
 crate::params! {
     /// Settings of [`Choke`].
@@ -42,6 +48,7 @@ crate::params! {
             "mark_above_maxth" = "on", "ecn" = "off", "mean_packet" = "1000B"
         }
     }
+    reasons { Overflow, Early, Forced, Match }
 }
 
 /// First in, first out; above minth an arrival and any drawn packet of its flow are dropped together.
@@ -202,7 +209,7 @@ mod tests {
     }
 
     fn drops(port: &Port<(), Choke<()>>, why: Why) -> u64 {
-        port.totals().counts().drops[why as usize]
+        port.totals().counts().drops(why)
     }
 
     #[test]
@@ -331,7 +338,7 @@ mod tests {
             let mut port = port(&[("maxp", "1"), ("maxth", "40p"), ("ecn", ecn)]);
             (0..200).for_each(|flow| offer(&mut port, flow));
             let counts = port.totals().counts();
-            let (marks, drops) = (counts.marks[Why::Early as usize], counts.drops[Why::Early as usize]);
+            let (marks, drops) = (counts.marks(Why::Early), counts.drops(Why::Early));
             assert!(if early == 1 { marks > 0 && drops == 0 } else { marks == 0 && drops > 0 }, "{marks} {drops}");
         }
     }

@@ -6,11 +6,12 @@
 
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::Fifo;
+use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -47,6 +48,7 @@ crate::params! {
             "limit" = "1500KB", "fit_rate" = "off", "keep_last" = "off", "blue_threshold" = "400ms", "ecn" = "off",
         }
     }
+    reasons { Overflow, Early, Sojourn }
 }
 
 /// First in, first out, with CoDel's and BLUE's signals at the exit.
@@ -349,7 +351,7 @@ mod tests {
             assert_eq!(port.discipline().probability(), 1.0);
             while port.dequeue(at(11), &mut ()).is_some() {}
             let counts = port.totals().counts();
-            assert_eq!((counts.sent, counts.drops[Why::Early as usize], counts.marked()), (sent, 3 - sent, 0));
+            assert_eq!((counts.sent, counts.drops(Why::Early), counts.marked()), (sent, 3 - sent, 0));
         }
     }
 

@@ -10,11 +10,12 @@
 //! | first_above_time_, drop_next_ | `first_above`, `drop_next` |
 //! | count_, lastcount_, dropping_ | `count`, `last_count`, `dropping` |
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::{Codel as Loop, CodelRules, Fifo};
+use crate::reason::Why;
 use crate::units::Limit;
 
 crate::params! {
@@ -28,6 +29,7 @@ crate::params! {
         "rfc" "RFC 8289 (the defaults)" {}
         "linux" "sch_codel of Linux 5.5, with tc's defaults" { "ecn" = "off", "square_root" = "newton" }
     }
+    reasons { Overflow, Sojourn }
 }
 
 /// First in, first out, with signals at the exit when packets have waited too long for too long.
@@ -181,7 +183,7 @@ mod tests {
             });
             // They wait 0 to 5 ms.
             (0..6).for_each(|ms| assert!(port.dequeue(Time::ZERO + Span::from_millis(ms), &mut ()).is_some()));
-            assert_eq!(port.totals().counts().marks[Why::Sojourn as usize], marked);
+            assert_eq!(port.totals().counts().marks(Why::Sojourn), marked);
         }
     }
 }

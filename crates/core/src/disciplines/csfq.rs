@@ -17,11 +17,12 @@
 
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Fifo, FlowTable, RateAverage};
+use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit};
 
@@ -50,6 +51,7 @@ crate::params! {
             "limit" = "50KB", "k" = "100ms", "k_alpha" = "50ms", "k_c" = "50ms", "threshold" = "20%"
         }
     }
+    reasons { Overflow, Early }
 }
 
 /// A FIFO that admits of each flow what is below the fair share.

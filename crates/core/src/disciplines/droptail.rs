@@ -16,6 +16,7 @@ crate::params! {
     presets {
         "paper" "the defaults" {}
     }
+    reasons { Overflow }
 }
 
 /// First in, first out, with a limit in packets or bytes.

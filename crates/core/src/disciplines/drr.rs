@@ -13,12 +13,13 @@
 
 use alloc::vec::Vec;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{ClassQueues, DeficitRing, End, FlowQueues, bucket};
 use crate::qdisc::Qdisc;
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Limit;
 
@@ -44,6 +45,7 @@ crate::params! {
             "limit" = "25KB", "quantum" = "250B", "buckets" = "10", "head_drop" = "on"
         }
     }
+    reasons { Overflow }
 }
 
 /// Queues that send by turns.
@@ -280,7 +282,7 @@ mod tests {
             let class = ClassId(if number < 9 { 1 } else { 2 });
             port.enqueue(Packet { class, ..Packet::new(FlowId(1), 1000, number) }, Time::ZERO, &mut ());
         }
-        assert_eq!(port.totals().counts().drops[Why::Overload as usize], 2);
+        assert_eq!(port.totals().counts().drops(Why::Overload), 2);
         let sent: Vec<ClassId> = core::iter::from_fn(|| port.dequeue(Time::ZERO, &mut ())).map(|p| p.class).collect();
         assert_eq!(sent.iter().filter(|class| **class == ClassId(2)).count(), 3);
     }

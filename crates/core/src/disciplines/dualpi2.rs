@@ -17,11 +17,12 @@
 
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Fifo, Pi2, Pi2Rules};
+use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -93,6 +94,7 @@ crate::params! {
             "min_qlen_step" = "0", "min_backlog" = "3028B", "classic_protection" = "0.1", "signals" = "random",
         }
     }
+    reasons { Overflow, Forced, Sojourn }
 }
 
 /// Two queues, and which of them is whose turn.

@@ -52,6 +52,7 @@ crate::params! {
     presets {
         "paper" "section 5: alpha 1, lambda1 1/2, lambda2 1/4, maxp 0.02 (the defaults)" {}
     }
+    reasons { Overflow, Bucket }
 }
 
 /// A FIFO whose arrivals pay with the tokens of their flow or class.
@@ -173,12 +174,12 @@ impl<T> Discipline<T> for Faba<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Why;
     use crate::discipline::Class;
     use crate::packet::Ecn;
     use crate::parts::Terms;
     use crate::parts::Tokens;
     use crate::port::Port;
+    use crate::reason::Why;
     use crate::rng::Rng;
     use crate::time::Time;
     use crate::units::Limit;
@@ -262,7 +263,7 @@ mod tests {
     fn a_queued_packet_costs_its_flow_one_token_and_an_overflowing_one_none() {
         let mut port = of(Terms { alpha: 4.0, ..limit(Limit::Packets(3)) });
         (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
-        assert_eq!(port.totals().counts().drops[Why::Overflow as usize], 2);
+        assert_eq!(port.totals().counts().drops(Why::Overflow), 2);
         let holds = levels(&port);
         assert_eq!(holds, [9 << 20], "twelve tokens, three queued packets");
     }
@@ -274,7 +275,7 @@ mod tests {
         (0..8).for_each(|_| arrive(&mut port, 1, 1000, Ecn::Ect0));
         let counts = port.totals().counts();
         // Four tokens: the first packet finds the bucket full, the next three are marked, the others find it empty.
-        assert_eq!((counts.marks[Why::Bucket as usize], counts.drops[Why::Bucket as usize]), (3, 4));
+        assert_eq!((counts.marks(Why::Bucket), counts.drops(Why::Bucket)), (3, 4));
     }
 
     #[test]

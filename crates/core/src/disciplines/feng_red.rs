@@ -42,6 +42,7 @@ crate::params! {
             "byte_mode" = "on", "spare_first" = "on", "spare_below" = "1", "ecn" = "off", "mean_packet" = "500B"
         }
     }
+    reasons { Overflow, Early, Forced }
 }
 
 /// On which side of the thresholds the average last was, the paper's status.

@@ -18,11 +18,12 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{End, FlowQueues};
+use crate::reason::Why;
 use crate::units::Limit;
 
 crate::params! {
@@ -34,6 +35,7 @@ crate::params! {
     presets {
         "paper" "the defaults: Demers, Keshav and Shenker 1989, self-clocked as by Golestani 1994" {}
     }
+    reasons { Overflow }
 }
 
 /// The packet at the head of a queue; ordered by what is served first.

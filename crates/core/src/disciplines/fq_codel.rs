@@ -6,11 +6,12 @@
 
 use alloc::vec::Vec;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Codel, CodelRules, FlowScheduler};
+use crate::reason::Why;
 use crate::units::Limit;
 
 crate::params! {
@@ -38,6 +39,7 @@ crate::params! {
             "shared_mtu" = "on", "square_root" = "newton", "memory_limit" = "32MiB",
         }
     }
+    reasons { FlowLimit, Sojourn }
 }
 
 /// Queues of flows, each with its CoDel.
@@ -181,7 +183,7 @@ mod tests {
             arrive(&mut port, 1, 10);
             arrive(&mut port, 2, 3);
             let counts = port.totals().counts();
-            assert_eq!((counts.dropped(), counts.drops[Why::FlowLimit as usize]), (dropped, dropped));
+            assert_eq!((counts.dropped(), counts.drops(Why::FlowLimit)), (dropped, dropped));
             let codel = port.discipline();
             let left = [1, 2].map(|flow| codel.flows().backlog_of(codel.flows().queue_of(FlowId(flow))).packets);
             assert_eq!(left, [10 - dropped as u32, 3]);

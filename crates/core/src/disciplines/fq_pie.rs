@@ -7,11 +7,12 @@
 use alloc::vec::Vec;
 
 use super::PieConfig;
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowScheduler, Pie, PieRules};
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Limit;
 
@@ -43,6 +44,7 @@ crate::params! {
             "high_delay" = "250ms",
         }
     }
+    reasons { Overflow, Sojourn }
 }
 
 /// Queues of flows, each with its PIE.
@@ -184,7 +186,7 @@ mod tests {
         for (settings, held) in [(("limit", "7p"), 7), (("memory_limit", "4500B"), 4)] {
             let mut port = fq_pie(&[settings]);
             (0..10).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ()));
-            let overflows = port.totals().counts().drops[Why::Overflow as usize];
+            let overflows = port.totals().counts().drops(Why::Overflow);
             assert_eq!((port.backlog().packets, overflows), (held, 10 - u64::from(held)), "{settings:?}");
         }
     }

@@ -12,11 +12,12 @@
 
 use alloc::collections::VecDeque;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Detector, Fifo, FlowSlab, RedSettings, Zone};
+use crate::reason::Why;
 use crate::units::{Level, Limit};
 
 crate::params! {
@@ -47,6 +48,7 @@ crate::params! {
     presets {
         "paper" "Lin and Morris 1997 with the comparison paper's wq, maxp and minq (the defaults)" {}
     }
+    reasons { Overflow, Early, Forced, FlowLimit, Unresponsive }
 }
 
 /// State of a flow that has packets queued.
@@ -264,8 +266,7 @@ mod tests {
     }
 
     fn drops(port: &Port<(), Fred<()>>) -> [u64; 4] {
-        [Why::FlowLimit, Why::Unresponsive, Why::Early, Why::Forced]
-            .map(|why| port.totals().counts().drops[why as usize])
+        [Why::FlowLimit, Why::Unresponsive, Why::Early, Why::Forced].map(|why| port.totals().counts().drops(why))
     }
 
     proptest! {
@@ -379,7 +380,7 @@ mod tests {
         let mut port = fred(&[("limit", "8B")]);
         (0..12).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 0, ()), Time::ZERO, &mut ()));
         assert_eq!(port.discipline().flows.len(), 8);
-        assert_eq!(port.totals().counts().drops[Why::Overflow as usize], 4);
+        assert_eq!(port.totals().counts().drops(Why::Overflow), 4);
     }
 
     #[test]

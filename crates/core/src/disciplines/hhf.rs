@@ -10,11 +10,12 @@
 //! | the two buckets, HH and non-HH | [`HEAVY`], [`LIGHT`] |
 //! | new_buckets, old_buckets, deficit | [`HeavyTurns`] |
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowTable, HEAVY, HeavyTurns, LIGHT, MultistageFilter, SubQueues};
+use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
@@ -40,6 +41,7 @@ crate::params! {
     presets {
         "linux" "Linux, sch_hhf, whose defaults tc keeps, on Ethernet (the defaults)" {}
     }
+    reasons { Overflow }
 }
 
 /// Two classes under weighted round robin, and a filter that says who belongs to which.

@@ -11,11 +11,12 @@
 //! | drop_prob_, accu_prob_, burst_allowance_ | `probability`, `accumulated`, `burst_allowance` |
 //! | current_qdelay, qdelay_old_ | `delay`, `delay_old` |
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Fifo, Pie as Controller, PieRules};
+use crate::reason::Why;
 use crate::time::Span;
 use crate::units::Limit;
 
@@ -57,6 +58,7 @@ crate::params! {
             "packet" = "1514B", "ecn" = "off", "derandomize" = "on", "cap_increase" = "on", "high_delay" = "250ms",
         }
     }
+    reasons { Overflow, Sojourn }
 }
 
 /// First in, first out, with signals at the entry by a probability that holds the delay to a target.

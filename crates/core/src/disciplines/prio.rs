@@ -7,12 +7,13 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::Children;
 use crate::qdisc::Qdisc;
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Limit;
 
@@ -28,6 +29,7 @@ crate::params! {
     presets {
         "linux" "three bands of plain FIFOs, as tc's prio without further words (the defaults)" {}
     }
+    reasons { Overflow }
 }
 
 /// Children in order of urgency.
@@ -145,7 +147,7 @@ mod tests {
         for (number, class) in [2, 2, 2, 1, 1].into_iter().enumerate() {
             offer(&mut port, class, number as u32);
         }
-        assert_eq!(port.totals().counts().drops[Why::Overload as usize], 2);
+        assert_eq!(port.totals().counts().drops(Why::Overload), 2);
         // DropTail sheds its head.
         assert_eq!(sent(&mut port, Time::ZERO), [3, 4, 2]);
     }

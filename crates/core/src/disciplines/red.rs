@@ -51,6 +51,7 @@ crate::params! {
             "minth" = "20%", "maxth" = "80%", "maxp" = "1", "wq" = "0.2", "mark_above_maxth" = "on"
         }
     }
+    reasons { Overflow, Early, Forced }
 }
 
 /// First in, first out, with random early detection at the entry.
@@ -98,9 +99,9 @@ impl<T> Discipline<T> for Red<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Why;
     use crate::params::Params;
     use crate::parts::{Thresholds, weight_of_rate};
+    use crate::reason::Why;
     use crate::{Counts, Ecn, FlowId, Port, Rate, Rng, Time};
 
     // 1000 B take 1 ms.
@@ -159,13 +160,13 @@ mod tests {
     fn above_maxth_every_packet_is_dropped_or_if_asked_marked() {
         // maxp 0: nothing is dropped by chance, so the queue grows until its average reaches 3. By hand, q = n on
         // arrival n (from 0): averages 0, 0.5, 1.25, 2.125, 3.0625: the fifth packet and all later ones are forced.
-        let forced = Why::Forced as usize;
+        let forced = Why::Forced;
         let mut dropping = port(&[BY_HAND, &[("maxp", "0")]].concat());
-        assert_eq!(offer(&mut dropping, 7, 1000, Ecn::Ect0).drops[forced], 3);
+        assert_eq!(offer(&mut dropping, 7, 1000, Ecn::Ect0).drops(forced), 3);
         let mut marking = port(&[BY_HAND, &[("maxp", "0"), ("mark_above_maxth", "on")]].concat());
-        assert_eq!(offer(&mut marking, 7, 1000, Ecn::Ect0).marks[forced], 3);
+        assert_eq!(offer(&mut marking, 7, 1000, Ecn::Ect0).marks(forced), 3);
         let mut deaf = port(&[BY_HAND, &[("maxp", "0"), ("mark_above_maxth", "on")]].concat());
-        assert_eq!(offer(&mut deaf, 7, 1000, Ecn::NotEct).drops[forced], 3);
+        assert_eq!(offer(&mut deaf, 7, 1000, Ecn::NotEct).drops(forced), 3);
     }
 
     #[test]
@@ -173,7 +174,7 @@ mod tests {
         let settings = [("limit", "10p"), ("minth", "0p"), ("maxth", "10p"), ("maxp", "1"), ("wq", "1")];
         let mut port = port(&settings);
         let counts = offer(&mut port, 10, 1000, Ecn::Ect1);
-        assert!(counts.marks[Why::Early as usize] > 0);
+        assert!(counts.marks(Why::Early) > 0);
         assert_eq!((counts.dropped(), port.backlog().packets), (0, 10));
     }
 
@@ -181,7 +182,7 @@ mod tests {
     fn a_full_queue_drops_for_overflow_and_marks_nothing_first() {
         let mut port = port(&[("limit", "3p"), ("minth", "0p"), ("maxth", "3p"), ("maxp", "1"), ("wq", "0.0001")]);
         let counts = offer(&mut port, 50, 1000, Ecn::Ect0);
-        assert_eq!(counts.drops[Why::Overflow as usize], 47);
+        assert_eq!(counts.drops(Why::Overflow), 47);
         assert!(counts.marked() <= 3);
     }
 

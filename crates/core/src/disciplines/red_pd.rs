@@ -17,11 +17,12 @@ mod identify;
 use alloc::format;
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Monitored, RedQueue, RedSettings, Sighting};
+use crate::reason::Why;
 use crate::time::Span;
 use crate::units::Level;
 
@@ -37,6 +38,11 @@ crate::choice! {
         /// The number of monitored flows: as long, and sharing as fair, as their bound allows.
         Monitored = "monitored",
     }
+}
+
+crate::reasons! {
+    /// Before the queue, because the flow is monitored.
+    Prefilter = "prefilter", "its flow was monitored, and chance chose it before the queue", singles out;
 }
 
 crate::params! {
@@ -97,6 +103,7 @@ crate::params! {
             "spare_below" = "1", "byte_mode" = "on", "ecn" = "off", "mean_packet" = "500B", "noidle" = "off"
         }
     }
+    reasons { Overflow, Early, Forced, Unresponsive, Prefilter }
 }
 
 /// RED behind a filter for the flows that its drops point out.
@@ -289,14 +296,14 @@ mod tests {
         let port = fed(&[], Ecn::NotEct, 300);
         let (flow, state) = port.discipline().monitored().next().unwrap();
         assert_eq!((flow, state.changed()), (FlowId(1), Time::ZERO + Span::from_millis(240)));
-        let drops = port.totals().counts().drops;
-        assert!(drops[Why::Prefilter as usize] > 0 && drops[Why::Early as usize] > 0, "{drops:?}");
+        let counts = port.totals().counts();
+        assert!(counts.drops(Why::Prefilter) > 0 && counts.drops(Why::Early) > 0, "{counts:?}");
     }
 
     #[test]
     fn before_the_queue_packets_are_dropped_that_understand_marks() {
         let port = fed(&[], Ecn::Ect0, 300);
-        assert!(port.totals().counts().drops[Why::Prefilter as usize] > 0);
+        assert!(port.totals().counts().drops(Why::Prefilter) > 0);
     }
 
     #[test]

@@ -17,13 +17,14 @@
 
 use alloc::collections::VecDeque;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{
     Detector, Every, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, SignalLog, TokenBucket,
 };
+use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
@@ -65,6 +66,7 @@ crate::params! {
             "limit" = "100p", "minth" = "5p", "maxth" = "15p", "maxp" = "0.1", "ecn" = "off", "mean_packet" = "1000B"
         }
     }
+    reasons { Overflow, Early, Forced, Unresponsive }
 }
 
 /// A flow in the box.
@@ -331,7 +333,7 @@ mod tests {
         // 1.2 x 1.22 x 1500/(0.06 sqrt 0.5) = 52 kB/s.
         assert_eq!(penalty.offence, Offence::Unfriendly);
         assert!((penalty.rate / 1.5e6 - 1.0).abs() < 0.1, "{penalty:?}");
-        let refused = |port: &Port<(), RedPenalty<()>>| port.totals().counts().drops[Why::Unresponsive as usize];
+        let refused = |port: &Port<(), RedPenalty<()>>| port.totals().counts().drops(Why::Unresponsive);
         drive(&mut port, 6, 24, 1500);
         // At most a quarter of the link: at least 1250 of 1500 packets a second.
         assert!(refused(&port) > 24 * 1240, "{}", refused(&port));
@@ -346,7 +348,7 @@ mod tests {
         let mut port = port(&[("limit", "100p"), ("wq", "0.02"), ("penalty_rate", "160kbit/s")]);
         drive(&mut port, 0, 6, 1500);
         let sent = |port: &Port<(), RedPenalty<()>>| {
-            port.totals().counts().arrived - port.totals().counts().drops[Why::Unresponsive as usize]
+            port.totals().counts().arrived - port.totals().counts().drops(Why::Unresponsive)
         };
         let before = sent(&port);
         drive(&mut port, 6, 10, 1500);

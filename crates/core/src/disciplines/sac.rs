@@ -38,6 +38,7 @@ crate::params! {
     presets {
         "paper" "the defaults: a reading of the abstract of Jiang, Hamdi, Liu 2003; RED's values as in `choke`" {}
     }
+    reasons { Overflow, Early, Forced, Match }
 }
 
 /// CHOKe with a number of candidates that follows the traffic.
@@ -135,8 +136,8 @@ impl<T> Discipline<T> for Sac<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Why;
     use crate::params::Params;
+    use crate::reason::Why;
     use crate::{FlowId, Port, Rate, Rng, Time};
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
@@ -154,7 +155,7 @@ mod tests {
     }
 
     fn matches(port: &Port<(), Sac<()>>) -> u64 {
-        port.totals().counts().drops[Why::Match as usize]
+        port.totals().counts().drops(Why::Match)
     }
 
     #[test]

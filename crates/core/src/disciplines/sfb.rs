@@ -17,12 +17,13 @@
 use alloc::collections::VecDeque;
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{BinState, Bins, Every, FairShare, Fifo, FlowCount, Limiter, PenaltyBox};
 use crate::parts::{Places, Steps, TokenBucket, keyed};
+use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit, Rate};
 
@@ -93,6 +94,7 @@ crate::params! {
             "penalty_burst" = "20p", "rehash" = "600s", "warmup" = "60s",
         }
     }
+    reasons { Overflow, Early, FlowLimit, Unresponsive }
 }
 
 /// A FIFO behind accounting bins.
@@ -302,7 +304,7 @@ mod tests {
     }
 
     fn drops(port: &Port<(), Sfb<()>>, why: Why) -> u64 {
-        port.totals().counts().drops[why as usize]
+        port.totals().counts().drops(why)
     }
 
     /// Waiting packets that entered each of the two sets, from what is remembered beside them.

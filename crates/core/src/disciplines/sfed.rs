@@ -31,6 +31,7 @@ crate::params! {
     presets {
         "paper" "section 5: alpha 1, lambda1 1/2, lambda2 1/4, maxp 0.02 (the defaults)" {}
     }
+    reasons { Overflow, Bucket }
 }
 
 /// Buckets compared when one must be evicted.

@@ -12,11 +12,12 @@
 //! | sch_sfq's allot | [`HashedQueues::credit`] |
 //! | ns-2's used, left, fairshare | `used`, `left`, `fair` in [`Sfq::refuses`] |
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{End, HashedQueues};
+use crate::reason::Why;
 use crate::time::Span;
 use crate::units::Limit;
 
@@ -66,6 +67,7 @@ crate::params! {
         }
         "ns2" "ns-2.35, sfq.cc and ns-default.tcl" { "limit" = "40p", "sharing" = "ns2" }
     }
+    reasons { Overflow, FlowLimit }
 }
 
 /// Queues that flows are hashed to, served in turn.
@@ -240,13 +242,12 @@ mod tests {
 
     #[test]
     fn a_bucket_has_its_part_of_the_room_and_no_more() {
-        use Why::Overflow;
         for limit in ["8p", "8KB", "8999B"] {
             let settings = [("limit", limit), ("buckets", "4")];
             let dropped = offer(&settings, &[0, 0, 0, 0, 1, 2, 1, 2, 2]);
-            assert_eq!(dropped, [(0, 2, Overflow), (0, 3, Overflow), (2, 8, Overflow)], "{limit}");
+            assert_eq!(dropped, [(0, 2, Why::Overflow), (0, 3, Why::Overflow), (2, 8, Why::Overflow)], "{limit}");
             let oldest = offer(&[&settings[..], &[("head_drop", "on")]].concat(), &[0, 0, 0, 1]);
-            assert_eq!(oldest, [(0, 0, Overflow)], "{limit}");
+            assert_eq!(oldest, [(0, 0, Why::Overflow)], "{limit}");
         }
     }
 
@@ -260,20 +261,18 @@ mod tests {
 
     #[test]
     fn a_shared_buffer_that_is_full_costs_the_longest_bucket_a_packet() {
-        use Why::Overflow;
         for limit in ["4p", "4KB"] {
             let settings = [("limit", limit), ("buckets", "64"), ("sharing", "shared")];
             let dropped = offer(&settings, &[0, 0, 0, 0, 1, 1, 2]);
             // Two each when flow 2 arrives: flow 0 came to that length last, by its loss.
-            assert_eq!(dropped, [(0, 3, Overflow), (0, 2, Overflow), (0, 1, Overflow)], "{limit}");
+            assert_eq!(dropped, [(0, 3, Why::Overflow), (0, 2, Why::Overflow), (0, 1, Why::Overflow)], "{limit}");
             let oldest = offer(&[&settings[..], &[("headdrop", "on")]].concat(), &[0, 0, 0, 0, 1, 1, 2]);
-            assert_eq!(oldest, [(0, 0, Overflow), (0, 1, Overflow), (0, 2, Overflow)], "{limit}");
+            assert_eq!(oldest, [(0, 0, Why::Overflow), (0, 1, Why::Overflow), (0, 2, Why::Overflow)], "{limit}");
         }
     }
 
     #[test]
     fn ns2_lets_a_bucket_grow_to_half_of_what_is_free() {
-        use Why::{FlowLimit, Overflow};
         // By hand, room for 8 in 2 buckets. Flow 0 meets (used, left/2) = (0, 4), (1, 3), (2, 3), (3, 2): dropped. Flow 1
         // then meets (0, 2), (1, 2), (2, 1): dropped.
         let settings = [("limit", "8p"), ("buckets", "2048"), ("preset", "ns2")];
@@ -281,15 +280,21 @@ mod tests {
         // With more buckets than places a bucket holds one packet above its part, which is 0 here.
         assert_eq!(
             none_fair,
-            [(0, 1, FlowLimit), (0, 2, FlowLimit), (0, 3, FlowLimit), (1, 5, FlowLimit), (1, 6, FlowLimit)]
+            [
+                (0, 1, Why::FlowLimit),
+                (0, 2, Why::FlowLimit),
+                (0, 3, Why::FlowLimit),
+                (1, 5, Why::FlowLimit),
+                (1, 6, Why::FlowLimit)
+            ]
         );
         let two = [("preset", "ns2"), ("limit", "8KB"), ("buckets", "3")];
-        assert_eq!(offer(&two, &[0, 0, 0, 0, 1, 1, 1]), [(0, 3, FlowLimit), (1, 6, FlowLimit)]);
+        assert_eq!(offer(&two, &[0, 0, 0, 0, 1, 1, 1]), [(0, 3, Why::FlowLimit), (1, 6, Why::FlowLimit)]);
         // The last place is never taken: half of it is less than a packet.
         let last = offer(&[("preset", "ns2"), ("limit", "1p")], &[0]);
-        assert_eq!(last, [(0, 0, FlowLimit)]);
+        assert_eq!(last, [(0, 0, Why::FlowLimit)]);
         // A limit of less than a mean packet is no room at all, as ns-2 counts.
-        assert_eq!(offer(&[("preset", "ns2"), ("limit", "999B")], &[0]), [(0, 0, Overflow)]);
+        assert_eq!(offer(&[("preset", "ns2"), ("limit", "999B")], &[0]), [(0, 0, Why::Overflow)]);
     }
 
     #[test]

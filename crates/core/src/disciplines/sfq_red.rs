@@ -8,11 +8,12 @@
 
 use alloc::vec::Vec;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{DeficitRing, RedQueue, RedSettings, bucket};
+use crate::reason::Why;
 use crate::units::{Level, Limit};
 
 crate::params! {
@@ -41,6 +42,7 @@ crate::params! {
             "minth" = "2KB", "maxth" = "8KB", "maxp" = "1", "mark_above_maxth" = "on"
         }
     }
+    reasons { Overflow, Early, Forced }
 }
 
 /// REDs that flows are hashed to, served in turn.
@@ -187,11 +189,11 @@ mod tests {
         for limit in ["40p", "40KB"] {
             let mut port = port(&[&settings[..], &[("limit", limit)]].concat());
             let [one, two, _] = apart(&port);
-            assert_eq!(offer(&mut port, one, 9, 0).drops[Why::Forced as usize], 3, "{limit}");
+            assert_eq!(offer(&mut port, one, 9, 0).drops(Why::Forced), 3, "{limit}");
             assert_eq!(offer(&mut port, two, 6, 0).dropped(), 3, "{limit}: another bucket has its own queue");
             let bursts = [("wq", "0.0001"), ("limit", limit)];
             let mut port = self::port(&[&settings[..], &bursts].concat());
-            assert_eq!(offer(&mut port, one, 12, 0).drops[Why::Overflow as usize], 2, "{limit}");
+            assert_eq!(offer(&mut port, one, 12, 0).drops(Why::Overflow), 2, "{limit}");
         }
     }
 

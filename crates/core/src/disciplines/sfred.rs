@@ -15,11 +15,12 @@
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::{Average, Fifo, LevelHash, SelfConfiguring, Thresholds, TokenBucket};
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::{Level, Limit, Rate};
 
@@ -57,6 +58,7 @@ crate::params! {
         "paper" "the defaults: SFB's bins (section IV-B), RED's thresholds and weight R3 (section III-B)" {}
         "blue" "the BLUE paper, section IV-B: 200 KB, bins of 13" { "limit" = "200KB", "bin_size" = "13p" }
     }
+    reasons { Overflow, Early, Forced, FlowLimit, Unresponsive }
 }
 
 /// One bin.
@@ -192,7 +194,7 @@ impl<T> Sfred<T> {
     /// Marks the packet or drops it. Apart, for the packets that pass not to pay for it.
     #[cold]
     fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        let may_mark = self.ecn && matches!(why, Why::Early | Why::Forced) && self.fifo.admits(packet.bytes);
+        let may_mark = self.ecn && [Why::Early, Why::Forced].contains(&why) && self.fifo.admits(packet.bytes);
         cx.signal(packet, why, may_mark)
     }
 }
@@ -263,7 +265,7 @@ mod tests {
     }
 
     fn drops(port: &Port<(), Sfred<()>>, why: Why) -> u64 {
-        port.totals().counts().drops[why as usize]
+        port.totals().counts().drops(why)
     }
 
     /// One bin in which the average is the length.
@@ -276,7 +278,7 @@ mod tests {
         (0..7).for_each(|_| arrive(&mut port, 1, 0));
         // They find 0 to 6 packets: from 3 on all are marked, the seventh is one too many.
         let counts = port.totals().counts();
-        assert_eq!((counts.marks[Why::Forced as usize], counts.drops[Why::FlowLimit as usize]), (3, 1));
+        assert_eq!((counts.marks(Why::Forced), counts.drops(Why::FlowLimit)), (3, 1));
         assert_eq!(port.discipline().bins().next().unwrap().maxp, 0.5);
     }
 

@@ -18,11 +18,12 @@
 
 use alloc::vec::Vec;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::Fifo;
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Limit;
 
@@ -59,6 +60,7 @@ crate::params! {
         "paper" "Ott, Lakshman, Wong 1999: Full SRED with a list of 1000 (the defaults)" {}
         "simple" "Ott, Lakshman, Wong 1999: Simple SRED" { "variant" = "simple" }
     }
+    reasons { Overflow, Early }
 }
 
 /// A flow seen lately.

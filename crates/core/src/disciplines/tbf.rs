@@ -2,12 +2,13 @@
 //!
 //! As tc's tbf. The bucket is kept as one moment of time ([`TokenBucket`], ITU-T I.371's virtual schedule).
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Children, TokenBucket};
 use crate::qdisc::Qdisc;
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::{Limit, Rate};
 
@@ -30,6 +31,7 @@ crate::params! {
     presets {
         "linux" "a byte FIFO behind the bucket; tc has no defaults for rate, burst and limit (the defaults here)" {}
     }
+    reasons { Overflow }
 }
 
 /// A child, and the packet that leaves next, held until the bucket has tokens for it.

@@ -7,11 +7,12 @@
 use alloc::vec::Vec;
 
 use super::{Children, DeficitRing};
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::qdisc::Qdisc;
+use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Limit;
 

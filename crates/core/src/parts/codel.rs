@@ -5,9 +5,10 @@
 
 use core::ops::Bound;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::params::Bytes;
+use crate::reason::Why;
 use crate::time::{Span, Time};
 
 crate::choice! {

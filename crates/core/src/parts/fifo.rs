@@ -2,8 +2,9 @@
 
 use alloc::collections::VecDeque;
 
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::packet::{Backlog, Packet};
+use crate::reason::Why;
 use crate::units::Limit;
 
 /// A queue with a limit: what does not fit is dropped.

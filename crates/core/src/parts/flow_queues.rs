@@ -2,8 +2,9 @@
 
 use super::flow_slab::FlowSlab;
 use super::sub_queues::{End, SubQueues};
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::packet::{Backlog, FlowId, Packet};
+use crate::reason::Why;
 use crate::units::Limit;
 
 /// Queues by flow. A flow has one from its first waiting packet to its last; queues are numbered densely and numbers

@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 
 use super::hash::bucket;
 use super::sub_queues::SubQueues;
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::packet::{Backlog, FlowId, Packet};
+use crate::reason::Why;
 use crate::units::Limit;
 
 const NONE: u32 = u32::MAX;

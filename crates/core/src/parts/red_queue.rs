@@ -7,10 +7,11 @@ use alloc::format;
 use core::ops::Bound;
 
 use super::{Average, Detector, Fifo, Spacing, Thresholds, Zone};
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::discipline::Place;
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
+use crate::reason::Why;
 use crate::time::Span;
 use crate::units::{Level, Limit, Rate};
 

@@ -1,9 +1,10 @@
 //! A FIFO whose arrivals pay with the tokens of a bucket: what SFED and FABA do to a packet, whoever fills the buckets.
 
 use super::Fifo;
-use crate::cx::{Cx, Why};
+use crate::cx::Cx;
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
+use crate::reason::Why;
 use crate::units::Limit;
 
 /// An amount of tokens in small, fixed fractions of a token, so that a share is a whole number and none is lost to
@@ -12,6 +13,11 @@ pub type Tokens = i64;
 
 /// More tokens than this no buckets hold; it leaves room for sums over a million buckets of the largest packets.
 const MOST: f64 = (1u64 << 56) as f64;
+
+crate::reasons! {
+    /// Its flow's token bucket is low.
+    Bucket = "bucket", "its flow's token bucket was low";
+}
 
 crate::params! {
     /// On what terms packets are let in.

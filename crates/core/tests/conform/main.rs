@@ -7,7 +7,7 @@ mod parameters;
 mod traces;
 
 use headgate_core::registry::{self, ENTRIES, Entry, Job};
-use headgate_core::{BuildError, Discipline, FlowId, Limit, Packet, Place, Port, Rate, Rng, Span, Time, Why};
+use headgate_core::{BuildError, Discipline, FlowId, Limit, Packet, Place, Port, Rate, Rng, Span, Time};
 
 use audit::{Audit, Audited, Decision};
 use traces::{MIXES, Mix, Settings, borrowed, settings, spelled};
@@ -169,8 +169,10 @@ fn a_port_counts_what_its_discipline_decided() {
         let decided = |wanted: &dyn Fn(&Decision) -> bool| audit.decisions.iter().filter(|d| wanted(d)).count() as u64;
         assert_eq!((counts.arrived, counts.sent), (5000, decided(&|d| matches!(d, Decision::Sent(_)))));
         assert_eq!(port.totals().sojourn().count(), counts.sent);
-        for why in Why::ALL {
-            let told = [counts.drops[why as usize], counts.marks[why as usize]];
+        let declared = entry.reasons(&[]).unwrap();
+        assert!(counts.signals.iter().all(|(why, _)| declared.contains(&why)), "{}: {counts:?}", entry.name);
+        for why in registry::reasons() {
+            let told = [counts.drops(why), counts.marks(why)];
             let drops = decided(&|d| matches!(d, Decision::Dropped(_, reason) if *reason == why));
             let marks = decided(&|d| matches!(d, Decision::Marked(_, reason) if *reason == why));
             assert_eq!(told, [drops, marks], "{}: drops and marks for {why}", entry.name);

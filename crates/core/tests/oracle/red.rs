@@ -299,9 +299,9 @@ fn red_follows_a_trace_worked_by_hand() {
         let before = port.totals().counts().clone();
         port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, now, &mut ());
         let counts = port.totals().counts();
-        let seen = if counts.drops[Why::Forced as usize] > before.drops[Why::Forced as usize] {
+        let seen = if counts.drops(Why::Forced) > before.drops(Why::Forced) {
             Verdict::Forced
-        } else if counts.drops[Why::Early as usize] > before.drops[Why::Early as usize] {
+        } else if counts.drops(Why::Early) > before.drops(Why::Early) {
             Verdict::Early
         } else if counts.marked() > before.marked() {
             Verdict::Marked

@@ -107,7 +107,7 @@ pub fn run_classed(qdisc: &str, flows: &[Flow], of: &[u16], classes: &[Class]) -
     }
     rates.iter_mut().for_each(|rate| *rate /= (END - WARMUP).as_secs_f64());
     let mut counts = port.totals().counts().clone();
-    counts.drops.iter_mut().zip(start.drops).for_each(|(all, before)| *all -= before);
+    start.signals.iter().for_each(|(why, before)| counts.signals.entry(why).drops -= before.drops);
     Seen { rates, queued, counts, gauges: port.gauges() }
 }
 

@@ -38,7 +38,7 @@ impl Flows {
 
     /// Packets dropped or marked for `reasons`.
     pub fn dropped(&self, reasons: &[Why]) -> u64 {
-        self.0.iter().flat_map(|flow| reasons.iter().map(|why| flow.drops[*why as usize])).sum()
+        self.0.iter().flat_map(|flow| reasons.iter().map(|why| flow.drops(*why))).sum()
     }
 
     /// Packets that arrived.
@@ -55,10 +55,10 @@ impl Ledger<()> for Flows {
         self.count(packet, |flow| flow.sent += 1);
     }
     fn dropped(&mut self, packet: &Packet<()>, why: Why, _: Time) {
-        self.count(packet, |flow| flow.drops[why as usize] += 1);
+        self.count(packet, |flow| flow.signals.entry(why).drops += 1);
     }
     fn marked(&mut self, packet: &Packet<()>, why: Why, _: Time) {
-        self.count(packet, |flow| flow.marks[why as usize] += 1);
+        self.count(packet, |flow| flow.signals.entry(why).marks += 1);
     }
 }
 

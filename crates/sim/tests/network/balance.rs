@@ -45,9 +45,9 @@ fn recount(events: &[EventRow]) -> (Counts, u64) {
             }
             Happening::Dropped(why) => {
                 held -= 1;
-                counts.drops[why as usize] += 1;
+                counts.signals.entry(why).drops += 1;
             }
-            Happening::Marked(why) => counts.marks[why as usize] += 1,
+            Happening::Marked(why) => counts.signals.entry(why).marks += 1,
             Happening::Lost => {}
         }
         assert_eq!(u64::from(event.queue.packets), held);
@@ -122,8 +122,8 @@ fn early_drops(more: &str) -> (u64, u64) {
     let flows = format!("[[tcp]]\nflows = 8\necn = true\nstart = \"0s..1s\"\n{more}");
     let (outcome, _) = witness(&scenario("20s", "red:limit=20p,minth=3p,maxth=18p,maxp=0.2,wq=0.02", &flows));
     let counts = &outcome.links[0].counts;
-    assert!(counts.marks[Why::Early as usize] > 0, "{counts:?}");
-    (counts.drops[Why::Early as usize], outcome.flows.iter().map(|flow| flow.retransmits).sum())
+    assert!(counts.marks(Why::Early) > 0, "{counts:?}");
+    (counts.drops(Why::Early), outcome.flows.iter().map(|flow| flow.retransmits).sum())
 }
 
 #[test]

@@ -99,8 +99,9 @@ fn a_capture_holds_every_packet_that_was_sent_or_dropped() {
     assert_eq!(on(0).map(|packet| u64::from(packet.origlen)).sum::<u64>(), outcome.links[0].counts.sent_bytes);
     let counts = &outcome.links[0].counts;
     let why = |why: &str| on(2).filter(|packet| comment(packet) == format!("dropped: {why}")).count() as u64;
-    assert!(counts.drops[1] > 0 && counts.drops[2] > 0, "{counts:?}");
-    assert_eq!([why("overflow"), why("early"), why("forced")], [counts.drops[0], counts.drops[1], counts.drops[2]]);
+    let drops = [Why::Overflow, Why::Early, Why::Forced].map(|why| counts.drops(why));
+    assert!(drops[1] > 0 && drops[2] > 0, "{counts:?}");
+    assert_eq!(["overflow", "early", "forced"].map(why), drops);
     // The two lowest bits of the second byte are the ECN field, 11 for a mark (RFC 3168, section 5). What is marked when
     // it comes leaves later or still waits.
     let marked = on(0).filter(|packet| packet.data[1] & 3 == 3).count() as u64;
@@ -167,8 +168,10 @@ fn what_links_lose_was_captured_as_sent_and_stands_in_the_log_without_gauges() {
 fn a_decision_tells_of_the_flow_that_it_concerns() {
     let (_, keeper) = keep(&scenario("faba:lambda1=0.5", "events = 'decisions'"));
     let (tokens, height) = (column(&keeper.events, "tokens"), column(&keeper.events, "bucket_height"));
-    let bucket =
-        |row: &EventRow| matches!(row.happening, Happening::Dropped(Why::Bucket) | Happening::Marked(Why::Bucket));
+    let bucket = |row: &EventRow| match row.happening {
+        Happening::Dropped(why) | Happening::Marked(why) => why == Why::Bucket,
+        _ => false,
+    };
     let decided = keeper.events.rows.iter().zip(tokens.into_iter().zip(height)).filter(|(row, _)| bucket(row));
     let fills: Vec<f64> = decided.map(|(_, (tokens, height))| tokens / height).collect();
     // A flow whose bucket is at least half full loses nothing to it (FABA, section 3: lambda1).

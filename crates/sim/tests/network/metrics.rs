@@ -216,7 +216,7 @@ fn the_ambient_drop_rate_over_time_adds_up_to_the_whole() {
     let outcome = bully("8Mbit/s", "red_pd");
     let counts = &outcome.links[0].counts;
     // RED-PD drops flows before the queue: those it monitors, and of them the unresponsive ones.
-    let [monitored, unresponsive] = [Why::Prefilter, Why::Unresponsive].map(|why| counts.drops[why as usize]);
+    let [monitored, unresponsive] = [Why::Prefilter, Why::Unresponsive].map(|why| counts.drops(why));
     assert!(monitored > 0 && unresponsive > 0, "{monitored} {unresponsive}");
     let before = monitored + unresponsive;
     let rates = outcome.intervals.iter().filter(|row| row.metric == "ambient_drop_rate");

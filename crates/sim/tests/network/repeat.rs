@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use headgate_core::Counts;
 use headgate_core::registry::ENTRIES;
+use headgate_core::{Counts, Why};
 use headgate_measure::{EventRow, Happening, LinkRow, Outcome};
 use headgate_sim::run;
 
@@ -34,6 +34,21 @@ stop = "6s"
 /// FNV-1a, 64 bits: short, and the same everywhere.
 struct Digest(u64);
 
+/// The reasons in the order in which digests have them.
+const REASONS: [Why; 11] = [
+    Why::Overflow,
+    Why::Early,
+    Why::Forced,
+    Why::FlowLimit,
+    Why::Unresponsive,
+    Why::Prefilter,
+    Why::Match,
+    Why::HeavyHitter,
+    Why::Bucket,
+    Why::Sojourn,
+    Why::Overload,
+];
+
 impl Digest {
     fn number(&mut self, number: u64) {
         for byte in number.to_le_bytes() {
@@ -45,7 +60,8 @@ impl Digest {
     }
     fn counts(&mut self, counts: &Counts) {
         [counts.arrived, counts.sent, counts.sent_bytes].into_iter().for_each(|n| self.number(n));
-        counts.drops.iter().chain(&counts.marks).for_each(|n| self.number(*n));
+        let drops = REASONS.map(|why| counts.drops(why));
+        drops.into_iter().chain(REASONS.map(|why| counts.marks(why))).for_each(|n| self.number(n));
     }
     fn link(&mut self, link: &LinkRow) {
         self.counts(&link.counts);

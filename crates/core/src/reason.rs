@@ -1,0 +1,163 @@
+//! Why packets are dropped or marked.
+//!
+//! A discipline declares its reasons: those that several disciplines give are here, one of its own stands in its file, and
+//! its settings list all that it can give.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+/// A reason as it is declared.
+#[derive(Debug)]
+pub struct Reason {
+    /// Its name in tables and results.
+    pub name: &'static str,
+    /// The reason in words, as it follows "because".
+    pub about: &'static str,
+    /// Whether it is given only to flows that a discipline has singled out.
+    pub singles_out: bool,
+}
+
+/// Why a packet was dropped or marked: a handle to a declared [`Reason`].
+#[derive(Clone, Copy)]
+pub struct Why(&'static Reason);
+
+impl Why {
+    /// The handle to `reason`, of which there must be one in the process: two of one name are two reasons.
+    pub const fn of(reason: &'static Reason) -> Why {
+        Why(reason)
+    }
+
+    /// The reason's name in tables and results.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The reason in words, as it follows "because".
+    pub const fn about(self) -> &'static str {
+        self.0.about
+    }
+
+    /// Whether it is given only to flows that a discipline has singled out.
+    pub const fn singles_out(self) -> bool {
+        self.0.singles_out
+    }
+}
+
+impl PartialEq for Why {
+    #[inline]
+    fn eq(&self, other: &Why) -> bool {
+        core::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Why {}
+
+impl Hash for Why {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Declares reasons for drops and marks: documentation, name in Rust, name in tables, what follows "because"; and
+/// `singles out` after it where only flows that the discipline has singled out are given it.
+///
+/// `reasons! { /// It met a packet of its own flow.  Match = "match", "it met a packet of its own flow in the queue"; }`
+#[macro_export]
+macro_rules! reasons {
+    ($($(#[$doc:meta])+ $why:ident = $name:literal, $about:literal $(, $singles:ident out)?;)+) => {
+        #[expect(non_upper_case_globals, reason = "they are used as an enum's variants are")]
+        impl $crate::Why {
+            $(
+                $(#[$doc])+
+                pub const $why: $crate::Why = {
+                    static REASON: $crate::Reason = $crate::Reason {
+                        name: $name,
+                        about: $about,
+                        singles_out: $crate::reasons!(@ $($singles)?),
+                    };
+                    $crate::Why::of(&REASON)
+                };
+            )+
+        }
+    };
+    (@) => { false };
+    (@ singles) => { true };
+}
+
+reasons! {
+    /// There was no room.
+    Overflow = "overflow", "there was no room in the queue";
+    /// By chance, as early notice of congestion.
+    Early = "early", "chance chose it, as early notice of congestion";
+    /// Above a threshold, with certainty.
+    Forced = "forced", "the queue stood above a threshold, where every packet is signalled";
+    /// This flow holds too much of the queue.
+    FlowLimit = "flow_limit", "its flow held too much of the queue";
+    /// This flow does not slow down: rate limit, penalty box, strike.
+    Unresponsive = "unresponsive", "its flow counted as one that does not slow down", singles out;
+    /// It, or those before it, waited too long (CoDel, PIE).
+    Sojourn = "sojourn", "packets had waited too long";
+    /// A parent discipline was overloaded and asked for a drop.
+    Overload = "overload", "the discipline around this one had no room";
+}
+
+impl Why {
+    /// The reasons that several disciplines give, in the order in which tables have them, before those of single ones.
+    pub const SHARED: [Why; 7] =
+        [Why::Overflow, Why::Early, Why::Forced, Why::FlowLimit, Why::Unresponsive, Why::Sojourn, Why::Overload];
+}
+
+/// What is kept for each reason that occurred. There are few, so looking one up costs a comparison or two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByReason<V>(Vec<(Why, V)>);
+
+impl<V> Default for ByReason<V> {
+    fn default() -> ByReason<V> {
+        ByReason(Vec::new())
+    }
+}
+
+impl<V: Default> ByReason<V> {
+    /// What is kept for `why`, if it has occurred.
+    pub fn get(&self, why: Why) -> Option<&V> {
+        self.0.iter().find(|(known, _)| *known == why).map(|(_, kept)| kept)
+    }
+
+    /// What is kept for `why`; the default when it first occurs.
+    #[inline]
+    pub fn entry(&mut self, why: Why) -> &mut V {
+        let position = self.0.iter().position(|(known, _)| *known == why).unwrap_or_else(|| self.add(why));
+        &mut self.0[position].1
+    }
+
+    /// Sorted by name, so that equal counts are equal whichever reason came first.
+    #[cold]
+    fn add(&mut self, why: Why) -> usize {
+        let position = self.0.partition_point(|(known, _)| known.name() < why.name());
+        self.0.insert(position, (why, V::default()));
+        position
+    }
+
+    /// Every reason that occurred, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (Why, &V)> {
+        self.0.iter().map(|(why, kept)| (*why, kept))
+    }
+
+    /// The same, to change what is kept.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.0.iter_mut().map(|(_, kept)| kept)
+    }
+}
