@@ -135,7 +135,8 @@ def _property(measure: Measure) -> dict[str, Any]:
     if measure.parts:
         return _object({part: {**figure, "description": PARTS[part]} for part in measure.parts}, about)
     if measure.key == "drops":
-        reasons = {"enum": REASONS}
+        # Each discipline declares its own.
+        reasons = {"pattern": "^[a-z][a-z0-9_]*$"}
         return {"type": "object", "description": about, "propertyNames": reasons, "additionalProperties": figure}
     if measure.key.endswith("_per_flow"):
         return {"type": "array", "minItems": 1, "items": figure, "description": about}

@@ -45,6 +45,18 @@ class Coin(Tail):
             super().enqueue(packet, cx)
 
 
+class Picky(Tail):
+    """Lets in every second packet."""
+
+    reasons = {"too_many": "its neighbour was let in"}  # noqa: RUF012
+
+    def enqueue(self, packet, cx):
+        if packet.number % 2:
+            cx.drop(packet, "too_many")
+        else:
+            super().enqueue(packet, cx)
+
+
 SCENARIO = headgate.Scenario.parse(SMALL)
 
 
@@ -56,6 +68,19 @@ def test_droptail_in_python_gives_the_numbers_of_droptail():
     assert ours.reset_index(drop=True).equals(theirs.reset_index(drop=True))
     assert "gauge:longest" in result.intervals["metric"].to_pylist()
     assert {entry["qdisc"] for entry in result.summary()} == {"droptail", "Tail"}
+
+
+def test_it_may_declare_reasons_of_its_own():
+    links = headgate.run(SCENARIO, qdiscs=[Picky], seeds=1).to_pandas("links").query("compared")
+    picked, rest = links["dropped_too_many"].sum(), links["dropped_overflow"].sum()
+    assert picked > 0
+    assert picked + rest == links["dropped"].sum()
+
+    class Unnamed(Tail):
+        reasons = {"Too many!": "its neighbour was let in"}  # noqa: RUF012
+
+    with pytest.raises(headgate.RunFailedError, match="'Too many!' is no name"):
+        headgate.run(SCENARIO, qdiscs=[Unnamed], seeds=1)
 
 
 def test_a_scenario_in_code_takes_it_too_and_keeps_it():

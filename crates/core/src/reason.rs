@@ -161,3 +161,40 @@ impl<V: Default> ByReason<V> {
         self.0.iter_mut().map(|(_, kept)| kept)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry;
+
+    #[test]
+    fn counts_by_reason_are_equal_whichever_reason_came_first() {
+        let counted = |reasons: [Why; 3]| {
+            let mut counts = ByReason::<u64>::default();
+            reasons.into_iter().for_each(|why| *counts.entry(why) += 1);
+            counts
+        };
+        let counts = counted([Why::Overflow, Why::Early, Why::Overflow]);
+        assert_eq!(counts, counted([Why::Early, Why::Overflow, Why::Overflow]));
+        assert_eq!([Why::Early, Why::Overflow, Why::Forced].map(|why| counts.get(why)), [Some(&1), Some(&2), None]);
+    }
+
+    #[test]
+    fn a_discipline_gives_the_reasons_of_those_inside_it_and_that_of_its_own_need_of_room() {
+        let prio = registry::find("prio").unwrap();
+        let inner = prio.reasons(&[("children", "[choke; tbf:rate=1Mbit/s,child=codel]")]).unwrap();
+        let [shared, own] = [&inner[..5], &inner[5..]];
+        assert_eq!(shared, [Why::Overflow, Why::Early, Why::Forced, Why::Sojourn, Why::Overload]);
+        assert_eq!(own, [Why::Match]);
+        assert_eq!(registry::find("droptail").unwrap().reasons(&[]).unwrap(), [Why::Overflow]);
+    }
+
+    #[test]
+    fn no_two_reasons_have_one_name_and_each_names_a_column() {
+        let all = registry::reasons();
+        for (place, why) in all.iter().enumerate() {
+            assert!(why.name().bytes().all(|letter| letter.is_ascii_lowercase() || letter == b'_'), "{why}");
+            assert!(all[..place].iter().all(|other| other.name() != why.name()), "{why}");
+        }
+    }
+}

@@ -69,9 +69,9 @@ def qdiscs(result: ResultTables) -> list[str]:
 
 
 def values(table: pa.Table, name: str) -> Array:
-    """A column of numbers; null becomes NaN. Tables have no column for a reason that no discipline of the result can give.
+    """A column of numbers; null becomes NaN.
 
-    Of those nothing was dropped or marked.
+    A reason that no discipline of the result can give has no column: nothing was dropped or marked for it.
     """
     if name not in table.column_names and name.removeprefix("dropped_").removeprefix("marked_") in REASONS:
         return np.zeros(table.num_rows)

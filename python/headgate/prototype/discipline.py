@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard
 
@@ -65,7 +66,7 @@ class Discipline:
     """
 
     reasons: ClassVar[Mapping[str, str]] = {}
-    """Its own reasons for drops and marks, besides those of the registry's disciplines: name, and what follows "because"."""
+    """Its own reasons for drops and marks, besides those of ready disciplines: name, and what follows "because"."""
 
     def __init__(self, place: Place) -> None:
         """Made anew for every queue."""
@@ -132,7 +133,11 @@ class _Bridge:
         return max(now_ns, at if at / 1e9 >= min(ready, _LAST_S) else at + 1)
 
     def reasons(self) -> list[tuple[str, str]]:
-        return list(self._discipline.reasons.items())
+        own = self._discipline.reasons
+        for name in own:
+            if not re.fullmatch("[a-z][a-z0-9_]*", name):
+                raise ValueError(f"{type(self._discipline).__name__}.reasons: {name!r} is no name such as `too_greedy`")
+        return list(own.items())
 
     def gauge_names(self) -> list[str]:
         return self._gauges
