@@ -72,6 +72,11 @@ impl Names {
         Names { groups, links: scenario.hops().map(link).collect(), reasons: reasons_in(scenario) }
     }
 
+    /// Names of links alone, for tables without groups.
+    pub fn of_links(links: Vec<(String, &'static str)>) -> Names {
+        Names { groups: Vec::new(), links, reasons: None }
+    }
+
     /// Whether tables of the scenario have the column.
     pub fn have<R>(&self, column: &Column<R>) -> bool {
         let given = |why| self.reasons.as_ref().is_none_or(|reasons| reasons.contains(&why));

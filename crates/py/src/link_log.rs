@@ -14,7 +14,7 @@ use crate::outcome::to_python;
 /// those of a result's `intervals`, of one link without groups.
 pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyResult<[PyRecordBatch; 2]> {
     let links = Direction::BOTH.map(|direction| ("link".to_string(), direction.name()));
-    let names = Names { groups: Vec::new(), links: links.to_vec() };
+    let names = Names::of_links(links.to_vec());
     let [forward, reverse] = Direction::BOTH.map(|direction| {
         let mine = rows.iter().filter(|row| row.link == Some(direction as u16));
         let mut columns = Columns::of_run(mine.clone().count(), &qdiscs[direction as usize], seed);
