@@ -32,10 +32,9 @@ macro_rules! keys {
             $(const EXPECTING: &'static str = $expecting;)?
 
             fn keys() -> Vec<$crate::schema::Key> {
-                let mut keys = Vec::new();
-                $(
-                    $(keys.extend(<$part_type>::keys());)?
-                    $(keys.push($crate::schema::Key {
+                [$(
+                    $(<$part_type>::keys(),)?
+                    $(vec![$crate::schema::Key {
                         name: stringify!($key),
                         also: &[$($($old),+)?],
                         meaning: [$($meaning.trim()),+].join(" "),
@@ -46,9 +45,11 @@ macro_rules! keys {
                         ns2: [$($ns2,)? $default][0].to_string(),
                         since: [$($since,)? $crate::schema::FIRST_RELEASE][0],
                         is_setting: false,
-                    });)?
-                )+
-                keys
+                    }],)?
+                )+]
+                .into_iter()
+                .flatten()
+                .collect()
             }
 
             $crate::schema::declare::taking! { $($(($part: $part_type))? $([$key])?;)+ }
@@ -193,12 +194,7 @@ macro_rules! table {
 macro_rules! taking {
     ($($(($part:ident: $part_type:ident))? $([$key:ident])?;)+) => {
         fn names() -> Vec<&'static str> {
-            let mut names = Vec::new();
-            $(
-                $(names.extend(<$part_type>::names());)?
-                $(names.push(stringify!($key));)?
-            )+
-            names
+            [$($(<$part_type>::names(),)? $(vec![stringify!($key)],)?)+].concat()
         }
 
         fn take<'de, A: serde::de::MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
