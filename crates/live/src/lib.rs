@@ -10,7 +10,7 @@
 //! use headgate_live::{Forwarder, LaneSettings, Layer};
 //! use headgate_scenario::{Changes, Scenario};
 //!
-//! let text = "name = 'a link'\nduration = '1s'\nqdiscs = ['sfb']\n\
+//! let text = "name = 'a-link'\nduration = '1s'\nqdiscs = ['sfb']\n\
 //!             link = { rate = '8Mbit/s', delay = '5ms', limit = '50p' }\n[[tcp]]\n";
 //! let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap();
 //! let settings = LaneSettings::of(&scenario, 0);
