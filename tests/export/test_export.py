@@ -114,7 +114,7 @@ def test_the_page_beside_csv_has_the_units(in_folder: headgate.Result):
     for line in (
         "| `goodput_bps` | double | bit/s |",
         "| `delay_ms_p99` | double | ms |",
-        "| `dropped_early` | uint64 | packets |",
+        "| `dropped_bucket` | uint64 | packets |",
         "| `sent_bytes` | uint64 | bytes |",
         "| `utilisation` | double |  |",
     ):

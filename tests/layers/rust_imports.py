@@ -1,6 +1,6 @@
 """Which file of a Rust crate takes names from which: read from `use` lines and paths, as text.
 
-A face (`pub use child::Name` in `mod.rs` or `lib.rs`) only hands names on, so a name that is taken from a face counts as
+A face (`pub use child::Name` in `mod.rs` or `lib.rs`) only hands names on. A name that is taken from a face counts as
 taken from the file that defines it.
 """
 

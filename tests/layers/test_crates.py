@@ -12,7 +12,7 @@ from tests.layers.rust_imports import Crate, Module
 ROOT = Path(__file__).parents[2]
 CRATES = sorted(path.parent.name for path in ROOT.glob("crates/*/Cargo.toml"))
 
-#: Crates in which files that import each other are an error. `py`, `scenario`, `sim` and `traffic` still have such files.
+#: Crates in which files that import each other are an error. `py`, `scenario`, `sim` and `traffic` still have some.
 WITHOUT_CIRCLES = ("core", "link", "measure", "live")
 
 #: Circles that stay, by the file that closes them, and why.
@@ -23,7 +23,7 @@ STAYING = {
 
 
 def drawn() -> dict[str, int]:
-    """Each crate's layer, from the line of arrows in ARCHITECTURE.md: `a <- b, c <- d` has b and c beside each other."""
+    """Each crate's layer, from the arrows in ARCHITECTURE.md: `a <- b, c <- d` has b and c beside each other."""
     line = next(re.finditer(r"^core <- .*$", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M)).group()
     layers = [layer.split(",") for layer in line.split("<-")]
     return {crate.strip(): number for number, layer in enumerate(layers) for crate in layer}

@@ -67,11 +67,11 @@ pub struct Entry {
     fields: fn() -> Vec<Field>,
     presets: fn() -> &'static [Preset],
     resolve: fn(&[(&str, &str)]) -> Resolved,
-    reasons: fn(&[(&str, &str)]) -> Result<OwnReasons, BuildError>,
+    reasons: fn(&[(&str, &str)]) -> OwnReasons,
 }
 
-/// The reasons that a discipline gives itself, and the disciplines inside it.
-type OwnReasons = (&'static [Why], Vec<(String, Settings)>);
+/// The reasons that a discipline gives itself and the disciplines inside it, or the first setting that cannot be applied.
+type OwnReasons = Result<(&'static [Why], Vec<(String, Settings)>), BuildError>;
 
 impl Entry {
     /// Its parameters.

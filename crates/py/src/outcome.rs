@@ -133,10 +133,13 @@ pub fn to_python(table: Result<RecordBatch, ArrowError>) -> PyResult<PyRecordBat
     table.map(PyRecordBatch::new).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
+/// A column: name, type, whether it can be null, unit, meaning.
+type ColumnStated = (String, &'static str, bool, &'static str, String);
+
 /// Every table of a result: its name, what a row is of, and of each column name, type, whether values may be missing, unit
 /// and meaning.
 #[pyfunction]
-pub fn tables() -> Vec<(&'static str, &'static str, Vec<(String, &'static str, bool, &'static str, String)>)> {
+pub fn tables() -> Vec<(&'static str, &'static str, Vec<ColumnStated>)> {
     let column = |about: About| (about.name, about.kind, about.nullable, about.unit.name(), about.meaning);
     let table = |table: Table| (table.name, table.about, table.columns.into_iter().map(column).collect());
     headgate_measure::tables().map(table).into()

@@ -77,6 +77,21 @@ def concat(parts: Iterable[pa.Table]) -> pa.Table:
     return whole.combine_chunks()
 
 
+def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
+    """The table with a column for each reason there is, so that points of a sweep have the same columns.
+
+    A run's table has those that its scenario's disciplines can give; of the others nothing was dropped or marked.
+    """
+    missing = [column for column in COLUMNS.get(name, {}) if column not in whole.column_names]
+    if not missing:
+        return whole
+    none = pa.array([0] * whole.num_rows, pa.uint64())
+    for column in missing:
+        whole = whole.append_column(COLUMNS[name][column].field, none)
+    own = [column for column in whole.column_names if column not in COLUMNS[name]]
+    return whole.select([*own, *COLUMNS[name]])
+
+
 def write(path: Path, whole: pa.Table) -> None:
     """Writes a Parquet file."""
     pq.write_table(whole, path, row_group_size=ROW_GROUP, **PARQUET)

@@ -82,7 +82,7 @@ def run(work: Work, progress: _core.Progress) -> Finished:
     (point,) = scenario.points
     outcome, timing, _ = run_point(scenario, point, progress, recorded.batch)
     found = batch.tables_of(outcome) | recorded.tables()
-    files = {name: _bytes(work.hash, found[name]) for name in work.tables}
+    files = {name: _bytes(work.hash, tables.with_every_reason(name, found[name])) for name in work.tables}
     receipt = {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
