@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn when_the_table_is_full_the_fullest_of_the_next_in_turn_is_evicted() {
-        let mut port = sfed(SfedConfig { terms: twelve(), max_flows: 2, ..SfedConfig::default() });
+        let mut port = sfed(SfedConfig { terms: twelve(), max_flows: 2 });
         (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
         arrive(&mut port, 2, 1000, Ecn::NotEct);
         assert_eq!(levels(&port), [6 * TOKEN, 5 * TOKEN]);
