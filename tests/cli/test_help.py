@@ -5,39 +5,30 @@ import resource
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import headgate
+from headgate.cli import app
 from tests.conftest import Command
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-COMMANDS = [
-    "",
-    "run",
-    "sweep",
-    "query",
-    "tune",
-    "sensitivity",
-    "list",
-    "show",
-    "rerun",
-    "report",
-    "compare",
-    "why",
-    "evaluate",
-    "check",
-    "export",
-    "link",
-    "gateway",
-    "top",
-    "paper",
-    "paper run",
-]
+def commands(group: Any = None, words: str = "") -> Iterator[str]:
+    """Every command as one types it, and every group of commands, from the application itself."""
+    group = group or typer.main.get_command(app)
+    yield words
+    for name, command in group.commands.items():
+        full = f"{words} {name}".strip()
+        yield from commands(command, full) if hasattr(command, "commands") else [full]
+
+
+COMMANDS = sorted(commands())
 
 
 @pytest.mark.parametrize("words", COMMANDS)
