@@ -176,6 +176,17 @@ def rerun(
 
 @app.command()
 @explained
+def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
+    """Compare a result's files with the hashes that were taken when it was finished."""
+    from headgate.errors import ResultError
+
+    if damaged := store.changed(result):
+        raise ResultError(f"{result}: changed or missing: {', '.join(damaged)}; headgate run --force makes them anew")
+    typer.echo(f"{result}: every file is as it was written")
+
+
+@app.command()
+@explained
 def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
     """Draw a result's figures and write its page again."""
     from headgate.api import load, write_report

@@ -121,7 +121,7 @@ class Store:
         """The files of the finished result that changed, or those of finished points, which are forgotten."""
         if self.complete:
             try:
-                return damage.changed(self.path, read_manifest(self.path)["tables"])
+                return changed(self.path)
             except (ResultError, KeyError):
                 return [MANIFEST]
         found = damage.cut_short(self.points.glob("[!.]*/*.parquet"))
@@ -265,6 +265,16 @@ def read_manifest(path: Path) -> dict[str, Any]:
         found = manifest.get("schema") if isinstance(manifest, dict) else None
         raise ResultError(f"{file} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
+
+
+def changed(path: Path) -> list[str]:
+    """The files of the finished result in `path` that are missing or no longer have the hash in its manifest.
+
+    Raises `ResultError` if there is no manifest that this version understands.
+    """
+    manifest = read_manifest(path)
+    kept = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
+    return damage.changed(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: kept})
 
 
 def read_json(file: Path) -> dict[str, Any]:

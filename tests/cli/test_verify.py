@@ -1,0 +1,42 @@
+"""`headgate verify`: what is not as it was written is named."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import headgate
+from headgate.files import store
+from tests.conftest import Command
+
+
+@pytest.fixture
+def copied(in_folder: headgate.Result, tmp_path: Path) -> Path:
+    """A finished result that a test may damage."""
+    return Path(shutil.copytree(in_folder.path, tmp_path / "result"))
+
+
+def test_a_result_as_it_was_written_is_said_to_be_so(command: Command, copied: Path):
+    done = command("verify", copied)
+    assert (done.returncode, done.stdout) == (0, f"{copied}: every file is as it was written\n")
+
+
+@pytest.mark.parametrize("name", ["flows.parquet", store.SCENARIO])
+def test_one_flipped_bit_is_found_in_its_file(command: Command, copied: Path, name: str):
+    data = bytearray((copied / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (copied / name).write_bytes(data)
+    done = command("verify", copied)
+    assert done.returncode == 3
+    assert f"changed or missing: {name};" in done.stderr
+
+
+def test_a_missing_table_is_named(command: Command, copied: Path):
+    (copied / "links.parquet").unlink()
+    assert "changed or missing: links.parquet;" in command("verify", copied).stderr
+
+
+def test_a_folder_without_a_manifest_is_no_result(command: Command, tmp_path: Path):
+    done = command("verify", tmp_path)
+    assert done.returncode == 3
+    assert "is not a result" in done.stderr
