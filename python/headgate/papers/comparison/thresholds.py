@@ -1,0 +1,82 @@
+"""comparison/thresholds: the queue that CHOKe keeps, and what it leaves a UDP flow, by its thresholds."""
+
+from headgate.experiment import queues
+from headgate.experiment.claims import Condition, in_each_case, m, near
+from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
+from headgate.experiment.layers import Lines
+from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.papers.comparison._setting import MAXP, MEASURES, SHARED, WHY, network
+from headgate.scenario.network import Dumbbell
+
+#: The minimum thresholds that are tried, in packets; maxth is twice minth, as in section 3.3.
+MINTHS = (25, 50, 100)
+#: That of all other experiments.
+MINTH = 50
+
+
+def _scenario(v: Values) -> Dumbbell:
+    about = f"Ten TCP flows and one of {v.cbr} Mbit/s under CHOKe with minth {v.minth} packets."
+    # As in section 3.3, the buffer is three times minth.
+    return network(v, "thresholds", about, limit=f"{3 * v.minth}p", events="all")
+
+
+def _proportional(measure: str) -> Condition:
+    """Divided by minth, a measure is within a quarter of its value with the paper's thresholds, in each case."""
+    ratio = m(measure, "CHOKe") / m(measure, "CHOKe", minth=MINTH, maxth=2 * MINTH)
+    return in_each_case(
+        near(ratio, lambda case: case["minth"] / MINTH, within=0.25), minth=lambda minth: minth != MINTH
+    )
+
+
+EXPERIMENT = Experiment(
+    title="The queue that CHOKe keeps, by its thresholds",
+    place="section 4.4 (4)",
+    about="Ten TCP flows and one UDP flow above the link's rate share 1 Mbit/s under A-CHOKe with half, the usual and "
+    "twice the thresholds. Do queue and throughput follow them?",
+    scenario=_scenario,
+    qdiscs={"CHOKe": "choke:minth=${minth}p,maxth=${maxth}p,maxp=$maxp,adaptive=5"},
+    cases=tuple({**case, "maxth": 2 * case["minth"]} for case in grid(minth=MINTHS, cbr=(2, 4))),
+    measures={
+        **MEASURES,
+        "queue": queues.packets(),
+        "cbr_queue": queues.packets("cbr"),
+    },
+    choices=(
+        Choice("thresholds", "25/50, 50/100, 100/200 packets", "the paper gives no values for this section"),
+        Choice("buffer", "75, 150, 300 packets", "three times minth, as with the thresholds that the paper states"),
+        *SHARED,
+        MAXP,
+    ),
+    claims=(
+        Claim(
+            "The queue changes proportionally with minth and maxth (within 25 %)",
+            "section 4.4 (4)",
+            _proportional("queue"),
+        ),
+        Claim(
+            "UDP's queue changes proportionally with minth and maxth (within 25 %)",
+            "section 4.4 (4)",
+            _proportional("cbr_queue"),
+            WHY["thresholds UDP"],
+        ),
+        Claim(
+            "UDP's throughput changes proportionally with minth and maxth (within 25 %)",
+            "section 4.4 (4)",
+            _proportional("cbr"),
+            WHY["thresholds UDP"],
+        ),
+    ),
+    plot=Plot(
+        [
+            Panel((Lines(y, "minth", case={"cbr": 2}),), Scale("minth (packets)"), Scale(what, 0), title)
+            for y, what, title in (
+                ("queue", "Queue (packets)", "Queue"),
+                ("cbr", "UDP throughput (Mbit/s)", "Throughput"),
+            )
+        ],
+        "UDP sends 2 Mbit/s. Mean over seeds with its 95 % interval. The buffer is three times minth.",
+        legend=0,
+    ),
+    quick=Quick(seeds=1, set=("duration=50s",)),
+    modern=False,
+)
