@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from headgate.analysis.runs import Run
-from headgate.evaluate.measures import acks_lost, path_delay_ms
 from headgate.evaluate.periods import Phase, goodput_over_periods
 from headgate.evaluate.web import OBJECTS, page_ms
+from headgate.experiment.measures import acks_lost, path_delay_ms
 
 
 class Tiny:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from headgate import style
 from headgate.evaluate import ellipses, show, words
+from headgate.evaluate.common import COMMON
 from headgate.evaluate.grade import Grade
-from headgate.evaluate.measures import COMMON
 from headgate.evaluate.network import PERIOD_S
 from headgate.plot.picture import Picture, picture
 from headgate.report.pages import render

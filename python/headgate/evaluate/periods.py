@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -11,23 +10,20 @@ import numpy.typing as npt
 from headgate.analysis.runs import Array, Run
 from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import Part
-from headgate.experiment.measures import Measure
+from headgate.experiment.measures import Number, measure
 
 #: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
 _SLACK = 1e-6
 
 
-def goodput_over_periods(part: float) -> Measure:
+@measure
+def goodput_over_periods(run: Run, part: float) -> float:
     """The goodput of all flows together that a part of the periods after the warm-up did not exceed, in Mbit/s."""
-
-    def quantile(run: Run) -> float:
-        time_s, bps = run.series("goodput_bps")
-        number = _number(time_s, run.warmup_s, PERIOD_S)
-        sums = np.bincount(number[number >= 0], bps[number >= 0])
-        intervals = PERIOD_S / float(time_s.min())  # the first interval begins at 0
-        return float(np.quantile(sums / intervals, part)) / 1e6 if len(sums) else math.nan
-
-    return quantile
+    time_s, bps = run.series("goodput_bps")
+    number = _number(time_s, run.warmup_s, PERIOD_S)
+    sums = np.bincount(number[number >= 0], bps[number >= 0])
+    intervals = PERIOD_S / float(time_s.min())  # the first interval begins at 0
+    return float(np.quantile(sums / intervals, part)) / 1e6 if len(sums) else math.nan
 
 
 def _number(time_s: Array, begin_s: float, length_s: float) -> npt.NDArray[np.int64]:
@@ -52,7 +48,7 @@ class Phase:
         inside: npt.NDArray[np.bool_] = (number >= self.first) & (number % self.of == self.number)
         return inside
 
-    def mean(self, metric: str) -> Callable[[Run], float]:
+    def mean(self, metric: str) -> Number:
         """The mean of a metric of the bottleneck."""
 
         def over(run: Run) -> float:
@@ -61,12 +57,12 @@ class Phase:
 
         return over
 
-    def used_percent(self) -> Measure:
+    def used_percent(self) -> Number:
         """Per cent of the time in which the bottleneck had something to send."""
         busy = self.mean("utilisation")
         return lambda run: 100 * busy(run)
 
-    def delay_ms(self, rate_bps: float) -> Measure:
+    def delay_ms(self, rate_bps: float) -> Number:
         """The mean queueing delay at a link of this rate, by Little's law: bytes that wait over bytes a second sent."""
         waiting, busy = self.mean("queue_bytes"), self.mean("utilisation")
         return lambda run: waiting(run) * 8e3 / (rate_bps * busy(run)) if busy(run) else math.nan

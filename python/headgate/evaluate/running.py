@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from headgate.analysis.judge import Quantity
 from headgate.evaluate.candidates import BASELINE, Candidate
-from headgate.evaluate.measures import COMMON
+from headgate.evaluate.common import COMMON
 from headgate.evaluate.section import Case, Section, Test
 from headgate.execution.runner import Watcher
 from headgate.experiment.found import measured

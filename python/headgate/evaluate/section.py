@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headgate.experiment.declare import Values
-from headgate.experiment.measures import Measure
+from headgate.experiment.measures import Number, goodput, path_delay_ms
 from headgate.scenario import Scenario
 
 
@@ -60,12 +60,17 @@ class Part:
 
     name: str
     title: str
-    delay_ms: Measure
-    goodput_mbps: Measure
+    delay_ms: Number
+    goodput_mbps: Number
 
-    def measures(self) -> dict[str, Measure]:
+    def measures(self) -> dict[str, Number]:
         """Both by the names that they have among a test's."""
         return {f"delay_ms:{self.name}": self.delay_ms, f"goodput_mbps:{self.name}": self.goodput_mbps}
+
+
+def of_group(name: str, title: str) -> Part:
+    """A group of flows as a part with a graph of its own."""
+    return Part(name, title, path_delay_ms(name), goodput(name) * 1e-6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +92,14 @@ class Test:
     times: Times = Times(90, 20)
     quick: Times = Times(30, 10)
     cases: tuple[Case, ...] = (Case(),)
-    measures: Mapping[str, Measure] = field(default_factory=dict)
+    measures: Mapping[str, Number] = field(default_factory=dict)
     reported: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     whole: bool = True
     weight: str = ""
     ecn: bool = True
 
-    def every_measure(self) -> dict[str, Measure]:
+    def every_measure(self) -> dict[str, Number]:
         """What is measured in this test beside what is in all."""
         return {**self.measures, **{name: each for part in self.parts for name, each in part.measures().items()}}
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.errors import UsageError, meant
 from headgate.experiment.claims import Condition
-from headgate.experiment.measures import Measure
+from headgate.experiment.measures import Number
 from headgate.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Experiment:
     compute: Callable[[Work], Mapping[str, float]] | None = None
     cases: tuple[Case, ...] = ({},)
     seeds: int = 5
-    measures: Mapping[str, Measure] = field(default_factory=dict)
+    measures: Mapping[str, Number] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
     choices: tuple[Choice, ...] = ()
     quick: Quick = Quick()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.analysis.judge import Quantity
 from headgate.analysis.runs import Run
-from headgate.experiment.measures import Measure
+from headgate.experiment.measures import Number
 
 if TYPE_CHECKING:
     from headgate.experiment.declare import Case, Experiment
@@ -92,7 +92,7 @@ class Found:
         return measure, label, number
 
 
-def measured(measures: Mapping[str, Measure], runs: Sequence[Run]) -> dict[str, Quantity]:
+def measured(measures: Mapping[str, Number], runs: Sequence[Run]) -> dict[str, Quantity]:
     """Every measure of runs that differ in their seed: all of one run before the next, so that tables are read once."""
     rows = [[float(measure(run)) for measure in measures.values()] for run in runs]
     return {name: Quantity(per_seed) for name, per_seed in zip(measures, zip(*rows, strict=True), strict=True)}

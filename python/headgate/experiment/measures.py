@@ -2,43 +2,74 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeAlias
 
 import numpy as np
 
-from headgate.analysis import data
+from headgate.analysis import data, distributions
 from headgate.analysis.runs import Array, Run
 
 #: A number for one run; NaN where it has none.
-Measure = Callable[[Run], float]
+Number: TypeAlias = Callable[[Run], float]
+P = ParamSpec("P")
 
 
-def throughput(group: str | None = None, kind: str | None = None) -> Measure:
+class Measure:
+    """A number for one run that can be reckoned with: `goodput("cbr") * 1e-6` is in Mbit/s, `a / b` a ratio."""
+
+    def __init__(self, number: Number) -> None:
+        self._number = number
+
+    def __call__(self, run: Run) -> float:
+        """The number of a run."""
+        return self._number(run)
+
+    def __mul__(self, factor: float) -> Measure:
+        return Measure(lambda run: self(run) * factor)
+
+    def __truediv__(self, other: Measure) -> Measure:
+        """The ratio; NaN where the divisor is 0."""
+        return Measure(lambda run: _ratio(self(run), other(run)))
+
+
+def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, Measure]:
+    """Makes a function of a run and of what it is to look at one of the latter that gives a measure."""
+
+    @wraps(number)
+    def of(*args: P.args, **keywords: P.kwargs) -> Measure:
+        return Measure(lambda run: number(run, *args, **keywords))
+
+    return of
+
+
+@measure
+def total(run: Run, column: str, group: str | None = None, kind: str | None = None) -> float:
+    """The sum of a column of the table `flows` over flows, such as `timeouts`."""
+    return float(run.flows(column, group, kind).sum())
+
+
+@measure
+def throughput(run: Run, group: str | None = None, kind: str | None = None) -> float:
     """Bits a second on the wire that flows got through the bottleneck, headers and repeats included."""
-    return lambda run: float(run.flows("sent_bytes", group, kind).sum()) * 8 / run.seconds
+    return float(run.flows("sent_bytes", group, kind).sum()) * 8 / run.seconds
 
 
 def throughput_share(group: str | None = None, kind: str | None = None) -> Measure:
     """The part of the bottleneck's rate that flows took, headers and repeats included; 1 is all of it."""
-    whole = throughput(group, kind)
-    return lambda run: whole(run) / run.rate_bps
+    return throughput(group, kind) / Measure(lambda run: run.rate_bps)
 
 
 def goodput(group: str | None = None, kind: str | None = None) -> Measure:
     """Useful bits a second of flows together."""
-    return lambda run: float(run.flows("goodput_bps", group, kind).sum())
+    return total("goodput_bps", group, kind)
 
 
 def share_of_fair(group: str | None = None, kind: str | None = None) -> Measure:
     """Goodput of flows together over their fair shares together."""
-    return lambda run: float(
-        run.flows("goodput_bps", group, kind).sum() / run.flows("fair_share_bps", group, kind).sum()
-    )
-
-
-def in_unit(measure: Measure, factor: float) -> Measure:
-    """A measure times a factor: 1e-6 for Mbit/s from bit/s, so that judgements read as the paper does."""
-    return lambda run: measure(run) * factor
+    return goodput(group, kind) / total("fair_share_bps", group, kind)
 
 
 def throughput_of_fair(group: str | None = None, kind: str | None = None) -> Measure:
@@ -46,105 +77,165 @@ def throughput_of_fair(group: str | None = None, kind: str | None = None) -> Mea
 
     Fair shares are net of headers; with `profile = "ns2"`, which has none, 1 is exactly the fair share.
     """
-    whole = throughput(group, kind)
-    return lambda run: whole(run) / float(run.flows("fair_share_bps", group, kind).sum())
+    return throughput(group, kind) / total("fair_share_bps", group, kind)
 
 
-def total(column: str, group: str | None = None, kind: str | None = None) -> Measure:
-    """The sum of a column of the table `flows` over flows, such as `timeouts`."""
-    return lambda run: float(run.flows(column, group, kind).sum())
+@measure
+def ratio(run: Run, of: str, to: str) -> float:
+    """Goodput of a flow of one group over that of a flow of another, both as means; NaN where the latter had none."""
+    return _ratio(*(float(run.flows("goodput_bps", group).mean()) for group in (of, to)))
 
 
-def part_between(low_bps: float, high_bps: float, group: str | None = None, kind: str | None = None) -> Measure:
+@measure
+def evenness(run: Run, of: str, to: str) -> float:
+    """The smaller of two groups' mean goodputs over the larger: 1 if alike, 0 if one has nothing."""
+    value = ratio(of, to)(run)
+    return min(value, 1 / value) if value > 0 else 0.0
+
+
+@measure
+def part_between(run: Run, low_bps: float, high_bps: float, group: str | None = None, kind: str | None = None) -> float:
     """The part of the flows, 0 to 1, whose goodput is at least `low_bps` and at most `high_bps`."""
-
-    def part(run: Run) -> float:
-        rates = run.flows("goodput_bps", group, kind)
-        return float(((rates >= low_bps) & (rates <= high_bps)).mean())
-
-    return part
+    rates = run.flows("goodput_bps", group, kind)
+    return float(((rates >= low_bps) & (rates <= high_bps)).mean())
 
 
-def loss_run(kind: str) -> Measure:
-    """Packets that flows of a kind lose in a row, on average (RFC 3357's loss period); NaN without a loss."""
-
-    def length(run: Run) -> float:
-        rows = data.rows(run.table("losses"), measure="run_packets", kind=kind)
-        value, count = data.values(rows, "value"), data.values(rows, "count")
-        return _ratio(float((value * count).sum()), float(count.sum()))
-
-    return length
-
-
-def gauge(name: str) -> Measure:
-    """The mean of a gauge of the discipline after the warm-up; NaN where it has none of that name."""
-
-    def mean(run: Run) -> float:
-        time, value = run.series(f"gauge:{name}")
-        after = value[time > run.result.scenario.warmup_s]
-        return float(after.mean()) if len(after) else float("nan")
-
-    return mean
-
-
-def jain(group: str | None = None, kind: str | None = None, *, alike: bool = False) -> Measure:
+@measure
+def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: bool = False) -> float:
     """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 when all are served alike."""
-
-    def index(run: Run) -> float:
-        goodput = run.flows("goodput_bps", group, kind)
-        share = goodput if alike else goodput / run.flows("fair_share_bps", group, kind)
-        squares = float((share**2).sum())
-        return float(share.sum()) ** 2 / (len(share) * squares) if squares else float("nan")
-
-    return index
+    rates = run.flows("goodput_bps", group, kind)
+    share = rates if alike else rates / run.flows("fair_share_bps", group, kind)
+    squares = float((share**2).sum())
+    return _ratio(float(share.sum()) ** 2, len(share) * squares)
 
 
 def loss_rate(group: str | None = None, kind: str | None = None) -> Measure:
     """Packets dropped over packets that came, all flows together; 0 to 1."""
-    return lambda run: _ratio(run.flows("dropped", group, kind).sum(), run.flows("arrived", group, kind).sum())
+    return total("dropped", group, kind) / total("arrived", group, kind)
 
 
-def loss_bps(group: str | None = None, kind: str | None = None, *, packet_bytes: int) -> Measure:
+@measure
+def dropped_share(run: Run, *reasons: str, group: str | None = None, kind: str | None = None) -> float:
+    """Packets dropped for any of these reasons over packets that came, all flows together; 0 to 1."""
+    dropped = sum(float(run.flows(f"dropped_{reason}", group, kind).sum()) for reason in reasons)
+    return _ratio(dropped, run.flows("arrived", group, kind).sum())
+
+
+@measure
+def loss_bps(run: Run, group: str | None = None, kind: str | None = None, *, packet_bytes: int) -> float:
     """Bits a second that were dropped, of flows whose packets all have `packet_bytes`."""
-    return lambda run: float(run.flows("dropped", group, kind).sum()) * packet_bytes * 8 / run.seconds
+    return float(run.flows("dropped", group, kind).sum()) * packet_bytes * 8 / run.seconds
 
 
-def link(column: str, direction: str | None = None, name: str | None = None) -> Measure:
-    """A column of a row of `links`: the bottleneck's, unless a direction or another link is named."""
-    return lambda run: run.link(column, direction, name)
+@measure
+def loss_run(run: Run, kind: str) -> float:
+    """Packets that flows of a kind lose in a row, on average (RFC 3357's loss period); NaN without a loss."""
+    rows = data.rows(run.table("losses"), measure="run_packets", kind=kind)
+    value, count = data.values(rows, "value"), data.values(rows, "count")
+    return _ratio(float((value * count).sum()), float(count.sum()))
 
 
-def over_intervals(
-    metric: str, take: Callable[[Array], float], since_s: float | None = None, until_s: float | None = None
-) -> Measure:
-    """What `take` makes of a metric's values over time at the bottleneck (docs/reference/tables.md, `intervals`).
+@measure
+def percent(run: Run, part: str, whole: str, group: str | None = None) -> float:
+    """Packets of one count of 100 of another, of a group or of all flows; 0 where there are none."""
+    packets = run.flows(whole, group).sum()
+    return 100 * float(run.flows(part, group).sum() / packets) if packets else 0.0
 
-    From `since_s` (the end of the warm-up) to `until_s` (the end of the run); NaN where the metric has no values.
+
+def loss_percent(group: str | None = None) -> Measure:
+    """Packets dropped of 100 that came, of a group or of all; 0 where none came."""
+    return percent("dropped", "arrived", group)
+
+
+@measure
+def acks_lost(run: Run, direction: str, beside: str) -> float:
+    """Of 100 ACKs that came to a direction of the bottleneck, those dropped; NaN if none came.
+
+    `beside` is the group whose data goes there: what passes and is none of it are ACKs.
     """
+    came, lost = (run.link(column, direction) - run.flows(column, beside).sum() for column in ("arrived", "dropped"))
+    return 100 * _ratio(lost, came)
 
-    def number(run: Run) -> float:
-        time_s, value = run.series(metric)
-        begin = run.result.scenario.warmup_s if since_s is None else since_s
-        inside = value[(time_s > begin) & (time_s <= (np.inf if until_s is None else until_s))]
-        return float(take(inside)) if len(inside) else float("nan")
 
-    return number
+@measure
+def link(run: Run, column: str, direction: str | None = None, name: str | None = None) -> float:
+    """A column of a row of `links`: the bottleneck's, unless a direction or another link is named."""
+    return run.link(column, direction, name)
+
+
+@measure
+def idle(run: Run, link: str | None = None) -> float:
+    """Per cent of the time in which a link had nothing to send."""
+    return 100 * (1 - run.link("utilisation", "forward", link))
+
+
+@measure
+def over_intervals(
+    run: Run,
+    metric: str,
+    take: Callable[[Array], float],
+    since_s: float | None = None,
+    until_s: float = math.inf,
+    group: str | None = None,
+) -> float:
+    """What `take` makes of a metric's values over time (docs/reference/tables.md, `intervals`).
+
+    At the bottleneck, or of a group of flows. From `since_s` (the end of the warm-up) to `until_s` (the end of the
+    run); NaN where the metric has no values.
+    """
+    time_s, value = run.series(metric, group)
+    inside = value[(time_s > (run.warmup_s if since_s is None else since_s)) & (time_s <= until_s)]
+    return float(take(inside)) if len(inside) else math.nan
+
+
+def gauge(name: str) -> Measure:
+    """The mean of a gauge of the discipline after the warm-up; NaN where it has none of that name."""
+    return over_intervals(f"gauge:{name}", np.mean)
+
+
+@measure
+def completion_ms(run: Run, group: str, part: float) -> float:
+    """The completion time that a part of a group's transfers did not exceed, in ms; NaN without a transfer.
+
+    Of those that began after the warm-up. One that the run's end cut off counts with the time it had taken by then.
+    """
+    table = data.rows(run.table("transfers"), group=group)
+    start, took = data.values(table, "start_ns") / 1e6, data.values(table, "completion_ms")
+    had = 1e3 * run.result.scenario.duration_s - start
+    times = np.where(np.isfinite(took), took, had)[start >= 1e3 * run.warmup_s]
+    return float(np.quantile(times, part)) if len(times) else math.nan
+
+
+@measure
+def group_delay_ms(run: Run, group: str, part: float) -> float:
+    """The queueing delay at the bottleneck that a part of a group's packets did not exceed, in ms."""
+    table = data.bottleneck(run.result, data.rows(run.table("delays"), measure="queueing", group=group))
+    found = distributions.boxes(table, "delay_ms").quantile(part)
+    return math.nan if found is None else found
+
+
+@measure
+def path_delay_ms(run: Run, group: str) -> float:
+    """The mean queueing delay of a group's packets, all queues on their way together, in ms; NaN if none was sent."""
+    sent, delay = run.flows("sent", group), run.flows("delay_ms_mean", group)
+    return float(np.average(delay[sent > 0], weights=sent[sent > 0])) if sent.any() else math.nan
+
+
+@measure
+def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
+    """The packet delay variation (RFC 5481, section 4.2) that a part of a group's packets did not exceed, in ms.
+
+    One-way delay less its least value; RFC 7928, section 2.6, takes it for the jitter.
+    """
+    found = distributions.boxes(data.rows(run.table("delays"), measure="one_way", group=group), "delay_ms")
+    least, most = found.quantile(0), found.quantile(part)
+    return math.nan if least is None or most is None else most - least
+
+
+def average(*measures: Number) -> Measure:
+    """The mean of several measures of one run, as of groups of flows that are alike."""
+    return Measure(lambda run: sum(each(run) for each in measures) / len(measures))
 
 
 def _ratio(part: float, whole: float) -> float:
-    return float(part / whole) if whole else float("nan")
-
-
-def dropped_share(*reasons: str, group: str | None = None, kind: str | None = None) -> Measure:
-    """Packets dropped for any of these reasons over packets that came, all flows together; 0 to 1."""
-
-    def share(run: Run) -> float:
-        dropped = sum(float(run.flows(f"dropped_{reason}", group, kind).sum()) for reason in reasons)
-        return _ratio(dropped, run.flows("arrived", group, kind).sum())
-
-    return share
-
-
-def average(*measures: Measure) -> Measure:
-    """The mean of several measures of one run, as of groups of flows that are alike."""
-    return lambda run: sum(measure(run) for measure in measures) / len(measures)
+    return float(part / whole) if whole else math.nan

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from headgate.analysis import data
 from headgate.analysis.runs import Array, Run
-from headgate.experiment.measures import Measure
+from headgate.experiment.measures import Measure, measure
 
 #: The weight with which the papers average a queue for their figures: that of RED (Floyd and Jacobson 1993).
 WEIGHT = 0.002
@@ -46,52 +46,38 @@ def queue(run: Run, group: str | None = None, kind: str | None = None) -> Queue:
     return Queue(time_s, np.cumsum(np.where(mine[flow], change, 0)).astype(np.float64), arrived)
 
 
-def packets(group: str | None = None, kind: str | None = None) -> Measure:
+@measure
+def packets(run: Run, group: str | None = None, kind: str | None = None) -> float:
     """Packets of flows in the queue, averaged over time; those that are dropped from the queue later count as well."""
-    return lambda run: queue(run, group, kind).mean(run.warmup_s, run.warmup_s + run.seconds)
+    return queue(run, group, kind).mean(run.warmup_s, run.warmup_s + run.seconds)
 
 
 def share(group: str | None = None, kind: str | None = None) -> Measure:
     """The part of the packets in the queue that belongs to flows, averaged over time; NaN if none ever waited."""
-    mine, all_of_them = packets(group, kind), packets()
-
-    def part(run: Run) -> float:
-        whole = all_of_them(run)
-        return mine(run) / whole if whole else float("nan")
-
-    return part
+    return packets(group, kind) / packets()
 
 
-def greatest_average(group: str | None = None, kind: str | None = None) -> Measure:
+@measure
+def greatest_average(run: Run, group: str | None = None, kind: str | None = None) -> float:
     """The greatest value of the exponentially weighted average of flows' packets in the queue."""
-
-    def greatest(run: Run) -> float:
-        time_s, average = queue(run, group, kind).average()
-        return float(average[time_s >= run.warmup_s].max(initial=0.0))
-
-    return greatest
+    time_s, average = queue(run, group, kind).average()
+    return float(average[time_s >= run.warmup_s].max(initial=0.0))
 
 
-def share_of_time(most: float) -> Measure:
+@measure
+def share_of_time(run: Run, most: float) -> float:
     """The part of the time in which no more than `most` packets wait."""
-
-    def part(run: Run) -> float:
-        whole = queue(run)
-        low = whole._replace(packets=(whole.packets <= most).astype(np.float64))
-        return low.mean(run.warmup_s, run.warmup_s + run.seconds)
-
-    return part
+    whole = queue(run)
+    low = whole._replace(packets=(whole.packets <= most).astype(np.float64))
+    return low.mean(run.warmup_s, run.warmup_s + run.seconds)
 
 
-def emptied_after(begin_s: float) -> Measure:
+@measure
+def emptied_after(run: Run, begin_s: float) -> float:
     """Seconds from `begin_s` until the queue is first empty; NaN if it never is."""
-
-    def seconds(run: Run) -> float:
-        whole = queue(run)
-        empty = whole.time_s[(whole.time_s > begin_s) & (whole.packets == 0)]
-        return float(empty[0] - begin_s) if len(empty) else float("nan")
-
-    return seconds
+    whole = queue(run)
+    empty = whole.time_s[(whole.time_s > begin_s) & (whole.packets == 0)]
+    return float(empty[0] - begin_s) if len(empty) else float("nan")
 
 
 def ewma(values: Array, weight: float) -> Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from headgate.build.parts import Flows
 from headgate.evaluate.criteria import quick, spared
-from headgate.evaluate.measures import group_delay_ms, jitter_ms, loss_percent, of_group
 from headgate.evaluate.network import dumbbell, tcp, udp
-from headgate.evaluate.section import Case, Headline, Section, Test, Times
+from headgate.evaluate.section import Case, Headline, Section, Test, Times, of_group
 from headgate.evaluate.web import CONNECTIONS, OBJECTS, page_ms, pages
 from headgate.experiment.declare import Values
+from headgate.experiment.measures import group_delay_ms, jitter_ms, loss_percent
 from headgate.scenario import Scenario
 
 #: Seconds from one page to the next.

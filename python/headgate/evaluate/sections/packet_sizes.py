@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from headgate.evaluate.measures import loss_percent, marked_percent, of_group, ratio
 from headgate.evaluate.network import dumbbell, tcp
-from headgate.evaluate.section import Criterion, Headline, Section, Test
+from headgate.evaluate.section import Criterion, Headline, Section, Test, of_group
 from headgate.evaluate.sections.stability import MILD
-from headgate.experiment.measures import in_unit
+from headgate.experiment.measures import loss_percent, percent, ratio
 
 _ADVANTAGE = Criterion(
     measure="advantage",
@@ -30,12 +29,12 @@ _SIZES = Test(
         tcp(v, "large", MILD // 2, start="0s..5s"),
     ),
     measures={
-        "advantage": in_unit(ratio("small", "large"), 100),
+        "advantage": ratio("small", "large") * 100,
         "ratio": ratio("large", "small"),
         "loss_cat_1": loss_percent("small"),
         "loss_cat_2": loss_percent("large"),
-        "marked_cat_1": marked_percent("small"),
-        "marked_cat_2": marked_percent("large"),
+        "marked_cat_1": percent("marked", "sent", "small"),
+        "marked_cat_2": percent("marked", "sent", "large"),
     },
     reported={
         "ratio": "Large over small",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headgate.evaluate.criteria import busy
-from headgate.evaluate.measures import evenness, loss_percent, of_group, ratio
 from headgate.evaluate.network import RTT_MS, dumbbell, room, tcp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
+from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times, of_group
 from headgate.experiment.declare import Values
-from headgate.experiment.measures import in_unit
+from headgate.experiment.measures import evenness, loss_percent, ratio
 from headgate.scenario import Scenario
 
 
@@ -61,7 +60,7 @@ _FAIRNESS = Test(
     cases=tuple(_case(rtt_ms) for rtt_ms in (5, 20, 50, 200, 560)),
     # What section 6.3 asks for beside the goodput of each category, and what is judged.
     measures={
-        "evenness": in_unit(evenness("cat-1", "cat-2"), 100),
+        "evenness": evenness("cat-1", "cat-2") * 100,
         "ratio": ratio("cat-2", "cat-1"),
         "loss_cat_1": loss_percent("cat-1"),
         "loss_cat_2": loss_percent("cat-2"),

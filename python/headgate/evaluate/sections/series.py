@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from headgate.build.parts import link
 from headgate.evaluate.criteria import busy, share, short
-from headgate.evaluate.measures import idle, of_group, path_delay_ms
 from headgate.evaluate.network import room, tcp, top
-from headgate.evaluate.section import Case, Headline, Section, Test, Times
+from headgate.evaluate.section import Case, Headline, Section, Test, Times, of_group
 from headgate.evaluate.sections.stability import MILD
 from headgate.experiment.declare import Values
-from headgate.experiment.measures import in_unit, share_of_fair
+from headgate.experiment.measures import idle, path_delay_ms, share_of_fair
 from headgate.scenario import Scenario
 from headgate.scenario.network import Network
 
@@ -44,7 +43,7 @@ _SERIES = Test(
         _case("behind RED-PD", "red_pd"),
     ),
     measures={
-        "long_share": in_unit(share_of_fair("A"), 100),
+        "long_share": share_of_fair("A") * 100,
         "long_ms": path_delay_ms("A"),
         "first_idle": idle(link="first"),
         "second_idle": idle(link="second"),

@@ -5,22 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from headgate.evaluate.criteria import busy, quick, share, short, spared, used
-from headgate.evaluate.measures import (
-    acks_lost,
-    group_delay_ms,
-    jitter_ms,
-    loss_percent,
-    of_group,
-    p95_ms,
-    used_percent,
-)
 from headgate.evaluate.network import dumbbell, room, tcp, udp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
+from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times, of_group
 from headgate.evaluate.sections.bursts import CBR
 from headgate.evaluate.sections.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
 from headgate.experiment.declare import Values
-from headgate.experiment.measures import in_unit, share_of_fair
+from headgate.experiment.measures import acks_lost, group_delay_ms, jitter_ms, link, loss_percent, share_of_fair
 from headgate.scenario import Scenario
 
 #: Six people who each begin a page of section 7.2 in 12 s, one after the other.
@@ -51,7 +42,7 @@ _MIX = Test(
         "calls_jitter_ms": jitter_ms("call"),
         "cbr_loss": loss_percent("cbr"),
         "cbr_jitter_ms": jitter_ms("cbr"),
-        "film": in_unit(share_of_fair("film"), 100),
+        "film": share_of_fair("film") * 100,
     },
     reported={"calls_jitter_ms": "Call: jitter ms, p95", "cbr_jitter_ms": "Constant rate: jitter ms, p95"},
     parts=(
@@ -107,10 +98,10 @@ def _acks(measure: str, whose: str) -> Criterion:
 
 
 _WAYS = {
-    "use_down": used_percent("forward"),
-    "use_up": used_percent("reverse"),
-    "p95_down_ms": p95_ms("forward"),
-    "p95_up_ms": p95_ms("reverse"),
+    "use_down": link("utilisation", "forward") * 100,
+    "use_up": link("utilisation", "reverse") * 100,
+    "p95_down_ms": link("delay_ms_p95", "forward"),
+    "p95_up_ms": link("delay_ms_p95", "reverse"),
     "acks_down_lost": acks_lost("reverse", "up"),
     "acks_up_lost": acks_lost("forward", "down"),
     "loss_down": loss_percent("down"),

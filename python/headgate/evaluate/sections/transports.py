@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from headgate.evaluate.criteria import busy, quick, share, short
-from headgate.evaluate.measures import completion_ms, of_group, ratio
 from headgate.evaluate.network import dumbbell, tcp, udp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.experiment.measures import in_unit, share_of_fair
+from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times, of_group
+from headgate.experiment.measures import completion_ms, ratio, share_of_fair
 
 #: Long enough for several periods of one Reno flow's window, which takes 83 packets / 0.5 a round trip, about 20 s.
 _test = partial(Test, times=Times(140, 20), quick=Times(45, 15))
@@ -67,7 +66,7 @@ _BESIDE_CUBIC = _test(
     title="NewReno beside CUBIC",
     about="Two long-lived flows, one of each.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno"), tcp(v, "cubic", cc="cubic")),
-    measures={"share": in_unit(share_of_fair("newreno"), 100)},
+    measures={"share": share_of_fair("newreno") * 100},
     parts=(of_group("newreno", "NewReno"), of_group("cubic", "CUBIC")),
     whole=False,
     criteria=(share("share", "NewReno beside CUBIC"), busy(), short()),
@@ -93,7 +92,7 @@ _BESIDE_UDP = _test(
     title="TCP beside an unresponsive sender",
     about="UDP at 8 Mbit/s, four fifths of the link, beside one NewReno flow; the fair share of each is 5 Mbit/s.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno"), udp("udp", rate="8Mbit/s", jitter=0.1)),
-    measures={"share": in_unit(share_of_fair("newreno"), 100)},
+    measures={"share": share_of_fair("newreno") * 100},
     parts=(of_group("newreno", "NewReno"), of_group("udp", "UDP")),
     whole=False,
     criteria=(share("share", "TCP beside unresponsive UDP"), short()),
@@ -120,7 +119,7 @@ _SCAVENGER = _test(
         Case("target 5 ms, gain 10", {"target": "5ms", "gain": 10}),
         Case("target 100 ms, gain 1", {"target": "100ms", "gain": 1}),
     ),
-    measures={"lbe_ratio": in_unit(ratio("ledbat", "newreno"), 100)},
+    measures={"lbe_ratio": ratio("ledbat", "newreno") * 100},
     parts=(of_group("newreno", "NewReno"), of_group("ledbat", "LEDBAT")),
     whole=False,
     criteria=(_YIELDS, busy()),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from headgate.build.parts import udp
 from headgate.experiment.declare import Choice, Experiment, Quick, Values
 from headgate.experiment.layers import Rule, looks
-from headgate.experiment.measures import Measure, in_unit, jain, loss_bps, part_between, throughput
+from headgate.experiment.measures import Measure, jain, loss_bps, part_between, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import ACCESS, CHOICES, EVEN, PAIRS, connection, network
 from headgate.scenario.network import Network
@@ -105,11 +105,11 @@ OPEN_REDS = (
 )
 
 MEASURES: dict[str, Measure] = {
-    "loss": in_unit(loss_bps(packet_bytes=1000), 1e-6),
-    "loss_unresponsive": in_unit(loss_bps(kind="udp", packet_bytes=1000), 1e-6),
-    "loss_tcp": in_unit(loss_bps(kind="tcp", packet_bytes=1000), 1e-6),
-    "unresponsive_rate": in_unit(throughput(kind="udp"), 1e-6),
-    "tcp_rate": in_unit(throughput(kind="tcp"), 1e-6),
+    "loss": loss_bps(packet_bytes=1000) * 1e-6,
+    "loss_unresponsive": loss_bps(kind="udp", packet_bytes=1000) * 1e-6,
+    "loss_tcp": loss_bps(kind="tcp", packet_bytes=1000) * 1e-6,
+    "unresponsive_rate": throughput(kind="udp") * 1e-6,
+    "tcp_rate": throughput(kind="tcp") * 1e-6,
     "jain": jain(kind="tcp", alike=True),
 }
 #: The parts of the TCP flows that get next to nothing, near the fair share, and far more.

@@ -3,7 +3,7 @@
 from headgate.experiment.claims import above, below, m, near
 from headgate.experiment.declare import Claim, Headline, Published
 from headgate.experiment.layers import GroupedBars, Rule
-from headgate.experiment.measures import goodput, in_unit
+from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
@@ -20,9 +20,9 @@ EXPERIMENT = experiment(
     about="A thousand TCP flows, and thirty that send 10 kbit/s to 10 Mbit/s each and 58 Mbit/s together, share "
     "1 Mbit/s. Protection is what a TCP flow gets on average over the fair rate of 0.97 kbit/s.",
     measures={
-        "protection": in_unit(goodput(kind="tcp"), 1 / (1000 * FAIR_BPS)),
+        "protection": goodput(kind="tcp") * (1 / (1000 * FAIR_BPS)),
         # Mean goodput of the flows of a group in kbit/s.
-        **{group: in_unit(goodput(group), 1e-3 / flows) for group, flows in GROUPS.items()},
+        **{group: goodput(group) * (1e-3 / flows) for group, flows in GROUPS.items()},
     },
     published=(
         Published(

@@ -7,7 +7,7 @@ from headgate.build.parts import Flows, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.claims import Condition, in_each_case
 from headgate.experiment.declare import Choice, Experiment, Values, grid
-from headgate.experiment.measures import Measure, in_unit, throughput, throughput_share
+from headgate.experiment.measures import Measure, throughput, throughput_share
 from headgate.experiment.plots import Scale
 from headgate.scenario.network import Dumbbell
 
@@ -35,8 +35,8 @@ FAIR_ENOUGH = 0.88
 
 #: Throughputs in Mbit/s, and that of all flows as a part of the link.
 MEASURES: dict[str, Measure] = {
-    "cbr": in_unit(throughput("cbr"), 1e-6),
-    "tcp": in_unit(throughput(kind="tcp"), 1e-6),
+    "cbr": throughput("cbr") * 1e-6,
+    "tcp": throughput(kind="tcp") * 1e-6,
     "total": throughput_share(),
 }
 

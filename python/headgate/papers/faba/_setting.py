@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from headgate.build.parts import Class, Flows, Tcp, Udp, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Values
-from headgate.experiment.measures import goodput, in_unit
+from headgate.experiment.measures import goodput
 from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
@@ -24,7 +24,7 @@ OTHERS = {
 FABA = {"FABA": "faba"}
 
 #: Goodputs in Mbit/s.
-GOODPUTS = {"cbr": in_unit(goodput(kind="udp"), 1e-6), "tcp": in_unit(goodput(kind="tcp"), 1e-6)}
+GOODPUTS = {"cbr": goodput(kind="udp") * 1e-6, "tcp": goodput(kind="tcp") * 1e-6}
 
 DURATION = Choice("duration", "100s", "stated for figure 12 only; taken for all")
 WINDOW = Choice(

@@ -8,7 +8,7 @@ from headgate.experiment.claims import above, at_most, m
 from headgate.experiment.declare import Claim
 from headgate.experiment.found import Found
 from headgate.experiment.layers import looks
-from headgate.experiment.measures import Measure
+from headgate.experiment.measures import Number
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import WHY
 
@@ -54,7 +54,7 @@ def within_two(run: Run) -> float:
 
 
 #: What figures 7 and 8 measure.
-MOMENTS: dict[str, Measure] = {"near_one": near_one, "most": most, "within_two": within_two}
+MOMENTS: dict[str, Number] = {"near_one": near_one, "most": most, "within_two": within_two}
 
 
 def claims(figure: str) -> tuple[Claim, ...]:

@@ -5,7 +5,7 @@ from functools import partial
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick
 from headgate.experiment.layers import Rule, Series
-from headgate.experiment.measures import goodput, in_unit
+from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
 
@@ -20,7 +20,7 @@ EXPERIMENT = Experiment(
     "section 5.",
     scenario=partial(mix, interval="1s"),
     qdiscs={**OTHERS, **FABA},
-    measures={"cbr": in_unit(goodput(kind="udp"), 1e-6)},
+    measures={"cbr": goodput(kind="udp") * 1e-6},
     choices=(MIX_BUFFER, CHOKE_MINTH, *MIX_CHOICES),
     claims=(
         *(

@@ -3,7 +3,7 @@
 from headgate.experiment.claims import above, at_most, below, every, in_each_case, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
 from headgate.experiment.layers import Lines, Path
-from headgate.experiment.measures import in_unit, throughput, total
+from headgate.experiment.measures import throughput, total
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, network, sender
 from headgate.scenario.network import Dumbbell
@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
     scenario=_scenario,
     qdiscs={**OTHERS, **FABA},
     cases=grid(fragile=WINDOWS),
-    measures={"fragile": in_unit(throughput("fragile"), 1e-6), "dropped": total("dropped", "fragile")},
+    measures={"fragile": throughput("fragile") * 1e-6, "dropped": total("dropped", "fragile")},
     choices=(
         Choice("duration", "40s", "not stated; figures cover the last 30 s"),
         Choice(

@@ -5,7 +5,7 @@ from headgate.build.parts import class_
 from headgate.experiment.claims import m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick, Values
 from headgate.experiment.layers import Rule, Series
-from headgate.experiment.measures import goodput, in_unit
+from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
 from headgate.scenario.network import Dumbbell
@@ -46,7 +46,7 @@ EXPERIMENT = Experiment(
     "15 kbit/s on average) is due a third and FTP (200 connections) two.",
     scenario=_scenario,
     qdiscs={"FABA": "faba:per=$per"},
-    measures={kind: in_unit(goodput(kind), 1e-6) for kind in KINDS},
+    measures={kind: goodput(kind) * 1e-6 for kind in KINDS},
     published=tuple(
         Published(kind, "section 6.3, fair share", {"FABA": (fair,)}, unit="Mb/s")
         for kind, (fair, _, _) in KINDS.items()

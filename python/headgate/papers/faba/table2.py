@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values
 from headgate.experiment.layers import GroupedBars
-from headgate.experiment.measures import Measure, goodput, in_unit, jain, loss_rate, loss_run, total
+from headgate.experiment.measures import goodput, jain, loss_rate, loss_run, total
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, network, sender
 from headgate.scenario.network import Dumbbell
@@ -29,11 +29,6 @@ def _scenario(v: Values) -> Dumbbell:
     )
 
 
-def _share(rtt: int) -> Measure:
-    mine, all_four = goodput(f"rtt{rtt}"), goodput()
-    return lambda run: mine(run) / all_four(run)
-
-
 def _of_each(measure: str, place: str, rows: Mapping[str, tuple[float, ...]], unit: str = "") -> list[Published]:
     """The numbers of each round trip."""
     return [
@@ -51,10 +46,10 @@ EXPERIMENT = Experiment(
     scenario=_scenario,
     qdiscs={"FRED": OTHERS["FRED"], **FABA},
     measures={
-        **{f"rtt{rtt}": in_unit(goodput(f"rtt{rtt}"), 1e-3) for rtt in ROUND_TRIPS},
-        **{f"share{rtt}": _share(rtt) for rtt in ROUND_TRIPS},
+        **{f"rtt{rtt}": goodput(f"rtt{rtt}") * 1e-3 for rtt in ROUND_TRIPS},
+        **{f"share{rtt}": goodput(f"rtt{rtt}") / goodput() for rtt in ROUND_TRIPS},
         "index": jain(kind="tcp", alike=True),
-        "goodput": in_unit(goodput(), 1e-3 / len(ROUND_TRIPS)),
+        "goodput": goodput() * (1e-3 / len(ROUND_TRIPS)),
         "loss": loss_rate(kind="tcp"),
         "loss_run": loss_run("tcp"),
         "timeouts": total("timeouts", kind="tcp"),

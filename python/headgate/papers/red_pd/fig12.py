@@ -8,7 +8,7 @@ from headgate.analysis.runs import Run
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values
 from headgate.experiment.layers import Rule, Series
-from headgate.experiment.measures import Measure
+from headgate.experiment.measures import Measure, over_intervals
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
@@ -52,11 +52,7 @@ def _released_after(run: Run) -> float:
 
 
 def _bandwidth(since: float, until: float) -> Measure:
-    def mean(run: Run) -> float:
-        time, value = run.series("goodput_bps", FLOW)
-        return float(value[(time > since) & (time <= until)].mean())
-
-    return mean
+    return over_intervals("goodput_bps", np.mean, since, until, FLOW)
 
 
 EXPERIMENT = Experiment(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from headgate.experiment.claims import Curve, above, along, at_most, every, falls, m, near, rises
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
 from headgate.experiment.layers import Layer, Line, Rule, looks
-from headgate.experiment.measures import average, gauge, in_unit, jain, throughput
+from headgate.experiment.measures import average, gauge, jain, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
         "fairness": jain(),
         # Of one flow: each group has `count` of them.
         **{
-            f"rtt{rtt}": in_unit(average(*(throughput(f"rtt{rtt}-{end}") for end in (1, 2))), 1 / count)
+            f"rtt{rtt}": average(*(throughput(f"rtt{rtt}-{end}") for end in (1, 2))) * (1 / count)
             for rtt, count in FLOWS.items()
         },
         "held_back40": net.held_back("rtt40-1", "rtt40-2"),
