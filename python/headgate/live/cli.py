@@ -61,7 +61,7 @@ def link(
     from headgate.live import options, session
     from headgate.live import summary as summaries
     from headgate.live.log import LinkLog
-    from headgate.live.view import Screen
+    from headgate.live.view import screen
 
     if check:
         _check(soak)
@@ -99,8 +99,8 @@ def link(
             typer.echo(
                 f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True
             )
-        with Shown("link", shlex.join(command), made.view), Screen() if view else nullcontext() as screen:
-            ended = session.run(made, command, served, watch=screen, tick=keeper.tick)
+        with Shown("link", shlex.join(command), made.view), screen() if view else nullcontext() as watch:
+            ended = session.run(made, command, served, watch=watch, tick=keeper.tick)
         notes = keeper.end(ended)
     if summary:
         out = console(stderr=True)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
 from headgate.live.gateway_settings import Settings
-
-#: How often, in seconds, a watcher is shown the gateway.
-TICK = 0.25
+from headgate.live.session import TICK
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 RELOADS = signal.SIGHUP
@@ -38,9 +35,7 @@ class Held:
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, (*STOPS, RELOADS))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
     def next(self, seconds: float) -> int | None:
@@ -92,33 +87,27 @@ def run(
     return Ended(seconds, view, broke)
 
 
-class Reload:
-    """Reads the settings anew and has the gateway follow; what cannot be used is told, and the old settings stay."""
+def reloading(
+    gateway: _core.Gateway, settings: Settings, load: Callable[[], Settings] | None, tell: Callable[[str], object]
+) -> Callable[[], None]:
+    """What reads the settings anew and has the gateway follow.
 
-    def __init__(
-        self,
-        gateway: _core.Gateway,
-        settings: Settings,
-        load: Callable[[], Settings] | None,
-        tell: Callable[[str], object],
-    ) -> None:
-        self._gateway = gateway
-        self._settings = settings
-        self._load = load
-        self._tell = tell
+    What cannot be used is told, and the settings before stay.
+    """
+    fixed = settings.fixed
 
-    def __call__(self) -> None:
-        """Reloads."""
-        if self._load is None:
-            self._tell("note: there is nothing to reload without --config")
+    def reload() -> None:
+        if load is None:
+            tell("note: there is nothing to reload without --config")
             return
         try:
-            found = self._load()
-            if found.fixed != self._settings.fixed:
+            found = load()
+            if found.fixed != fixed:
                 raise UsageError("in, out, metrics, offloads-off, send and seed hold until the gateway ends")
-            self._gateway.refit(found.forward, found.reverse, overheads=found.overheads)
+            gateway.refit(found.forward, found.reverse, overheads=found.overheads)
         except (UsageError, ValueError) as error:
-            self._tell(f"error: {error}\nthe settings stay as they were")
-            return
-        self._settings = found
-        self._tell("reloaded")
+            tell(f"error: {error}\nthe settings stay as they were")
+        else:
+            tell("reloaded")
+
+    return reload

@@ -58,8 +58,8 @@ def gateway(
     from headgate.execution.top_socket import Shown
     from headgate.live import gateway as gateways
     from headgate.live import gateway_settings, summary
-    from headgate.live.metrics import Exporter
-    from headgate.live.view import Screen
+    from headgate.live.prometheus import Exporter
+    from headgate.live.view import screen
 
     said = {
         **given,
@@ -92,9 +92,9 @@ def gateway(
         if exporter is not None:
             stack.enter_context(exporter.serve(opened.view))
         stack.enter_context(Shown("gateway", " - ".join(settings.interfaces), opened.view))
-        reload = gateways.Reload(opened, settings, None if config is None else load, tell)
-        screen = stack.enter_context(Screen()) if view else None
-        ended = gateways.run(opened, signals, reload, screen)
+        reload = gateways.reloading(opened, settings, None if config is None else load, tell)
+        watch = stack.enter_context(screen()) if view else None
+        ended = gateways.run(opened, signals, reload, watch)
     out_.print(summary.table(ended.view, ended.seconds, f"gateway, {ended.seconds:.1f} s"))
     for warning in summary.warnings(ended.view):
         tell(f"note: {warning}")

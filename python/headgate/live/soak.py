@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from headgate import _core
 from headgate.errors import UsageError
 from headgate.live import options
-from headgate.live.check import PACKET, Found, Row
+from headgate.live.check import PACKET, Found, Row, judged
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,18 +42,14 @@ def seconds(text: str) -> float:
 
 def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
     """Loads a link for `lasting` seconds and tells `say` of its memory: the table, and whether all is as it must be."""
-    from rich.table import Table
+    return judged("soak", _rows(lasting, say))
 
-    table = Table(box=None, pad_edge=False)
-    for head in ("soak", "found", "at most", ""):
-        table.add_column(head)
-    good = True
+
+def _rows(lasting: float, say: Callable[[str], None]) -> Iterator[Row]:
     for mbit, offered in LOADS:
         found, memory = _measured(mbit, offered, lasting / len(LOADS), say)
-        for row in (*counts(mbit, found), growth(mbit, memory)):
-            table.add_row(row.what, row.figure, row.bound, "good" if row.good else "BAD")
-            good = good and row.good is True
-    return table, good
+        yield from counts(mbit, found)
+        yield growth(mbit, memory)
 
 
 def counts(mbit: int, found: Found) -> Iterator[Row]:

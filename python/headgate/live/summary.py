@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headgate.live.directions import DIRECTIONS
@@ -15,12 +15,10 @@ HEADS = ("Mbit/s", "packets", "dropped", "marked", "lost", "queueing ms, mean", 
 
 def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
     """One row a direction: what was sent in `seconds`, what was not and why, how long it waited, how late it left."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    found = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    found.add_column("")
-    for head in HEADS:
-        found.add_column(head, justify="right")
+    heads = (Column(head, justify="right") for head in HEADS)
+    found = Table("", *heads, title=title, title_justify="left", box=None, pad_edge=False)
     for direction in DIRECTIONS:
         found.add_row(direction, *_row(view[direction], seconds))
     return found
@@ -51,28 +49,25 @@ MERGED = (
 )
 
 
+#: Packets that were gone, or wrong, for other reasons than the link's, by the numbers of a direction.
+NOTES = {
+    "no_slot": "{} packets found no room in memory",
+    "kernel_dropped": "the kernel dropped {} packets before they were seen: no room in its ring",
+    "no_checksum": "{} packets came without their checksum, which was filled in",
+    "refused": "{} packets were refused by the receiving host",
+}
+
+
 def warnings(view: Mapping[str, Any]) -> list[str]:
-    """What a reader must know before believing the table: packets that were gone for other reasons than the link's."""
-    found = []
-    for direction in DIRECTIONS:
-        wire = view[direction]
-        if wire["stalls"]:
-            often = "once" if wire["stalls"] == 1 else f"{wire['stalls']} times"
-            found.append(
-                f"{direction}: the link stood still {often}, {wire['stalled_ms']:.0f} ms in all: "
-                "the machine was busy with other things"
-            )
-        if wire["no_slot"]:
-            found.append(f"{direction}: {wire['no_slot']} packets found no room in memory")
-        if wire["kernel_dropped"]:
-            found.append(
-                f"{direction}: the kernel dropped {wire['kernel_dropped']} packets before they were seen: "
-                "no room in its ring"
-            )
-        if wire["no_checksum"]:
-            found.append(f"{direction}: {wire['no_checksum']} packets came without their checksum, which was filled in")
-        if wire["refused"]:
-            found.append(f"{direction}: {wire['refused']} packets were refused by the receiving host")
-        for name, count in wire["discarded"]:
-            found.append(f"{direction}: {count} frames were dropped: {name}" + (MERGED if name == "oversize" else ""))
-    return found
+    """What a reader must know before believing the table."""
+    return [f"{direction}: {what}" for direction in DIRECTIONS for what in _warnings(view[direction])]
+
+
+def _warnings(wire: Mapping[str, Any]) -> Iterator[str]:
+    if wire["stalls"]:
+        often = "once" if wire["stalls"] == 1 else f"{wire['stalls']} times"
+        lasted = f"{wire['stalled_ms']:.0f} ms in all"
+        yield f"the link stood still {often}, {lasted}: the machine was busy with other things"
+    yield from (what.format(wire[name]) for name, what in NOTES.items() if wire[name])
+    for name, count in wire["discarded"]:
+        yield f"{count} frames were dropped: {name}" + (MERGED if name == "oversize" else "")

@@ -59,12 +59,11 @@ def page(document: Mapping[str, Any]) -> Group:
 
 def table(document: Mapping[str, Any]) -> Table:
     """The flows of both directions, those that send most first."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    found = Table(box=None, pad_edge=False)
-    found.add_column("")
-    for name in HEADS:
-        found.add_column(name, justify="left" if name in ("flow", "verdict", "because it") else "right")
+    texts = ("flow", "verdict", "because it")
+    heads = (Column(head, justify="left" if head in texts else "right") for head in HEADS)
+    found = Table("", *heads, box=None, pad_edge=False)
     for direction in DIRECTIONS:
         flows = [flow for flow in document["view"][direction]["flows"] if flow["sent_bps"] > 0 or flow["dropped"]]
         total = sum(flow["sent_bps"] for flow in flows)

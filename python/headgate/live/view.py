@@ -2,60 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from headgate.live.directions import DIRECTIONS
 from headgate.live.summary import reasons
 from headgate.terminal.console import console
 
 if TYPE_CHECKING:
-    from rich.live import Live
     from rich.table import Table
 
 HEADS = ("Mbit/s", "queue packets", "KiB", "dropped", "marked", "lost")
 
 
-class Screen:
-    """Shows views on stderr, if that is a terminal; call it with each."""
+@contextmanager
+def screen() -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """What shows the views that it is called with on stderr, if that is a terminal, with the rates since the last one."""
+    from rich.live import Live
 
-    def __init__(self) -> None:
-        self._live: Live | None = None
-        self._before: Mapping[str, Any] | None = None
+    out = console(stderr=True)
+    if not out.is_terminal:
+        yield lambda _: None
+        return
+    before: Mapping[str, Any] | None = None
+    with Live(console=out, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False) as live:
 
-    def __enter__(self) -> Self:
-        from rich.live import Live
+        def show(view: Mapping[str, Any]) -> None:
+            nonlocal before
+            live.update(table(before or view, view), refresh=True)
+            before = view
 
-        out = console(stderr=True)
-        if out.is_terminal:
-            self._live = Live(
-                console=out, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
-            )
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def __call__(self, view: Mapping[str, Any]) -> None:
-        """Shows `view`, and the rates since the one before it."""
-        if self._live is not None:
-            self._live.update(table(self._before or view, view), refresh=True)
-            self._before = view
+        yield show
 
 
 def table(before: Mapping[str, Any], now: Mapping[str, Any]) -> Table:
     """One row a direction: the rate from one view to the other, and what there is now or has been in all."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    found = Table(box=None, pad_edge=False)
-    found.add_column(f"{now['at_s']:.1f} s")
-    for head in HEADS:
-        found.add_column(head, justify="right")
+    heads = (Column(head, justify="right") for head in HEADS)
+    found = Table(f"{now['at_s']:.1f} s", *heads, box=None, pad_edge=False)
     seconds = now["at_s"] - before["at_s"]
     for direction in DIRECTIONS:
         found.add_row(direction, *cells(before[direction], now[direction], seconds))

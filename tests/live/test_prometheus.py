@@ -11,7 +11,7 @@ import pytest
 
 from headgate import _core
 from headgate.errors import UsageError
-from headgate.live import metrics
+from headgate.live import prometheus
 
 #: A line that is no comment: name, labels whose values escape quotes, backslashes and line ends, and a number.
 SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (\S+)')
@@ -61,7 +61,7 @@ def read(text: str) -> dict[tuple[str, str], float]:
 
 
 def test_counts_have_their_directions_and_reasons():
-    found = read(metrics.exposition(view(sent=7, drops={"early": 5, "overflow": 2}, odd=[("fragment", 4)])))
+    found = read(prometheus.exposition(view(sent=7, drops={"early": 5, "overflow": 2}, odd=[("fragment", 4)])))
     assert found["sent_packets_total", 'direction="forward"'] == 7
     assert found["sent_packets_total", 'direction="reverse"'] == 0
     assert found["drops_total", 'direction="forward",reason="early"'] == 5
@@ -71,7 +71,7 @@ def test_counts_have_their_directions_and_reasons():
 
 
 def test_a_histogram_counts_from_below_and_ends_with_all():
-    found = read(metrics.exposition(view()))
+    found = read(prometheus.exposition(view()))
     bounds = {labels: count for (name, labels), count in found.items() if name == "queueing_seconds_bucket"}
     forward = {
         labels.split('le="')[1].removesuffix('"'): count for labels, count in bounds.items() if '"forward"' in labels
@@ -84,7 +84,7 @@ def test_a_histogram_counts_from_below_and_ends_with_all():
 def test_the_flows_that_send_most_have_their_rate_and_verdict():
     ends = {"protocol": 17, "source": "10.0.0.1", "source_port": 5, "destination": "10.0.0.2", "flow": "ff"}
     flows = [{**ends, "destination_port": n, "sent_bps": 8.0 * n, "verdict": "friendly"} for n in range(20)]
-    found = read(metrics.exposition(view(flows=flows)))
+    found = read(prometheus.exposition(view(flows=flows)))
     told = {labels: value for (name, labels), value in found.items() if name == "flow_bytes_per_second"}
     assert sorted(told.values()) == list(range(12, 20))
     assert told['direction="forward",flow="udp 10.0.0.1:5 > 10.0.0.2:19",verdict="friendly"'] == 19
@@ -92,7 +92,7 @@ def test_the_flows_that_send_most_have_their_rate_and_verdict():
 
 def test_labels_and_numbers_are_written_so_that_they_can_be_read():
     gauges = [('a "quoted"\\\nname', math.nan), ("high", math.inf), ("low", -math.inf), ("small", 1e-9)]
-    found = read(metrics.exposition(view(gauges=gauges)))
+    found = read(prometheus.exposition(view(gauges=gauges)))
     read_back = {labels.split("gauge=")[1]: value for (name, labels), value in found.items() if name == "discipline"}
     assert math.isnan(read_back.pop('"a \\"quoted\\"\\\\\\nname"'))
     assert read_back == {'"high"': math.inf, '"low"': -math.inf, '"small"': 1e-9}
@@ -101,26 +101,26 @@ def test_labels_and_numbers_are_written_so_that_they_can_be_read():
 @pytest.mark.parametrize("address", ["9100", ":9100", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http"])
 def test_what_is_no_address_is_refused(address: str):
     with pytest.raises(UsageError, match="expected HOST:PORT"):
-        metrics.parse(address)
+        prometheus.parse(address)
 
 
 def test_addresses_of_both_families():
-    assert metrics.parse("127.0.0.1:9100") == ("127.0.0.1", 9100)
-    assert metrics.parse("[::1]:9100") == ("::1", 9100)
+    assert prometheus.parse("127.0.0.1:9100") == ("127.0.0.1", 9100)
+    assert prometheus.parse("[::1]:9100") == ("::1", 9100)
 
 
 def test_it_answers_who_asks_for_metrics_and_nobody_else_can_listen_there():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match="cannot listen there: Address already in use"):
-            metrics.Exporter(f"127.0.0.1:{port}")
+            prometheus.Exporter(f"127.0.0.1:{port}")
     looked = []
 
     def look() -> dict[str, Any]:
         looked.append(1)
         return view(sent=len(looked))
 
-    with metrics.Exporter(f"127.0.0.1:{port}").serve(look):
+    with prometheus.Exporter(f"127.0.0.1:{port}").serve(look):
         for times in (1, 2):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
                 assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"

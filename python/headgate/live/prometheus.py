@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -121,7 +121,7 @@ def parse(address: str) -> tuple[str, int]:
 
 
 class Exporter:
-    """Serves metrics at an address: bound when it is made, answering from when it is entered until it is left.
+    """Serves metrics at an address: bound when it is made, answering while `serve` lasts.
 
     Its threads are Python's: the loop that forwards has one of its own, which never waits for them. The library's own
     server answers as soon as it is bound, waits for a slow client without end, and has metrics on every path.
@@ -136,22 +136,18 @@ class Exporter:
         except OSError as error:
             raise UsageError(f"--metrics {address}: cannot listen there: {error.strerror or error}") from None
 
-    def serve(self, look: Callable[[], View]) -> Self:
-        """What to show: `look` gives the latest view."""
+    @contextmanager
+    def serve(self, look: Callable[[], View]) -> Iterator[None]:
+        """Answers with what `look` gives, the latest view."""
         self._server.document = lambda: exposition(look()).encode()  # type: ignore[attr-defined]
-        return self
-
-    def __enter__(self) -> Self:
-        self._thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._server.shutdown()
+            thread.join()
+            self._server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
