@@ -18,7 +18,7 @@ HEADS = ("Mbit/s", "queue packets", "KiB", "dropped", "marked", "lost")
 
 @contextmanager
 def screen() -> Iterator[Callable[[Mapping[str, Any]], None]]:
-    """What shows the views that it is called with on stderr, if that is a terminal, with the rates since the last one."""
+    """What shows views on stderr, if that is a terminal, with the rates since the one before."""
     from rich.live import Live
 
     out = console(stderr=True)
