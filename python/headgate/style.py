@@ -174,6 +174,11 @@ def plain(value: float) -> str:
     return f"{value:.6g}"
 
 
+def listed(parts: list[str]) -> str:
+    """Words one after the other: `a, b and c`."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
 def ink(colour: str) -> str:
     """The colour, white or near black, in which a number is legible on `colour`."""
     red, green, blue = bytes.fromhex(colour.removeprefix("#"))

@@ -5,7 +5,8 @@ Counts and times are those after the warm-up, as everywhere in a result's figure
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,20 +42,14 @@ class Share:
     fair_share_bps: float
     timeouts: int
 
-    @property
-    def loss(self) -> float:
-        """The share of packets that were dropped, 0 to 1."""
-        return self.dropped / self.arrived if self.arrived else 0.0
+    @classmethod
+    def of(cls, rows: pa.Table) -> Share:
+        """The totals over these rows of the table `flows`."""
+        return cls(rows.num_rows, *(_total(rows, each.name) for each in fields(cls)[1:]))
 
-    @property
-    def marks(self) -> float:
-        """The share of packets that were marked, 0 to 1."""
-        return self.marked / self.arrived if self.arrived else 0.0
-
-    @property
-    def losses(self) -> float:
-        """The share of packets that links lost on the way, 0 to 1."""
-        return self.lost / self.arrived if self.arrived else 0.0
+    def part(self, count: int) -> float:
+        """The share that so many of its packets are, 0 to 1."""
+        return count / self.arrived if self.arrived else 0.0
 
 
 @dataclass(frozen=True)
@@ -158,14 +153,13 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
     mine, others = flows.filter(me), flows.filter(pc.invert(me))
     row: dict[str, Any] = mine.to_pylist()[0]
     traced = senders.traced(result, point, flow)
-    peers = others.filter(pc.equal(others["group"], row["group"]))
-    signals = _signals(result, point)
     group = next(group for group in result.scenario.groups if group.name == row["group"])
-    first = pc.min(flows.filter(pc.equal(flows["group"], row["group"]))["flow"]).as_py()
+    peers = others.filter(pc.equal(others["group"], group.name))
+    signals = _signals(result, point)
     return Facts(
         flow=flow,
-        group=row["group"],
-        index=flow - first,
+        group=group.name,
+        index=flow - pc.min(flows.filter(pc.equal(flows["group"], group.name))["flow"]).as_py(),
         kind=row["kind"],
         constant=group.rate_bps is not None,
         governed=group.responsive,
@@ -173,13 +167,13 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
         seed=point.seed,
         warmup_s=result.scenario.warmup_s,
         span_s=result.scenario.duration_s - result.scenario.warmup_s,
-        mine=_share(mine),
-        peers=_share(peers),
-        others=_share(others),
+        mine=Share.of(mine),
+        peers=Share.of(peers),
+        others=Share.of(others),
         retransmits=row["retransmits"],
         delay_ms=row["delay_ms_mean"],
         others_delay_ms=pc.mean(others["delay_ms_mean"]).as_py(),
-        lost_replies=(pc.sum(result.point("links", point)["lost"]).as_py() or 0) - (pc.sum(flows["lost"]).as_py() or 0),
+        lost_replies=_total(result.point("links", point), "lost") - _total(flows, "lost"),
         reasons=_reasons(row, others),
         times=None if signals is None else _times(signals, flow),
         places=None if signals is None else _places(signals, flow),
@@ -189,32 +183,16 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
     )
 
 
-def _share(rows: pa.Table) -> Share:
-    def total(name: str) -> Any:
-        return pc.sum(rows[name]).as_py() or 0
-
-    return Share(
-        flows=rows.num_rows,
-        arrived=total("arrived"),
-        sent_bytes=total("sent_bytes"),
-        dropped=total("dropped"),
-        marked=total("marked"),
-        lost=total("lost"),
-        goodput_bps=total("goodput_bps"),
-        fair_share_bps=total("fair_share_bps"),
-        timeouts=total("timeouts"),
-    )
+def _total(rows: pa.Table, name: str) -> Any:
+    return pc.sum(rows[name]).as_py() or 0
 
 
 def _reasons(row: dict[str, Any], others: pa.Table) -> list[Reason]:
     """The reasons that occurred, the flow's most frequent first."""
-
-    def total(name: str) -> int:
-        return int(pc.sum(others[name]).as_py() or 0)
-
+    names = (column.removeprefix("dropped_") for column in row if column.startswith("dropped_"))
+    columns = ((name, (f"dropped_{name}", f"marked_{name}")) for name in names)
     found = [
-        Reason(name, row[f"dropped_{name}"], row[f"marked_{name}"], total(f"dropped_{name}"), total(f"marked_{name}"))
-        for name in (column.removeprefix("dropped_") for column in row if column.startswith("dropped_"))
+        Reason(name, *(row[each] for each in both), *(_total(others, each) for each in both)) for name, both in columns
     ]
     return sorted((each for each in found if each.everyone), key=lambda each: -each.mine)
 
@@ -251,11 +229,9 @@ def _times(signals: pa.Table, flow: int) -> Times | None:
 
 
 def _places(signals: pa.Table, flow: int) -> list[Place]:
-    rows = (
-        signals.filter(pc.equal(signals["flow"], flow)).group_by(["link", "direction"]).aggregate([([], "count_all")])
-    )
-    found = [Place(row["link"], row["direction"], row["count_all"]) for row in rows.to_pylist()]
-    return sorted(found, key=lambda place: (-place.count, place.link, place.direction))
+    mine = signals.filter(pc.equal(signals["flow"], flow))
+    counts = Counter(zip(mine["link"].to_pylist(), mine["direction"].to_pylist(), strict=True))
+    return [Place(*place, count) for place, count in sorted(counts.items(), key=lambda each: (-each[1], *each[0]))]
 
 
 def _gauges(signals: pa.Table, flow: int) -> list[Gauge] | None:

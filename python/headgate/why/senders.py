@@ -52,6 +52,10 @@ class Traced(NamedTuple):
     start_s: float
     end_s: float
 
+    def column(self, name: str) -> Array:
+        """A column as numbers, NaN where there is none."""
+        return np.asarray(self.rows[name].to_numpy(zero_copy_only=False))
+
     def mean(self, values: Array) -> float:
         """The mean over time."""
         return float((values * self.lasts_s).sum()) / (float(self.lasts_s.sum()) or 1.0)
@@ -66,20 +70,21 @@ class Traced(NamedTuple):
         phase = np.asarray(self.rows["phase"].to_pylist(), dtype=object)
         return {name: self.mean(phase == name) for name in sorted(set(phase[self.lasts_s > 0]))}
 
-    def srtt_ms(self) -> tuple[float | None, float | None]:
-        """The mean over the rows and the least of the smoothed round-trip time."""
-        srtt = self.rows["srtt_ms"].to_numpy(zero_copy_only=False)[self.lasts_s > 0]
+    def common(self) -> dict[str, Any]:
+        """What is told of every sender: of the round-trip time, the mean over the rows and the least."""
+        srtt = self.column("srtt_ms")[self.lasts_s > 0]
         known = srtt[~np.isnan(srtt)]
-        return (float(known.mean()), float(known.min())) if len(known) else (None, None)
+        return {
+            "phases": self.phases(),
+            "srtt_ms_mean": float(known.mean()) if len(known) else None,
+            "srtt_ms_min": float(known.min()) if len(known) else None,
+            "timeouts_s": [float(time) for time in self.rises("timeouts") if time >= self.start_s],
+        }
 
     def rises(self, name: str) -> Array:
         """When the count in this column rose, in seconds."""
         rises = np.flatnonzero(np.diff(self.rows[name].to_numpy().astype(np.int64)) > 0) + 1
         return np.asarray(self.times_s[rises])
-
-    def timeouts_s(self) -> list[float]:
-        """When timers expired after the warm-up."""
-        return [float(time) for time in self.rises("timeouts") if time >= self.start_s]
 
 
 def traced(result: Result, point: Point, flow: int) -> Traced | None:
@@ -99,31 +104,14 @@ def traced(result: Result, point: Point, flow: int) -> Traced | None:
 
 def window(traced: Traced) -> Trace:
     """What a TCP sender's rows say."""
-    cwnd = traced.rows["cwnd"].to_numpy(zero_copy_only=False)
-    mean, least = traced.srtt_ms()
+    cwnd = traced.column("cwnd")
     edges = np.concatenate([[traced.start_s], traced.rises("acked_bytes"), [traced.end_s]])
-    moments = np.clip(edges, traced.start_s, traced.end_s)
-    return Trace(
-        phases=traced.phases(),
-        cwnd_mean=traced.mean(cwnd),
-        cwnd_max=traced.most(cwnd),
-        srtt_ms_mean=mean,
-        srtt_ms_min=least,
-        timeouts_s=traced.timeouts_s(),
-        silence_s=float(np.diff(moments).max()),
-    )
+    silence_s = float(np.diff(np.clip(edges, traced.start_s, traced.end_s)).max())
+    return Trace(cwnd_mean=traced.mean(cwnd), cwnd_max=traced.most(cwnd), silence_s=silence_s, **traced.common())
 
 
 def rates(traced: Traced) -> Rates:
     """What a TFRC sender's rows say."""
-    rate = traced.rows["rate_bps"].to_numpy(zero_copy_only=False)
-    mean, least = traced.srtt_ms()
-    return Rates(
-        phases=traced.phases(),
-        rate_bps_mean=traced.mean(rate),
-        rate_bps_max=traced.most(rate),
-        loss_event_rate_mean=traced.mean(traced.rows["loss_event_rate"].to_numpy(zero_copy_only=False)),
-        srtt_ms_mean=mean,
-        srtt_ms_min=least,
-        timeouts_s=traced.timeouts_s(),
-    )
+    rate, loss = traced.column("rate_bps"), traced.mean(traced.column("loss_event_rate"))
+    most = traced.most(rate)
+    return Rates(rate_bps_mean=traced.mean(rate), rate_bps_max=most, loss_event_rate_mean=loss, **traced.common())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from headgate import _core, style
@@ -10,7 +11,7 @@ from headgate import _core, style
 if TYPE_CHECKING:
     from headgate.results import Result
     from headgate.scenario import Point
-    from headgate.why.facts import Facts, Gauge, Reason, Share
+    from headgate.why.facts import Facts, Gauge, Share
     from headgate.why.senders import Rates, Trace
 
 #: Within this factor of each other, two rates are about the same to a reader.
@@ -44,17 +45,17 @@ class Section(NamedTuple):
 
 def story(result: Result, point: Point, facts: Facts) -> list[Section]:
     """Everything the facts say, the answer first and what is missing last."""
-    sections = [
-        Section("", [_who(facts), f"In short: {answer(facts)}"]),
-        Section("What it got", _goodput(facts)),
-        Section("What became of its packets", _losses(facts)),
-        Section("Why", [*_reasons(facts), *_places(facts)]),
-        Section("When", _times(facts)),
-        Section("What the discipline saw", _gauges(facts)),
-        Section("How the sender took it", _sender(facts)),
-        Section("What is not recorded", _missing(result, point, facts)),
-    ]
-    return [section for section in sections if section.sentences]
+    told = {
+        "": [_who(facts), f"In short: {answer(facts)}"],
+        "What it got": _goodput(facts),
+        "What became of its packets": _losses(facts),
+        "Why": [*_reasons(facts), *_places(facts)],
+        "When": _times(facts),
+        "What the discipline saw": _gauges(facts),
+        "How the sender took it": _sender(facts),
+        "What is not recorded": _missing(result, point, facts),
+    }
+    return [Section(title, found) for title, each in told.items() if (found := list(each))]
 
 
 def _who(facts: Facts) -> str:
@@ -77,7 +78,7 @@ def answer(facts: Facts) -> str:
     elif facts.mine.arrived:
         parts.append("none of its packets were dropped or marked")
     if facts.mine.lost:
-        parts.append(f"links lost {_percent(facts.mine.losses)} of its packets on the way")
+        parts.append(f"links lost {_percent(facts.mine.part(facts.mine.lost))} of its packets on the way")
     if facts.mine.timeouts:
         what = "it stood still in" if facts.kind == "tcp" else "it halved its rate in"
         parts.append(f"{what} {_count(facts.mine.timeouts, 'timeout')}")
@@ -96,43 +97,38 @@ def _of_fair(facts: Facts) -> str:
 
 
 def _treatment(facts: Facts) -> str:
-    mine, others = facts.mine.loss + facts.mine.marks, facts.others.loss + facts.others.marks
-    what = _signals(facts.mine.dropped > 0, facts.mine.marked > 0, "or")
+    mine, others = (each.part(each.dropped) + each.part(each.marked) for each in (facts.mine, facts.others))
+    what = _signals(facts, "or")
     if others == 0:
         return f"it alone had packets {what}" if facts.others.arrived else f"its packets were {what}"
     ratio = mine / others
-    often = f"its packets were {what}"
-    if ratio > APART:
-        return f"{often} {style.number(ratio)} times as often as those of all others"
-    if ratio < 1 / APART:
-        return f"{often} only {style.number(ratio)} times as often as those of all others"
-    return f"{often} about as often as those of all others"
+    times = f"{'only ' if ratio < 1 else ''}{style.number(ratio)} times as"
+    often = "about as" if 1 / APART <= ratio <= APART else times
+    return f"its packets were {what} {often} often as those of all others"
 
 
-def _signals(dropped: bool, marked: bool, both: str) -> str:
-    """The word for what happened to packets."""
-    return f"dropped {both} marked" if dropped and marked else "dropped" if dropped else "marked"
+def _signals(facts: Facts, both: str) -> str:
+    """The word for what happened to the flow's packets."""
+    happened = {"dropped": facts.mine.dropped, "marked": facts.mine.marked}
+    return f" {both} ".join(word for word, count in happened.items() if count)
 
 
-def _goodput(facts: Facts) -> list[str]:
+def _goodput(facts: Facts) -> Iterator[str]:
     mine, peers, others = facts.mine, facts.peers, facts.others
-    told = [
-        f"Its goodput was {style.measured(mine.goodput_bps)}; its fair share is {style.measured(mine.fair_share_bps)}."
-    ]
+    goodput, fair = style.measured(mine.goodput_bps), style.measured(mine.fair_share_bps)
+    yield f"Its goodput was {goodput}; its fair share is {fair}."
     if peers.flows:
-        told.append(
-            f"The other flows of its group got {style.measured(peers.goodput_bps / peers.flows)} each on average."
-        )
+        each = peers.goodput_bps / peers.flows
+        yield f"The other flows of its group got {style.measured(each)} each on average."
     if others.flows > peers.flows:
         rest = (others.goodput_bps - peers.goodput_bps) / (others.flows - peers.flows)
-        told.append(f"The flows of other groups got {style.measured(rest)} each on average.")
+        yield f"The flows of other groups got {style.measured(rest)} each on average."
     offered = _offered(facts)
     if facts.kind == "udp" and offered > mine.goodput_bps * ALIKE:
         heedless = ", and does not slow down" if facts.constant else ""
-        told.append(f"It offered {style.measured(offered)} to the link{heedless}.")
+        yield f"It offered {style.measured(offered)} to the link{heedless}."
     elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked + mine.lost == 0:
-        told.append("Nothing was dropped or marked: not the network held it back, but its own window, source or times.")
-    return told
+        yield "Nothing was dropped or marked: not the network held it back, but its own window, source or times."
 
 
 def _offered(facts: Facts) -> float:
@@ -141,50 +137,46 @@ def _offered(facts: Facts) -> float:
     return facts.mine.arrived * (facts.mine.sent_bytes / sent) * 8 / facts.span_s if sent > 0 else 0.0
 
 
-def _losses(facts: Facts) -> list[str]:
+def _losses(facts: Facts) -> Iterator[str]:
     mine, others = facts.mine, facts.others
     if mine.arrived == 0:
-        return ["No packet of it came to a queue."]
-    told = [f"Of its {_number(mine.arrived)} packets, {_fate(mine)}."]
+        yield "No packet of it came to a queue."
+        return
+    theirs = f"Of the packets of the other {_count(others.flows, 'flow')}"
+    dropped, marked = _part(mine, mine.dropped), _part(mine, mine.marked)
+    yield f"Of its {_number(mine.arrived)} packets, {dropped} dropped and {marked} marked."
     if others.arrived:
-        told.append(f"Of the packets of the other {_count(others.flows, 'flow')}, {_rates(others)}.")
+        yield f"{theirs}, {_rates(others)}."
     for what, own, all_ in [
         ("drops", mine.dropped, mine.dropped + others.dropped),
         ("marks", mine.marked, mine.marked + others.marked),
     ]:
         if own and others.flows:
             came = mine.arrived / (mine.arrived + others.arrived)
-            told.append(f"It sent {_percent(came)} of all packets and had {_percent(own / all_)} of all {what}.")
+            yield f"It sent {_percent(came)} of all packets and had {_percent(own / all_)} of all {what}."
     if 0 < facts.peers.flows < others.flows:
-        told.append(f"Of the packets of the other flows of its group, {_rates(facts.peers)}.")
+        yield f"Of the packets of the other flows of its group, {_rates(facts.peers)}."
     if mine.lost + others.lost:
-        told.append(f"Links lost {_on_the_way(mine)} on the way, which no discipline dropped.")
+        ours = f"{_count(mine.lost, 'packet')} of it ({_percent(mine.part(mine.lost))})"
+        yield f"Links lost {ours if mine.lost else 'no packet of it'} on the way, which no discipline dropped."
         if others.arrived:
-            told.append(
-                f"Of the packets of the other {_count(others.flows, 'flow')} they lost {_percent(others.losses)}."
-            )
+            yield f"{theirs} they lost {_percent(others.part(others.lost))}."
     if facts.lost_replies:
-        told.append(f"Of what answers data, links lost {_count(facts.lost_replies, 'packet')} of all flows.")
+        yield f"Of what answers data, links lost {_count(facts.lost_replies, 'packet')} of all flows."
     if facts.delay_ms is not None:
         beside = f"; those of other flows {style.number(facts.others_delay_ms)} ms" if facts.others_delay_ms else ""
-        told.append(f"Its packets waited {style.number(facts.delay_ms)} ms on average{beside}.")
-    return told
+        yield f"Its packets waited {style.number(facts.delay_ms)} ms on average{beside}."
 
 
-def _fate(share: Share) -> str:
-    return f"{_part(share.dropped, share.loss)} dropped and {_part(share.marked, share.marks)} marked"
-
-
-def _on_the_way(share: Share) -> str:
-    return f"{_count(share.lost, 'packet')} of it ({_percent(share.losses)})" if share.lost else "no packet of it"
-
-
-def _part(count: int, share: float) -> str:
-    return f"{_number(count)} ({_percent(share)}) {'was' if count == 1 else 'were'}" if count else "none was"
+def _part(share: Share, count: int) -> str:
+    if not count:
+        return "none was"
+    return f"{_number(count)} ({_percent(share.part(count))}) {'was' if count == 1 else 'were'}"
 
 
 def _rates(share: Share) -> str:
-    return f"{_percent(share.loss)} were dropped and {_percent(share.marks)} marked"
+    dropped, marked = (_percent(share.part(count)) for count in (share.dropped, share.marked))
+    return f"{dropped} were dropped and {marked} marked"
 
 
 def _because(reason: str) -> str:
@@ -192,62 +184,48 @@ def _because(reason: str) -> str:
     return ABOUT.get(reason, f'its discipline calls it "{reason}"')
 
 
-def _reasons(facts: Facts) -> list[str]:
-    return [_reason(facts, each) for each in facts.reasons if each.mine]
+def _reasons(facts: Facts) -> Iterator[str]:
+    for each in (reason for reason in facts.reasons if reason.mine):
+        counts = ((each.dropped, "dropped"), (each.marked, "marked"))
+        signals = " and ".join(f"{_number(count)} {verb}" for count, verb in counts if count)
+        befell = f": {_percent(each.mine / each.everyone)} of all packets that this befell"
+        yield f"{signals} because {_because(each.reason)} ({each.reason}){befell if facts.others.arrived else ''}."
 
 
-def _reason(facts: Facts, each: Reason) -> str:
-    counts = ((each.dropped, "dropped"), (each.marked, "marked"))
-    signals = [f"{_number(count)} {verb}" for count, verb in counts if count]
-    told = f"{' and '.join(signals)} because {_because(each.reason)} ({each.reason})"
-    if not facts.others.arrived:
-        return f"{told}."
-    return f"{told}: {_percent(each.mine / each.everyone)} of all packets that this befell."
+def _places(facts: Facts) -> Iterator[str]:
+    if facts.places and len(facts.places) > 1:
+        listed = (f"{_number(place.count)} at `{place.link}` {place.direction}" for place in facts.places)
+        yield f"By place: {', '.join(listed)}."
 
 
-def _places(facts: Facts) -> list[str]:
-    if not facts.places or len(facts.places) == 1:
-        return []
-    listed = ", ".join(f"{_number(place.count)} at `{place.link}` {place.direction}" for place in facts.places)
-    return [f"By place: {listed}."]
-
-
-def _times(facts: Facts) -> list[str]:
+def _times(facts: Facts) -> Iterator[str]:
     times = facts.times
     if times is None:
-        return []
+        return
+    first, last = _seconds(times.first_s), _seconds(times.last_s)
     if times.count == 1:
-        return [f"The only one at {_seconds(times.first_s)}."]
-    signals = _signals(facts.mine.dropped > 0, facts.mine.marked > 0, "and")
-    what = signals.replace("dropped", "drops").replace("marked", "marks")
-    told = [
-        f"The first of {_number(times.count)} {what} at {_seconds(times.first_s)}, "
-        f"the last at {_seconds(times.last_s)}.",
-        f"The longest time without lasted {_lasting(times.quiet_to_s - times.quiet_from_s)}, "
-        f"from {_seconds(times.quiet_from_s)} to {_seconds(times.quiet_to_s)}.",
-        f"The worst second began at {_number(round(times.worst_s))} s and had {_number(times.worst_count)}.",
-    ]
-    if (
-        times.bursts
-        and times.in_bursts > times.bursts + 1
-        and not (times.bursts == 1 and times.in_bursts == times.count)
-    ):
+        yield f"The only one at {first}."
+        return
+    what = _signals(facts, "and").replace("dropped", "drops").replace("marked", "marks")
+    yield f"The first of {_number(times.count)} {what} at {first}, the last at {last}."
+    quiet, begin, end = times.quiet_to_s - times.quiet_from_s, _seconds(times.quiet_from_s), _seconds(times.quiet_to_s)
+    yield f"The longest time without lasted {_lasting(quiet)}, from {begin} to {end}."
+    yield f"The worst second began at {_number(round(times.worst_s))} s and had {_number(times.worst_count)}."
+    one_burst = times.bursts == 1 and times.in_bursts == times.count
+    if times.bursts and times.in_bursts > times.bursts + 1 and not one_burst:
         share = _percent(times.in_bursts / times.count)
-        told.append(f"{share} came in {_count(times.bursts, 'burst')}, less than 100 ms after one another.")
-    return told
+        yield f"{share} came in {_count(times.bursts, 'burst')}, less than 100 ms after one another."
 
 
-def _gauges(facts: Facts) -> list[str]:
+def _gauges(facts: Facts) -> Iterator[str]:
     """Means at the flow's drops and marks, and in brackets those at the drops and marks of others."""
-    told = []
-    what = _signals(facts.mine.dropped > 0, facts.mine.marked > 0, "or")
+    gauges = facts.gauges or []
     for of_flow, whose in ((False, "the queue"), (True, "the flow concerned")):
-        listed = [_gauge(each) for each in facts.gauges or [] if each.of_flow == of_flow and each.mine is not None]
+        listed = [_gauge(each) for each in gauges if each.of_flow == of_flow and each.mine is not None]
         if listed:
-            told.append(f"Of {whose}, when a packet was {what}: {_listed(listed)}.")
-    if told and any(each.others is not None for each in facts.gauges or []):
-        told.append("These are means over its own packets; in brackets, over those of all other flows.")
-    return told
+            yield f"Of {whose}, when a packet was {_signals(facts, 'or')}: {style.listed(listed)}."
+    if any(each.mine is not None for each in gauges) and any(each.others is not None for each in gauges):
+        yield "These are means over its own packets; in brackets, over those of all other flows."
 
 
 def _gauge(gauge: Gauge) -> str:
@@ -255,85 +233,69 @@ def _gauge(gauge: Gauge) -> str:
     return f"`{gauge.name}` {style.number(gauge.mine or 0.0)}{others}"
 
 
-def _sender(facts: Facts) -> list[str]:
-    if facts.kind != "tcp":
-        return _governed(facts) if facts.governed else []
-    told = [f"It sent {_count(facts.retransmits, 'packet')} again and had {_count(facts.mine.timeouts, 'timeout')}."]
-    if facts.peers.flows:
-        each = style.number(facts.peers.timeouts / facts.peers.flows)
-        told.append(f"The other flows of its group had {each} timeouts each on average.")
-    trace = facts.trace
-    if trace is None:
-        return told
-    mean, most = style.number(trace.cwnd_mean), style.number(trace.cwnd_max)
-    told += [_spent(trace.phases), f"Its window was {mean} packets on average and {most} at most."]
-    told += _round_trips(trace)
-    told.append(f"The longest time in which nothing new was acknowledged lasted {_lasting(trace.silence_s)}.")
-    return told + _timeouts(trace)
-
-
-def _governed(facts: Facts) -> list[str]:
-    """How TFRC's sender took it."""
-    told = [f"It had {_count(facts.mine.timeouts, 'timeout')} without a report from its receiver."]
-    rates = facts.rates
-    if rates is None:
-        return told
-    mean, most = style.measured(rates.rate_bps_mean), style.measured(rates.rate_bps_max)
-    told += [
-        _spent(rates.phases),
-        f"It was allowed {mean} on average and {most} at most, headers excluded.",
-        f"The loss event rate that it went by was {_percent(rates.loss_event_rate_mean)} on average.",
-    ]
-    return told + _round_trips(rates) + _timeouts(rates)
+def _sender(facts: Facts) -> Iterator[str]:
+    mine, peers = facts.mine, facts.peers
+    if facts.kind == "tcp":
+        yield f"It sent {_count(facts.retransmits, 'packet')} again and had {_count(mine.timeouts, 'timeout')}."
+        if peers.flows:
+            each = style.number(peers.timeouts / peers.flows)
+            yield f"The other flows of its group had {each} timeouts each on average."
+    elif facts.governed:
+        yield f"It had {_count(mine.timeouts, 'timeout')} without a report from its receiver."
+    trace, rates = facts.trace, facts.rates
+    if trace is not None:
+        mean, most = style.number(trace.cwnd_mean), style.number(trace.cwnd_max)
+        yield _spent(trace.phases)
+        yield f"Its window was {mean} packets on average and {most} at most."
+        yield from _round_trips(trace)
+        yield f"The longest time in which nothing new was acknowledged lasted {_lasting(trace.silence_s)}."
+        yield from _timeouts(trace)
+    elif facts.governed and rates is not None:
+        mean, most = style.measured(rates.rate_bps_mean), style.measured(rates.rate_bps_max)
+        yield _spent(rates.phases)
+        yield f"It was allowed {mean} on average and {most} at most, headers excluded."
+        yield f"The loss event rate that it went by was {_percent(rates.loss_event_rate_mean)} on average."
+        yield from _round_trips(rates)
+        yield from _timeouts(rates)
 
 
 def _spent(phases: dict[str, float]) -> str:
     shares = sorted(phases.items(), key=lambda item: -item[1])
     spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in shares]
-    return f"It spent {_listed(spent)}."
+    return f"It spent {style.listed(spent)}."
 
 
-def _round_trips(trace: Trace | Rates) -> list[str]:
-    if trace.srtt_ms_mean is None or trace.srtt_ms_min is None:
-        return []
-    mean, least = style.number(trace.srtt_ms_mean), style.number(trace.srtt_ms_min)
-    return [f"Its smoothed round-trip time was {mean} ms on average, {least} ms at least."]
+def _round_trips(trace: Trace | Rates) -> Iterator[str]:
+    if trace.srtt_ms_mean is not None and trace.srtt_ms_min is not None:
+        mean, least = style.number(trace.srtt_ms_mean), style.number(trace.srtt_ms_min)
+        yield f"Its smoothed round-trip time was {mean} ms on average, {least} ms at least."
 
 
-def _timeouts(trace: Trace | Rates) -> list[str]:
-    if not trace.timeouts_s:
-        return []
-    shown = [_seconds(time) for time in trace.timeouts_s[:5]]
-    more = f" and {len(trace.timeouts_s) - 5} more" if len(trace.timeouts_s) > 5 else ""
-    return [f"Timeouts at {', '.join(shown)}{more}."]
+def _timeouts(trace: Trace | Rates) -> Iterator[str]:
+    if trace.timeouts_s:
+        more = f" and {len(trace.timeouts_s) - 5} more" if len(trace.timeouts_s) > 5 else ""
+        yield f"Timeouts at {', '.join(map(_seconds, trace.timeouts_s[:5]))}{more}."
 
 
-def _missing(result: Result, point: Point, facts: Facts) -> list[str]:
-    changes, lacking = [], []
+def _missing(result: Result, point: Point, facts: Facts) -> Iterator[str]:
+    lacking = {}
     if facts.gauges is None and facts.mine.dropped + facts.mine.marked:
         when = "when packets were dropped or marked, and " if facts.times is None else ""
-        lacking.append(f"{when}what the discipline saw then")
-        changes.append("record.events=decisions")
+        lacking["record.events=decisions"] = f"{when}what the discipline saw then"
     if facts.governed and facts.trace is None and facts.rates is None:
         what = "window and timer" if facts.kind == "tcp" else "rate"
-        lacking.append(f"the sender's {what} over time")
-        changes.append(f'record.flows=["{facts.group}/{facts.index}"]')
-    if not changes:
-        return []
-    told = "; ".join(lacking)
-    return [f"{told[0].upper()}{told[1:]}. To record it, run again:", f"  {command(result, point, changes)}"]
+        lacking[f'record.flows=["{facts.group}/{facts.index}"]'] = f"the sender's {what} over time"
+    if lacking:
+        told = "; ".join(lacking.values())
+        yield f"{told[0].upper()}{told[1:]}. To record it, run again:"
+        yield f"  {_command(result, point, lacking)}"
 
 
-def command(result: Result, point: Point, changes: list[str]) -> str:
+def _command(result: Result, point: Point, changes: Iterable[str]) -> str:
     """The command that runs `point` again with these changes, and nothing else."""
     file = "scenario.toml" if result.path is None else str(result.path / "scenario.toml")
-    words = ["headgate", "run", file, "--qdisc", point.qdisc, "--set", f"seeds=[{point.seed}]"]
-    words += [word for change in changes for word in ("--set", change)]
-    return shlex.join(words)
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    sets = (word for change in (f"seeds=[{point.seed}]", *changes) for word in ("--set", change))
+    return shlex.join(["headgate", "run", file, "--qdisc", point.qdisc, *sets])
 
 
 def _number(count: int) -> str:
