@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate.errors import UsageError
@@ -34,8 +34,7 @@ def agree(results: tuple[Result, Result], allowed: Iterable[str] = ()) -> list[D
     A key is allowed with all that is below it: `tcp` stands for every group of TCP flows. Raises `UsageError` for the
     first difference that is not, and for an allowed key that is no difference.
     """
-    one, other = (result.scenario for result in results)
-    found = list(differences(one, other))
+    found = list(differences(*(result.scenario for result in results)))
     asked = list(allowed)
     for difference in found:
         if not any(_below(difference.key, key) for key in asked):
@@ -90,13 +89,6 @@ def _shown(value: Any) -> str:
 
 def _below(key: str, allowed: str) -> bool:
     """Whether `key` is `allowed`, or below it; `tcp.cc` is so of every group of TCP flows."""
-    names = _names(key)
-    return names[: len(_names(allowed))] == _names(allowed) or _plain(names)[: len(_names(allowed))] == _names(allowed)
-
-
-def _names(key: str) -> Sequence[str]:
-    return key.split(".")
-
-
-def _plain(names: Sequence[str]) -> Sequence[str]:
-    return [name.partition("[")[0] for name in names]
+    wanted = allowed.split(".")
+    names = key.split(".")[: len(wanted)]
+    return wanted in (names, [name.partition("[")[0] for name in names])

@@ -12,7 +12,6 @@ from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
 from headgate.analysis.spread import student_t
 from headgate.analysis.summary import summarise
 from headgate.compare.agree import Difference, agree, common
-from headgate.units import Units
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -33,11 +32,6 @@ class Compared(NamedTuple):
     def name(self) -> str:
         """Its name in documents."""
         return f"{self.measure.key}_{self.part}" if self.part else self.measure.key
-
-    @property
-    def units(self) -> Units:
-        """Its units."""
-        return self.measure.units
 
     def quantity(self, entry: dict[str, Any]) -> Quantity:
         """Its values in an entry of a summary."""
@@ -104,8 +98,7 @@ class Comparison(NamedTuple):
     @property
     def groups(self) -> list[str]:
         """The groups of flows, in the scenario's order."""
-        named = {group.name for group in self.results[0].scenario.groups}
-        return list(dict.fromkeys(row.of for row in self.rows if row.of in named))
+        return list(dict.fromkeys(group.name for group in self.results[0].scenario.groups))
 
     @property
     def links(self) -> list[str]:
@@ -188,12 +181,9 @@ def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterato
         for measure in OF_GROUP:
             one, other = (_of_group(group, measure) for group in groups)
             yield Measured(qdisc, groups[0]["name"], measure, (one, other))
-    for measure in OF_BOTTLENECK:
-        one, other = (_of_link(entry, entry["bottleneck"], measure) for entry in entries)
-        yield Measured(qdisc, LINK, measure, (one, other))
-    for links in zip(*(entry["links"][1:] for entry in entries), strict=True):
-        of = further(Place(links[0]["link"], links[0]["direction"]))
-        for measure in OF_FURTHER:
+    for number, links in enumerate(zip(*(entry["links"] for entry in entries), strict=True)):
+        of = further(Place(links[0]["link"], links[0]["direction"])) if number else LINK
+        for measure in OF_FURTHER if number else OF_BOTTLENECK:
             one, other = (_of_link(entry, link["figures"], measure) for entry, link in zip(entries, links, strict=True))
             yield Measured(qdisc, of, measure, (one, other))
 
@@ -219,12 +209,7 @@ def _entry(row: Measured) -> dict[str, Any]:
         "qdisc": row.qdisc,
         "of": row.of,
         "measure": row.measure.name,
-        "unit": row.measure.units.value.name,
-        "values": [_value(value) for value in row.values],
+        "unit": row.measure.measure.units.value.name,
+        "values": [{key: each for key, each in value.document().items() if key != "half"} for value in row.values],
         "gap": None if found is None else {**found._asdict(), "verdict": found.verdict},
     }
-
-
-def _value(quantity: Quantity) -> dict[str, Any]:
-    per_seed = [value if math.isfinite(value) else None for value in quantity.per_seed]
-    return {"mean": quantity.mean if math.isfinite(quantity.mean) else None, "per_seed": per_seed}

@@ -44,7 +44,7 @@ class Column(NamedTuple):
         if found is None:
             return style.MISSING
         star = DIFFERS if found.verdict == "differs" else ""
-        if self.measure.units in (Units.RATE, Units.TIME, Units.PACKETS):
+        if self.measure.measure.units in (Units.RATE, Units.TIME, Units.PACKETS):
             if found.relative is None:
                 return style.MISSING
             half = f" ±{found.half / abs(row.values[0].mean) * 100:.0f}" if found.half else ""
@@ -103,32 +103,30 @@ def _held(comparison: Comparison, of: str) -> str:
     ranked = sorted((qdisc for qdisc in shares if shares[qdisc] == shares[qdisc]), key=lambda qdisc: shares[qdisc])
     takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)
     said = f"“{of}”, which does not slow down, takes of its fair share in {comparison.names[1]}: {takes}."
-    sides = {True: [], False: []}  # type: dict[bool, list[str]]
-    for qdisc in ranked:
-        if qdisc.partition(":")[0] in promising:
-            sides[shares[qdisc] <= HELD].append(looks[qdisc].label)
-    kept, broken = (", ".join(sides[side]) for side in (True, False))
-    judged = [f"hold it to {HELD:g} times that: {kept}" if kept else "", f"do not: {broken}" if broken else ""]
-    told = "; ".join(filter(None, judged))
+    judged = [qdisc for qdisc in ranked if qdisc.partition(":")[0] in promising]
+    kept, broken = ([q for q in judged if (shares[q] <= HELD) == side] for side in (True, False))
+    sides = {f"hold it to {HELD:g} times that": kept, "do not": broken}
+    told = "; ".join(f"{word}: {', '.join(looks[q].label for q in each)}" for word, each in sides.items() if each)
     return f"{said} Of those that promise to protect others from it, {told}." if told else said
 
 
 def notes(comparison: Comparison) -> list[str]:
     """What a reader must know of both: seeds, what differs, what was left out, how gaps are to be read."""
-    one, other = comparison.results
-    seeds = [len(result.scenario.seeds) for result in (one, other)]
-    said = [f"{_seeds(seeds[0])} in {comparison.names[0]}, {_seeds(seeds[1])} in {comparison.names[1]}."]
-    if min(seeds) > 1:
-        said.append(f"Gap ± half its 95 % interval; {DIFFERS} where that does not reach 0.")
-    else:
-        said.append("With one seed nobody can tell a gap from chance.")
-    said.append("Gaps of goodput, waits and queues are parts of the first; all others are differences.")
-    said.extend(filter(None, map(_marks, comparison.results, comparison.names)))
-    left = [qdisc for result in (one, other) for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
-    if left:
-        said.append(f"Left out, since only one has it: {', '.join(left)}.")
-    said.extend(f"They differ in {difference}." for difference in comparison.differences)
-    return said
+    results = comparison.results
+    counts = [len(result.scenario.seeds) for result in results]
+    seeds = ("one seed" if count == 1 else f"{count} seeds" for count in counts)
+    left = [qdisc for result in results for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
+    told = [
+        ", ".join(f"{each} in {name}" for each, name in zip(seeds, comparison.names, strict=True)) + ".",
+        f"Gap ± half its 95 % interval; {DIFFERS} where that does not reach 0."
+        if min(counts) > 1
+        else "With one seed nobody can tell a gap from chance.",
+        "Gaps of goodput, waits and queues are parts of the first; all others are differences.",
+        *map(_marks, results, comparison.names),
+        f"Left out, since only one has it: {', '.join(left)}." if left else "",
+        *(f"They differ in {difference}." for difference in comparison.differences),
+    ]
+    return [note for note in told if note]
 
 
 def _marks(result: Result, name: str) -> str:
@@ -140,20 +138,13 @@ def _marks(result: Result, name: str) -> str:
         marked = any(value.as_py() for value in result.links["marked"])
         return f"{name} was made by a version that did not count the marks that came to receivers." if marked else ""
     made, seen = (sum(each[who] for each in counted) for who in ("link", "receivers"))
-    return (
-        f"In {name} receivers' hosts counted {seen} packets with a mark, of {made} that the link marked."
-        if made
-        else ""
-    )
-
-
-def _seeds(count: int) -> str:
-    return "one seed" if count == 1 else f"{count} seeds"
+    counts = f"In {name} receivers' hosts counted {seen} packets with a mark, of {made} that the link marked."
+    return counts if made else ""
 
 
 def lines(comparison: Comparison, qdisc: str, of: str, listed: Sequence[Column]) -> list[tuple[str, list[str]]]:
     """Three lines of a table: the values of both, and the gaps."""
     rows = [comparison.row(qdisc, of, column.measure) for column in listed]
-    values = [[column.show(row.values[which]) for column, row in zip(listed, rows, strict=True)] for which in (0, 1)]
-    gaps = [column.show_gap(row) for column, row in zip(listed, rows, strict=True)]
-    return [(comparison.names[0], values[0]), (comparison.names[1], values[1]), ("gap", gaps)]
+    cells = zip(comparison.names, zip(*(row.values for row in rows), strict=True), strict=True)
+    both = [(name, [column.show(value) for column, value in zip(listed, each, strict=True)]) for name, each in cells]
+    return [*both, ("gap", [column.show_gap(row) for column, row in zip(listed, rows, strict=True)])]

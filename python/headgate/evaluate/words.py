@@ -51,12 +51,12 @@ def answer(document: Mapping[str, Any]) -> str:
     sturdy = [label for label, count in found.items() if count.failures / count.whole == fewest]
     strong = [label for label, count in found.items() if count.strengths / count.whole == most]
     fails, wins = found[sturdy[0]], found[strong[0]]
-    said = f"{_listed(sturdy)} {_has(sturdy)} the fewest failures, {fails.failures} of {fails.whole} gradings"
+    said = f"{style.listed(sturdy)} {_has(sturdy)} the fewest failures, {fails.failures} of {fails.whole} gradings"
     if len(found) == 1:
         return f"{sturdy[0]} has {wins.strengths} strengths and {fails.failures} failures in {fails.whole} gradings"
     if strong == sturdy:
         return f"{said}, and the most strengths, {wins.strengths}"
-    return f"{said}; {_listed(strong)} {_has(strong)} the most strengths, {wins.strengths} of {wins.whole}"
+    return f"{said}; {style.listed(strong)} {_has(strong)} the most strengths, {wins.strengths} of {wins.whole}"
 
 
 def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[str]:
@@ -132,10 +132,6 @@ def shown(value: float, digits: int = 3) -> str:
 def asked_for(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The disciplines that were asked for; DropTail if it alone was."""
     return [each for each in document["disciplines"] if each["spec"] != BASELINE] or document["disciplines"]
-
-
-def _listed(labels: Sequence[str]) -> str:
-    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
 def _has(labels: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.errors import InterruptedRunError, RunFailedError
-from headgate.execution.runner import Failures, Item, Ran, Watcher, at_once, run_point, run_points
+from headgate.execution.runner import Failures, Ran, Watcher, at_once, run_point, run_points
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
@@ -66,23 +66,11 @@ def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: 
 
     if jobs:
         threads = at_once((folder.scenario for folder in folders), threads)
-        supervise(jobs, _run, finished, home, threads, watcher)
+        with supervised(finished, total, home):
+            run_points(jobs, _run, threads=threads, watcher=watcher)
     for folder in folders:
         if not folder.complete:
             _finish(folder)
-
-
-def supervise(
-    items: Sequence[Item],
-    job: Callable[[Item, _core.Progress], None],
-    finished: Callable[[], int],
-    path: Path | None,
-    threads: int | None,
-    watcher: Watcher,
-) -> None:
-    """Runs `items` and says in one sentence what went wrong, if anything did."""
-    with supervised(finished, finished() + len(items), path):
-        run_points(items, job, threads=threads, watcher=watcher)
 
 
 @contextmanager

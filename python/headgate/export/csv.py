@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv as pc
 
+from headgate.files import tables
 from headgate.files.store import slug
-from headgate.files.tables import COLUMNS, NAMES
 from headgate.results import Result
 from headgate.sweeps.dataset import MANIFEST
 from headgate.sweeps.result import Sweep
@@ -22,7 +21,7 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
     described = []
     for name, table in _of_sweep(Sweep.load(path)) if (path / MANIFEST).is_file() else _of_result(Result.load(path)):
         described.append(_described(name, table))
-        yield f"{name}.csv", _csv(table)
+        yield f"{name}.csv", tables.csv(table)
     yield README, "\n".join([f"# {path.resolve().name}", "", _HEAD, *described]).encode()
 
 
@@ -30,7 +29,7 @@ def unit(column: pa.Field) -> str:
     """The unit of a column; empty if it has none, such as a word or a share."""
     if column.metadata and b"unit" in column.metadata:
         return str(column.metadata[b"unit"], "utf-8")
-    known = (columns[column.name].unit for columns in COLUMNS.values() if column.name in columns)
+    known = (columns[column.name].unit for columns in tables.COLUMNS.values() if column.name in columns)
     found = next(known, "")
     return "" if found in ("count", "ratio", "share") else found
 
@@ -44,7 +43,7 @@ marks are packets, utilisation and rates of drops are shares.
 
 def _of_result(result: Result) -> Iterable[tuple[str, pa.Table]]:
     """Tables that are streamed are long: as in the result itself they are one file a point."""
-    for name in NAMES:
+    for name in tables.NAMES:
         yield name, getattr(result, name)
     for name in result.scenario.records:
         for point in result.scenario.points:
@@ -55,15 +54,6 @@ def _of_sweep(sweep: Sweep) -> Iterable[tuple[str, pa.Table]]:
     yield "points", sweep.points
     for name in sweep.manifest["tables"]:
         yield name, sweep.table(name)
-
-
-def _csv(table: pa.Table) -> bytes:
-    for place, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
-    out = pa.BufferOutputStream()
-    pc.write_csv(table, out)
-    return bytes(out.getvalue())
 
 
 def _described(name: str, table: pa.Table) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 import pyarrow.parquet as pq
 
 from headgate import _core
@@ -90,6 +91,16 @@ def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
         whole = whole.append_column(COLUMNS[name][column].field, none)
     own = [column for column in whole.column_names if column not in COLUMNS[name]]
     return whole.select([*own, *COLUMNS[name]])
+
+
+def csv(whole: pa.Table) -> bytes:
+    """A table as CSV, with a line of names."""
+    for place, field in enumerate(whole.schema):
+        if pa.types.is_dictionary(field.type):
+            whole = whole.set_column(place, field.name, whole.column(place).cast(pa.string()))
+    out = pa.BufferOutputStream()
+    pyarrow.csv.write_csv(whole, out)
+    return bytes(out.getvalue())
 
 
 def write(path: Path, whole: pa.Table) -> None:

@@ -66,7 +66,7 @@ def sweep(
         )
     plan = plans.read(scenario, spec, set=tuple(set), qdiscs=tuple(qdiscs), seeds=seeds)
     with executor(threads, cluster) as chosen:
-        return run(prepared(plan, out, force=force), chosen, watcher or Watcher())
+        return running.run(prepared(plan, out, force=force), chosen, watcher or Watcher())
 
 
 @contextmanager
@@ -91,12 +91,6 @@ def prepared(plan: Plan, out: str | Path | None, *, force: bool = False) -> Data
     if not force:
         dataset.look()
     return dataset
-
-
-def run(dataset: Dataset, executor: running.Executor, watcher: Watcher) -> Sweep:
-    """Runs what a dataset is missing."""
-    cost = running.run(dataset, executor, watcher)
-    return Sweep(dataset.folder, cost)
 
 
 def database(place: str) -> DuckDBPyConnection:

@@ -49,11 +49,11 @@ def sweep(
         planned = plan.read(file, None, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
     with api.executor(threads, cluster) as executor:
         dataset = api.prepared(planned, out, force=force)
-        left = running.missing(dataset)
+        left = dataset.missing
         typer.echo(show.plan(dataset, len(left), running.estimate(planned, left, executor.count), executor.where))
         if dry_run:
             return
-        found = api.run(dataset, executor, Bar())
+        found = running.run(dataset, executor, Bar())
     typer.echo(show.done(found, executor.count))
 
 
@@ -69,6 +69,7 @@ def query(
     parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a Parquet file.")] = None,
 ) -> None:
     """Ask a result or a sweep a question in SQL (DuckDB)."""
+    from headgate.files import tables
     from headgate.sweeps import api, query, show
 
     if as_csv + as_json + (parquet is not None) > 1:
@@ -80,7 +81,7 @@ def query(
         return
     answer = query.ask(database, sql)
     if as_csv:
-        typer.echo(show.csv(answer), nl=False)
+        typer.echo(tables.csv(answer), nl=False)
     elif as_json:
         typer.echo(show.json(answer))
     elif parquet is not None:

@@ -62,7 +62,7 @@ class Dataset:
         if not self._made_by_this_build():
             with _explained(store.OTHER_BUILD):
                 self.folder.remove(self.folder.names(RECEIPTS))
-        self._write(MANIFEST, _json(self._manifest()))
+        self._write(MANIFEST, store.json_text(self._manifest()).encode())
         self._write(store.BUILD, store.build().encode())
 
     def keep(self, point: Point, done: Finished) -> None:
@@ -71,9 +71,10 @@ class Dataset:
         self.folder.write({f"{RECEIPTS}/{point.hash}.json": done.receipt})
         self._figures[point.hash] = json.loads(done.receipt)["figures"]
 
-    def has(self, point: Point) -> bool:
-        """Whether a point is finished."""
-        return point.hash in self._figures
+    @property
+    def missing(self) -> list[Point]:
+        """The points that are not finished."""
+        return [point for point in self.plan.points if point.hash not in self._figures]
 
     @property
     def finished(self) -> int:
@@ -120,7 +121,7 @@ class Dataset:
                 self.damaged.append(point)
 
     def _points(self) -> pa.Table:
-        points = [point for point in self.plan.points if self.has(point)]
+        points = [point for point in self.plan.points if point.hash in self._figures]
         columns: dict[str, pa.Array] = {"point": pa.array([point.hash for point in points], pa.string())}
         fields = [pa.field("point", pa.string(), nullable=False)]
         for key in self.plan.spec.keys:
@@ -198,7 +199,3 @@ def _explained(why: str) -> Iterator[None]:
         yield
     except ResultError as error:
         raise ResultError(f"{error}; {why}") from None
-
-
-def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, allow_nan=False) + "\n").encode()

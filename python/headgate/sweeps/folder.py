@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +13,12 @@ from headgate.files import store
 
 
 class Folder(Protocol):
-    """A folder of files by name, such as `flows/0123456789abcdef.parquet`; each is written whole."""
+    """A folder of files by name, such as `flows/0123456789abcdef.parquet`; each is written whole.
+
+    `files` is fsspec's file system that has it; None where Python reads it alone.
+    """
+
+    files: Any
 
     @property
     def url(self) -> str | None:
@@ -38,86 +43,73 @@ class Folder(Protocol):
         """
 
 
-class Memory:
+class _Memory:
     """Files that nobody keeps."""
 
-    url = None
+    files = url = None
 
     def __init__(self) -> None:
         self._files: dict[str, bytes] = {}
 
     def names(self, folder: str) -> list[str]:
-        """See `Folder`."""
         return [name for name in self._files if name.startswith(f"{folder}/")]
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
-        """See `Folder`."""
         return {name: self._files[name] for name in names if name in self._files}
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """See `Folder`."""
         self._files.update(files)
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `Folder`."""
         for name in names:
             del self._files[name]
 
     def held(self) -> AbstractContextManager[object]:
-        """See `Folder`."""
         return nullcontext()
 
 
-class Local:
+class _Local:
     """A folder on this machine."""
+
+    files = None
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._made: set[Path] = set()
-
-    @property
-    def url(self) -> str:
-        """See `Folder`."""
-        return str(self._path)
+        self.url = str(path)
 
     def names(self, folder: str) -> list[str]:
-        """See `Folder`."""
         found = self._path / folder
         return [f"{folder}/{file.name}" for file in found.iterdir()] if found.is_dir() else []
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
-        """See `Folder`."""
         try:
             return {name: (self._path / name).read_bytes() for name in names if (self._path / name).is_file()}
         except OSError as error:
             raise ResultError(f"cannot read {self._path}: {error.strerror or error}") from None
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """See `Folder`."""
-        try:
+        with self._writing():
             for name, data in files.items():
-                file = self._path / name
-                if file.parent not in self._made:
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    self._made.add(file.parent)
-                store.write_bytes(file, data)
-        except OSError as error:
-            raise store.not_writable(self._path, error) from None
+                (self._path / name).parent.mkdir(parents=True, exist_ok=True)
+                store.write_bytes(self._path / name, data)
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `Folder`."""
-        try:
+        with self._writing():
             for name in names:
                 (self._path / name).unlink()
+
+    def held(self) -> AbstractContextManager[object]:
+        return store.held(self._path, tried=False)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise store.not_writable(self._path, error) from None
 
-    def held(self) -> AbstractContextManager[object]:
-        """See `Folder`."""
-        return store.held(self._path, tried=False)
 
-
-class Remote:
+class _Remote:
     """A folder that fsspec reaches. Object stores write whole files alone, so that none is ever seen half."""
 
     def __init__(self, url: str) -> None:
@@ -135,7 +127,6 @@ class Remote:
         self._made: set[str] = set()
 
     def names(self, folder: str) -> list[str]:
-        """See `Folder`."""
         try:
             found = self._do("read", self.files.ls, f"{self._path}/{folder}", detail=False)
         except FileNotFoundError:
@@ -143,7 +134,6 @@ class Remote:
         return [f"{folder}/{file.rsplit('/', 1)[-1]}" for file in found]
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
-        """See `Folder`."""
         # Some file systems give back paths with a root before them, others without.
         paths = {f"{self._path}/{name}".strip("/"): name for name in names}
         given = [f"{self._path}/{name}" for name in names]
@@ -151,7 +141,7 @@ class Remote:
         return {paths[path.strip("/")]: data for path, data in found.items()}
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """See `Folder`; an object store is given all of them at once, for it is far away."""
+        # An object store is given all of them at once, for it is far away.
         whole = {f"{self._path}/{name}": data for name, data in files.items()}
         for folder in {path.rpartition("/")[0] for path in whole} - self._made:
             # A path without a root begins with its bucket, and holds no folders. Nobody wants a bucket by a slip.
@@ -165,13 +155,11 @@ class Remote:
             raise ResultError(f"cannot write results to {self.url}: there is no bucket {bucket!r}") from None
 
     def remove(self, names: Sequence[str]) -> None:
-        """See `Folder`."""
         if names:
             self._do("write results to", self.files.rm, [f"{self._path}/{name}" for name in names])
 
     def held(self) -> AbstractContextManager[object]:
-        """See `Folder`: object stores know no locks. Two sweeps would write the same bytes."""
-        return nullcontext()
+        return nullcontext()  # object stores know no locks; two sweeps would write the same bytes
 
     def _do(self, what: str, job: Any, *args: Any, **named: Any) -> Any:
         try:
@@ -185,13 +173,13 @@ class Remote:
 def below(parent: str | Path | None, name: str) -> Folder:
     """The folder `name` in `parent`: a path, a URL, or None for memory."""
     if parent is None:
-        return Memory()
+        return _Memory()
     return at(f"{str(parent).rstrip('/')}/{name}" if _is_url(parent) else Path(parent) / name)
 
 
 def at(place: str | Path) -> Folder:
     """The folder at a path or a URL."""
-    return Remote(str(place)) if _is_url(place) else Local(Path(place))
+    return _Remote(str(place)) if _is_url(place) else _Local(Path(place))
 
 
 def _is_url(place: str | Path) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any, NamedTuple
 
+from headgate.build.values import toml as toml
 from headgate.units import SIZES, WRITTEN, Unit, Units
 
 #: What a key of a scenario can be given.
@@ -81,15 +81,3 @@ class Range(NamedTuple):
 
     def _short(self, amount: float) -> str:
         return f"{float(f'{amount / self.low.scale:.6g}'):.9g}{self.low.written}"
-
-
-def toml(value: Value) -> str:
-    """A value as TOML, on one line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(toml(each) for each in value)}]"
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{json.dumps(key)} = {toml(each)}' for key, each in value.items())} }}"
-    # What JSON escapes, TOML escapes alike.
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from headgate.errors import ResultError, UsageError
 from headgate.files import store, tables
-from headgate.sweeps.folder import Folder, Local, Remote
+from headgate.sweeps.folder import Folder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -67,7 +67,7 @@ def sweep_views(
 ) -> DuckDBPyConnection:
     """The points of a sweep, and its tables (`files` of each) with the swept `keys` beside each row."""
     database = connect()
-    if isinstance(folder, Remote):
+    if folder.files is not None:
         database.register_filesystem(folder.files)
     database.from_arrow(points).create_view("points")
     if points.num_rows == 0:
@@ -83,7 +83,7 @@ def sweep_views(
 def _rows(database: DuckDBPyConnection, folder: Folder, name: str, files: list[str]) -> DuckDBPyRelation:
     # Gauges of disciplines are columns of events; every other table has the same columns in each file.
     by_name = name in tables.STREAMED
-    if isinstance(folder, Local | Remote):
+    if folder.url is not None:
         return _parquet(database, [f"{folder.url}/{file}" for file in files], union_by_name=by_name)
     found = folder.read(files)
     return database.from_arrow(tables.join(pq.read_table(io.BytesIO(found[file])) for file in files))

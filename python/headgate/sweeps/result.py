@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,13 @@ from headgate.sweeps.folder import Folder
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from headgate.sweeps.running import Cost
+
+class Cost(NamedTuple):
+    """What the points of a run cost: processor seconds of the simulation alone, and wall time of the whole run."""
+
+    points: int
+    cpu_s: float
+    wall_s: float
 
 
 class Sweep:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from headgate import _core
 from headgate.execution.batch import supervised
@@ -13,19 +13,12 @@ from headgate.execution.runner import Watcher, processors, run_points
 from headgate.sweeps import work
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import Plan, Point
+from headgate.sweeps.result import Cost, Sweep
 from headgate.sweeps.work import Work
 
 #: An estimate looks at so many points, each for at most so many seconds.
 _PROBES = 5
 _PROBE_S = 0.1
-
-
-class Cost(NamedTuple):
-    """What the points of a run cost: processor seconds of the simulation alone, and wall time of the whole run."""
-
-    points: int
-    cpu_s: float
-    wall_s: float
 
 
 class Executor(Protocol):
@@ -50,17 +43,8 @@ class Threads:
     """The processors of this machine: a simulation leaves the interpreter to other threads."""
 
     def __init__(self, threads: int | None = None) -> None:
-        self._count = threads or processors()
-
-    @property
-    def count(self) -> int:
-        """See `Executor`."""
-        return self._count
-
-    @property
-    def where(self) -> str:
-        """See `Executor`."""
-        return f"on {self.count} thread{'' if self.count == 1 else 's'}"
+        self.count = threads or processors()
+        self.where = f"on {self.count} thread{'' if self.count == 1 else 's'}"
 
     def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
         """See `Executor`."""
@@ -81,18 +65,13 @@ def work_of(plan: Plan, point: Point) -> Work:
     return Work(point.hash, scenario.to_toml(), scenario.inputs, plan.tables)
 
 
-def missing(dataset: Dataset) -> list[Point]:
-    """The points that are not finished."""
-    return [point for point in dataset.plan.points if not dataset.has(point)]
-
-
-def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Cost:
+def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
     """Runs every point that is missing; the table of points is of the finished ones, whatever ended the run.
 
     Raises `RunFailedError` when the others are done if points failed, `InterruptedRunError` on Ctrl-C, and
     `ResultError` if the dataset cannot be written.
     """
-    points = missing(dataset)
+    points = dataset.missing
     total = len(dataset.plan.points)
     began = time.perf_counter()
     cpu_s = 0.0
@@ -105,7 +84,7 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Cost:
                     cpu_s = executor.run(points, dataset, watcher)
         finally:
             dataset.conclude()
-    return Cost(len(points), cpu_s, time.perf_counter() - began)
+    return Sweep(dataset.folder, Cost(len(points), cpu_s, time.perf_counter() - began))
 
 
 def estimate(plan: Plan, points: Sequence[Point], threads: int) -> float | None:
@@ -116,10 +95,8 @@ def estimate(plan: Plan, points: Sequence[Point], threads: int) -> float | None:
     if not threads:
         return None
     chosen = points[:: max(1, len(points) // _PROBES)][:_PROBES]
-    costs = [_probe(plan, point) for point in chosen]
-    if not costs or None in costs:
-        return None
-    return sum(cost for cost in costs if cost is not None) / len(costs) * len(points) / threads
+    costs = [cost for point in chosen if (cost := _probe(plan, point)) is not None]
+    return sum(costs) / len(costs) * len(points) / threads if costs and len(costs) == len(chosen) else None
 
 
 def _probe(plan: Plan, point: Point) -> float | None:

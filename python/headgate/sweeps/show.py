@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json as jsons
 import math
 from collections.abc import Sequence
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.csv
 from rich.table import Table
 
 from headgate import style
@@ -86,14 +84,6 @@ def rows(answer: pa.Table, most: int) -> Table:
     return drawn
 
 
-def csv(answer: pa.Table) -> str:
-    """An answer as CSV, with a line of names."""
-    plain = pa.table([_plain(column) for column in answer.columns], names=answer.column_names)
-    out = io.BytesIO()
-    pyarrow.csv.write_csv(plain, out)
-    return out.getvalue().decode()
-
-
 def json(answer: pa.Table) -> str:
     """An answer as a list with an object for each row; what is no finite number is null."""
     found = [{name: _finite(value) for name, value in row.items()} for row in answer.to_pylist()]
@@ -127,7 +117,3 @@ def _cell(value: Any) -> str:
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column

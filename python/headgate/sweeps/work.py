@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import math
 import platform
 from collections.abc import Mapping
@@ -39,7 +38,6 @@ FIGURES = (
 
 #: Columns by which a reader can leave a file out.
 TOLD = ["point", "qdisc", "seed"]
-
 
 #: Up to so many rows, a file is written as it is.
 FEW_ROWS = 200
@@ -91,7 +89,7 @@ def run(work: Work, progress: _core.Progress) -> Finished:
         "tables": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
         "figures": _figures(scenario, found),
     }
-    return Finished(files, json.dumps(receipt, indent=1, allow_nan=False).encode() + b"\n", timing)
+    return Finished(files, store.json_text(receipt).encode(), timing)
 
 
 def _bytes(point: str, table: pa.Table) -> bytes:
