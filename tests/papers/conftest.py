@@ -39,9 +39,10 @@ def tiny() -> Experiment:
             Published("tcp", "figure 1", {"FABA": (50.0, 90.0)}, axis="buffer", at=(20, 50), unit="%", scale=100.0),
         ),
         choices=(Choice("delay", "5ms", "the figure is lost", ("2ms", "5ms")),),
+        stated_in="section 1",
         claims=(
-            Claim("FABA protects TCP", "section 1", above(m("tcp", "FABA", buffer=50), 0.5)),
-            Claim("TCP starves", "section 2", below(m("tcp", "FABA", buffer=50), 0.1), "it does not"),
+            Claim("FABA protects TCP", above(m("tcp", "FABA", buffer=50), 0.5)),
+            Claim("TCP starves", below(m("tcp", "FABA", buffer=50), 0.1), "it does not", place="section 2"),
         ),
         plot=Plot(Panel((Lines("tcp", "buffer"), Crosses("tcp"))), note="a note", legend=0),
         headline=Headline("tcp", "TCP with room for 50", {"buffer": 50}),

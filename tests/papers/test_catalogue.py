@@ -81,6 +81,7 @@ def test_a_whole_run_has_intervals_and_a_shortened_one_is_a_part_of_it(name: str
     assert experiment.seeds >= 5 or experiment.compute is not None
     assert all(case in experiment.cases for case in experiment.cases_of(quick=True))
     assert experiment.claims
+    assert all(experiment.place_of(claim) for claim in experiment.claims)
     assert len({claim.text for claim in experiment.claims}) == len(experiment.claims)
 
 

@@ -94,4 +94,4 @@ def test_curves_over_an_axis_and_along_terms(found: Found):
 def test_a_finding_has_its_numbers_from_what_was_found(found: Found):
     written = "RED loses {loss | RED | buffer=20 | 100} %, {loss | SFB | buffer=10}, and {loss | RED | buffer=40}."
     assert findings.filled(written, found) == "RED loses 20.0 %, 0.100, and \N{EN DASH}."
-    assert Claim("a", "b", below(m("loss", "RED"), 1)).finding == ""
+    assert Claim("a", below(m("loss", "RED"), 1)).finding == ""

@@ -23,7 +23,7 @@ def found() -> Found:
         about="",
         qdiscs={"RED": "red", "SFB": "sfb"},
         cases=CASES,
-        claims=(Claim("a", "b", below(m("loss", "RED"), 1)),),
+        claims=(Claim("a", below(m("loss", "RED"), 1)),),
         published=(
             Published("loss", "figure 1", {"RED": (50.0, 30.0)}, axis="buffer", at=(10, 20), unit="%", scale=100.0),
             Published("loss", "section 2", {"SFB": (8.0,)}, case={"buffer": 10}, unit="%", scale=100.0),

@@ -74,13 +74,14 @@ class Published:
 class Claim:
     """A sentence of the paper, and the condition that decides it.
 
-    `finding` says, where our runs differ from it, what the cause is (`findings`).
+    `finding` says, where our runs differ from it, what the cause is (`findings`). `place` is where it stands, if that
+    is not where the experiment's others do.
     """
 
     text: str
-    place: str
     judge: Condition
     finding: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,14 +141,16 @@ class Values:
 class Experiment:
     """One figure or table of a paper.
 
-    `qdiscs` are the disciplines by the name they have in the paper. With `compute` in place of `scenario` the
-    experiment is a computation: it gives every measure of one point, and `qdiscs` name its curves. `modern` is whether
-    further disciplines (`--with`) can stand beside those of the paper.
+    Its file's docstring is its title, and the file's name its place in the paper unless one is given (`fig5`).
+    `stated_in` is where its claims stand. `qdiscs` are the disciplines by the name they have in the paper. With
+    `compute` in place of `scenario` the experiment is a computation: it gives every measure of one point, and `qdiscs`
+    name its curves. `modern` is whether further disciplines (`--with`) can stand beside those of the paper.
     """
 
-    title: str
-    place: str
+    title: str = ""
+    place: str = ""
     about: str
+    stated_in: str = ""
     qdiscs: Mapping[str, str]
     claims: tuple[Claim, ...]
     plot: Callable[[Found], Figure]
@@ -165,6 +168,10 @@ class Experiment:
     def cases_of(self, quick: bool) -> tuple[Case, ...]:
         """The cases of a whole or of a shortened run."""
         return self.quick.cases if quick and self.quick.cases is not None else self.cases
+
+    def place_of(self, claim: Claim) -> str:
+        """Where a claim stands in the paper."""
+        return claim.place or self.stated_in
 
     def labels(self, further: Sequence[str] = ()) -> dict[str, str]:
         """The disciplines by label, with `further` ones, which go by their own text."""

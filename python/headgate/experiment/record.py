@@ -71,7 +71,7 @@ def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[s
         "claims": [
             {
                 "text": claim.text,
-                "place": claim.place,
+                "place": experiment.place_of(claim),
                 "finding": findings.filled(claim.finding, found),
                 **judged(claim.judge, found),
             }

@@ -49,7 +49,9 @@ def explained(name: str, experiment: Experiment, citation: str) -> Group:
         Text(f"{experiment.place} of {citation}\n", style="dim"),
         Text(f"{experiment.about}\n"),
         layout.table(layout.words("discipline", "as configured"), experiment.qdiscs.items()),
-        layout.table(layout.words("claim", "where"), ((claim.text, claim.place) for claim in experiment.claims)),
+        layout.table(
+            layout.words("claim", "where"), ((each.text, experiment.place_of(each)) for each in experiment.claims)
+        ),
     ]
     if experiment.choices:
         chosen = ((f"{each.name} = {written(each.value)}", each.reason) for each in experiment.choices)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module, resources
 
@@ -43,12 +44,14 @@ def names(of: str | None = None) -> tuple[str, ...]:
 
 @cache
 def experiment(name: str) -> Experiment:
-    """The experiment `name`, as in `faba/table1`."""
+    """The experiment `name`, as in `faba/table1`: its title is its file's docstring, `table 1` its place."""
     if name not in names():
         raise _unknown(name)
     of, _, file = name.partition("/")
-    found: Experiment = import_module(f"{_package(of)}.{file}").EXPERIMENT
-    return found
+    module = import_module(f"{_package(of)}.{file}")
+    found: Experiment = module.EXPERIMENT
+    place = re.sub(r"(?:(fig)|table)(\d+)", lambda word: f"{'figure' if word[1] else 'table'} {word[2]}", file)
+    return replace(found, title=str(module.__doc__).rstrip("."), place=found.place or place)
 
 
 def chosen(wanted: Iterable[str]) -> list[str]:

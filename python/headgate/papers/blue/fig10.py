@@ -1,4 +1,4 @@
-"""blue/fig10: marking probabilities while connections are added, with ECN timeouts."""
+"""Marking probabilities while connections are added, with ECN timeouts."""
 
 import numpy as np
 
@@ -8,8 +8,6 @@ from headgate.experiment.measures import over_intervals
 from headgate.papers.blue._steps import LOADS, MEASURES, PROBABILITY, STEADY, TIMEOUTS, both, experiment
 
 EXPERIMENT = experiment(
-    title="Marking probabilities while connections are added, with ECN timeouts",
-    place="figure 10",
     about="The runs of figure 9: RED's probability (pb, before signals are spaced) and BLUE's over time.",
     cases=TIMEOUTS,
     measures={
@@ -20,18 +18,18 @@ EXPERIMENT = experiment(
     claims=(
         Claim(
             "BLUE's marking is steady (a standard deviation below 0.05 in 10 s, at every load)",
-            "section III-D",
             every(below(m(f"p_sd_{load}", "BLUE"), STEADY) for load in LOADS),
+            place="section III-D",
         ),
         Claim(
             "BLUE's marking rate changes with the load: it rises",
-            "section III-D, figure 10(b)",
             rises(along({load: m(f"p_{load}", "BLUE") for load in LOADS})),
+            place="section III-D, figure 10(b)",
         ),
         Claim(
             "RED's marking probability fluctuates from 0 to 1",
-            "section III-D, figure 10(a)",
             every((below(m("p_least", "RED"), 0.02), above(m("p_most", "RED"), 0.98))),
+            place="section III-D, figure 10(a)",
         ),
     ),
     plot=both("gauge:probability", PROBABILITY),

@@ -1,4 +1,4 @@
-"""blue/fig11: loss and utilisation by the size of the buffer, with ECN timeouts."""
+"""Loss and utilisation of RED and BLUE by the size of the buffer, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m
 from headgate.experiment.declare import Claim, Headline, Quick
@@ -10,16 +10,14 @@ from headgate.papers.blue._network import WHY
 LOW, HIGH = 0.01, 0.95
 
 EXPERIMENT = experiment(
-    title="Loss and utilisation of RED and BLUE by the size of the buffer, with ECN timeouts",
-    place="figure 11",
     about="As figure 5, whose runs stand beside, but a sender whose window is one waits for its timer when it is told "
     "of a mark.",
     cases=(*cases(timeouts=True), *cases(timeouts=False)),
+    stated_in="section III-D",
     claims=(
         *(
             Claim(
                 f"{each} keeps loss low (1 %) in all experiments",
-                "section III-D",
                 in_each_case(below(m("loss", each), LOW), ecn_timeout=True),
                 WHY["fig11 full"],
             )
@@ -28,7 +26,6 @@ EXPERIMENT = experiment(
         *(
             Claim(
                 f"{each} keeps utilisation high (95 %) in all experiments",
-                "section III-D",
                 in_each_case(above(m("utilisation", each), HIGH), ecn_timeout=True),
             )
             for each in BLUES
@@ -36,16 +33,15 @@ EXPERIMENT = experiment(
         *(
             Claim(
                 f"{each} loses less with ECN timeouts than without",
-                "section III-D, figures 5 and 11",
                 in_each_case(below(m("loss", each, ecn_timeout=True), m("loss", each)), ecn_timeout=False),
                 WHY["fig11 swings"],
+                place="section III-D, figures 5 and 11",
             )
             for each in REDS
         ),
         *(
             Claim(
                 f"{each} uses less of the link than every BLUE, at every buffer",
-                "section III-D",
                 in_each_case(
                     every(below(m("utilisation", each), m("utilisation", blue)) for blue in BLUES), ecn_timeout=True
                 ),
@@ -56,7 +52,6 @@ EXPERIMENT = experiment(
         Claim(
             "R1, with an extremely small wq, comes nearest to BLUE among the REDs: its utilisation is the "
             "highest of them at every buffer",
-            "section III-D",
             in_each_case(
                 every(above(m("utilisation", "R1"), m("utilisation", other)) for other in REDS[1:]), ecn_timeout=True
             ),

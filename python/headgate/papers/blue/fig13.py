@@ -1,4 +1,4 @@
-"""blue/fig13: throughput and loss on the testbed by the number of connections."""
+"""Throughput and loss on the testbed by the number of connections."""
 
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
@@ -46,8 +46,6 @@ def _scenario(v: Values) -> Dumbbell:
 
 
 EXPERIMENT = Experiment(
-    title="Throughput and loss on the testbed by the number of connections",
-    place="figure 13",
     about="Sessions of netperf between FreeBSD 2.2.7 hosts over an Ethernet of 10 Mbit/s with 50 KB of buffer, "
     "here simulated.",
     scenario=_scenario,
@@ -83,11 +81,11 @@ EXPERIMENT = Experiment(
         Choice("RED above maxth", "marks", "as the paper's other REDs, which mark deterministically there"),
         Choice("interval", "50 s at once after 10 s", "the mean of five intervals of 10 s, as the paper has it"),
     ),
+    stated_in="section III-E",
     claims=(
         *(
             Claim(
                 f"{label} keeps a high throughput (90 %) at every load",
-                "section III-E",
                 in_each_case(above(m("utilisation", label), 0.9)),
                 FINDINGS.get(label, ""),
             )
@@ -95,25 +93,24 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "RED's throughput is below BLUE's, at every load",
-            "section III-E, figure 13(a)",
             in_each_case(below(m("throughput", "RED"), m("throughput", "BLUE"))),
             FULL,
+            place="section III-E, figure 13(a)",
         ),
         Claim(
             "RED's loss increases with the number of connections",
-            "section III-E, figure 13(b)",
             rises(over("connections", "loss", "RED")),
             FULL,
+            place="section III-E, figure 13(b)",
         ),
         Claim(
             "BLUE loses less than RED at every load",
-            "section III-E, figure 13(b)",
             in_each_case(below(m("loss", "BLUE"), m("loss", "RED"))),
             FULL,
+            place="section III-E, figure 13(b)",
         ),
         Claim(
             "At the highest load BLUE marks with a probability of about 1 (0.95)",
-            "section III-E",
             above(m("pm", "BLUE", connections=CONNECTIONS[-1]), 0.95),
         ),
     ),

@@ -1,4 +1,4 @@
-"""blue/fig16: what each TCP flow gets beside a flow of 45 Mbit/s that does not slow down."""
+"""What each TCP flow gets beside a flow of 45 Mbit/s that does not slow down."""
 
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Headline, grid
@@ -9,67 +9,64 @@ from headgate.papers.blue._unresponsive import MEASURES, OPEN_REDS, QDISCS, SHAR
 LIMITED = 4.5
 
 EXPERIMENT = experiment(
-    title="What each TCP flow gets beside a flow of 45 Mbit/s that does not slow down",
-    place="figure 16",
     about="The runs of table III with the unresponsive flow at 45 Mbit/s: 400 TCP flows, one by one.",
     qdiscs=QDISCS,
     cases=grid(unresponsive=(1,), rate=(45,)),
     measures={**MEASURES, **SHARES},
     choices=OPEN_REDS,
+    stated_in="section IV-B",
     claims=(
         Claim(
             "SFB allows each TCP flow close to its fair share (95 % of the flows within a half of it)",
-            "section IV-B, figure 16(a)",
             above(m("near_fair", "SFB"), 0.95),
             WHY["leak"],
+            place="section IV-B, figure 16(a)",
         ),
         Claim(
             "SFB protects all TCP flows: none gets less than a tenth of its share",
-            "section IV-B",
             below(m("starved", "SFB"), 1 / 400),
             WHY["leak"],
         ),
         Claim(
             "SFB limits the unresponsive flow to well below its rate (a tenth)",
-            "section IV-B, figure 16(a)",
             below(m("unresponsive_rate", "SFB"), LIMITED),
+            place="section IV-B, figure 16(a)",
         ),
         Claim(
             "Under RED the throughput of TCP suffers considerably (half of the link is gone)",
-            "section IV-B, figure 16(b)",
             below(m("tcp_rate", "RED"), 22.5),
+            place="section IV-B, figure 16(b)",
         ),
         Claim(
             "SFRED limits the unresponsive flow (a tenth of its rate)",
-            "section IV-B, figure 16(c)",
             below(m("unresponsive_rate", "SFRED"), LIMITED),
+            place="section IV-B, figure 16(c)",
         ),
         Claim(
             "SFRED drops a significant amount of TCP's packets (ten times SFB's)",
-            "section IV-B, figure 16(c)",
             above(m("loss_tcp", "SFRED"), m("loss_tcp", "SFB"), times=10),
             WHY["overfull"],
+            place="section IV-B, figure 16(c)",
         ),
         Claim(
             "SFQ with RED limits the unresponsive flow (a tenth of its rate)",
-            "section IV-B, figure 16(d)",
             below(m("unresponsive_rate", "SFQ+RED"), LIMITED),
+            place="section IV-B, figure 16(d)",
         ),
         Claim(
             "SFQ with RED is less fair among TCP flows than SFB (Jain's index)",
-            "section IV-B, figure 16(d)",
             below(m("jain", "SFQ+RED"), m("jain", "SFB")),
             WHY["fig16 one in 46"],
+            place="section IV-B, figure 16(d)",
         ),
         Claim(
             "Under SFQ with RED a few TCP flows grab a disproportionate amount (twice their share)",
-            "section IV-B, figure 16(d)",
             above(m("grabbing", "SFQ+RED"), 0.0),
+            place="section IV-B, figure 16(d)",
         ),
         Claim(
             "Under SFQ with RED flows in the unresponsive flow's queue, one in 46, get next to nothing (a tenth "
             "of a share)",
-            "section IV-B",
             # A flow in 46 shares its queue with the unresponsive one.
             above(m("starved", "SFQ+RED"), 0.5 / 46),
         ),

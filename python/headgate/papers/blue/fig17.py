@@ -1,4 +1,4 @@
-"""blue/fig17: the probability that SFB takes a responsive flow for an unresponsive one (equation 1)."""
+"""The probability that SFB misclassifies a flow, by the number of unresponsive flows."""
 
 from collections.abc import Mapping
 
@@ -26,8 +26,6 @@ def _compute(work: Work) -> Mapping[str, float]:
 
 
 EXPERIMENT = Experiment(
-    title="The probability that SFB misclassifies a flow, by the number of unresponsive flows",
-    place="figure 17",
     about="900 bins in one level or more: how likely is it that all bins of a responsive flow are polluted?",
     qdiscs={label: f"sfb:levels={levels},bins={BINS // levels}" for label, levels in LEVELS.items()},
     compute=_compute,
@@ -36,11 +34,11 @@ EXPERIMENT = Experiment(
     choices=(
         Choice("levels", tuple(LEVELS.values()), "the text says that their number is varied; the figure is lost"),
     ),
+    stated_in="section IV-C, figure 17",
     claims=(
         Claim(
             "With few unresponsive flows (a twentieth of the bins) several levels keep misclassification very "
             "low (1 %)",
-            "section IV-C, figure 17",
             every(
                 in_each_case(at_most(m("misclassified", label), 0.01), unresponsive=lambda flows: flows <= BINS // 20)
                 for label in SEVERAL
@@ -48,7 +46,6 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "Past half the number of bins, one level gives the smallest probability",
-            "section IV-C, figure 17",
             every(
                 in_each_case(
                     below(m("misclassified", ONE), m("misclassified", label)),

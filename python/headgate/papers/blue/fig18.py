@@ -1,4 +1,4 @@
-"""blue/fig18: what each TCP flow gets beside eight flows that do not slow down."""
+"""What each TCP flow gets beside eight flows of 5 Mbit/s that do not slow down."""
 
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Claim, Headline, Published, grid
@@ -12,8 +12,6 @@ TWO, ONE = "SFB, 2 levels of 23 bins", "SFB, 1 level of 46 bins"
 CHANCE = 0.25
 
 EXPERIMENT = experiment(
-    title="What each TCP flow gets beside eight flows of 5 Mbit/s that do not slow down",
-    place="figure 18",
     about="Eight unresponsive flows pollute about a quarter of the bins in each level: how many of the 400 TCP flows "
     "have no other bins, and starve?",
     qdiscs={TWO: SFB, ONE: f"{SFB},levels=1,bins=46,bin_size=auto"},
@@ -28,23 +26,22 @@ EXPERIMENT = experiment(
             scale=100,
         ),
     ),
+    stated_in="section IV-C",
     claims=(
         Claim(
             "With two levels of 23 bins the number of misclassified TCP flows matches equation (1) closely: 8.96 % "
             "(within a quarter)",
-            "section IV-C, figure 18",
             near(m("starved", TWO), misclassified(2, 23, 8), within=CHANCE),
             WHY["fig18 between"],
+            place="section IV-C, figure 18",
         ),
         Claim(
             "With one level of 46 bins 16.12 % are misclassified, as equation (1) says (within a quarter)",
-            "section IV-C",
             near(m("starved", ONE), misclassified(1, 46, 8), within=CHANCE),
             WHY["fig18 chance"],
         ),
         Claim(
             "Two levels misclassify fewer flows than one with as many bins",
-            "section IV-C",
             below(m("starved", TWO), m("starved", ONE)),
             WHY["fig18 between"],
         ),

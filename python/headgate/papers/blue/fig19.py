@@ -1,4 +1,4 @@
-"""blue/fig19: what each TCP flow gets where SFB changes its hash functions."""
+"""What each TCP flow gets where SFB changes its hash functions each 2 s."""
 
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Headline, Published, grid
@@ -8,8 +8,6 @@ from headgate.papers.blue._unresponsive import MEASURES, SFB, SHARES, each_flow,
 MOVING, DOUBLE, FIXED = "moving hash", "double buffered moving hash", "fixed hash (figure 18)"
 
 EXPERIMENT = experiment(
-    title="What each TCP flow gets where SFB changes its hash functions each 2 s",
-    place="figure 19",
     about="As figure 18, but bins and hash functions change each 2 s, without and with a second set of bins "
     "that is kept warm.",
     qdiscs={
@@ -23,33 +21,33 @@ EXPERIMENT = experiment(
     claims=(
         Claim(
             "With moving hash functions no TCP flow is shut out (none gets less than a tenth of its share)",
-            "section IV-D, figure 19(a)",
             below(m("starved", MOVING), 1 / 400),
             WHY["leak"],
+            place="section IV-D, figure 19(a)",
         ),
         Claim(
             "Moving hash functions let unresponsive flows take more than fixed ones do: they are on parole "
             "after each change",
-            "section IV-D, figure 19(a)",
             above(m("unresponsive_rate", MOVING), m("unresponsive_rate", FIXED)),
+            place="section IV-D, figure 19(a)",
         ),
         Claim(
             "With double buffering unresponsive flows take less than without",
-            "section IV-D, figure 19(b)",
             below(m("unresponsive_rate", DOUBLE), m("unresponsive_rate", MOVING)),
+            place="section IV-D, figure 19(b)",
         ),
         Claim(
             "With double buffering TCP has a very high level of protection (95 % of the flows within a half of "
             "their share)",
-            "section IV-D, figure 19(b)",
             above(m("near_fair", DOUBLE), 0.95),
             WHY["leak"],
+            place="section IV-D, figure 19(b)",
         ),
         Claim(
             "With double buffering no TCP flow is shut out (none gets less than a tenth of its share)",
-            "section IV-D, figure 19(b)",
             below(m("starved", DOUBLE), 1 / 400),
             WHY["leak"],
+            place="section IV-D, figure 19(b)",
         ),
     ),
     plot=each_flow(MOVING, DOUBLE),

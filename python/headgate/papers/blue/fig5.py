@@ -1,4 +1,4 @@
-"""blue/fig5: loss by the size of the buffer, with 1000 and 4000 connections."""
+"""Loss of RED and BLUE by the size of the buffer."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m, some
 from headgate.experiment.declare import Claim, Headline, Quick
@@ -11,16 +11,14 @@ NOTHING = 0.001
 CERTAIN = WHY["fig5 certain"]
 
 EXPERIMENT = experiment(
-    title="Loss of RED and BLUE by the size of the buffer",
-    place="figure 5",
     about="1000 or 4000 connections send for 2 s and pause for 3 s in the mean over a link of 45 Mbit/s; all have ECN, "
     "and go on at a window of one however often they are marked. How much is lost, after 100 s, in 100 s?",
     cases=cases(timeouts=False),
+    stated_in="section III-B",
     claims=(
         *(
             Claim(
                 f"{each} keeps the link over 99.9 % utilised in all experiments",
-                "section III-B",
                 in_each_case(above(m("utilisation", each), 0.999)),
                 WHY["fig5 swings"],
             )
@@ -30,24 +28,23 @@ EXPERIMENT = experiment(
             Claim(
                 f"{each} loses nothing (nothing that the figure could show: below 0.1 %) at 1000 connections, "
                 "at any buffer",
-                "section III-B, figure 5(a)",
                 in_each_case(below(m("loss", each), NOTHING), connections=1000),
                 WHY["fig5 fits"],
+                place="section III-B, figure 5(a)",
             )
             for each in BLUES
         ),
         *(
             Claim(
                 f"{each} loses 10 % and more at 1000 connections where the buffer is small, 100 KB",
-                "section III-B, figure 5(a)",
                 above(m("loss", each, connections=1000, buffer=100), 0.1),
                 CERTAIN,
+                place="section III-B, figure 5(a)",
             )
             for each in REDS
         ),
         Claim(
             "RED's loss has a dip around 80 ms of buffer, at 1000 connections",
-            "section III-B, figure 5(a)",
             some(
                 every(
                     below(m("loss", red, connections=1000, buffer=450), m("loss", red, connections=1000, buffer=size))
@@ -56,32 +53,32 @@ EXPERIMENT = experiment(
                 for red in REDS
             ),
             CERTAIN,
+            place="section III-B, figure 5(a)",
         ),
         *(
             Claim(
                 f"{each} loses less than every RED at 4000 connections, at every buffer",
-                "section III-B, figure 5(b)",
                 in_each_case(every(below(m("loss", each), m("loss", red)) for red in REDS), connections=4000),
                 CERTAIN,
+                place="section III-B, figure 5(b)",
             )
             for each in BLUES
         ),
         *(
             Claim(
                 f"{each} with 1000 KB loses more than any BLUE with 100 KB, at 4000 connections",
-                "section III-B, figure 5(b)",
                 every(
                     above(m("loss", each, connections=4000, buffer=1000), m("loss", blue, connections=4000, buffer=100))
                     for blue in BLUES
                 ),
                 CERTAIN,
+                place="section III-B, figure 5(b)",
             )
             for each in REDS
         ),
         *(
             Claim(
                 f"{each} marks with probability 1 throughout, at 4000 connections",
-                "section III-B",
                 in_each_case(above(m("least_pm", each), 0.999), connections=4000),
             )
             for each in BLUES

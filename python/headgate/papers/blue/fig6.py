@@ -1,4 +1,4 @@
-"""blue/fig6: the queue over time while connections are added."""
+"""The queue under RED and BLUE while connections are added."""
 
 from headgate.experiment.claims import above, below, every, m
 from headgate.experiment.declare import Claim, Headline
@@ -11,43 +11,41 @@ SUSTAINED = 0.001
 FEW = (200, 400, 600)
 
 EXPERIMENT = experiment(
-    title="The queue under RED and BLUE while connections are added",
-    place="figure 6",
     about="200 connections that send without end, and 200 more each 20 s. What is the queue under R2 and B4? Figures "
     "are of the second half of each 20 s.",
     claims=(
         Claim(
             "RED loses continually (0.1 % and more at every load)",
-            "section III-C, figure 6(a)",
             every(above(m(f"loss_{load}", "RED"), SUSTAINED) for load in LOADS),
             WHY["fig6 room"],
+            place="section III-C, figure 6(a)",
         ),
         Claim(
             "RED leaves the link underutilised at lower loads (a twentieth of the time, up to 400 connections)",
-            "section III-C, figure 6(a)",
             every(above(m(f"idle_{load}", "RED"), OFTEN) for load in FEW[:2]),
             WHY["fig6 full path"],
+            place="section III-C, figure 6(a)",
         ),
         Claim(
             "BLUE's queue varies less than RED's, at every load",
-            "section III-C, figure 6(b)",
             every(below(m(f"queue_sd_{load}", "BLUE"), m(f"queue_sd_{load}", "RED")) for load in LOADS),
             WHY["fig6 stands"],
+            place="section III-C, figure 6(b)",
         ),
         Claim(
             "BLUE does not leave the link underutilised continually (a twentieth of the time, at any load)",
-            "section III-C",
             every(below(m(f"idle_{load}", "BLUE"), OFTEN) for load in LOADS),
+            place="section III-C",
         ),
         Claim(
             "BLUE sustains no loss (0.1 %) below 800 connections",
-            "section III-C, figure 6(b)",
             every(below(m(f"loss_{load}", "BLUE"), SUSTAINED) for load in FEW),
+            place="section III-C, figure 6(b)",
         ),
         Claim(
             "BLUE loses significantly (0.1 %) from 800 connections on",
-            "section III-C, figure 6(b)",
             every(above(m(f"loss_{load}", "BLUE"), SUSTAINED) for load in (800, 1000)),
+            place="section III-C, figure 6(b)",
         ),
     ),
     plot=QUEUES,

@@ -1,4 +1,4 @@
-"""blue/fig7: RED's average queue and marking probability while connections are added."""
+"""RED's average queue and marking probability while connections are added."""
 
 import numpy as np
 
@@ -10,8 +10,6 @@ from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, MEASURES, NOTE, OPEN, experiment, panel
 
 EXPERIMENT = experiment(
-    title="RED's average queue and marking probability while connections are added",
-    place="figure 7",
     about="The runs of figure 6: what RED marks with follows the queue.",
     measures={
         **MEASURES,
@@ -24,14 +22,14 @@ EXPERIMENT = experiment(
     claims=(
         Claim(
             "RED's average queue fluctuates considerably (a standard deviation of a fifth of its mean)",
-            "section III-C, figure 7(a)",
             above(m("average_variation", "RED"), 0.2),
+            place="section III-C, figure 7(a)",
         ),
         Claim(
             "RED's marking probability fluctuates more than BLUE's, at every load",
-            "section III-C, figures 7(b) and 8",
             every(above(m(f"p_sd_{load}", "RED"), m(f"p_sd_{load}", "BLUE")) for load in LOADS),
             WHY["fig7 stands"],
+            place="section III-C, figures 7(b) and 8",
         ),
     ),
     plot=Plot(

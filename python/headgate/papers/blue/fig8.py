@@ -1,4 +1,4 @@
-"""blue/fig8: BLUE's marking probability while connections are added."""
+"""BLUE's marking probability while connections are added."""
 
 from headgate.experiment.claims import above, below, every, m
 from headgate.experiment.declare import Claim
@@ -6,18 +6,15 @@ from headgate.experiment.plots import Plot
 from headgate.papers.blue._steps import LOADS, NOTE, PROBABILITY, STEADY, experiment, panel
 
 EXPERIMENT = experiment(
-    title="BLUE's marking probability while connections are added",
-    place="figure 8",
     about="The runs of figure 6: BLUE's probability finds the load and stays there.",
+    stated_in="section III-C, figure 8",
     claims=(
         Claim(
             "BLUE's marking probability remains steady (a standard deviation below 0.05 in 10 s, at every load)",
-            "section III-C, figure 8",
             every(below(m(f"p_sd_{load}", "BLUE"), STEADY) for load in LOADS),
         ),
         Claim(
             "BLUE marks every packet from 800 connections on",
-            "section III-C, figure 8",
             every(above(m(f"p_{load}", "BLUE"), 0.99) for load in (800, 1000)),
         ),
     ),

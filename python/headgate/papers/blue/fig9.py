@@ -1,4 +1,4 @@
-"""blue/fig9: the queue over time while connections are added, with ECN timeouts."""
+"""The queue under RED and BLUE while connections are added, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, m, some
 from headgate.experiment.declare import Claim, Headline
@@ -9,36 +9,34 @@ from headgate.papers.blue._steps import LOADS, OFTEN, QUEUES, TIMEOUTS, experime
 SUSTAINED = 0.01
 
 EXPERIMENT = experiment(
-    title="The queue under RED and BLUE while connections are added, with ECN timeouts",
-    place="figure 9",
     about="As figure 6, but a sender whose window is one waits for its timer when it is told of a mark.",
     cases=TIMEOUTS,
     claims=(
         Claim(
             "RED leaves the link underutilised (a twentieth of the time, at every load)",
-            "section III-D",
             every(above(m(f"idle_{load}", "RED"), OFTEN) for load in LOADS),
+            place="section III-D",
         ),
         Claim(
             "RED avoids packet loss (1 %) at every load",
-            "section III-D, figure 9(a)",
             every(below(m(f"loss_{load}", "RED"), SUSTAINED) for load in LOADS),
             WHY["fig9 late"],
+            place="section III-D, figure 9(a)",
         ),
         Claim(
             "RED loses a small amount all the same",
-            "section III-D, figure 9(a)",
             some(above(m(f"loss_{load}", "RED"), 0.0) for load in LOADS),
+            place="section III-D, figure 9(a)",
         ),
         Claim(
             "BLUE avoids sustained packet loss (1 %) at every load",
-            "section III-D, figure 9(b)",
             every(below(m(f"loss_{load}", "BLUE"), SUSTAINED) for load in LOADS),
+            place="section III-D, figure 9(b)",
         ),
         Claim(
             "BLUE achieves high utilisation (less is a twentieth of the time at most, at every load)",
-            "section III-D, figure 9(b)",
             every(below(m(f"idle_{load}", "BLUE"), OFTEN) for load in LOADS),
+            place="section III-D, figure 9(b)",
         ),
     ),
     plot=QUEUES,

@@ -1,4 +1,4 @@
-"""blue/table3: what is lost beside one flow that does not slow down."""
+"""Loss beside a flow that does not slow down."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ CONSIDERABLE = 0.45
 
 def _per_rate(text: str, judge: Callable[[int], Condition], finding: str = "") -> list[Claim]:
     """The claim at either rate."""
-    return [Claim(f"{text}, at {rate} Mbit/s", "section IV-B", judge(rate), finding) for rate in RATES]
+    return [Claim(f"{text}, at {rate} Mbit/s", judge(rate), finding) for rate in RATES]
 
 
 def _tcp_loses(label: str) -> Callable[[int], Condition]:
@@ -45,7 +45,6 @@ def _limits_more(label: str) -> Callable[[int], Condition]:
 
 
 EXPERIMENT = experiment(
-    title="Loss beside a flow that does not slow down",
     place="table III",
     about="400 TCP flows and one of 2 or 45 Mbit/s that does not slow down share 45 Mbit/s for 100 s. Whose "
     "packets are lost?",
@@ -64,6 +63,7 @@ EXPERIMENT = experiment(
         for column, measure in enumerate(("loss", "loss_unresponsive", "loss_tcp"))
     ),
     choices=OPEN_REDS,
+    stated_in="section IV-B",
     claims=(
         *_per_rate(
             "Under SFB the unresponsive flow sees almost all of the loss (95 %)",

@@ -1,4 +1,4 @@
-"""breathe/fig2: what TCP and constant flows of five rates get under each discipline."""
+"""What TCP and flows that do not slow down get, with 1030 flows on 1 Mbit/s."""
 
 from headgate.experiment.claims import above, below, m, near
 from headgate.experiment.declare import Claim, Headline, Published
@@ -7,7 +7,6 @@ from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
-PLACE = "section 4, figure 2"
 #: Of the axis of rates, in kbit/s.
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 #: Group and how many flows it has.
@@ -15,8 +14,6 @@ GROUPS = {"tcp": 1000, **{name: flows for name, _, flows in CONSTANT}}
 STARVES = {"SFQ": WHY["fig2 SFQ"]}
 
 EXPERIMENT = experiment(
-    title="What TCP and flows that do not slow down get, with 1030 flows on 1 Mbit/s",
-    place="figure 2",
     about="A thousand TCP flows, and thirty that send 10 kbit/s to 10 Mbit/s each and 58 Mbit/s together, share "
     "1 Mbit/s. Protection is what a TCP flow gets on average over the fair rate of 0.97 kbit/s.",
     measures={
@@ -33,40 +30,35 @@ EXPERIMENT = experiment(
             scale=100.0,
         ),
     ),
+    stated_in="section 4, figure 2",
     claims=(
         *(
             Claim(
                 f"Under {label} TCP gets nearly nothing (less than 5 % of the fair rate)",
-                "section 4",
                 below(m("protection", label), 0.05),
                 STARVES.get(label, ""),
+                place="section 4",
             )
             for label in ("DropTail", "RED", "SFQ")
         ),
         Claim(
             "CHOKe with one candidate protects TCP less than with ten",
-            PLACE,
             below(m("protection", "CHOKe-1"), m("protection", "CHOKe-10")),
         ),
         Claim(
             "CHOKe with ten candidates gives TCP half of the fair rate (within a tenth)",
-            PLACE,
             near(m("protection", "CHOKe-10"), 0.5, within=0.1),
             WHY["fig2 CHOKe"],
         ),
         Claim(
             "AFD gives TCP 78 % of the fair rate (within a tenth)",
-            PLACE,
             near(m("protection", "AFD"), 0.78, within=0.1),
             WHY["fig2 AFD"],
         ),
-        Claim(
-            "Under AFD flows of 10 Mbit/s get more than TCP flows", PLACE, above(m("cbr10m", "AFD"), m("tcp", "AFD"))
-        ),
+        Claim("Under AFD flows of 10 Mbit/s get more than TCP flows", above(m("cbr10m", "AFD"), m("tcp", "AFD"))),
         *(
             Claim(
                 f"BREATHe protects TCP more than {other} does",
-                PLACE,
                 above(m("protection", "BREATHe"), m("protection", other)),
                 WHY["limits"],
             )
@@ -75,7 +67,6 @@ EXPERIMENT = experiment(
         *(
             Claim(
                 f"BREATHe bounds flows of {rate} (to twice the fair rate at most)",
-                PLACE,
                 below(m(group, "BREATHe"), 2e-3 * FAIR_BPS),
                 WHY["limits"],
             )

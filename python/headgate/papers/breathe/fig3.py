@@ -1,4 +1,4 @@
-"""breathe/fig3: how the rates of a thousand TCP flows are distributed under each discipline."""
+"""How the rates of a thousand TCP flows are distributed."""
 
 import itertools
 from typing import TYPE_CHECKING
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from headgate.experiment.found import Found
 
-PLACE = "section 4, figure 3"
 #: The ends of the ranges that are drawn, in kbit/s; the last is open.
 RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 NAMES = [*(f"{low:g}-{high:g}" for low, high in itertools.pairwise(RANGES)), f"above {RANGES[-1]:g}"]
@@ -32,8 +31,6 @@ def _distributions(axes: "Axes", found: "Found") -> None:
 
 
 EXPERIMENT = experiment(
-    title="How the rates of a thousand TCP flows are distributed",
-    place="figure 3",
     about="The runs of figure 2. A TCP flow's fair rate is 0.97 kbit/s, 121 packets of 1000 bytes in 1000 s. Rates are "
     "what each flow got over the whole run; a flow is stopped that got nothing.",
     measures={
@@ -45,28 +42,27 @@ EXPERIMENT = experiment(
         Published("near_fair", "section 4", {"BREATHe": (70.0,)}, unit="% of flows", scale=100.0),
         Published("stopped", "section 1", {"BREATHe": (0.3,)}, unit="% of flows", scale=100.0),
     ),
+    stated_in="section 4, figure 3",
     claims=(
         Claim(
             "Under BREATHe 70 % of the TCP flows get 0.6 to 1.2 kbit/s (within a tenth)",
-            PLACE,
             near(m("near_fair", "BREATHe"), 0.7, within=0.1),
             WHY["limits"],
         ),
         Claim(
             "Under BREATHe most TCP flows get 0.4 to 1.2 kbit/s",
-            "section 1",
             above(m("below_most", "BREATHe"), 0.5),
             WHY["limits"],
+            place="section 1",
         ),
         Claim(
             "Under BREATHe 0.3 % of the TCP flows are stopped (no more than rounds to that)",
-            "section 1",
             at_most(m("stopped", "BREATHe"), 0.0035),
+            place="section 1",
         ),
         *(
             Claim(
                 f"More TCP flows are near the fair rate (0.6 to 1.2 kbit/s) under BREATHe than under {other}",
-                PLACE,
                 above(m("near_fair", "BREATHe"), m("near_fair", other)),
                 WHY["limits"],
             )

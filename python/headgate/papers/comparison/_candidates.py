@@ -4,37 +4,32 @@ import itertools
 from collections.abc import Mapping
 
 from headgate.experiment.claims import above, along, every, falls, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
+from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import BEYOND, MAXP, MEASURES, RATE, SHARED, by_rate, network, place_of
-from headgate.scenario.network import Dumbbell
 
 
 def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], finding: str = "") -> Experiment:
     """The experiment of figure `number`, whose curves are `qdiscs`, from few candidates to many."""
     values = [label.split()[-1] for label in qdiscs]
-    place = f"section 4.4, figure {number}"
     curves = {rate: [m("cbr", label, cbr=rate) for label in qdiscs] for rate in BEYOND}
     steps = {rate: [before - after for before, after in itertools.pairwise(curve)] for rate, curve in curves.items()}
 
-    def scenario(v: Values) -> Dumbbell:
-        return network(v, f"fig{number}", f"Ten TCP flows and one of {v.cbr} Mbit/s that does not slow down.")
-
     return by_rate(
-        title=f"What {variant} leaves a UDP flow, by {what}",
-        place=f"figure {number}",
         about=f"Ten TCP flows and one UDP flow share 1 Mbit/s under {variant}. Do more candidates hold it more?",
-        scenario=scenario,
+        scenario=lambda v: network(
+            v, f"fig{number}", f"Ten TCP flows and one of {v.cbr} Mbit/s that does not slow down."
+        ),
         qdiscs=qdiscs,
         seeds=20,
         measures=MEASURES,
         choices=(Choice(what, ", ".join(values), "the curves' values are lost with the figure"), *SHARED, MAXP),
+        stated_in=f"section 4.4, figure {number}",
         claims=(
             *(
                 Claim(
                     f"A larger {what} penalises a UDP flow of {rate} Mbit/s more",
-                    place,
                     falls(along(dict(zip(qdiscs, curve, strict=True)))),
                     finding,
                 )
@@ -44,7 +39,6 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
                 Claim(
                     f"The effect on a UDP flow of {rate} Mbit/s is most distinct where {what} goes from {values[0]} to "
                     f"{values[1]}",
-                    place,
                     every(above(first, step) for step in later),
                     finding,
                 )

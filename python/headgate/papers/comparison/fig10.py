@@ -1,4 +1,4 @@
-"""comparison/fig10: how SFB limits a UDP flow of forty times the link's rate among 49 TCP flows."""
+"""How SFB limits a UDP flow of forty times the link's rate among 49 TCP flows."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, between, m
@@ -7,8 +7,6 @@ from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
 
 EXPERIMENT = Experiment(
-    title="How SFB limits a UDP flow of forty times the link's rate among 49 TCP flows",
-    place="figure 10",
     about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB.",
     scenario=lambda v: many(v, "fig10", "49 TCP flows and one of 40 Mbit/s under SFB.", "150p", udp=True),
     qdiscs={"SFB": "sfb:boxtime=$boxtime"},
@@ -23,30 +21,25 @@ EXPERIMENT = Experiment(
         Choice("boxtime", "50ms", "the figure's Boxtime is not given; section 3.3.3 has 0.05 s", ("100ms", "300ms")),
         *SHARED,
     ),
+    stated_in="section 4.3",
     claims=(
         Claim(
             "The UDP flow gets 0.026 Mbit/s only (less than 0.03)",
-            "section 4.3",
             below(m("cbr", "SFB"), 0.03),
             WHY["fig10 Bin_Size binds"],
         ),
-        Claim(
-            "The 49 TCP flows still get 0.925 Mbit/s or more",
-            "section 4.3",
-            above(m("tcp", "SFB"), 0.9245),
-            WHY["fig10 rest"],
-        ),
+        Claim("The 49 TCP flows still get 0.925 Mbit/s or more", above(m("tcp", "SFB"), 0.9245), WHY["fig10 rest"]),
         Claim(
             "The UDP flow holds 4 to 5 KB of the queue",
-            "section 4.3, figure 10",
             between(m("cbr_queue", "SFB"), 4, 5),
             WHY["fig10 Little"],
+            place="section 4.3, figure 10",
         ),
         Claim(
             "Its queue is so small all the time: the average never exceeds 5 KB",
-            "section 4.3, figure 10",
             at_most(m("cbr_most", "SFB"), 5),
             WHY["fig10 ten"],
+            place="section 4.3, figure 10",
         ),
     ),
     plot=queue_over_time("tcp", "cbr"),

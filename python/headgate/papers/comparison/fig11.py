@@ -1,4 +1,4 @@
-"""comparison/fig11: what SFB's Boxtime decides."""
+"""What SFB's Boxtime decides: the queues of TCP and UDP flows."""
 
 from headgate import style
 from headgate.experiment import queues
@@ -29,8 +29,6 @@ def _panel(boxtime: str, title: str) -> Panel:
 
 
 EXPERIMENT = Experiment(
-    title="What SFB's Boxtime decides: the queues of TCP and UDP flows",
-    place="figure 11",
     about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB, which lets one "
     "packet of unresponsive flows in each Boxtime.",
     scenario=_scenario,
@@ -42,33 +40,31 @@ EXPERIMENT = Experiment(
         Published("tcp", "section 4.3", {"SFB": (0.926, 0.66)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"),
     ),
     choices=SHARED,
+    stated_in="section 4.3",
     claims=(
         Claim(
             "With a large Boxtime UDP's average queue is very small (less than a tenth of TCP's)",
-            "section 4.3, figure 11a",
             below(m("cbr_queue", "SFB", boxtime=LARGE), m("tcp_queue", "SFB", boxtime=LARGE), times=0.1),
+            place="section 4.3, figure 11a",
         ),
         Claim(
             "With a small Boxtime UDP's average queue is quite large (more than five times that with a large one)",
-            "section 4.3, figure 11b",
             above(m("cbr_queue", "SFB", boxtime=SMALL), m("cbr_queue", "SFB", boxtime=LARGE), times=5),
             WHY["fig11 bins"],
+            place="section 4.3, figure 11b",
         ),
         Claim(
             "A large Boxtime means a low UDP throughput: 0.013 Mbit/s (less than 0.016, a packet each 0.5 s)",
-            "section 4.3",
             below(m("cbr", "SFB", boxtime=LARGE), 0.0165),
             WHY["fig11 bound"],
         ),
         Claim(
             "A small Boxtime leads to a high UDP throughput: more than ten times that with a large one",
-            "section 4.3",
             above(m("cbr", "SFB", boxtime=SMALL), m("cbr", "SFB", boxtime=LARGE), times=10),
             WHY["fig11 bins"],
         ),
         Claim(
             "With a small Boxtime TCP gets less than with a large one",
-            "section 4.3",
             below(m("tcp", "SFB", boxtime=SMALL), m("tcp", "SFB", boxtime=LARGE)),
         ),
     ),

@@ -1,4 +1,4 @@
-"""comparison/fig12: whether SFB is fair among several flows that do not slow down."""
+"""Whether SFB is fair among several flows that do not slow down."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,8 +35,6 @@ def _each_flow(label: str, axes: "Axes", found: "Found") -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Whether SFB is fair among several flows that do not slow down",
-    place="figure 12",
     about="Five UDP flows of 4 Mbit/s and ten TCP flows share 1 Mbit/s under SFB, which lets one packet of "
     "unresponsive flows in each Boxtime. With a fixed Boxtime a flow can fall into step with it.",
     scenario=lambda v: network(
@@ -57,20 +55,20 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "With a fixed Boxtime one UDP flow consumes more than the others (twice their mean)",
-            "section 4.3, figure 12a",
             above(m("first", FIXED), 2),
             WHY["fig12 chance"],
+            place="section 4.3, figure 12a",
         ),
         Claim(
             "The fairness among TCP flows is obvious (Jain's index above 0.9)",
-            "section 4.3, figure 12a",
             above(m("tcp_jain", FIXED), 0.9),
+            place="section 4.3, figure 12a",
         ),
         Claim(
             "With a randomised Boxtime the fairness among UDP flows is improved (Jain's index)",
-            "section 4.3, figure 12b",
             above(m("udp_jain", RANDOM), m("udp_jain", FIXED)),
             WHY["fig12 chance"],
+            place="section 4.3, figure 12b",
         ),
     ),
     plot=Plot(

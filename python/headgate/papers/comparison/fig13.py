@@ -1,4 +1,4 @@
-"""comparison/fig13: what M-CHOKe leaves a UDP flow, by the number of candidates."""
+"""What M-CHOKe leaves a UDP flow, by cand_num."""
 
 from headgate.papers.comparison._candidates import experiment
 from headgate.papers.comparison._setting import CHOKE

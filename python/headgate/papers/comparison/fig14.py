@@ -1,4 +1,4 @@
-"""comparison/fig14: what A-CHOKe leaves a UDP flow, by the number of regions between the thresholds."""
+"""What A-CHOKe leaves a UDP flow, by interval_num."""
 
 from headgate.papers.comparison._candidates import experiment
 from headgate.papers.comparison._setting import CHOKE, WHY

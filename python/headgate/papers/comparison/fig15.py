@@ -1,4 +1,4 @@
-"""comparison/fig15: the queues of TCP and UDP flows in CHOKe and RED, by the UDP flow's rate."""
+"""The queues of TCP and UDP flows in RED and CHOKe, by the UDP flow's rate."""
 
 from functools import partial
 
@@ -31,8 +31,6 @@ def _panel(label: str) -> Panel:
 
 
 EXPERIMENT = by_rate(
-    title="The queues of TCP and UDP flows in RED and CHOKe, by the UDP flow's rate",
-    place="figure 15",
     about="Ten TCP flows and one UDP flow share 1 Mbit/s under RED, then under A-CHOKe. Whose packets wait?",
     scenario=partial(scenario, name="fig15"),
     qdiscs={"RED": RED, "CHOKe": A_CHOKE},
@@ -45,11 +43,11 @@ EXPERIMENT = by_rate(
         "below_maxth": queues.share_of_time(MAXTH),
         "jain": jain(),
     },
+    stated_in="section 4.4, figure 15",
     claims=(
         *(
             Claim(
                 f"With a UDP rate below the link's, CHOKe and RED perform very similarly: {whose} queue (within 25 %)",
-                "section 4.4, figure 15",
                 _similar(measure),
                 WHY["fig15 always"],
             )
@@ -57,32 +55,28 @@ EXPERIMENT = by_rate(
         ),
         Claim(
             "With a UDP rate above the link's, CHOKe keeps the queue around minth, 50 packets (within 20 %)",
-            "section 4.4, figure 15",
             beyond(near(m("queue", "CHOKe"), MINTH, within=0.2)),
         ),
         Claim(
             "With a UDP rate above the link's, CHOKe enables TCP to get a high throughput (more than 0.8 Mbit/s)",
-            "section 4.4",
             beyond(above(m("tcp", "CHOKe"), 0.8)),
+            place="section 4.4",
         ),
         Claim(
             "RED keeps the queue at or below maxth most of the time, with a UDP rate above the link's",
-            "section 4.4, figure 15",
             beyond(above(m("below_maxth", "RED"), 0.5)),
         ),
         Claim(
             "Most of RED's queue is occupied by UDP, with a UDP rate above the link's",
-            "section 4.4, figure 15",
             beyond(above(m("cbr_held", "RED"), 0.5)),
         ),
         Claim(
             "TCP's throughput is then very low in RED (less than 0.05 Mbit/s)",
-            "section 4.4",
             beyond(below(m("tcp", "RED"), 0.05)),
+            place="section 4.4",
         ),
         Claim(
             "CHOKe achieves much better fairness than RED, with a UDP rate above the link's (Jain's index)",
-            "section 4.4, figure 15",
             beyond(above(m("jain", "CHOKe"), m("jain", "RED"))),
         ),
     ),

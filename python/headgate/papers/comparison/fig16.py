@@ -1,4 +1,4 @@
-"""comparison/fig16: CHOKe and RED with other numbers of TCP and UDP flows."""
+"""CHOKe and RED with other numbers of TCP and UDP flows."""
 
 from headgate import style
 from headgate.experiment import queues
@@ -61,8 +61,6 @@ def _panel(title: str, label: str, y: str, what: str) -> Panel:
 
 
 EXPERIMENT = Experiment(
-    title="CHOKe and RED with other numbers of TCP and UDP flows",
-    place="figure 16",
     about="One or ten TCP flows and one or five UDP flows share 1 Mbit/s under A-CHOKe, then under RED. How does "
     "what UDP gets depend on their numbers?",
     scenario=_scenario,
@@ -85,41 +83,41 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "With more TCP flows, (10, 1) after (1, 1), CHOKe leaves UDP less, at every rate above the link's",
-            "section 4.4, figure 16a",
             _less("cbr_all", TEN, ONE),
+            place="section 4.4, figure 16a",
         ),
-        Claim("It also leaves UDP less of the queue", "section 4.4, figure 16b", _less("cbr_queue", TEN, ONE)),
+        Claim("It also leaves UDP less of the queue", _less("cbr_queue", TEN, ONE), place="section 4.4, figure 16b"),
         Claim(
             "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves UDP flows together less as well",
-            "section 4.4, figure 16a",
             _less("cbr_all", FIVE, TEN),
             WHY["fig16 meets itself"],
+            place="section 4.4, figure 16a",
         ),
         Claim(
             "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves each of them less",
-            "section 4.4, figure 16a",
             _less("cbr_each", FIVE, TEN),
+            place="section 4.4, figure 16a",
         ),
         *(
             Claim(
                 f"CHOKe leaves UDP less as its rate goes from 2 to 8 Mbit/s, with {flows['tcp']} TCP and "
                 f"{flows['udp']} UDP",
-                "section 4.4, figure 16a",
                 falls(along({rate: m("cbr_all", "CHOKe", **flows, cbr=rate) for rate in BEYOND})),
+                place="section 4.4, figure 16a",
             )
             for flows in FLOWS
         ),
         Claim(
             "RED's UDP throughput has no distinct difference (10 %) with 1 and 10 TCP flows, at any rate",
-            "section 4.4, figure 16c",
             _no_difference(ONE, TEN),
             WHY["fig16 TCP flows"],
+            place="section 4.4, figure 16c",
         ),
         Claim(
             "RED's UDP throughput has no distinct difference (10 %) with 1 and 5 UDP flows, at any rate",
-            "section 4.4, figure 16c",
             _no_difference(TEN, FIVE),
             WHY["fig16 UDP flows"],
+            place="section 4.4, figure 16c",
         ),
     ),
     plot=Plot(

@@ -1,4 +1,4 @@
-"""comparison/fig4: what a flow that does not slow down takes of the link and of the queue, by its rate."""
+"""What a flow that does not slow down takes of the link and of the queue, by its rate."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, along, below, between, every, falls, in_each_case, m
@@ -32,7 +32,6 @@ def scenario(v: Values, name: str = "fig4") -> Dumbbell:
 
 
 EXPERIMENT = by_rate(
-    title="What a flow that does not slow down takes of the link and of the queue, by its rate",
     place="figures 4-1 and 4-2",
     about="Ten TCP flows and one UDP flow of 0.1 to 8 Mbit/s share 1 Mbit/s and 150 packets of buffer. Which of six "
     "disciplines keep the UDP flow from taking the link?",
@@ -44,25 +43,25 @@ EXPERIMENT = by_rate(
         "tcp_fair": share_of_fair(kind="tcp"),
         "cbr_queue": queues.packets("cbr"),
     },
+    stated_in="section 3.4, figure 4-1",
     claims=(
         *(
             Claim(
                 f"{label} provides high link utilisation: more than 90 % at every rate",
-                "section 3.4",
                 in_each_case(above(m("total", label), 0.90)),
+                place="section 3.4",
             )
             for label in QDISCS
         ),
         Claim(
             "All flows together get about 90 to 96 % of the link, with every discipline",
-            "section 3.4",
             every(in_each_case(between(m("total", label), 0.90, 0.96)) for label in QDISCS),
             WHY["fig4 never idle"],
+            place="section 3.4",
         ),
         *(
             Claim(
                 f"DropTail yields more UDP throughput than {label}, at every rate above the link's",
-                "section 3.4, figure 4-1",
                 beyond(above(m("cbr", "DropTail"), m("cbr", label))),
                 WHY["fig4 either way"] if label in ("RED", "BLUE") else "",
             )
@@ -71,7 +70,6 @@ EXPERIMENT = by_rate(
         *(
             Claim(
                 f"With {label}, UDP dominates the link at every rate above the link's",
-                "section 3.4, figure 4-1",
                 beyond(above(m("cbr_share", label), 0.5)),
             )
             for label in ("RED", "BLUE")
@@ -79,7 +77,6 @@ EXPERIMENT = by_rate(
         *(
             Claim(
                 f"With {label}, TCP achieves its fair share at every rate (0.88 of it, as FRED in the paper's table 1)",
-                "section 3.4, figure 4-1",
                 in_each_case(above(m("tcp_fair", label), FAIR_ENOUGH)),
                 UNFAIR.get(label, ""),
             )
@@ -87,29 +84,28 @@ EXPERIMENT = by_rate(
         ),
         Claim(
             "With CHOKe, UDP throughput decreases as its rate goes from 2 to 8 Mbit/s",
-            "section 3.4, figure 4-1",
             falls(along({rate: m("cbr", "CHOKe", cbr=rate) for rate in BEYOND})),
         ),
         *(
             Claim(
                 f"UDP holds more of the queue with DropTail than with {label}, at every rate above the link's",
-                "section 3.4, figure 4-2",
                 beyond(above(m("cbr_queue", "DropTail"), m("cbr_queue", label))),
+                place="section 3.4, figure 4-2",
             )
             for label in OTHERS
         ),
         Claim(
             "BLUE uses much less buffer than RED: UDP holds less than half as much, at every rate above the link's",
-            "section 3.4, figure 4-2",
             beyond(below(m("cbr_queue", "BLUE"), m("cbr_queue", "RED"), times=0.5)),
             WHY["fig4 swings"],
+            place="section 3.4, figure 4-2",
         ),
         *(
             Claim(
                 f"{label} is among the fairest: UDP holds less of the queue than with DropTail, RED, BLUE and CHOKe, "
                 "at every rate above the link's",
-                "section 3.4, figure 4-2",
                 every(beyond(below(m("cbr_queue", label), m("cbr_queue", other))) for other in UNFAIREST),
+                place="section 3.4, figure 4-2",
             )
             for label in ("FRED", "SFB")
         ),

@@ -1,4 +1,4 @@
-"""comparison/fig5: whose packets are in the queue, over time."""
+"""Whose packets are in the queue, over time."""
 
 from functools import partial
 
@@ -29,8 +29,6 @@ def _panel(label: str) -> Panel:
 
 
 EXPERIMENT = Experiment(
-    title="Whose packets are in the queue, over time",
-    place="figure 5",
     about="Ten TCP flows and one UDP flow faster than the link: how much of the queue is whose, as an exponentially "
     "weighted average?",
     scenario=partial(scenario, name="fig5"),
@@ -46,39 +44,37 @@ EXPERIMENT = Experiment(
         *SHARED,
         MAXP,
     ),
+    stated_in="section 3.4, figure 5",
     claims=(
         *(
-            Claim(
-                f"With {label}, most of the packets in the queue are UDP's",
-                "section 3.4, figure 5",
-                above(m("cbr_share", label), 0.5),
-            )
+            Claim(f"With {label}, most of the packets in the queue are UDP's", above(m("cbr_share", label), 0.5))
             for label in YIELD
         ),
         *(
             Claim(
                 f"{label} allows TCP a higher throughput than DropTail, RED and BLUE do",
-                "section 3.4, figure 5",
                 every(above(m("tcp", label), m("tcp", other)) for other in YIELD),
             )
             for label in HOLD
         ),
         Claim(
             "With DropTail, the queue is at the buffer's size, 150 packets, at most times (its mean within 5 %)",
-            "section 3.4, figure 5a",
             near(m("queue", "DropTail"), 150, within=0.05),
+            place="section 3.4, figure 5a",
         ),
         Claim(
             "With RED, the queue is kept at maxth, 100 packets (within 5 %)",
-            "section 3.4, figure 5b",
             near(m("queue", "RED"), 100, within=0.05),
+            place="section 3.4, figure 5b",
         ),
         Claim(
             "With CHOKe, the queue is kept around minth, 50 packets (within 20 %)",
-            "section 3.4, figure 5f",
             near(m("queue", "CHOKe"), 50, within=0.2),
+            place="section 3.4, figure 5f",
         ),
-        Claim("FRED limits UDP's queue to 10 packets", "section 4.1, figure 5c", at_most(m("cbr_most", "FRED"), 10)),
+        Claim(
+            "FRED limits UDP's queue to 10 packets", at_most(m("cbr_most", "FRED"), 10), place="section 4.1, figure 5c"
+        ),
     ),
     plot=Plot(_panel, "Averages over arrivals with weight 0.002, as in the paper; one seed.", legend=2),
     headline=Headline("queue", "Packets in the queue beside a UDP flow of 2 Mbit/s over 1 Mbit/s"),

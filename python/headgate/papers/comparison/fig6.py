@@ -1,4 +1,4 @@
-"""comparison/fig6: how much buffer FRED needs to be fair, without its rule of two packets for each flow."""
+"""How much buffer FRED needs to be fair."""
 
 from headgate import style
 from headgate.experiment.claims import above, below, in_each_case, m, over
@@ -20,8 +20,6 @@ def _scenario(v: Values) -> Dumbbell:
 
 
 EXPERIMENT = Experiment(
-    title="How much buffer FRED needs to be fair",
-    place="figure 6",
     about="Ten TCP flows and one UDP flow share 1 Mbit/s under FRED without its rule of two packets for each flow. How "
     "large must the buffer be for the UDP flow to be held?",
     scenario=_scenario,
@@ -29,15 +27,14 @@ EXPERIMENT = Experiment(
     cases=grid(buffer=BUFFERS),
     measures={**MEASURES, "tcp_fair": share_of_fair(kind="tcp")},
     choices=(Choice("cbr", 2, "the figure's UDP rate is not given; 2 Mbit/s as in table 1", (1, 8)), *SHARED),
+    stated_in="section 4.1",
     claims=(
         Claim(
             "FRED works well with buffers of more than 45 packets: TCP has its fair share",
-            "section 4.1",
             in_each_case(above(TCP_SHARE, FAIR_ENOUGH), buffer=lambda size: size > ENOUGH),
         ),
         Claim(
             "FRED does not work well with smaller ones: TCP has less than its fair share",
-            "section 4.1",
             in_each_case(below(TCP_SHARE, FAIR_ENOUGH), buffer=lambda size: size <= ENOUGH),
         ),
     ),

@@ -1,4 +1,4 @@
-"""comparison/fig7: the queue that BLUE keeps under 49 TCP flows."""
+"""The queue that BLUE keeps under 49 TCP flows."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m, near
@@ -7,8 +7,6 @@ from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE
 
 EXPERIMENT = Experiment(
-    title="The queue that BLUE keeps under 49 TCP flows",
-    place="figure 7",
     about="49 TCP flows with windows of 300 KB share 1 Mbit/s and a buffer of 300 KB under BLUE.",
     scenario=lambda v: many(v, "fig7", "49 TCP flows under BLUE.", "300p", udp=False),
     qdiscs={"BLUE": BLUE},
@@ -21,10 +19,10 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "The queue is kept at about 100 KB, a third of the buffer (its mean within 20 %)",
-            "section 4.2, figure 7",
             near(m("queue", "BLUE"), 100, within=0.2),
+            place="section 4.2, figure 7",
         ),
-        Claim("TCP achieves 0.93 Mbit/s or more with it", "section 4.2", above(m("tcp", "BLUE"), 0.925)),
+        Claim("TCP achieves 0.93 Mbit/s or more with it", above(m("tcp", "BLUE"), 0.925), place="section 4.2"),
     ),
     plot=queue_over_time(),
     headline=Headline("queue", "Packets in the queue under 49 TCP flows, of 300 that fit"),

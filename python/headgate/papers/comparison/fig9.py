@@ -1,4 +1,4 @@
-"""comparison/fig9: the queue that SFB keeps under 49 TCP flows."""
+"""The queue that SFB keeps under 49 TCP flows."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m
@@ -7,15 +7,14 @@ from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE
 
 EXPERIMENT = Experiment(
-    title="The queue that SFB keeps under 49 TCP flows",
-    place="figure 9",
     about="49 TCP flows with windows of 300 KB share 1 Mbit/s and a buffer of 150 KB under SFB.",
     scenario=lambda v: many(v, "fig9", "49 TCP flows under SFB.", "150p", udp=False),
     qdiscs={"SFB": "sfb"},
     measures={"tcp": MEASURES["tcp"], "total": MEASURES["total"], "queue": queues.packets()},
     published=(Published("tcp", "section 4.3", {"SFB": (0.94,)}, unit="Mbit/s"),),
     choices=TCP_ALONE,
-    claims=(Claim("The 49 TCP flows get 0.94 Mbit/s or more", "section 4.3", above(m("tcp", "SFB"), 0.935)),),
+    stated_in="section 4.3",
+    claims=(Claim("The 49 TCP flows get 0.94 Mbit/s or more", above(m("tcp", "SFB"), 0.935)),),
     plot=queue_over_time(),
     quick=Quick(seeds=1),
 )

@@ -1,4 +1,4 @@
-"""comparison/table1: what FRED gives TCP and a UDP flow, by the link's rate."""
+"""What FRED gives TCP and a UDP flow, by the link's rate."""
 
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, grid
@@ -54,8 +54,6 @@ def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[P
 
 
 EXPERIMENT = Experiment(
-    title="What FRED gives TCP and a UDP flow, by the link's rate",
-    place="table 1",
     about="Ten TCP flows and a UDP flow of 2 Mbit/s under FRED on 0.5 to 20 Mbit/s, with the round trip of the other "
     "figures and with the one that the table implies. How do they share?",
     scenario=_scenario,
@@ -86,13 +84,13 @@ EXPERIMENT = Experiment(
         OVERHEAD,
         CC,
     ),
+    stated_in="section 4.1, table 1",
     claims=tuple(
         claim
         for delay, words in DELAYS.items()
         for claim in (
             Claim(
                 f"TCP's share changes little from 0.5 to 8 Mbit/s: it falls by the paper's 11 points at most ({words})",
-                "section 4.1, table 1",
                 in_each_case(
                     at_most(m("tcp_share", "FRED", link=LINKS[0]) - m("tcp_share", "FRED"), STEADY),
                     delay=delay,
@@ -102,7 +100,6 @@ EXPERIMENT = Experiment(
             ),
             Claim(
                 f"When the bandwidth is large enough (10, 20 Mbit/s), UDP gets its full share (92.5 %; {words})",
-                "section 4.1, table 1",
                 every(above(m("cbr_part", "FRED", link=rate, delay=delay), FULL) for rate in (10, 20)),
                 WHY["table1 full"],
             ),

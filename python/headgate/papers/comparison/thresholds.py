@@ -1,4 +1,4 @@
-"""comparison/thresholds: the queue that CHOKe keeps, and what it leaves a UDP flow, by its thresholds."""
+"""The queue that CHOKe keeps, by its thresholds."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, in_each_case, m, near
@@ -29,7 +29,6 @@ def _proportional(measure: str) -> Condition:
 
 
 EXPERIMENT = Experiment(
-    title="The queue that CHOKe keeps, by its thresholds",
     place="section 4.4 (4)",
     about="Ten TCP flows and one UDP flow above the link's rate share 1 Mbit/s under A-CHOKe with half, the usual and "
     "twice the thresholds. Do queue and throughput follow them?",
@@ -47,21 +46,16 @@ EXPERIMENT = Experiment(
         *SHARED,
         MAXP,
     ),
+    stated_in="section 4.4 (4)",
     claims=(
-        Claim(
-            "The queue changes proportionally with minth and maxth (within 25 %)",
-            "section 4.4 (4)",
-            _proportional("queue"),
-        ),
+        Claim("The queue changes proportionally with minth and maxth (within 25 %)", _proportional("queue")),
         Claim(
             "UDP's queue changes proportionally with minth and maxth (within 25 %)",
-            "section 4.4 (4)",
             _proportional("cbr_queue"),
             WHY["thresholds UDP"],
         ),
         Claim(
             "UDP's throughput changes proportionally with minth and maxth (within 25 %)",
-            "section 4.4 (4)",
             _proportional("cbr"),
             WHY["thresholds UDP"],
         ),

@@ -11,26 +11,23 @@ from headgate.papers.faba._setting import CHOKE_MINTH, CLIENT_CHOICES, FABA, OPE
 CLIENTS = (100, 200, 400, 600, 800, 1000)
 
 
-def experiment(
-    kind: str, figure: str, traffic: Choice, about: str, more: tuple[Claim, ...] = (), **why: str
-) -> Experiment:
+def experiment(kind: str, traffic: Choice, about: str, more: tuple[Claim, ...] = (), **why: str) -> Experiment:
     """The experiment for one kind of client; `why` are findings by the discipline that FABA is compared with."""
     findings = {label: WHY[why[label]] if label in why else "" for label in OTHERS}
 
     def fairer(label: str, words: str, **case: int) -> Claim:
         than = above(m("fairness", "FABA", **case), m("fairness", label, **case))
         judge = than if case else in_each_case(than)
-        return Claim(f"FABA is fairer than {label} {words}", "section 5.5", judge, findings[label])
+        return Claim(f"FABA is fairer than {label} {words}", judge, findings[label])
 
     return Experiment(
-        title=f"How alike {kind} clients are served, by their number",
-        place=figure,
         about=about,
         scenario=clients,
         qdiscs={**OTHERS, **FABA},
         cases=grid(clients=CLIENTS),
         measures={"fairness": jain(kind="tcp", alike=True)},
         choices=(traffic, OPEN_BUFFER, CHOKE_MINTH, *CLIENT_CHOICES),
+        stated_in="section 5.5",
         claims=(
             *(fairer(label, "for every number of clients") for label in OTHERS),
             *(fairer(label, "with 1000 clients", clients=1000) for label in OTHERS),

@@ -1,16 +1,17 @@
 """What figures 6 to 8 share: how many tokens a departure distributes, from FABA's own gauges."""
 
+from functools import partial
+
 import numpy as np
 from matplotlib.axes import Axes
 
 from headgate.analysis.runs import Array, Run
 from headgate.experiment.claims import above, at_most, m
-from headgate.experiment.declare import Claim
+from headgate.experiment.declare import Claim, Experiment
 from headgate.experiment.found import Found
 from headgate.experiment.layers import looks
-from headgate.experiment.measures import Number
 from headgate.experiment.plots import Panel, Plot, Scale
-from headgate.papers.faba._setting import WHY
+from headgate.papers.faba._setting import FABA, WHY
 
 #: Bits of a packet on the wire; all are of one size, so that utilisation counts departures.
 PACKET_BITS = 512 * 8
@@ -53,42 +54,37 @@ def within_two(run: Run) -> float:
     return float((np.abs(sigma[waits]) <= queue[waits]).mean())
 
 
-#: What figures 7 and 8 measure.
-MOMENTS: dict[str, Number] = {"near_one": near_one, "most": most, "within_two": within_two}
-
-
-def claims(figure: str) -> tuple[Claim, ...]:
-    """What the paper says of figures 7 and 8."""
-    return (
-        Claim(
-            "Tokens distributed are 1 on average almost everywhere (within 0.1 in 95 % of the intervals)",
-            f"section 5.2, {figure}",
-            above(m("near_one", "FABA"), 0.95),
-            WHY["tokens settle"],
-        ),
-        Claim(
-            "No more than two tokens are distributed (on average over any interval after the start)",
-            f"section 5.2, {figure}",
-            # Departures of an interval are known to within one of some 24.
-            at_most(m("most", "FABA"), 2.0 * 25 / 24),
-        ),
-        Claim(
-            "sigma/Q + 1 is no more than two (in 99 % of the intervals with a queue)",
-            f"section 5.2, {figure}",
-            above(m("within_two", "FABA"), 0.99),
-            WHY["tokens settle"],
-        ),
-    )
-
-
 def _moments(axes: Axes, found: Found) -> None:
     time, each = lately(found.runs("FABA")[0])
     # Ten thousand points are an image, or the file would be a megabyte.
     axes.plot(time, each, ".", color=looks(found.labels)["FABA"].colour, markersize=2, rasterized=True)
 
 
-#: Tokens for each departure over time, of the first seed.
-PLOT = Plot(
-    Panel((_moments,), Scale("Time (s)"), Scale("Tokens distributed per departure", 0, 4.2)),
-    note="FABA, means over 10 ms, seed 1.",
+#: An experiment on tokens for each departure, moment by moment.
+moments = partial(
+    Experiment,
+    qdiscs=FABA,
+    measures={"near_one": near_one, "most": most, "within_two": within_two},
+    claims=(
+        Claim(
+            "Tokens distributed are 1 on average almost everywhere (within 0.1 in 95 % of the intervals)",
+            above(m("near_one", "FABA"), 0.95),
+            WHY["tokens settle"],
+        ),
+        Claim(
+            "No more than two tokens are distributed (on average over any interval after the start)",
+            # Departures of an interval are known to within one of some 24.
+            at_most(m("most", "FABA"), 2.0 * 25 / 24),
+        ),
+        Claim(
+            "sigma/Q + 1 is no more than two (in 99 % of the intervals with a queue)",
+            above(m("within_two", "FABA"), 0.99),
+            WHY["tokens settle"],
+        ),
+    ),
+    plot=Plot(
+        Panel((_moments,), Scale("Time (s)"), Scale("Tokens distributed per departure", 0, 4.2)),
+        note="FABA, means over 10 ms, seed 1.",
+    ),
+    modern=False,
 )

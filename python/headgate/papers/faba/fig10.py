@@ -1,4 +1,4 @@
-"""faba/fig10: what a flow that does not slow down gets over time, under each discipline."""
+"""What a flow that does not slow down gets over time."""
 
 from functools import partial
 
@@ -9,12 +9,9 @@ from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
 
-PLACE = "section 5.3, figure 10"
 FINDINGS = {"FRED": WHY["fig10 FRED"]}
 
 EXPERIMENT = Experiment(
-    title="What a flow that does not slow down gets over time",
-    place="figure 10",
     about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is 780 packets. The constant "
     "flow's fair share is 1 Mbit/s. Figure 10's curves are lost in the text we have: the disciplines are those of "
     "section 5.",
@@ -22,11 +19,11 @@ EXPERIMENT = Experiment(
     qdiscs={**OTHERS, **FABA},
     measures={"cbr": goodput(kind="udp") * 1e-6},
     choices=(MIX_BUFFER, CHOKE_MINTH, *MIX_CHOICES),
+    stated_in="section 5.3, figure 10",
     claims=(
         *(
             Claim(
                 f"The CBR flow gets less under FABA than under {other}",
-                PLACE,
                 below(m("cbr", "FABA"), m("cbr", other)),
                 FINDINGS.get(other, ""),
             )
@@ -34,11 +31,10 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "Under FABA the CBR flow gets not much more than its fair share (less than half as much again)",
-            PLACE,
             below(m("cbr", "FABA"), 1.5),
         ),
         *(
-            Claim(f"The CBR flow gets at least its fair share under {label}", PLACE, above(m("cbr", label), 1.0))
+            Claim(f"The CBR flow gets at least its fair share under {label}", above(m("cbr", label), 1.0))
             for label in (*OTHERS, *FABA)
         ),
     ),

@@ -1,4 +1,4 @@
-"""faba/fig16: what a fragile flow gets, by the window that it is allowed."""
+"""What a fragile flow gets, by the window that it is allowed."""
 
 from headgate.experiment.claims import above, at_most, below, every, in_each_case, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
@@ -13,7 +13,6 @@ WINDOWS = (10, 20, 30, 40, 60, 80, 110, 140, 170, 200)
 FAIR = 11.25
 #: What a packet a round trip is worth: 512 bytes in 40 ms, in Mbit/s.
 MBPS = 512 * 8 / 0.040 / 1e6
-PLACE = "section 5.6, figure 16"
 
 
 def _scenario(v: Values) -> Dumbbell:
@@ -34,8 +33,6 @@ def _scenario(v: Values) -> Dumbbell:
 
 
 EXPERIMENT = Experiment(
-    title="What a fragile flow gets, by the window that it is allowed",
-    place="figure 16",
     about="A TCP flow with a round trip of 40 ms shares 45 Mbit/s with two of 6 ms and a constant flow of 40 Mbit/s. "
     "Ideally its throughput is window over round trip, up to its fair share of 11.25 Mbit/s.",
     scenario=_scenario,
@@ -56,17 +53,16 @@ EXPERIMENT = Experiment(
         MIN_RTO,
         Choice("overhead", "40us", "half a packet's time on the link, against falling into step"),
     ),
+    stated_in="section 5.6, figure 16",
     claims=(
         Claim(
             "FABA gives almost the ideal share (a tenth less at most) at every window",
-            PLACE,
             in_each_case(above(m("fragile", "FABA"), lambda case: 0.9 * min(case["fragile"] * MBPS, FAIR))),
             WHY["fig16 ideal"],
         ),
         *(
             Claim(
                 f"Under {label} a small window (10) sees no drops",
-                PLACE,
                 at_most(m("dropped", label, fragile=10), 0),
                 WHY["fig16 drops"],
             )
@@ -76,7 +72,6 @@ EXPERIMENT = Experiment(
             Claim(
                 f"Under {label} the flow's rate becomes constant (within a fifth from 110 to 200), much below the fair "
                 "share (by a quarter at least)",
-                PLACE,
                 every(
                     (
                         below(m("fragile", label, fragile=200), 0.75 * FAIR),
@@ -89,7 +84,6 @@ EXPERIMENT = Experiment(
         *(
             Claim(
                 f"With a large window (200) the flow gets more under FABA than under {other}",
-                PLACE,
                 above(m("fragile", "FABA", fragile=200), m("fragile", other, fragile=200)),
             )
             for other in OTHERS

@@ -1,4 +1,4 @@
-"""faba/fig17: what an aggregate of constant flows gets beside an aggregate of TCP flows, by what it sends."""
+"""What an aggregate of constant flows gets beside one of TCP flows."""
 
 from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
@@ -7,8 +7,6 @@ from headgate.experiment.layers import Lines, Path
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, network, sender
 from headgate.scenario.network import Dumbbell
-
-PLACE = "section 6.2, figure 17"
 
 
 def _scenario(v: Values) -> Dumbbell:
@@ -22,8 +20,6 @@ def _scenario(v: Values) -> Dumbbell:
 
 
 EXPERIMENT = Experiment(
-    title="What an aggregate of constant flows gets beside one of TCP flows",
-    place="figure 17",
     about="A hundred TCP flows are one aggregate with one bucket, up to twenty constant flows of 500 kbit/s another. "
     "Each is due half of 10 Mbit/s.",
     scenario=_scenario,
@@ -31,10 +27,10 @@ EXPERIMENT = Experiment(
     cases=grid(constant=(1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 18, 20)),
     measures=GOODPUTS,
     choices=(OPEN_BUFFER, *FLOW_CHOICES),
+    stated_in="section 6.2, figure 17",
     claims=(
         Claim(
             "Below its fair share the aggregate of CBR flows gets what it sends (within 5 %)",
-            PLACE,
             in_each_case(
                 near(m("cbr", "FABA"), lambda case: 0.5 * case["constant"], within=0.05),
                 constant=lambda flows: flows <= 8,
@@ -42,7 +38,6 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "From 5 Mbit/s on it gets nearly its fair share of 5 Mbit/s (within 5 %)",
-            PLACE,
             in_each_case(near(m("cbr", "FABA"), 5.0, within=0.05), constant=lambda flows: flows >= 10),
         ),
     ),

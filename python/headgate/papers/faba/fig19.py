@@ -1,4 +1,4 @@
-"""faba/fig19: what three kinds of traffic get over time from a hierarchy of classes."""
+"""What three kinds of traffic get from a hierarchy."""
 
 from headgate import style
 from headgate.build.parts import class_
@@ -40,8 +40,6 @@ def _scenario(v: Values) -> Dumbbell:
 
 
 EXPERIMENT = Experiment(
-    title="What three kinds of traffic get from a hierarchy",
-    place="figure 19",
     about="CBR traffic (400 flows of 50 kbit/s) is due a quarter of 20 Mbit/s; of the rest Telnet (400 connections of "
     "15 kbit/s on average) is due a third and FTP (200 connections) two.",
     scenario=_scenario,
@@ -56,10 +54,10 @@ EXPERIMENT = Experiment(
         OPEN_BUFFER,
         *FLOW_CHOICES,
     ),
+    stated_in="section 6.3, figure 19",
     claims=tuple(
         Claim(
             f"{name} traffic gets close to its fair share of {fair:g} Mbit/s (within 10 %)",
-            "section 6.3, figure 19",
             near(m(kind, "FABA"), fair, within=0.1),
         )
         for kind, (fair, name, _) in KINDS.items()

@@ -1,4 +1,4 @@
-"""faba/fig5: what a flow that does not slow down gets, by how many tokens FABA has for each packet of room."""
+"""What a flow that does not slow down gets, by FABA's stock of tokens."""
 
 from headgate.experiment.claims import above, at_most, below, m, over, rises
 from headgate.experiment.declare import Claim, Experiment, Quick, grid
@@ -10,8 +10,6 @@ from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WH
 NEVER_FULL = WHY["fig5 never full"]
 
 EXPERIMENT = Experiment(
-    title="What a flow that does not slow down gets, by FABA's stock of tokens",
-    place="figure 5",
     about="As figure 4, with lambda2 = 1/4; alpha is the number of tokens over the packets of room. Above 1 the buffer "
     "can be full while buckets still hold tokens, and then drops whoever comes.",
     scenario=mix,
@@ -19,27 +17,22 @@ EXPERIMENT = Experiment(
     cases=grid(alpha=tuple(each / 100 for each in range(100, 151, 5))),
     measures={**GOODPUTS, "tcp_overflows": total("dropped_overflow", kind="tcp")},
     choices=(OPEN_BUFFER, *MIX_CHOICES),
+    stated_in="section 5.1, figure 5",
     claims=(
-        Claim(
-            "The CBR flow gets more with a higher alpha",
-            "section 5.1, figure 5",
-            rises(over("alpha", "cbr", "FABA")),
-            NEVER_FULL,
-        ),
+        Claim("The CBR flow gets more with a higher alpha", rises(over("alpha", "cbr", "FABA")), NEVER_FULL),
         Claim(
             "With alpha = 1 TCP loses nothing to a full buffer",
-            "section 5.1",
             at_most(m("tcp_overflows", "FABA", alpha=1.0), 0),
+            place="section 5.1",
         ),
         Claim(
             "With alpha above 1 (1.5) TCP loses packets to a full buffer",
-            "section 5.1",
             above(m("tcp_overflows", "FABA", alpha=1.5), 0),
             NEVER_FULL,
+            place="section 5.1",
         ),
         Claim(
             "Above alpha = 1.2 (at 1.5) TCP gets less than at 1.2",
-            "section 5.1, figure 5",
             below(m("tcp", "FABA", alpha=1.5), m("tcp", "FABA", alpha=1.2)),
             NEVER_FULL,
         ),

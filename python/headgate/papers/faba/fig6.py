@@ -1,4 +1,4 @@
-"""faba/fig6: how many tokens a departure distributes in the long run."""
+"""Tokens that FABA distributes for each departure, in the long run."""
 
 from functools import partial
 
@@ -21,8 +21,6 @@ def _seeds(axes: Axes, found: Found) -> None:
 
 
 EXPERIMENT = Experiment(
-    title="Tokens that FABA distributes for each departure, in the long run",
-    place="figure 6",
     about="FABA looks at sigma/Q + 1 buckets for each departure. All that it has looked at over all that has departed, "
     "as time goes by.",
     scenario=partial(mix, interval="10ms"),
@@ -32,14 +30,14 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "In the long run a departure costs O(1): a token, give or take a tenth",
-            "section 5.2, figure 6",
             near(m("amortised", "FABA"), 1.0, within=0.1),
+            place="section 5.2, figure 6",
         ),
         Claim(
             "Tokens distributed are no more than packets departed in the long run",
-            "section 5.2",
             at_most(m("amortised", "FABA"), 1.0),
             WHY["fig6 again"],
+            place="section 5.2",
         ),
     ),
     plot=Plot(

@@ -1,27 +1,21 @@
-"""faba/fig8: how many tokens a departure distributes where flows come and go."""
+"""Tokens that FABA distributes for each departure where flows come and go."""
 
 from functools import partial
 
-from headgate.experiment.declare import Choice, Experiment, Quick
-from headgate.papers.faba._setting import CLIENT_CHOICES, FABA, OPEN_BUFFER, clients
-from headgate.papers.faba._tokens import MOMENTS, PLOT, claims
+from headgate.experiment.declare import Choice, Quick
+from headgate.papers.faba._setting import CLIENT_CHOICES, OPEN_BUFFER, clients
+from headgate.papers.faba._tokens import moments
 
-EXPERIMENT = Experiment(
-    title="Tokens that FABA distributes for each departure where flows come and go",
-    place="figure 8",
+EXPERIMENT = moments(
     about="As figure 7, with a hundred HTTP clients of figure 12: their connections last 5 s each, and buckets are "
     "made and deleted all the time.",
     scenario=partial(clients, interval="10ms"),
-    qdiscs=FABA,
-    measures=MOMENTS,
     choices=(
         Choice("traffic", "http", "the captions of figures 6 to 8 are lost; here 8 has many flows that come and go"),
         Choice("clients", 100, "as above", (20, 400)),
         OPEN_BUFFER,
         *CLIENT_CHOICES,
     ),
-    claims=claims("figure 8"),
-    plot=PLOT,
-    modern=False,
+    stated_in="section 5.2, figure 8",
     quick=Quick(seeds=2, set=("duration=40s",)),
 )

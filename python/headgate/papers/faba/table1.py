@@ -1,4 +1,4 @@
-"""faba/table1: how much of its fair share TCP gets beside a flow that does not slow down, by buffer."""
+"""TCP's share of its fair share beside a flow that does not slow down, by buffer."""
 
 from headgate.experiment.claims import above, in_each_case, m, near, over, rises
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, grid
@@ -13,8 +13,6 @@ BETTER = {"FRED": WHY["table1 FRED"]}
 RISES = {"CHOKe": WHY["table1 CHOKe"]}
 
 EXPERIMENT = Experiment(
-    title="TCP's share of its fair share beside a flow that does not slow down, by buffer",
-    place="table 1",
     about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is a part of the "
     "bandwidth-delay product of all flows, 780 packets. How much of nine tenths of the link do the nine "
     "get, repeats included? "
@@ -39,11 +37,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     choices=(CHOKE_MINTH, *MIX_CHOICES),
+    stated_in="section 5.4, table 1",
     claims=(
         *(
             Claim(
                 f"FABA gives TCP more than {other} does, at every buffer",
-                "section 5.4, table 1",
                 in_each_case(above(m("tcp_share", "FABA"), m("tcp_share", other))),
                 BETTER.get(other, ""),
             )
@@ -51,21 +49,20 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "With a constrained buffer (78 packets) FABA does better than FRED",
-            "section 1, table 1",
             above(m("tcp_share", "FABA", buffer=78), m("tcp_share", "FRED", buffer=78)),
+            place="section 1, table 1",
         ),
         Claim(
             "FABA does almost as well as SFED (within 5 %), at every buffer",
-            "section 5.4, table 1",
             in_each_case(near(m("tcp_share", "FABA") / m("tcp_share", "SFED"), 1.0, within=0.05)),
             WHY["table1 SFED"],
         ),
         *(
             Claim(
                 f"With more buffer, TCP gets more under {label}",
-                "table 1",
                 rises(over("buffer", "tcp_share", label)),
                 RISES.get(label, ""),
+                place="table 1",
             )
             for label in ("CHOKe", "FRED", "SFED", "FABA")
         ),

@@ -1,4 +1,4 @@
-"""faba/table2: what four TCP flows with different round trips get under FRED and under FABA."""
+"""What TCP flows with different round trips get."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,6 @@ from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHER
 from headgate.scenario.network import Dumbbell
 
 ROUND_TRIPS = (10, 20, 50, 200)
-PLACE = "section 5.7, table 2"
 GOODPUTS = {"FRED": (3401.94, 2910.18, 3641.26, 3518.34), "FABA": (4059.04, 4109.35, 4012.97, 3605.87)}
 SHARES = {label: tuple(round(each / sum(row), 4) for each in row) for label, row in GOODPUTS.items()}
 
@@ -38,8 +37,6 @@ def _of_each(measure: str, place: str, rows: Mapping[str, tuple[float, ...]], un
 
 
 EXPERIMENT = Experiment(
-    title="What TCP flows with different round trips get",
-    place="table 2",
     about="Four TCP flows with round trips of 10, 20, 50 and 200 ms share the link of figure 11. The paper's goodputs "
     "have no unit; read as kbit/s they add up to more than the 10 Mbit/s of that figure, so their parts of the sum are "
     "compared too.",
@@ -65,12 +62,12 @@ EXPERIMENT = Experiment(
         OPEN_BUFFER,
         *FLOW_CHOICES,
     ),
+    stated_in="section 5.7, table 2",
     claims=(
-        Claim("The index is higher under FABA than under FRED", PLACE, above(m("index", "FABA"), m("index", "FRED"))),
+        Claim("The index is higher under FABA than under FRED", above(m("index", "FABA"), m("index", "FRED"))),
         *(
             Claim(
                 f"The flow of {rtt} ms gets more under FABA than under FRED",
-                PLACE,
                 above(m(f"rtt{rtt}", "FABA"), m(f"rtt{rtt}", "FRED")),
                 WHY["table2 full"],
             )
@@ -78,12 +75,12 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "The four flows together get more under FABA than under FRED",
-            "section 5.7",
             above(m("goodput", "FABA"), m("goodput", "FRED")),
             WHY["table2 full"],
+            place="section 5.7",
         ),
         *(
-            Claim(what, "section 5.7", below(m(measure, "FABA"), m(measure, "FRED")), WHY["table2 drops"])
+            Claim(what, below(m(measure, "FABA"), m(measure, "FRED")), WHY["table2 drops"], place="section 5.7")
             for measure, what in (
                 ("loss", "A smaller part of the packets is dropped under FABA than under FRED"),
                 ("loss_run", "Drops are less bursty under FABA than under FRED (packets in a row)"),

@@ -1,4 +1,4 @@
-"""red-pd/fig10: eleven flows of constant rates, 0.1 to 5 Mbit/s, under RED and under RED-PD."""
+"""Eleven constant flows: shares under RED and RED-PD."""
 
 from typing import TYPE_CHECKING
 
@@ -43,8 +43,6 @@ def _proportional(found: "Found", _: Case) -> list[judge.Judgement]:
 
 
 EXPERIMENT = Experiment(
-    title="Eleven constant flows: shares under RED and RED-PD",
-    place="figure 10",
     about="Eleven flows that never slow down send 27.6 Mbit/s together into 10 Mbit/s. RED-PD is to give each its "
     "max-min fair share, 1.05 Mbit/s for all that send more, and to drop hardly anything at the queue itself.",
     scenario=_scenario,
@@ -58,30 +56,29 @@ EXPERIMENT = Experiment(
         net.JITTER,
         net.NOIDLE,
     ),
+    stated_in="section 5.2, figure 10",
     claims=(
         Claim(
             "With RED each flow gets bandwidth in proportion to its sending rate (each within 10 %)",
-            "section 5.2, figure 10",
             Condition(_proportional),
         ),
         *(
             Claim(
                 f"With RED-PD flow {n} gets roughly its fair share, {share} Mbit/s (within 20 %)",
-                "section 5.2, figure 10",
                 near(m(f"flow{n}", "RED-PD") * 1e-6, share, within=0.2),
             )
             for n, share in zip(FLOWS, FAIR, strict=True)
         ),
         Claim(
             "With RED the ambient drop rate is 63 % (within 5 %)",
-            "section 5.2",
             near(m("ambient", "RED"), 0.63, within=0.05),
+            place="section 5.2",
         ),
         Claim(
             "RED-PD reduces the ambient drop rate to about 4 % (within 25 %)",
-            "section 5.2",
             near(m("ambient", "RED-PD"), 0.04, within=0.25),
             net.WHY["fig10 maxdecrease"],
+            place="section 5.2",
         ),
     ),
     plot=Plot(

@@ -1,4 +1,4 @@
-"""red-pd/fig11: nine TCP flows of three round-trip times beside three flows that do not slow down."""
+"""TCP and constant flows mixed: shares under RED and RED-PD."""
 
 from headgate import style
 from headgate.experiment.claims import above, below, every, m, near
@@ -36,8 +36,6 @@ def _scenario(v: Values) -> Dumbbell:
 
 
 EXPERIMENT = Experiment(
-    title="TCP and constant flows mixed: shares under RED and RED-PD",
-    place="figure 11",
     about="Nine TCP flows, three each with round-trip times of about 30, 50 and 70 ms, share 10 Mbit/s with flows of "
     "5, 3 and 1 Mbit/s that do not slow down. RED-PD is to hold the three near the rate of a TCP of 40 ms.",
     scenario=_scenario,
@@ -58,26 +56,26 @@ EXPERIMENT = Experiment(
         net.JITTER,
         net.NOIDLE,
     ),
+    stated_in="section 5.2",
     claims=(
         Claim(
             "With RED the constant flows get almost all the bandwidth (more than 80 %)",
-            "section 5.2, figure 11",
             above(m("cbr_share", "RED"), 0.8),
             net.WHY["fig11 timeouts"],
+            place="section 5.2, figure 11",
         ),
         *(
             Claim(
                 f"RED-PD restricts the flow of {rate} Mbit/s to near f(40 ms, p) (within 25 %)",
-                "section 5.2, figure 11",
                 near(m(f"flow{flow}", "RED-PD") / m("target", "RED-PD"), 1.0, within=0.25),
                 net.WHY["fig11 below"],
+                place="section 5.2, figure 11",
             )
             for flow, rate in CBR.items()
         ),
-        Claim("RED-PD monitors the TCP flows of 30 ms too", "section 5.2", above(m("held_back_tcp30", "RED-PD"), 0.0)),
+        Claim("RED-PD monitors the TCP flows of 30 ms too", above(m("held_back_tcp30", "RED-PD"), 0.0)),
         Claim(
             "... and occasionally those of 50 ms, less than those of 30 ms",
-            "section 5.2",
             every(
                 (
                     above(m("held_back_tcp50", "RED-PD"), 0.0),
@@ -87,12 +85,10 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "Each constant flow is dropped before the queue at a rate of its own, the faster at a higher one",
-            "section 5.2",
             every(above(m(f"held_back{n}", "RED-PD"), m(f"held_back{n + 1}", "RED-PD")) for n in (10, 11)),
         ),
         Claim(
             "... and is so restricted to roughly the same throughput (within 25 %)",
-            "section 5.2",
             every(near(m(f"flow{n}", "RED-PD") / m("flow12", "RED-PD"), 1.0, within=0.25) for n in (10, 11)),
         ),
     ),

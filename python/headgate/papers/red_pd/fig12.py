@@ -1,4 +1,4 @@
-"""red-pd/fig12: how fast RED-PD takes hold of a flow that suddenly sends 16 times as much, and lets go of it."""
+"""RED-PD takes hold of a flow that speeds up, and lets go of it."""
 
 import math
 
@@ -56,8 +56,6 @@ def _bandwidth(since: float, until: float) -> Measure:
 
 
 EXPERIMENT = Experiment(
-    title="RED-PD takes hold of a flow that speeds up, and lets go of it",
-    place="figure 12",
     about="Beside nine TCP flows with round-trip times of 30 to 70 ms, a constant flow sends 0.25 Mbit/s, from 50 s on "
     "4 Mbit/s, and from 250 s on 0.25 Mbit/s again.",
     scenario=_scenario,
@@ -72,26 +70,23 @@ EXPERIMENT = Experiment(
         "afterwards": _bandwidth(DOWN + SETTLED, 360),
     },
     choices=(net.unresponsive_test("varying.sh"), net.MIN_RTO, net.JITTER, net.NOIDLE),
+    stated_in="section 5.3, figure 12",
     claims=(
         Claim(
             "RED-PD takes less than 0.5 s to identify the flow and begin to drop its packets before the queue",
-            "section 5.3, figure 12",
             below(m("monitored_after", "RED-PD"), 0.5),
         ),
         Claim(
             "The flow's throughput goes on falling after that: less at the end than in the first 5 s",
-            "section 5.3, figure 12",
             below(m("settled", "RED-PD"), m("first", "RED-PD")),
         ),
         Claim(
             "... down to f(R, p) (within 25 %, mean of the last 100 s)",
-            "section 5.3, figure 12",
             near(m("settled", "RED-PD") / m("target", "RED-PD"), 1.0, within=0.25),
             net.WHY["fig12 unresponsive"],
         ),
         Claim(
             "When the flow has slowed down, RED-PD lets go of it, within 100 s",
-            "section 5.3, figure 12",
             below(m("released_after", "RED-PD"), 100.0),
         ),
     ),

@@ -1,4 +1,4 @@
-"""red-pd/fig13: what the target round-trip time R does to TCP flows of four round-trip times."""
+"""The target round-trip time R decides how far RED-PD evens out TCP flows."""
 
 from collections.abc import Iterable
 
@@ -55,8 +55,6 @@ def _drawn(measure: str, scale: float, dashes: str = "-", name: str = "") -> tup
 
 
 EXPERIMENT = Experiment(
-    title="The target round-trip time R decides how far RED-PD evens out TCP flows",
-    place="figure 13",
     about="Fourteen TCP flows with round-trip times of 40 to 160 ms share 10 Mbit/s, once for each R from 10 to 170 "
     "ms. With R above a flow's own round-trip time, RED-PD holds it back; the others gain.",
     scenario=_scenario,
@@ -78,11 +76,11 @@ EXPERIMENT = Experiment(
         net.MIN_RTO,
         net.NOIDLE,
     ),
+    stated_in="section 5.4, figure 13",
     claims=(
         *(
             Claim(
                 f"With R = {target} ms RED-PD rarely identifies a flow (at most one of 14 monitored on average)",
-                "section 5.4, figure 13",
                 at_most(m("monitored", _label(target)), 1.0),
                 net.WHY["fig13 often"],
             )
@@ -91,7 +89,6 @@ EXPERIMENT = Experiment(
         *(
             Claim(
                 f"... and with R = {target} ms bandwidths are essentially those of RED (within 10 %)",
-                "section 5.4, figure 13",
                 every(near(m(f"rtt{rtt}", _label(target)) / m(f"rtt{rtt}", "RED"), 1.0, within=0.1) for rtt in FLOWS),
                 net.WHY["fig13 often"],
             )
@@ -99,16 +96,13 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "With R of 40 ms and more the 40-ms flows are preferentially dropped, more than with 30 ms",
-            "section 5.4",
             every(above(m("held_back40", _label(target)), m("held_back40", _label(30))) for target in LARGE),
+            place="section 5.4",
         ),
-        Claim(
-            "As R grows from 40 ms, the 40-ms flows get less", "section 5.4, figure 13", falls(_curve("rtt40", LARGE))
-        ),
+        Claim("As R grows from 40 ms, the 40-ms flows get less", falls(_curve("rtt40", LARGE))),
         *(
             Claim(
                 f"As R grows from 40 ms to below {rtt} ms, the {rtt}-ms flows get more",
-                "section 5.4, figure 13",
                 rises(_curve(f"rtt{rtt}", targets)),
                 net.WHY["fig13 early"],
             )
@@ -116,19 +110,17 @@ EXPERIMENT = Experiment(
         ),
         Claim(
             "As R grows from 40 ms, so do the 160-ms flows' shares (not shown in the figure)",
-            "section 5.4",
             rises(_curve("rtt160", range(40, 170, 10))),
+            place="section 5.4",
         ),
+        Claim("As R grows from 40 ms, the ambient drop rate falls", falls(_curve("ambient", LARGE))),
         Claim(
-            "As R grows from 40 ms, the ambient drop rate falls",
-            "section 5.4, figure 13",
-            falls(_curve("ambient", LARGE)),
+            "As R grows from 40 ms, more flows are monitored", rises(_curve("monitored", LARGE)), place="section 5.4"
         ),
-        Claim("As R grows from 40 ms, more flows are monitored", "section 5.4", rises(_curve("monitored", LARGE))),
         Claim(
             "As R grows from 40 ms, RED-PD gets closer to max-min fairness (Jain's index of goodput over fair share)",
-            "section 5.4",
             rises(_curve("fairness", LARGE)),
+            place="section 5.4",
         ),
     ),
     plot=Plot(

@@ -1,4 +1,4 @@
-"""red-pd/fig3: few flows send most of the bytes and packets of a skew."""
+"""Few flows send most of the bytes and packets of a trace."""
 
 from functools import partial
 
@@ -12,8 +12,6 @@ from headgate.papers.red_pd import _skew as skew
 LOOKS = {"bytes": {"color": style.TCP, "marker": "o"}, "packets": {"color": style.UNRESPONSIVE, "marker": "s"}}
 
 EXPERIMENT = skew.experiment(
-    title="Few flows send most of the bytes and packets of a trace",
-    place="figure 3",
     about="The part of the bytes and of the packets of a trace that its largest flows have. The paper's trace is an "
     "hour of the year 2000; any capture can be named with --trace, else traces are generated with the published skew.",
     compute=skew.whole,
@@ -23,15 +21,14 @@ EXPERIMENT = skew.experiment(
         Published("packets", "section 3", {"the trace": (64,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
     ),
     choices=(skew.TRACE, skew.AXES),
+    stated_in="section 3, figure 3",
     claims=(
         Claim(
             "1 % of the flows account for about 80 % of the bytes (within 10 %; in generated traces by construction)",
-            "section 3, figure 3",
             near(m("bytes", "the trace", flows=0.01), 0.80, within=0.1),
         ),
         Claim(
             "... and for 64 % of the packets (within 10 %; in generated traces by construction)",
-            "section 3, figure 3",
             near(m("packets", "the trace", flows=0.01), 0.64, within=0.1),
         ),
     ),

@@ -1,4 +1,4 @@
-"""red-pd/fig4: few flows send most also within seconds."""
+"""Few flows send most of the bytes and packets within seconds, too."""
 
 from functools import partial
 
@@ -8,20 +8,17 @@ from headgate.experiment.plots import Plot
 from headgate.papers.red_pd import _skew as skew
 
 EXPERIMENT = skew.experiment(
-    title="Few flows send most of the bytes and packets within seconds, too",
-    place="figure 4",
     about="As figure 3, in windows of 1 s to 60 s: how much of what was sent in one is of the largest flows in it.",
     published=(Published("bytes", "section 3", {"5 s": (50,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),),
+    stated_in="section 3, figure 4",
     claims=(
         Claim(
             "In 5 s, 1 % of the flows send close to 50 % of the bytes (within 10 %; generated traces are made so)",
-            "section 3, figure 4",
             near(m("bytes", "5 s", flows=0.01), 0.50, within=0.1),
         ),
         *(
             Claim(
                 f"Bytes are skewed in windows of {label} too: 10 % of the flows send more than half of them",
-                "section 3, figure 4",
                 above(m("bytes", label, flows=0.1), 0.5),
             )
             for label in skew.WINDOWS_BY_LABEL

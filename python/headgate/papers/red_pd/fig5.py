@@ -1,4 +1,4 @@
-"""red-pd/fig5: flows that send most now send much of what comes next."""
+"""Who sends much now sends much next."""
 
 from functools import partial
 
@@ -34,21 +34,19 @@ AS_MUCH = {"color": "0.7", "linewidth": 1, "linestyle": "-", "label": "as much a
 PAPER = {"color": "black", "marker": "x", "linestyle": "", "markersize": 8}
 
 EXPERIMENT = skew.experiment(
-    title="Who sends much now sends much next",
-    place="figure 5",
     about="The part of the bytes of the next window that is of those flows that sent most in this one.",
     published=(Published("following", "section 3", {"5 s": (36,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),),
     claims=(
         Claim(
             "The 1 % of the flows that send most in 5 s send 36 % of the bytes of the next 5 s (within 10 %)",
-            "section 3, figure 5",
             near(m("following", "5 s", flows=0.01), 0.36, within=0.1),
+            place="section 3, figure 5",
         ),
         Claim(
             "High-bandwidth flows of 5 s predict those of the next 5 s: the 0.1 % to 10 % of the flows that send most "
             "have more than half of their share again",
-            "section 3",
             in_each_case(above(m("following", "5 s"), m("bytes", "5 s"), times=0.5), flows=lambda part: part <= 0.1),
+            place="section 3",
         ),
     ),
     plot=Plot(

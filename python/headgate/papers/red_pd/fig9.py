@@ -1,4 +1,4 @@
-"""red-pd/fig9: how likely a TCP flow is identified in a round, by how fast it sends, at fixed drop rates."""
+"""How likely a TCP flow is identified in a round."""
 
 import math
 
@@ -71,8 +71,6 @@ def _sent(run: Run) -> float:
 
 
 EXPERIMENT = Experiment(
-    title="How likely a TCP flow is identified in a round",
-    place="figure 9",
     about="Five TCP flows over a link that drops a fixed share p of the packets, once for each round-trip time. As in "
     "the authors' scripts flows are only identified, not held back: RED-PD drops at its fixed rate, set so that it "
     "monitors nobody, and its lists are made from the log of the drops. Probability is of one flow in one round of "
@@ -84,11 +82,11 @@ EXPERIMENT = Experiment(
     cases=_cases(*MULTIPLES),
     measures={"identified": _identified, "sent": _sent},
     choices=(MIN_RTO,),
+    stated_in="section 5.1, figure 9",
     claims=(
         *(
             Claim(
                 f"The probability of identification increases with the sending rate ({label})",
-                "section 5.1, figure 9",
                 rises(over("multiple", "identified", label)),
             )
             for label in LABELS
@@ -96,7 +94,6 @@ EXPERIMENT = Experiment(
         *(
             Claim(
                 f"A flow of less than f(R, p) is identified with some small probability, 20 % at most ({label})",
-                "section 5.1, figure 9",
                 every(
                     (
                         above(m("identified", label, multiple=0.75), 0.0),
@@ -109,7 +106,6 @@ EXPERIMENT = Experiment(
         *(
             Claim(
                 f"The probability is high, more than 80 %, for flows of twice f(R, p) and more ({label})",
-                "section 5.1, figure 9",
                 in_each_case(above(m("identified", label), 0.8), multiple=lambda multiple: multiple >= 2),
                 WHY["fig9 timeouts"],
             )
