@@ -6,13 +6,13 @@ Options and their units are those of iproute2 6.1, tc/q_*.c (of dualpi2: 6.18); 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from headgate.scenario import Scenario
-from headgate.tuning.spec import Spec
+from headgate.tuning.spec import Spec, parameter
 from headgate.tuning.tc_red import burst_for
-from headgate.tuning.values import EXACT, Scale
+from headgate.tuning.values import EXACT, Scale, kind_of
 from headgate.units import RATES, SIZES, TIMES
 
 
@@ -38,16 +38,8 @@ class Command(NamedTuple):
     notes: tuple[str, ...]
 
 
-#: Writes a value as tc wants it; None where tc need not be told.
-Write = Callable[[str, Link], str | None]
-
-
-def _time(value: str, _: Link) -> str:
-    return Scale(TIMES, whole=False).text(_number(TIMES, value), EXACT)
-
-
-def _ms(value: str, _: Link) -> str:
-    return f"{_number(TIMES, value):.0f}"
+#: Writes a value as tc wants it.
+Write = Callable[[str, Link], str]
 
 
 def _packets(value: str, link: Link) -> str:
@@ -58,44 +50,65 @@ def _bytes(value: str, link: Link) -> str:
     return f"{max(1.0, link.packets(value)) * link.packet:.0f}"
 
 
-def _octets(value: str, _: Link) -> str:
-    return f"{_number(SIZES, value):.0f}"
-
-
-def _rate(value: str, _: Link) -> str:
-    return f"{_number(RATES, value):.0f}bit"
-
-
-def _same(value: str, _: Link) -> str:
-    return value
-
-
 def _sixteenths(value: str, _: Link) -> str:
     """RFC 8033's factors (0.125, 1.25): tc takes 1 to 32 sixteenths, and leaves 0 to the kernel's default."""
     return f"{min(32, max(1, round(16 * float(value))))}"
-
-
-def _percent(value: str, _: Link) -> str:
-    return f"{100 * float(value):.0f}"
 
 
 def _whole(value: str, _: Link) -> str:
     return f"{float(value):.0f}"
 
 
-def _either(on: str | None, off: str | None) -> Write:
-    return lambda value, _: on if value == "on" else off
+def _percent(value: str, _: Link) -> str:
+    return f"{100 * float(value):.0f}"
+
+
+def _ms(value: str, _: Link) -> str:
+    return f"{_number(TIMES, value):.0f}"
+
+
+#: How tc has the values of each kind of parameter.
+WRITES: Mapping[str, Write] = {
+    "number": lambda value, _: value,
+    "whole number": _whole,
+    "time": lambda value, _: Scale(TIMES, whole=False).text(_number(TIMES, value), EXACT),
+    "rate": lambda value, _: f"{_number(RATES, value):.0f}bit",
+    "bytes": lambda value, _: f"{_number(SIZES, value):.0f}",
+    "packets or bytes": _packets,
+    "packets, bytes or share of the limit": _packets,
+}
+#: Of disciplines whose queue tc counts in bytes.
+IN_BYTES: Mapping[str, Write] = {kind: _bytes for kind in WRITES if kind.startswith("packets")}
 
 
 class Kind(NamedTuple):
-    """A discipline of Linux: the option of each parameter (an empty one is a word by itself), and what to know."""
+    """A discipline of Linux: its options in tc's order, what to know of it, and what `also` adds.
+
+    An option has one of its parameter's names. `a>b` is parameter a as option b; `on/off` is one of two words,
+    of which the first names the parameter. `write` has options, and kinds of parameters, that tc wants in a form of
+    their own.
+    """
 
     kind: str
-    options: Mapping[str, tuple[str, Write]]
+    options: str
     notes: tuple[str, ...] = ()
     also: Callable[[Spec, Link], tuple[list[str], list[str]]] | None = None
     said: tuple[str, ...] = ()
     """Parameters that `also` says."""
+    write: Mapping[str, Write] = {}
+
+    def words(self, spec: Spec, link: Link) -> Iterator[tuple[str, str]]:
+        """The name of each parameter that tc has an option for, and what tc is told; empty where it need not be."""
+        for option in self.options.split():
+            name, _, word = option.partition(">")
+            on, flag, off = (word or name).partition("/")
+            each = parameter(spec.discipline, name.partition("/")[0])
+            value = spec.settings.get("limit", link.limit) if each.name == "limit" else spec.value(each.name)
+            if flag:
+                yield each.name, on if value == "on" else off
+            else:
+                write = self.write.get(on) or self.write.get(kind_of(each)) or WRITES[kind_of(each)]
+                yield each.name, "" if value == "auto" else f"{on} {write(value, link)}"
 
 
 def _red(spec: Spec, link: Link, *, octets: bool) -> tuple[list[str], list[str]]:
@@ -137,94 +150,66 @@ def _tbf(spec: Spec, link: Link) -> tuple[list[str], list[str]]:
     return ([f"rate {link.rate_bps:.0f}bit"] if spec.value("rate") == "auto" else []), []
 
 
-_PIE: dict[str, tuple[str, Write]] = {
-    "target": ("target", _time),
-    "tupdate": ("tupdate", _time),
-    "alpha": ("alpha", _sixteenths),
-    "beta": ("beta", _sixteenths),
-    "ecn": ("", _either("ecn", "noecn")),
-    "byte_mode": ("", _either("bytemode", "nobytemode")),
-    "dq_rate_estimator": ("", _either("dq_rate_estimator", "no_dq_rate_estimator")),
-}
-_CODEL: dict[str, tuple[str, Write]] = {
-    "target": ("target", _time),
-    "interval": ("interval", _time),
-    "ecn": ("", _either("ecn", "noecn")),
-    "ce_threshold": ("ce_threshold", _time),
-}
-_RED: dict[str, tuple[str, Write]] = {
-    "maxp": ("probability", _same),
-    "ecn": ("", _either("ecn", None)),
-}
-_RED_IN_BYTES = {"limit": ("limit", _bytes), "minth": ("min", _bytes), "maxth": ("max", _bytes), **_RED}
+_PIE = "target tupdate alpha beta ecn/noecn bytemode/nobytemode dq_rate_estimator/no_dq_rate_estimator"
+_CODEL = "target interval ecn/noecn ce_threshold"
+_RED = "limit min max probability ecn/"
 _RED_SAID = ("wq", "burst", "mean_packet")
+_FACTORS = {"alpha": _sixteenths, "beta": _sixteenths}
 
 KINDS: dict[str, Kind] = {
-    "ared": Kind("red", _RED_IN_BYTES, ("Linux adapts each 500 ms, between 1 % and 50 %",), _ared, _RED_SAID),
-    "choke": Kind("choke", {"limit": ("limit", _packets), "minth": ("min", _packets), "maxth": ("max", _packets),
-                            **_RED}, (), lambda spec, link: _red(spec, link, octets=False), _RED_SAID),
-    "codel": Kind("codel", {"limit": ("limit", _packets), **_CODEL}),
-    "droptail": Kind("pfifo", {"limit": ("limit", _packets)}),
-    "dualpi2": Kind("dualpi2", {
-        "limit": ("limit", _packets), "target": ("target", _time), "tupdate": ("tupdate", _time),
-        "alpha": ("alpha", _same), "beta": ("beta", _same), "coupling_factor": ("coupling_factor", _whole),
-        "min_th": ("step_thresh", _time), "min_qlen_step": ("min_qlen_step", _whole),
-        "classic_protection": ("classic_protection", lambda value, link: f"{_percent(value, link)}%"),
-        "drop_on_overload": ("", _either("drop_on_overload", "overflow")),
-        "any_ect": ("", _either("any_ect", "l4s_ect")),
-    }, ("Linux marks above step_thresh, where RFC 9332 has a ramp from min_th over range",)),
-    "fq_codel": Kind("fq_codel", {
-        "limit": ("limit", _packets), "flows": ("flows", _whole), "quantum": ("quantum", _octets), **_CODEL,
-        "memory_limit": ("memory_limit", _octets), "drop_batch": ("drop_batch", _whole),
-    }),
-    "fq_pie": Kind("fq_pie", {
-        "limit": ("limit", _packets), "flows": ("flows", _whole), "quantum": ("quantum", _octets), **_PIE,
-        "memory_limit": ("memory_limit", _octets), "ecn_threshold": ("ecn_prob", _percent),
-    }),
-    "hhf": Kind("hhf", {
-        "limit": ("limit", _packets), "quantum": ("quantum", _octets), "hh_limit": ("hh_limit", _whole),
-        "reset_timeout": ("reset_timeout", _time), "admit_bytes": ("admit_bytes", _octets),
-        "evict_timeout": ("evict_timeout", _time), "non_hh_weight": ("non_hh_weight", _whole),
-    }),
-    "pie": Kind("pie", {"limit": ("limit", _packets), **_PIE}),
-    "red": Kind("red", _RED_IN_BYTES, (), lambda spec, link: _red(spec, link, octets=True), _RED_SAID),
-    "sfb": Kind("sfb", {
-        "limit": ("limit", _packets), "bin_size": ("target", _packets), "bin_max": ("max", _packets),
-        "d1": ("increment", _same), "d2": ("decrement", _same), "rehash": ("rehash", _ms), "warmup": ("db", _ms),
-    }, ("Linux changes probabilities at every packet: d1 and d2 do not carry over",), _sfb,
-        ("penalty", "boxtime", "randomize_boxtime", "penalty_rate", "penalty_burst", "flow_window")),
-    "sfq": Kind("sfq", {
-        "limit": ("limit", _packets), "buckets": ("divisor", _whole), "quantum": ("quantum", _octets),
-        "depth": ("depth", _whole), "flows": ("flows", _whole), "head_drop": ("", _either("headdrop", None)),
-        "perturb": ("perturb", lambda value, _: f"{_number(TIMES, value) / 1e3:.0f}"),
-    }, ("Linux wants a divisor that is a power of 2",)),
-    "tbf": Kind("tbf", {
-        "limit": ("limit", _bytes), "rate": ("rate", _rate), "burst": ("burst", _octets),
-        "peakrate": ("peakrate", _rate), "mtu": ("mtu", _octets),
-    }, (), _tbf),
-}  # fmt: skip
+    "ared": Kind("red", _RED, ("Linux adapts each 500 ms, between 1 % and 50 %",), _ared, _RED_SAID, IN_BYTES),
+    "choke": Kind("choke", _RED, (), lambda spec, link: _red(spec, link, octets=False), _RED_SAID),
+    "codel": Kind("codel", f"limit {_CODEL}"),
+    "droptail": Kind("pfifo", "limit"),
+    "dualpi2": Kind(
+        "dualpi2",
+        "limit target tupdate alpha beta coupling_factor step_thresh min_qlen_step classic_protection "
+        "drop_on_overload/overflow any_ect/l4s_ect",
+        ("Linux marks above step_thresh, where RFC 9332 has a ramp from min_th over range",),
+        write={"coupling_factor": _whole, "classic_protection": lambda value, link: f"{_percent(value, link)}%"},
+    ),
+    "fq_codel": Kind("fq_codel", f"limit flows quantum {_CODEL} memory_limit drop_batch"),
+    "fq_pie": Kind(
+        "fq_pie",
+        f"limit flows quantum {_PIE} memory_limit ecn_threshold>ecn_prob",
+        write={**_FACTORS, "ecn_prob": _percent},
+    ),
+    "hhf": Kind("hhf", "limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
+    "pie": Kind("pie", f"limit {_PIE}", write=_FACTORS),
+    "red": Kind("red", _RED, (), lambda spec, link: _red(spec, link, octets=True), _RED_SAID, IN_BYTES),
+    "sfb": Kind(
+        "sfb",
+        "limit target max increment decrement rehash db",
+        ("Linux changes probabilities at every packet: d1 and d2 do not carry over",),
+        _sfb,
+        ("penalty", "boxtime", "randomize_boxtime", "penalty_rate", "penalty_burst", "flow_window"),
+        {"rehash": _ms, "db": _ms},
+    ),
+    "sfq": Kind(
+        "sfq",
+        "limit divisor quantum depth flows headdrop/ perturb",
+        ("Linux wants a divisor that is a power of 2",),
+        write={"perturb": lambda value, _: f"{_number(TIMES, value) / 1e3:.0f}"},
+    ),
+    "tbf": Kind("tbf", "limit rate burst peakrate mtu", (), _tbf, write=IN_BYTES),
+}
 
 
 def command(spec: Spec, scenario: Scenario) -> Command | None:
     """The command for a discipline on the bottleneck of a scenario; None if Linux has no such discipline."""
-    name = spec.discipline.name
-    kind = KINDS.get(name)
+    kind = KINDS.get(spec.discipline.name)
     if kind is None:
         return None
     link = link_of(scenario)
-    words = []
-    for parameter, (option, write) in kind.options.items():
-        value = spec.settings.get("limit", link.limit) if parameter == "limit" else spec.value(parameter)
-        said = None if value == "auto" else write(value, link)
-        words += [f"{option} {said}".strip()] if said is not None else []
+    words = dict(kind.words(spec, link))
     more, notes = kind.also(spec, link) if kind.also is not None else ([], [])
-    line = " ".join(["tc qdisc replace dev DEV root", kind.kind, *words, *more])
-    return Command(line, (*kind.notes, *notes, *_unsaid(spec, kind)))
+    line = " ".join(["tc qdisc replace dev DEV root", kind.kind, *filter(None, words.values()), *more])
+    return Command(line, (*kind.notes, *notes, *_unsaid(spec, {*words, *kind.said})))
 
 
-def _unsaid(spec: Spec, kind: Kind) -> list[str]:
+def _unsaid(spec: Spec, told: Container[str]) -> list[str]:
     """What no option of tc says: where Linux is known to be otherwise, else what is not at its default."""
-    others = [each for each in spec.discipline.parameters if each.name not in (*kind.options, *kind.said)]
+    others = [each for each in spec.discipline.parameters if each.name not in told]
     if any(preset.name == "linux" for preset in spec.discipline.presets):
         linux = dict(spec.discipline.values("linux"))
         differ = [f"{each.name}={linux[each.name]}" for each in others if linux[each.name] != spec.value(each.name)]
