@@ -16,6 +16,7 @@ from headgate.experiment.claims import Curve, Term, along, m, over
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from headgate.analysis.runs import Array, Run
     from headgate.experiment.declare import Case
     from headgate.experiment.found import Found
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 Layer: TypeAlias = Callable[["Axes", "Found"], None]
 #: Keywords of matplotlib for a line, a rule or a mark.
 Look: TypeAlias = Mapping[str, Any]
+
+#: What is drawn of one run: places on x, and the numbers there.
+Points: TypeAlias = Callable[["Run"], tuple["Array", "Array"]]
 
 #: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.
 POINTS = 400
@@ -49,19 +53,8 @@ def _lighter(colour: str, part: float) -> str:
     return "#" + "".join(f"{round(value + (255 - value) * part):02x}" for value in bytes.fromhex(colour[1:]))
 
 
-class Shape:
-    """What draws itself on the axes of a panel; a function of axes and of what was found will do as well."""
-
-    def __call__(self, axes: Axes, found: Found) -> None:
-        """Draws it."""
-        self._draw(axes, found)
-
-    def _draw(self, axes: Axes, found: Found) -> None:
-        raise NotImplementedError
-
-
 @dataclass(frozen=True)
-class Line(Shape):
+class Line:
     """One curve with its 95 % interval as a band, or as `bars`; `at` places the values of its axis.
 
     It has the colour of the discipline `of`, unless its look has one.
@@ -74,7 +67,7 @@ class Line(Shape):
     at: Callable[[Any], float] = float
     bars: bool = False
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         values, quantities = self.curve.points(found, {})
         places = np.array([self.at(value) for value in values])
         mean = np.array([quantity.mean for quantity in quantities]) * self.scale
@@ -89,7 +82,7 @@ class Line(Shape):
 
 
 @dataclass(frozen=True)
-class Lines(Shape):
+class Lines:
     """A measure `y` against an axis `x`, a line for each discipline; `shades` replace the disciplines' own colours.
 
     `case` fixes the other axes, and `name` is how a discipline is called, from its label.
@@ -104,7 +97,7 @@ class Lines(Shape):
     shades: Sequence[str] = ()
     name: str = "{}"
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         for label, look in _marked(found, self.shades):
             look["label"] = self.name.format(label)
             curve = over(self.x, self.y, label, **self.case)
@@ -112,14 +105,14 @@ class Lines(Shape):
 
 
 @dataclass(frozen=True)
-class FlowLines(Shape):
+class FlowLines:
     """A measure of each flow by its number, `{}` in the measure's name, a line for each discipline."""
 
     y: str
     flows: Sequence[int]
     scale: float = 1.0
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         for label, look in _marked(found):
             curve = along({number: m(self.y.format(number), label) for number in self.flows})
             Line(curve, {**look, "marker": "o", "capsize": 3}, scale=self.scale, bars=True)(axes, found)
@@ -127,7 +120,7 @@ class FlowLines(Shape):
 
 
 @dataclass(frozen=True)
-class Crosses(Shape):
+class Crosses:
     """The paper's own numbers of a measure `y`, against the axis that they vary over, as crosses."""
 
     y: str
@@ -136,7 +129,7 @@ class Crosses(Shape):
     at: Callable[[Any], float] = float
     colour: str | None = None
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         known = looks(found.labels)
         for table in found.experiment.published:
             if table.measure != self.y or table.axis is None or dict(table.case) != self.case:
@@ -148,13 +141,13 @@ class Crosses(Shape):
 
 
 @dataclass(frozen=True)
-class Bars(Shape):
+class Bars:
     """A measure of each discipline as a bar with its 95 % interval; crosses are the paper's numbers."""
 
     y: str
     case: Case = field(default_factory=dict)
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         known = looks(found.labels)
         for place, label in enumerate(found.labels):
             quantity = found(self.y, label, **self.case)
@@ -165,14 +158,14 @@ class Bars(Shape):
 
 
 @dataclass(frozen=True)
-class GroupedBars(Shape):
+class GroupedBars:
     """Several measures side by side, a bar for each discipline; `groups` are the measures and what they are called."""
 
     groups: Mapping[str, str]
     leave_out: tuple[str, ...] = ()
     intervals: bool = True
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         known = looks(found.labels)
         labels = [label for label in found.labels if label not in self.leave_out]
         width = 0.8 / len(labels)
@@ -187,70 +180,70 @@ class GroupedBars(Shape):
         axes.set_xticks(range(len(self.groups)), list(self.groups.values()))
 
 
-@dataclass(frozen=True)
-class Series(Shape):
-    """A metric of `intervals` over time, of the first seed: under one discipline, or a line for each."""
+def series(metric: str, group: str | None = None) -> Points:
+    """A metric of `intervals` over time."""
+    return lambda run: run.series(metric, group)
 
-    metric: str
+
+def average_queue(group: str | None = None, kind: str | None = None) -> Points:
+    """The exponentially weighted average of flows' packets in the queue over time; all events must be recorded."""
+
+    def points(run: Run) -> tuple[Array, Array]:
+        time, average = queues.queue(run, group, kind).average()
+        shown = np.searchsorted(time, np.linspace(0, time.max(initial=0.0), min(POINTS, len(time))))
+        return time[shown], average[shown]
+
+    return points
+
+
+@dataclass(frozen=True)
+class OfRun:
+    """A line through points of one run, that of the first seed: under one discipline, or a line for each.
+
+    With `every_seed` there is one for each seed.
+    """
+
+    points: Points
     label: str | None = None
-    group: str | None = None
+    case: Case = field(default_factory=dict)
     scale: float = 1.0
     look: Look = field(default_factory=dict)
+    every_seed: bool = False
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         for label, known in looks(found.labels).items():
             if self.label in (None, label):
-                time, value = found.runs(label)[0].series(self.metric, self.group)
                 look: dict[str, Any] = {"linewidth": 1.1, "color": known.colour, **self.look}
                 if self.label is None:
                     look |= {"linestyle": known.dashes, "label": label}
-                axes.plot(time, value * self.scale, **look)
+                for run in found.runs(label, **self.case)[: None if self.every_seed else 1]:
+                    x, y = self.points(run)
+                    axes.plot(x, y * self.scale, **look)
 
 
 @dataclass(frozen=True)
-class AverageQueue(Shape):
-    """The exponentially weighted average of flows' packets in the queue over time, of the first seed.
-
-    The scenario must record all events.
-    """
-
-    label: str
-    group: str | None = None
-    kind: str | None = None
-    case: Case = field(default_factory=dict)
-    look: Look = field(default_factory=dict)
-
-    def _draw(self, axes: Axes, found: Found) -> None:
-        run = found.runs(self.label, **self.case)[0]
-        time, average = queues.queue(run, self.group, self.kind).average()
-        if len(time):
-            shown = np.searchsorted(time, np.linspace(0, time[-1], POINTS))
-            axes.plot(time[shown], average[shown], **{"linewidth": 1.1, **self.look})
-
-
-@dataclass(frozen=True)
-class Rule(Shape):
+class Rule:
     """A line across the panel for reference, at a number or at what was measured; `upright` stands at a value of x."""
 
     at: float | Term
     look: Look = field(default_factory=dict)
     upright: bool = False
 
-    def _draw(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: Found) -> None:
         at = self.at.value(found, {}).mean if isinstance(self.at, Term) else self.at
         look = {"color": style.FAIR, "linestyle": ":", "linewidth": 1.0, **self.look}
         (axes.axvline if self.upright else axes.axhline)(at, **look)
 
 
 @dataclass(frozen=True)
-class Path(Shape):
+class Path:
     """A given line or mark, such as what would be ideal."""
 
     x: Sequence[float]
     y: Sequence[float]
     look: Look = field(default_factory=dict)
 
-    def _draw(self, axes: Axes, _: Found) -> None:
+    def __call__(self, axes: Axes, _: Found) -> None:
         axes.plot(self.x, self.y, **{"color": style.FAIR, "linestyle": ":", "linewidth": 1.2, **self.look})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from headgate.analysis.runs import Array
 from headgate.experiment.declare import Choice, Experiment, Quick, Values
-from headgate.experiment.layers import Series
+from headgate.experiment.layers import OfRun, series
 from headgate.experiment.measures import Measure, over_intervals
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
@@ -87,7 +87,9 @@ MEASURES: dict[str, Measure] = {
 
 def panel(label: str, metric: str, y: Scale, title: str = "", scale: float = 1.0) -> Panel:
     """A metric of the first seed over time, with marks where connections are added."""
-    return Panel((Series(metric, label, scale=scale, look={"linewidth": 0.7}), _loads), Scale("Time (s)"), y, title)
+    return Panel(
+        (OfRun(series(metric), label, scale=scale, look={"linewidth": 0.7}), _loads), Scale("Time (s)"), y, title
+    )
 
 
 def _loads(axes: "Axes", _: "Found") -> None:

@@ -1,20 +1,17 @@
 """What the experiments of section IV share: 400 TCP flows beside flows that do not slow down."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from headgate.analysis.runs import Array, Run
 from headgate.build.parts import udp
 from headgate.experiment.declare import Choice, Experiment, Quick, Values
-from headgate.experiment.layers import Rule, looks
+from headgate.experiment.layers import OfRun, Rule
 from headgate.experiment.measures import Measure, jain, loss_bps, part_between, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import ACCESS, CHOICES, EVEN, PAIRS, connection, network
 from headgate.scenario.network import Network
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from headgate.experiment.found import Found
 
 #: TCP flows.
 FLOWS = 400
@@ -120,20 +117,23 @@ SHARES: dict[str, Measure] = {
 }
 
 
+#: How single flows are drawn.
+DOTS = {"marker": ".", "linestyle": "", "markersize": 3}
+
+
 def each_flow(*labels: str) -> Plot:
     """What each TCP flow of the first seed got, a panel for each discipline."""
     fair = Rule(FAIR_BPS / 1e6, {"linestyle": "-", "linewidth": 0.8})
     x, y = Scale("TCP flow"), Scale("Throughput (Mbit/s)")
     return Plot(
-        [Panel((partial(_goodput, label), fair), x, y, label) for label in labels],
+        [Panel((OfRun(_goodput, label, look=DOTS), fair), x, y, label) for label in labels],
         note="Each point a flow of the first seed. Line: the fair share.",
         height=2.4,
     )
 
 
-def _goodput(label: str, axes: "Axes", found: "Found") -> None:
-    goodput = found.runs(label)[0].flows("goodput_bps", kind="tcp") / 1e6
-    axes.plot(range(FLOWS), goodput, ".", markersize=3, color=looks(found.labels)[label].colour)
+def _goodput(run: Run) -> tuple[Array, Array]:
+    return np.arange(float(FLOWS)), run.flows("goodput_bps", kind="tcp") / 1e6
 
 
 experiment = partial(Experiment, scenario=scenario, choices=OPEN, quick=Quick(seeds=1, set=("duration=40s",)))

@@ -2,7 +2,7 @@
 
 from headgate import style
 from headgate.experiment.declare import Values
-from headgate.experiment.layers import AverageQueue, Layer, Series
+from headgate.experiment.layers import Layer, OfRun, average_queue, series
 from headgate.experiment.plots import OUTSIDE, Panel, Plot, Scale
 from headgate.papers.comparison._setting import network
 from headgate.scenario.network import Dumbbell
@@ -39,9 +39,9 @@ def queue_over_time(*groups: str) -> Plot:
     def panel(label: str) -> Panel:
         actual = {"color": "#B9B9B9", "linewidth": 0.7, "label": "actual"}
         layers: list[Layer] = [
-            Series("queue_bytes", label, scale=1e-3, look=actual),
-            AverageQueue(label, look={"color": style.FAIR, "label": "average"}),
-            *(AverageQueue(label, group, look=looks[group]) for group in groups),
+            OfRun(series("queue_bytes"), label, scale=1e-3, look=actual),
+            OfRun(average_queue(), label, look={"color": style.FAIR, "label": "average"}),
+            *(OfRun(average_queue(group), label, look=looks[group]) for group in groups),
         ]
         return Panel(tuple(layers), Scale("Time (s)"), Scale("Queue (KB)", 0), label)
 

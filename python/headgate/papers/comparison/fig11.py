@@ -3,25 +3,19 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Experiment, Published, Quick, Values, grid
-from headgate.experiment.layers import AverageQueue
+from headgate.experiment.declare import Claim, Experiment, Published, Quick, grid
+from headgate.experiment.layers import OfRun, average_queue
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._many import many
 from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
-from headgate.scenario.network import Dumbbell
 
 LARGE, SMALL = "500ms", "20ms"
-
-
-def _scenario(v: Values) -> Dumbbell:
-    about = f"49 TCP flows and one of 40 Mbit/s under SFB, Boxtime {v.boxtime}."
-    return many(v, "fig11", about, "150p", udp=True)
 
 
 def _panel(boxtime: str, title: str) -> Panel:
     groups = {"tcp": {"color": style.TCP, "label": "TCP"}, "cbr": {"color": style.UNRESPONSIVE, "label": "UDP"}}
     return Panel(
-        tuple(AverageQueue("SFB", group, case={"boxtime": boxtime}, look=look) for group, look in groups.items()),
+        tuple(OfRun(average_queue(group), "SFB", {"boxtime": boxtime}, look=look) for group, look in groups.items()),
         Scale("Time (s)"),
         Scale("Average queue (KB)", 0),
         title,
@@ -31,7 +25,9 @@ def _panel(boxtime: str, title: str) -> Panel:
 EXPERIMENT = Experiment(
     about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB, which lets one "
     "packet of unresponsive flows in each Boxtime.",
-    scenario=_scenario,
+    scenario=lambda v: many(
+        v, "fig11", f"49 TCP flows and one of 40 Mbit/s under SFB, Boxtime {v.boxtime}.", "150p", udp=True
+    ),
     qdiscs={"SFB": "sfb:boxtime=$boxtime"},
     cases=grid(boxtime=(LARGE, SMALL)),
     measures={**MEASURES, "cbr_queue": queues.packets("cbr"), "tcp_queue": queues.packets("tcp")},

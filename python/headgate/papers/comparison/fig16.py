@@ -3,7 +3,7 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, along, below, falls, in_each_case, m, near, over
-from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick, Values
+from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick
 from headgate.experiment.layers import Line
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import (
@@ -20,17 +20,11 @@ from headgate.papers.comparison._setting import (
     network,
     place_of,
 )
-from headgate.scenario.network import Dumbbell
 
 #: Numbers of TCP and of UDP flows, and how they are drawn.
 ONE, TEN, FIVE = {"tcp": 1, "udp": 1}, {"tcp": 10, "udp": 1}, {"tcp": 10, "udp": 5}
 FLOWS = (ONE, TEN, FIVE)
 LOOKS = ((style.FAIR, "D"), (style.TCP, "o"), (style.UNRESPONSIVE, "s"))
-
-
-def _scenario(v: Values) -> Dumbbell:
-    about = f"{v.tcp} TCP and {v.udp} UDP flows."
-    return network(v, "fig16", about, tcp_flows=v.tcp, cbr_flows=v.udp, events="all")
 
 
 def _cases(rates: tuple[float, ...]) -> tuple[Case, ...]:
@@ -63,7 +57,9 @@ def _panel(title: str, label: str, y: str, what: str) -> Panel:
 EXPERIMENT = Experiment(
     about="One or ten TCP flows and one or five UDP flows share 1 Mbit/s under A-CHOKe, then under RED. How does "
     "what UDP gets depend on their numbers?",
-    scenario=_scenario,
+    scenario=lambda v: network(
+        v, "fig16", f"{v.tcp} TCP and {v.udp} UDP flows.", tcp_flows=v.tcp, cbr_flows=v.udp, events="all"
+    ),
     qdiscs={"CHOKe": A_CHOKE, "RED": RED},
     cases=_cases(RATES),
     measures={

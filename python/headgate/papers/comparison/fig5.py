@@ -6,7 +6,7 @@ from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, every, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
-from headgate.experiment.layers import AverageQueue
+from headgate.experiment.layers import OfRun, average_queue
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED
 from headgate.papers.comparison.fig4 import scenario
@@ -18,9 +18,9 @@ YIELD, HOLD = ("DropTail", "RED", "BLUE"), ("FRED", "SFB", "CHOKe")
 def _panel(label: str) -> Panel:
     return Panel(
         (
-            AverageQueue(label, look={"color": style.FAIR, "linewidth": 1.4, "label": "total"}),
-            AverageQueue(label, "cbr", look={"color": style.UNRESPONSIVE, "label": "UDP"}),
-            AverageQueue(label, kind="tcp", look={"color": style.TCP, "linestyle": "--", "label": "TCP"}),
+            OfRun(average_queue(), label, look={"color": style.FAIR, "linewidth": 1.4, "label": "total"}),
+            OfRun(average_queue("cbr"), label, look={"color": style.UNRESPONSIVE, "label": "UDP"}),
+            OfRun(average_queue(kind="tcp"), label, look={"color": style.TCP, "linestyle": "--", "label": "TCP"}),
         ),
         Scale("Time (s)"),
         Scale("Average queue (packets)", 0, 155),

@@ -2,12 +2,11 @@
 
 from headgate import style
 from headgate.experiment.claims import above, below, in_each_case, m, over
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
+from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Line, Rule
 from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, network
-from headgate.scenario.network import Dumbbell
 
 #: Buffers in packets; the paper names 45 alone.
 BUFFERS = (10, 15, 20, 30, 45, 60, 75, 90, 120, 150)
@@ -15,14 +14,10 @@ ENOUGH = 45
 TCP_SHARE = m("tcp_fair", "FRED")
 
 
-def _scenario(v: Values) -> Dumbbell:
-    return network(v, "fig6", f"FRED with {v.buffer} packets of buffer.", limit=f"{v.buffer}p")
-
-
 EXPERIMENT = Experiment(
     about="Ten TCP flows and one UDP flow share 1 Mbit/s under FRED without its rule of two packets for each flow. How "
     "large must the buffer be for the UDP flow to be held?",
-    scenario=_scenario,
+    scenario=lambda v: network(v, "fig6", f"FRED with {v.buffer} packets of buffer.", limit=f"{v.buffer}p"),
     qdiscs={"FRED": "fred:many_flows=off"},
     cases=grid(buffer=BUFFERS),
     measures={**MEASURES, "tcp_fair": share_of_fair(kind="tcp")},

@@ -1,11 +1,10 @@
 """What FRED gives TCP and a UDP flow, by the link's rate."""
 
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, grid
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, grid
 from headgate.experiment.layers import Crosses, Line
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, WHY, network
-from headgate.scenario.network import Dumbbell
 
 #: The link's rates in Mbit/s.
 LINKS = (0.5, 1, 2, 4, 8, 10, 20)
@@ -18,10 +17,6 @@ DELAYS = {CHOSEN: "round trip 40 ms", IMPLIED: "round trip 287 ms"}
 STEADY = 0.11
 #: The part of its 2 Mbit/s that the paper calls the UDP flow's full share: 1.85 at 10 Mbit/s.
 FULL = 1.85 / 2
-
-
-def _scenario(v: Values) -> Dumbbell:
-    return network(v, "table1", f"FRED on {v.link} Mbit/s.", rate=f"{v.link}Mbit/s")
 
 
 def _place(rate: float) -> float:
@@ -56,7 +51,7 @@ def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[P
 EXPERIMENT = Experiment(
     about="Ten TCP flows and a UDP flow of 2 Mbit/s under FRED on 0.5 to 20 Mbit/s, with the round trip of the other "
     "figures and with the one that the table implies. How do they share?",
-    scenario=_scenario,
+    scenario=lambda v: network(v, "table1", f"FRED on {v.link} Mbit/s.", rate=f"{v.link}Mbit/s"),
     qdiscs={"FRED": "fred"},
     cases=grid(delay=tuple(DELAYS), link=LINKS),
     measures={

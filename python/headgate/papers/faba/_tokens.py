@@ -3,13 +3,11 @@
 from functools import partial
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from headgate.analysis.runs import Array, Run
 from headgate.experiment.claims import above, at_most, m
 from headgate.experiment.declare import Claim, Experiment
-from headgate.experiment.found import Found
-from headgate.experiment.layers import looks
+from headgate.experiment.layers import OfRun
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FABA, WHY
 
@@ -54,11 +52,8 @@ def within_two(run: Run) -> float:
     return float((np.abs(sigma[waits]) <= queue[waits]).mean())
 
 
-def _moments(axes: Axes, found: Found) -> None:
-    time, each = lately(found.runs("FABA")[0])
-    # Ten thousand points are an image, or the file would be a megabyte.
-    axes.plot(time, each, ".", color=looks(found.labels)["FABA"].colour, markersize=2, rasterized=True)
-
+#: Ten thousand points are an image, or the file would be a megabyte.
+DOTS = {"marker": ".", "linestyle": "", "markersize": 2, "rasterized": True}
 
 #: An experiment on tokens for each departure, moment by moment.
 moments = partial(
@@ -83,7 +78,9 @@ moments = partial(
         ),
     ),
     plot=Plot(
-        Panel((_moments,), Scale("Time (s)"), Scale("Tokens distributed per departure", 0, 4.2)),
+        Panel(
+            (OfRun(lately, "FABA", look=DOTS),), Scale("Time (s)"), Scale("Tokens distributed per departure", 0, 4.2)
+        ),
         note="FABA, means over 10 ms, seed 1.",
     ),
     modern=False,

@@ -4,7 +4,7 @@ from functools import partial
 
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick
-from headgate.experiment.layers import Rule, Series
+from headgate.experiment.layers import OfRun, Rule, series
 from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
     ),
     plot=Plot(
         Panel(
-            (Series("goodput_bps", group="cbr", scale=1e-6), Rule(1.0)),
+            (OfRun(series("goodput_bps", "cbr"), scale=1e-6), Rule(1.0)),
             Scale("Time (s)"),
             Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
         ),

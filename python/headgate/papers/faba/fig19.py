@@ -4,7 +4,7 @@ from headgate import style
 from headgate.build.parts import class_
 from headgate.experiment.claims import m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick, Values
-from headgate.experiment.layers import Rule, Series
+from headgate.experiment.layers import OfRun, Rule, series
 from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
@@ -68,7 +68,7 @@ EXPERIMENT = Experiment(
                 layer
                 for kind, (fair, name, colour) in KINDS.items()
                 for layer in (
-                    Series("goodput_bps", "FABA", kind, 1e-6, {"color": colour, "label": name}),
+                    OfRun(series("goodput_bps", kind), "FABA", scale=1e-6, look={"color": colour, "label": name}),
                     Rule(fair, {"color": colour}),
                 )
             ),

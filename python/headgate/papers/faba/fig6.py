@@ -2,22 +2,14 @@
 
 from functools import partial
 
-from matplotlib.axes import Axes
-
 from headgate.experiment.claims import at_most, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
-from headgate.experiment.found import Found
-from headgate.experiment.layers import looks
+from headgate.experiment.layers import OfRun
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.faba._setting import FABA, MIX_BUFFER, MIX_CHOICES, WHY, mix
 from headgate.papers.faba._tokens import so_far
 
 LOST = Choice("scenario", "figure 9", "the captions of figures 6 to 8 are lost; here 6 and 7 have section 5's mix")
-
-
-def _seeds(axes: Axes, found: Found) -> None:
-    for run in found.runs("FABA"):
-        axes.plot(*so_far(run), color=looks(found.labels)["FABA"].colour, linewidth=1.0)
 
 
 EXPERIMENT = Experiment(
@@ -41,7 +33,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=Plot(
-        Panel((_seeds,), Scale("Time (s)"), Scale("Tokens distributed per departure so far", 0, 2)),
+        Panel(
+            (OfRun(so_far, "FABA", look={"linewidth": 1.0}, every_seed=True),),
+            Scale("Time (s)"),
+            Scale("Tokens distributed per departure so far", 0, 2),
+        ),
         note="FABA, a line for each seed.",
     ),
     modern=False,

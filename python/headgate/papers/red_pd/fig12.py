@@ -7,7 +7,7 @@ import numpy as np
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values
-from headgate.experiment.layers import Rule, Series
+from headgate.experiment.layers import OfRun, Rule, series
 from headgate.experiment.measures import Measure, over_intervals
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.red_pd import _network as net
@@ -94,13 +94,13 @@ EXPERIMENT = Experiment(
         [
             Panel(
                 (
-                    Series("goodput_bps", "RED-PD", FLOW, 1e-6, {"label": "the constant flow"}),
+                    OfRun(series("goodput_bps", FLOW), "RED-PD", scale=1e-6, look={"label": "the constant flow"}),
                     Rule(m("target", "RED-PD") * 1e-6, {"linestyle": "--", "label": "f(R, p)"}),
                 ),
                 y=Scale("Bandwidth (Mbit/s)", 0, 5),
             ),
             Panel(
-                (Series("gauge:drop_rate", "RED-PD", scale=100),),
+                (OfRun(series("gauge:drop_rate"), "RED-PD", scale=100),),
                 Scale("Time (s)", 0, 360),
                 Scale("Ambient drop rate (%)", 0, 10),
             ),
