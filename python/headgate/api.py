@@ -11,7 +11,7 @@ from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher
 from headgate.files import store
-from headgate.live.ready import ready
+from headgate.live.worlds import ready
 from headgate.results import Result
 from headgate.scenario import Scenario
 

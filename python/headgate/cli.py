@@ -80,7 +80,7 @@ def run(
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
     if live:
-        from headgate.live.ready import ready
+        from headgate.live.worlds import ready
 
         if threads is not None:
             raise UsageError("--threads: on real packets, points run one after the other")

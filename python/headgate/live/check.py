@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 def rows(measure: Callable[[int, float, float], Found]) -> Iterator[Row]:
-    """Checks all; `measure` sends at a share of a link's rate in Mbit/s, for so many seconds."""
+    """Checks all by what `measure` finds."""
     floods = []
     for mbit, seconds in MUST.items():
         floods.append(measure(mbit, 1.5, seconds))
@@ -100,7 +100,7 @@ def elsewhere(found: Found) -> int:
 
 def run() -> tuple[Table, bool]:
     """Checks this machine: the table, and whether all that must be kept is."""
-    return judged("check", rows(_measure))
+    return judged("check", rows(measure))
 
 
 def judged(what: str, rows: Iterable[Row]) -> tuple[Table, bool]:
@@ -115,6 +115,7 @@ def judged(what: str, rows: Iterable[Row]) -> tuple[Table, bool]:
     return table, good
 
 
-def _measure(mbit: int, share: float, seconds: float) -> Found:
+def measure(mbit: int, share: float, seconds: float) -> Found:
+    """Sends at a share of a link's rate in Mbit/s, for so many seconds."""
     way = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
-    return _core.measure(way, int(mbit * 1e6 * share), PACKET, seconds)
+    return _core.measure(way, round(mbit * 1e6 * share), PACKET, seconds)

@@ -83,18 +83,8 @@ def link(
             )
         except OSError as error:
             raise session.not_made(error, cc) from None
-        keeper.begin(
-            made,
-            dict(
-                command=command,
-                **options.said(given),
-                server=served,
-                seed=seed,
-                outside=outside,
-                cc=cc,
-                tcp_ecn=tcp_ecn,
-            ),
-        )
+        said = {"command": command, **options.said(given), "server": served, "seed": seed}
+        keeper.begin(made, {**said, "outside": outside, "cc": cc, "tcp_ecn": tcp_ecn})
         if outside and (own := session.own_resolvers()):
             typer.echo(
                 f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True

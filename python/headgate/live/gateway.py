@@ -47,15 +47,7 @@ class Held:
 def open_gateway(settings: Settings) -> _core.Gateway:
     """A gateway that forwards; raises `UsageError` if what was said will not do, `GatewayError` if it cannot be."""
     try:
-        return _core.Gateway(
-            settings.interfaces,
-            settings.forward,
-            settings.reverse,
-            overheads=settings.overheads,
-            offloads_off=settings.offloads_off,
-            send=settings.send,
-            seed=settings.seed,
-        )
+        return _core.Gateway(**{key: value for key, value in settings._asdict().items() if key != "metrics"})
     except ValueError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -61,17 +61,8 @@ def gateway(
     from headgate.live.prometheus import Exporter
     from headgate.live.view import screen
 
-    said = {
-        **given,
-        "in": in_,
-        "out": out,
-        "class": class_,
-        "flow": flow,
-        "metrics": metrics,
-        "offloads-off": offloads_off,
-        "send": send,
-        "seed": seed,
-    }
+    said: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
+    said |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed}
 
     def load() -> gateway_settings.Settings:
         return gateway_settings.load(said, config)

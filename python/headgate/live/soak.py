@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headgate import _core
 from headgate.errors import UsageError
-from headgate.live import options
-from headgate.live.check import PACKET, Found, Row, judged
+from headgate.live.check import Found, Row, judged, measure
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -79,12 +77,11 @@ def _named(mbit: int) -> str:
 
 def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None]) -> tuple[Found, list[int]]:
     """What came of it, and the memory of the process after the first tenth and from then on."""
-    way = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
     done: list[Found | BaseException] = []
 
     def work() -> None:
         try:
-            done.append(_core.measure(way, offered * 1_000_000, PACKET, lasting))
+            done.append(measure(mbit, offered / mbit, lasting))
         except BaseException as error:  # noqa: BLE001, to be raised where somebody waits for it
             done.append(error)
 

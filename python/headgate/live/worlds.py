@@ -1,12 +1,12 @@
-"""A scenario in two worlds, simulated and on real packets. Light to import, as `ready` is."""
+"""A scenario in two worlds, simulated and on real packets. Light to import: readiness comes before threads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from headgate.errors import UsageError
-from headgate.live.ready import ready
+from headgate import _core
+from headgate.errors import RunFailedError, UsageError
 from headgate.scenario import Scenario
 
 SIM, LIVE = "sim", "live"
@@ -34,3 +34,16 @@ def scenarios(
 
 def _in(scenario: Scenario, world: str) -> Scenario:
     return ready(scenario) if world == LIVE else scenario
+
+
+def ready(scenario: Scenario) -> Scenario:
+    """The scenario to be run on real packets, in a process that may.
+
+    Raises `UsageError` if it cannot be, `RunFailedError` with what is needed if this process may not.
+    """
+    scenario = scenario.on_real_packets()
+    try:
+        _core.prepare()
+    except OSError as error:
+        raise RunFailedError(str(error)) from None
+    return scenario
