@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from headgate import api
+from headgate import _core, api
 from headgate._core import ScenarioError
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Metric
+from headgate.analysis.spread import figure
 from headgate.execution.runner import Watcher
 from headgate.files import store
 from headgate.results import Result
 from headgate.scenario import Scenario
+from headgate.tuning import tc
 from headgate.tuning.goals import Goal, Goals
+from headgate.tuning.spec import Spec
 from headgate.tuning.study import Plan, Trial
 
 HELD_OUT = "held-out"
 PUT_BACK = "put-back"
 #: As many settings of a front are compared, evenly spread over it: more than a reader would choose from.
 MOST = 8
+#: The version of the document.
+SCHEMA = 1
 
 
 class Compared(NamedTuple):
@@ -123,6 +128,55 @@ def without_idle(
     idle = [name for name, measured in found.items() if repr(measured) == repr(trial.measured)]
     settings = {**trial.settings, **{name: plan.base.value(name) for name in idle}}
     return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
+
+
+def document(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """What a search found, and what each parameter decides of each objective, as JSON (docs/guide/tuning.md)."""
+    plan, goals = outcome.plan, outcome.plan.goals
+    return {
+        "schema": SCHEMA,
+        "version": _core.VERSION,
+        "scenario": plan.scenario.name,
+        "qdisc": str(plan.base),
+        "objectives": [{"metric": str(goal.metric), "direction": goal.direction} for goal in goals.goals],
+        "bounds": [str(bound) for bound in goals.bounds],
+        "seeds": plan.scenario.seeds,
+        "held_out": outcome.unseen,
+        "settings": {
+            "tried": len(outcome.trials),
+            "kept": outcome.kept,
+            "refused": outcome.refused,
+        },
+        "cpu_s": outcome.cpu_s,
+        "parameters": [
+            {
+                "name": axis.name,
+                "was": plan.base.value(axis.name),
+                "searched": str(axis),
+                "decides": {name: found.get(axis.name) for name, found in importances.items()},
+            }
+            for axis in plan.axes
+        ],
+        "found": [_found(outcome, each) for each in outcome.compared],
+    }
+
+
+def _found(outcome: Outcome, each: Compared) -> dict[str, Any]:
+    plan, goals = outcome.plan, outcome.plan.goals
+    command = tc.command(Spec.of(each.trial.qdisc), plan.scenario)
+    metrics = {}
+    for metric in goals.metrics:
+        was, now = each.of(metric)
+        three = {"was": was, "now": now, "difference": now - was}
+        metrics[str(metric)] = {name: figure(quantity.per_seed) for name, quantity in three.items()}
+    return {
+        "qdisc": each.trial.qdisc,
+        "settings": each.trial.settings,
+        "tc": None if command is None else {"command": command.line, "notes": list(command.notes)},
+        "metrics": metrics,
+        "better": {str(goal.metric): each.better(goal).value for goal in goals.goals},
+        "bounds": {str(bound): bound.judge(each.tuned[str(bound.metric)]).verdict.value for bound in goals.bounds},
+    }
 
 
 def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:

@@ -62,10 +62,8 @@ def tune(
     except ModuleNotFoundError:
         raise UsageError("tuning needs Optuna: pip install 'headgate[tune]'") from None
     from headgate.tuning import outcome
-    from headgate.tuning.document import document
-    from headgate.tuning.importance import importances
     from headgate.tuning.search import Search
-    from headgate.tuning.study import Plan
+    from headgate.tuning.study import Plan, importances
 
     base = only(scenario)
     objectives = [objective] if isinstance(objective, str) else objective
@@ -83,7 +81,7 @@ def tune(
         further = fresh(scenario.seeds, held_out)
         found = outcome.compare(plan, tried, further, folder, threads=threads, watcher=watcher)
         decides = importances(plan, searching.record.study(trials))
-        told = document(found, decides)
+        told = outcome.document(found, decides)
         store.write_files(folder, {DOCUMENT: store.json_text(told)})
         return Tuned(found, decides, told, _draw(found, decides, folder) if figures else [], folder)
 
