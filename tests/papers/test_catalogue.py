@@ -7,7 +7,7 @@ import pytest
 
 from headgate.experiment import findings
 from headgate.experiment.catalogue import files
-from headgate.experiment.declare import Experiment
+from headgate.experiment.declare import Experiment, Values
 from headgate.papers import catalogue
 
 ALL = catalogue.names()
@@ -31,12 +31,24 @@ def test_every_case_is_a_valid_scenario(name: str):
                 assert len(scenario.qdiscs) == len(experiment.qdiscs)
 
 
+class Watched(Values):
+    """Values that note which of them a scenario asks for."""
+
+    def __init__(self, values: Values) -> None:
+        super().__init__(values._named, values.qdiscs)
+        self.taken: set[str] = set()
+
+    def __getattr__(self, name: str):
+        self.taken.add(name)
+        return super().__getattr__(name)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_what_can_be_varied_decides_the_scenario(name: str):
     experiment = catalogue.experiment(name)
     named = set(Template("\n".join(experiment.qdiscs.values())).get_identifiers())
     if experiment.scenario is not None:
-        values = experiment.values_of(experiment.cases[0], experiment.qdiscs.values())
+        values = Watched(experiment.values_of(experiment.cases[0], experiment.qdiscs.values()))
         experiment.scenario(values)
         named |= values.taken
     for choice in experiment.choices:

@@ -122,18 +122,11 @@ class Values:
 
     def __init__(self, named: Mapping[str, Any], qdiscs: Sequence[str]) -> None:
         self._named = named
-        self._read: set[str] = set()
         self.qdiscs = qdiscs
-
-    @property
-    def taken(self) -> frozenset[str]:
-        """The names that were asked for."""
-        return frozenset(self._read)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._named:
             raise AttributeError(f"neither a choice nor the case has {name!r}{meant(name, self._named)}")
-        self._read.add(name)
         return self._named[name]
 
 

@@ -65,10 +65,6 @@ class Found:
             raise KeyError(f"{case} leaves more than {axis} open: {[self.cases[number] for number in mine]}")
         return at, [self.values[self._known(measure, label, number)] for number in mine]
 
-    def axis(self, name: str) -> list[Any]:
-        """The values of an axis, in order."""
-        return list(dict.fromkeys(case[name] for case in self.cases))
-
     def has(self, label: str, **case: Any) -> bool:
         """Whether there is such a discipline, and a case with these values (a shortened run may leave some out)."""
         return label in self.labels and any(_fits(each, case) for each in self.cases)

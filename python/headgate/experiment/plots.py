@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from headgate.plot.panels import apart, columns, figure_of, grid, heading, new_figure
 
@@ -111,3 +111,10 @@ class Plot:
             return [new_figure(self.height or HEIGHTS["one"]).add_subplot()]
         height = self.height or HEIGHTS[self.layout]
         return grid(count, height) if self.layout == "shared" else apart(count, height)
+
+
+def one_panel(
+    layers: tuple[Layer, ...], x: Scale = Scale(), y: Scale = Scale(), *, legend: int | None = 0, **how: Any
+) -> Plot:
+    """A figure of one panel with a legend; `how` are keywords of `Plot`."""
+    return Plot(Panel(layers, x, y), legend=legend, **how)

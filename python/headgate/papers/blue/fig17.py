@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from headgate.experiment.claims import at_most, below, every, in_each_case, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Work, grid
 from headgate.experiment.layers import Lines
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 
 #: Bins of all levels together.
 BINS = 900
@@ -55,14 +55,11 @@ EXPERIMENT = Experiment(
             ),
         ),
     ),
-    plot=Plot(
-        Panel(
-            (Lines("misclassified", "unresponsive"),),
-            Scale("Unresponsive flows"),
-            Scale("Probability of misclassification"),
-        ),
+    plot=one_panel(
+        (Lines("misclassified", "unresponsive"),),
+        Scale("Unresponsive flows"),
+        Scale("Probability of misclassification"),
         note="Equation (1), with 900 bins in all.",
-        legend=0,
     ),
     modern=False,
 )

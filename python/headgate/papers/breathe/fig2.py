@@ -4,7 +4,7 @@ from headgate.experiment.claims import above, below, m, near
 from headgate.experiment.declare import Claim, Headline, Published
 from headgate.experiment.layers import GroupedBars, Rule
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
 #: Of the axis of rates, in kbit/s.
@@ -73,23 +73,18 @@ EXPERIMENT = experiment(
             for group, rate, _ in CONSTANT
         ),
     ),
-    plot=Plot(
-        Panel(
-            (
-                GroupedBars(
-                    {"tcp": "1000 TCP", **{name: f"{flows} of {rate}" for name, rate, flows in CONSTANT}},
-                    leave_out=NOT_DRAWN,
-                    intervals=False,
-                ),
-                Rule(FAIR_BPS / 1e3, FAIR_LOOK),
+    plot=one_panel(
+        (
+            GroupedBars(
+                {"tcp": "1000 TCP", **{name: f"{flows} of {rate}" for name, rate, flows in CONSTANT}},
+                leave_out=NOT_DRAWN,
+                intervals=False,
             ),
-            y=Scale(
-                "Mean throughput of a flow (kbit/s)", TICKS[0], TICKS[-1], {tick: f"{tick:g}" for tick in TICKS}, 10
-            ),
+            Rule(FAIR_BPS / 1e3, FAIR_LOOK),
         ),
+        y=Scale("Mean throughput of a flow (kbit/s)", TICKS[0], TICKS[-1], {tick: f"{tick:g}" for tick in TICKS}, 10),
         note="Means over seeds. What is below 0.01 kbit/s is not drawn.",
         height=4.6,
-        legend=0,
     ),
     headline=Headline("protection", "TCP's part of its fair rate"),
 )

@@ -9,7 +9,7 @@ from headgate.experiment.claims import above, at_most, m, near
 from headgate.experiment.declare import Claim, Headline, Published
 from headgate.experiment.layers import Rule, looks
 from headgate.experiment.measures import part_between
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.breathe._setting import FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
 if TYPE_CHECKING:
@@ -69,17 +69,14 @@ EXPERIMENT = experiment(
             for other in ("CHOKe-1", "CHOKe-10", "AFD")
         ),
     ),
-    plot=Plot(
-        Panel(
-            (
-                _distributions,
-                Rule(float(np.interp(FAIR_BPS / 1e3, RANGES, range(len(RANGES)))) - 0.5, FAIR_LOOK, upright=True),
-            ),
-            Scale("Throughput of a TCP flow (kbit/s)", ticks=dict(enumerate(NAMES))),
-            Scale("TCP flows (%)", 0),
+    plot=one_panel(
+        (
+            _distributions,
+            Rule(float(np.interp(FAIR_BPS / 1e3, RANGES, range(len(RANGES)))) - 0.5, FAIR_LOOK, upright=True),
         ),
+        Scale("Throughput of a TCP flow (kbit/s)", ticks=dict(enumerate(NAMES))),
+        Scale("TCP flows (%)", 0),
         note="All seeds together.",
-        legend=0,
     ),
     headline=Headline("near_fair", "part of TCP flows with 0.6 to 1.2 kbit/s"),
 )

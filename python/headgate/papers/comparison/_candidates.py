@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from headgate.experiment.claims import above, along, every, falls, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Lines
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.comparison._setting import BEYOND, MAXP, MEASURES, RATE, SHARED, by_rate, network, place_of
 
 
@@ -45,10 +45,11 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
                 for rate, (first, *later) in steps.items()
             ),
         ),
-        plot=Plot(
-            Panel((Lines("cbr", "cbr", at=place_of),), RATE, Scale("UDP throughput (Mbit/s)", 0)),
+        plot=one_panel(
+            (Lines("cbr", "cbr", at=place_of),),
+            RATE,
+            Scale("UDP throughput (Mbit/s)", 0),
             note="Mean over seeds with its 95 % interval. The link has 1 Mbit/s; a fair share is 0.09 Mbit/s.",
-            legend=0,
         ),
         quick=Quick(seeds=5, set=("duration=50s",), cases=grid(cbr=(0.4, 2, 4, 8))),
     )

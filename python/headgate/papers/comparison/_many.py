@@ -1,5 +1,7 @@
 """What figures 7 to 11 share: 49 TCP flows, alone or with a UDP flow of forty times the link's rate."""
 
+from typing import Any
+
 from headgate import style
 from headgate.experiment.declare import Values
 from headgate.experiment.layers import Layer, OfRun, average_queue, series
@@ -11,22 +13,10 @@ from headgate.scenario.network import Dumbbell
 WINDOW = 300
 
 
-def many(
-    v: Values, name: str, about: str, buffer: str, *, udp: bool, cbr_start: str = "0s..1s", warmup: str = "20s"
-) -> Dumbbell:
+def many(v: Values, name: str, about: str, buffer: str, *, udp: bool, **more: Any) -> Dumbbell:
     """49 TCP flows; with `udp`, one of 40 Mbit/s joins."""
-    return network(
-        v,
-        name,
-        about,
-        tcp_flows=49,
-        window=WINDOW,
-        cbr="40Mbit/s" if udp else None,
-        cbr_start=cbr_start,
-        events="all",
-        limit=buffer,
-        warmup=warmup,
-    )
+    cbr = "40Mbit/s" if udp else None
+    return network(v, name, about, tcp_flows=49, window=WINDOW, cbr=cbr, events="all", limit=buffer, **more)
 
 
 def queue_over_time(*groups: str) -> Plot:

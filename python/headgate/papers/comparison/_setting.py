@@ -1,8 +1,9 @@
 """What the experiments of this paper share: section 3.1's network and flows, the disciplines, open parameters."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
+from headgate.build.keys import DumbbellKeys
 from headgate.build.parts import Flows, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.claims import Condition, in_each_case
@@ -66,16 +67,15 @@ def network(
     v: Values,
     name: str,
     about: str,
+    /,
     *,
     tcp_flows: int = 10,
     window: int = 50,
     cbr: str | None = "",
     cbr_flows: int = 1,
     cbr_start: str = "0s..1s",
-    rate: str = "1Mbit/s",
-    limit: str = "150p",
-    warmup: str = "20s",
     events: str = "off",
+    **link: Unpack[DumbbellKeys],
 ) -> Dumbbell:
     """Section 3.1: ten TCP flows and one at a constant rate on 1 Mbit/s, unless said otherwise.
 
@@ -95,18 +95,18 @@ def network(
     if cbr is not None:
         constant = udp(cbr or f"{v.cbr}Mbit/s", name="cbr", profile="ns2", flows=cbr_flows, jitter=v.jitter)
         flows.append(constant.replace(access={"delay": "5ms"}, start=cbr_start))
-    return Dumbbell(
-        name=f"comparison-{name}",
-        about=about,
-        duration=v.duration,
-        warmup=warmup,
-        rate=rate,
-        delay=v.delay,
-        limit=limit,
-        flows=flows,
-        qdiscs=v.qdiscs,
-        record={"events": events},
-    )
+    given: DumbbellKeys = {
+        "name": f"comparison-{name}",
+        "about": about,
+        "duration": v.duration,
+        "warmup": "20s",
+        "rate": "1Mbit/s",
+        "delay": v.delay,
+        "limit": "150p",
+        "record": {"events": events},
+        **link,
+    }
+    return Dumbbell(flows=flows, qdiscs=v.qdiscs, **given)
 
 
 def beyond(condition: Condition, **where: Any) -> Condition:

@@ -5,7 +5,7 @@ from headgate.experiment.claims import above, below, in_each_case, m, over
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Line, Rule
 from headgate.experiment.measures import share_of_fair
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, network
 
 #: Buffers in packets; the paper names 45 alone.
@@ -33,18 +33,15 @@ EXPERIMENT = Experiment(
             in_each_case(below(TCP_SHARE, FAIR_ENOUGH), buffer=lambda size: size <= ENOUGH),
         ),
     ),
-    plot=Plot(
-        Panel(
-            (
-                Line(over("buffer", "tcp", "FRED"), {"marker": "o", "label": "TCP, ten flows together"}, "FRED"),
-                Line(over("buffer", "cbr", "FRED"), {"marker": "s", "linestyle": "--", "label": "UDP"}, "FRED"),
-                Rule(ENOUGH, {"color": style.QUIET}, upright=True),
-            ),
-            Scale("Buffer (packets)"),
-            Scale("Throughput (Mbit/s)", 0, 1.02),
+    plot=one_panel(
+        (
+            Line(over("buffer", "tcp", "FRED"), {"marker": "o", "label": "TCP, ten flows together"}, "FRED"),
+            Line(over("buffer", "cbr", "FRED"), {"marker": "s", "linestyle": "--", "label": "UDP"}, "FRED"),
+            Rule(ENOUGH, {"color": style.QUIET}, upright=True),
         ),
+        Scale("Buffer (packets)"),
+        Scale("Throughput (Mbit/s)", 0, 1.02),
         note="Dotted: 45 packets, above which the paper finds FRED fair. Fair shares: TCP 0.91, UDP 0.09 Mbit/s.",
-        legend=0,
     ),
     quick=Quick(seeds=1, set=("duration=50s",)),
     modern=False,

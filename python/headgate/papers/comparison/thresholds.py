@@ -35,11 +35,7 @@ EXPERIMENT = Experiment(
     scenario=_scenario,
     qdiscs={"CHOKe": "choke:minth=${minth}p,maxth=${maxth}p,maxp=$maxp,adaptive=5"},
     cases=tuple({**case, "maxth": 2 * case["minth"]} for case in grid(minth=MINTHS, cbr=(2, 4))),
-    measures={
-        **MEASURES,
-        "queue": queues.packets(),
-        "cbr_queue": queues.packets("cbr"),
-    },
+    measures={**MEASURES, "queue": queues.packets(), "cbr_queue": queues.packets("cbr")},
     choices=(
         Choice("thresholds", "25/50, 50/100, 100/200 packets", "the paper gives no values for this section"),
         Choice("buffer", "75, 150, 300 packets", "three times minth, as with the thresholds that the paper states"),

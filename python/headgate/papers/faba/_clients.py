@@ -4,7 +4,7 @@ from headgate.experiment.claims import above, in_each_case, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import jain
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, CLIENT_CHOICES, FABA, OPEN_BUFFER, OTHERS, WHY, clients
 
 #: The paper's axis ends at 1000. Some ten Telnet clients do not fill the link, and all are served in full.
@@ -33,14 +33,11 @@ def experiment(kind: str, traffic: Choice, about: str, more: tuple[Claim, ...] =
             *(fairer(label, "with 1000 clients", clients=1000) for label in OTHERS),
             *more,
         ),
-        plot=Plot(
-            Panel(
-                (Lines("fairness", "clients"),),
-                Scale(f"Number of {kind} connections", 0, 1030),
-                Scale("Fairness coefficient", 0, 1.02),
-            ),
+        plot=one_panel(
+            (Lines("fairness", "clients"),),
+            Scale(f"Number of {kind} connections", 0, 1030),
+            Scale("Fairness coefficient", 0, 1.02),
             note="With the 95 % interval over seeds.",
-            legend=0,
         ),
         headline=Headline("fairness", f"Jain's index of 1000 {kind} clients", {"clients": 1000}),
         quick=Quick(cases=grid(clients=(100, 400, 1000)), set=("duration=50s",)),

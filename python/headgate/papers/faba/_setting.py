@@ -1,7 +1,9 @@
 """What the FABA paper's experiments share: disciplines, TCP beside a constant flow, clients, what it leaves open."""
 
 from collections.abc import Iterable
+from typing import Unpack
 
+from headgate.build.keys import DumbbellKeys, RecordKeys
 from headgate.build.parts import Class, Flows, Tcp, Udp, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Values
@@ -82,41 +84,36 @@ def network(
     name: str,
     about: str,
     flows: Iterable[Flows],
-    *,
-    rate: str = "10Mbit/s",
-    delay: str = "14ms",
-    warmup: str = "20s",
+    /,
     classes: Iterable[Class] = (),
-    interval: str | None = None,
+    **link: Unpack[DumbbellKeys],
 ) -> Dumbbell:
-    """Flows over one link with a buffer in packets."""
-    return Dumbbell(
-        name=f"faba-{name}",
-        about=about,
-        duration=v.duration,
-        warmup=warmup,
-        rate=rate,
-        delay=delay,
-        limit=f"{v.buffer}p",
-        flows=flows,
-        classes=classes,
-        qdiscs=v.qdiscs,
-        record={"interval": interval} if interval else {},
-    )
+    """Flows over one link with a buffer in packets: 10 Mbit/s unless `link` says otherwise."""
+    given: DumbbellKeys = {
+        "name": f"faba-{name}",
+        "about": about,
+        "duration": v.duration,
+        "warmup": "20s",
+        "rate": "10Mbit/s",
+        "delay": "14ms",
+        "limit": f"{v.buffer}p",
+        **link,
+    }
+    return Dumbbell(flows=flows, classes=classes, qdiscs=v.qdiscs, **given)
 
 
-def mix(v: Values, interval: str | None = None) -> Dumbbell:
+def mix(v: Values, **record: Unpack[RecordKeys]) -> Dumbbell:
     """Figure 9: nine TCP flows and one of 5 Mbit/s on 10 Mbit/s.
 
     A round trip of 2 x (1 + 14 + 1) ms makes the bandwidth-delay product of 78 packets that section 5.3 states; the
     figure itself is lost in the text we have.
     """
     about = "9 TCP flows and one of 5 Mbit/s that does not slow down on 10 Mbit/s."
-    return network(v, "mix", about, [sender(v, 9), constant("5Mbit/s")], delay=v.delay, interval=interval)
+    return network(v, "mix", about, [sender(v, 9), constant("5Mbit/s")], delay=v.delay, record=record)
 
 
-def clients(v: Values, interval: str | None = None) -> Dumbbell:
+def clients(v: Values, **record: Unpack[RecordKeys]) -> Dumbbell:
     """Figure 11: sources with links of 100 Mbit/s and 1 ms, a bottleneck of 10 Mbit/s and 1 ms, sinks behind it."""
     flows = sender(v, v.clients).replace(traffic=v.traffic, receiver={"delay": "0ms"})
     about = "Many clients of one kind on 10 Mbit/s."
-    return network(v, "clients", about, [flows], delay=v.delay, warmup="0s", interval=interval)
+    return network(v, "clients", about, [flows], delay=v.delay, warmup="0s", record=record)

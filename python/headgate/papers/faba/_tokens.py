@@ -8,7 +8,7 @@ from headgate.analysis.runs import Array, Run
 from headgate.experiment.claims import above, at_most, m
 from headgate.experiment.declare import Claim, Experiment
 from headgate.experiment.layers import OfRun
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import FABA, WHY
 
 #: Bits of a packet on the wire; all are of one size, so that utilisation counts departures.
@@ -77,11 +77,12 @@ moments = partial(
             WHY["tokens settle"],
         ),
     ),
-    plot=Plot(
-        Panel(
-            (OfRun(lately, "FABA", look=DOTS),), Scale("Time (s)"), Scale("Tokens distributed per departure", 0, 4.2)
-        ),
+    plot=one_panel(
+        (OfRun(lately, "FABA", look=DOTS),),
+        Scale("Time (s)"),
+        Scale("Tokens distributed per departure", 0, 4.2),
         note="FABA, means over 10 ms, seed 1.",
+        legend=None,
     ),
     modern=False,
 )

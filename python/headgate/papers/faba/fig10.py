@@ -6,7 +6,7 @@ from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick
 from headgate.experiment.layers import OfRun, Rule, series
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
 
 FINDINGS = {"FRED": WHY["fig10 FRED"]}
@@ -38,14 +38,11 @@ EXPERIMENT = Experiment(
             for label in (*OTHERS, *FABA)
         ),
     ),
-    plot=Plot(
-        Panel(
-            (OfRun(series("goodput_bps", "cbr"), scale=1e-6), Rule(1.0)),
-            Scale("Time (s)"),
-            Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
-        ),
+    plot=one_panel(
+        (OfRun(series("goodput_bps", "cbr"), scale=1e-6), Rule(1.0)),
+        Scale("Time (s)"),
+        Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
         note="Means over 1 s, seed 1. Dotted: the flow's fair share.",
-        legend=0,
     ),
     headline=Headline("cbr", "CBR flow, Mbit/s (fair: 1)"),
     quick=Quick(seeds=2),

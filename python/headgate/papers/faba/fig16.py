@@ -4,7 +4,7 @@ from headgate.experiment.claims import above, at_most, below, every, in_each_cas
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
 from headgate.experiment.layers import Lines, Path
 from headgate.experiment.measures import throughput, total
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
@@ -89,14 +89,11 @@ EXPERIMENT = Experiment(
             for other in OTHERS
         ),
     ),
-    plot=Plot(
-        Panel(
-            (Lines("fragile", "fragile"), Path((0, FAIR / MBPS, 200), (0, FAIR, FAIR), {"label": "ideal"})),
-            Scale("Greatest window of the fragile flow (packets)", 0, 205),
-            Scale("Its throughput (Mbit/s)", 0),
-        ),
+    plot=one_panel(
+        (Lines("fragile", "fragile"), Path((0, FAIR / MBPS, 200), (0, FAIR, FAIR), {"label": "ideal"})),
+        Scale("Greatest window of the fragile flow (packets)", 0, 205),
+        Scale("Its throughput (Mbit/s)", 0),
         note="With the 95 % interval over seeds.",
-        legend=0,
     ),
     headline=Headline("fragile", "fragile flow with a window of 200, Mbit/s (fair: 11.25)", {"fragile": 200}),
     quick=Quick(seeds=4, cases=grid(fragile=(10, 40, 110, 200)), set=("duration=25s",)),

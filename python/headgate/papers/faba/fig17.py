@@ -4,7 +4,7 @@ from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
 from headgate.experiment.declare import Claim, Experiment, Quick, Values, grid
 from headgate.experiment.layers import Lines, Path
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
@@ -41,14 +41,11 @@ EXPERIMENT = Experiment(
             in_each_case(near(m("cbr", "FABA"), 5.0, within=0.05), constant=lambda flows: flows >= 10),
         ),
     ),
-    plot=Plot(
-        Panel(
-            (Lines("cbr", "constant", at=lambda flows: 0.5 * flows), Path((0, 5, 10), (0, 5, 5), {"label": "fair"})),
-            Scale("What the CBR flows send together (Mbit/s)", 0, 10.2),
-            Scale("What they get together (Mbit/s)", 0, 6),
-        ),
+    plot=one_panel(
+        (Lines("cbr", "constant", at=lambda flows: 0.5 * flows), Path((0, 5, 10), (0, 5, 5), {"label": "fair"})),
+        Scale("What the CBR flows send together (Mbit/s)", 0, 10.2),
+        Scale("What they get together (Mbit/s)", 0, 6),
         note="With the 95 % interval over seeds.",
-        legend=0,
     ),
     modern=False,
     quick=Quick(seeds=2, cases=grid(constant=(2, 6, 10, 14, 20)), set=("duration=60s",)),

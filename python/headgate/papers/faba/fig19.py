@@ -6,7 +6,7 @@ from headgate.experiment.claims import m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick, Values
 from headgate.experiment.layers import OfRun, Rule, series
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
@@ -35,7 +35,7 @@ def _scenario(v: Values) -> Dumbbell:
             class_("telnet", parent="tcp", label="telnet", weight=1),
             class_("ftp", parent="tcp", label="ftp", weight=2),
         ],
-        interval="1s",
+        record={"interval": "1s"},
     )
 
 
@@ -62,21 +62,18 @@ EXPERIMENT = Experiment(
         )
         for kind, (fair, name, _) in KINDS.items()
     ),
-    plot=Plot(
-        Panel(
-            tuple(
-                layer
-                for kind, (fair, name, colour) in KINDS.items()
-                for layer in (
-                    OfRun(series("goodput_bps", kind), "FABA", scale=1e-6, look={"color": colour, "label": name}),
-                    Rule(fair, {"color": colour}),
-                )
-            ),
-            Scale("Time (s)"),
-            Scale("Bandwidth of all flows of a kind (Mbit/s)", 0, 20),
+    plot=one_panel(
+        tuple(
+            layer
+            for kind, (fair, name, colour) in KINDS.items()
+            for layer in (
+                OfRun(series("goodput_bps", kind), "FABA", scale=1e-6, look={"color": colour, "label": name}),
+                Rule(fair, {"color": colour}),
+            )
         ),
+        Scale("Time (s)"),
+        Scale("Bandwidth of all flows of a kind (Mbit/s)", 0, 20),
         note="Means over 1 s, seed 1. Dotted: fair shares.",
-        legend=0,
     ),
     modern=False,
     quick=Quick(set=("duration=50s",)),

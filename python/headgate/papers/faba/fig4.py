@@ -6,7 +6,7 @@ from headgate.analysis.judge import average
 from headgate.experiment.claims import Term, above, below, every
 from headgate.experiment.declare import Case, Claim, Experiment, Headline, Quick
 from headgate.experiment.layers import Lines, Rule
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
 
 
@@ -64,13 +64,12 @@ EXPERIMENT = Experiment(
             place="section 5.1",
         ),
     ),
-    plot=Plot(
-        Panel(
-            (Lines("cbr", "lambda2"), Rule(1.0)),
-            Scale("λ2 (λ1 is twice that)", 0, 0.5),
-            Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
-        ),
+    plot=one_panel(
+        (Lines("cbr", "lambda2"), Rule(1.0)),
+        Scale("λ2 (λ1 is twice that)", 0, 0.5),
+        Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
         note="FABA, with the 95 % interval over seeds. Dotted: the flow's fair share.",
+        legend=None,
     ),
     headline=Headline("cbr", "CBR flow at lambda2 0.25, Mbit/s (fair: 1)", {"lambda2": 0.25}),
     modern=False,

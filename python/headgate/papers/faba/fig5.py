@@ -4,7 +4,7 @@ from headgate.experiment.claims import above, at_most, below, m, over, rises
 from headgate.experiment.declare import Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Lines, Rule
 from headgate.experiment.measures import total
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
 
 NEVER_FULL = WHY["fig5 never full"]
@@ -37,13 +37,12 @@ EXPERIMENT = Experiment(
             NEVER_FULL,
         ),
     ),
-    plot=Plot(
-        Panel(
-            (Lines("cbr", "alpha"), Rule(1.0)),
-            Scale("alpha (tokens for each packet of room)", 1.0, 1.5),
-            Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
-        ),
+    plot=one_panel(
+        (Lines("cbr", "alpha"), Rule(1.0)),
+        Scale("alpha (tokens for each packet of room)", 1.0, 1.5),
+        Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
         note="FABA, with the 95 % interval over seeds. Dotted: the flow's fair share.",
+        legend=None,
     ),
     modern=False,
     quick=Quick(seeds=3, set=("duration=60s",)),

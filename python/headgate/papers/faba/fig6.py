@@ -5,7 +5,7 @@ from functools import partial
 from headgate.experiment.claims import at_most, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
 from headgate.experiment.layers import OfRun
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import FABA, MIX_BUFFER, MIX_CHOICES, WHY, mix
 from headgate.papers.faba._tokens import so_far
 
@@ -32,13 +32,12 @@ EXPERIMENT = Experiment(
             place="section 5.2",
         ),
     ),
-    plot=Plot(
-        Panel(
-            (OfRun(so_far, "FABA", look={"linewidth": 1.0}, every_seed=True),),
-            Scale("Time (s)"),
-            Scale("Tokens distributed per departure so far", 0, 2),
-        ),
+    plot=one_panel(
+        (OfRun(so_far, "FABA", look={"linewidth": 1.0}, every_seed=True),),
+        Scale("Time (s)"),
+        Scale("Tokens distributed per departure so far", 0, 2),
         note="FABA, a line for each seed.",
+        legend=None,
     ),
     modern=False,
     quick=Quick(set=("duration=40s",)),

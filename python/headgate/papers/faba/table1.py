@@ -4,7 +4,7 @@ from headgate.experiment.claims import above, in_each_case, m, near, over, rises
 from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, grid
 from headgate.experiment.layers import Crosses, Lines
 from headgate.experiment.measures import throughput_of_fair
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_CHOICES, OTHERS, WHY, mix
 
 #: The buffers in packets: 1/10, 1/5, 1/2, 1 and 2 times 780, the bandwidth-delay products of ten flows together.
@@ -67,14 +67,11 @@ EXPERIMENT = Experiment(
             for label in ("CHOKe", "FRED", "SFED", "FABA")
         ),
     ),
-    plot=Plot(
-        Panel(
-            (Lines("tcp_share", "buffer"), Crosses("tcp_share")),
-            Scale("Buffer (packets of 512 bytes)", ticks={buffer: str(buffer) for buffer in BUFFERS}, log=2),
-            Scale("TCP's bandwidth over its fair share"),
-        ),
+    plot=one_panel(
+        (Lines("tcp_share", "buffer"), Crosses("tcp_share")),
+        Scale("Buffer (packets of 512 bytes)", ticks={buffer: str(buffer) for buffer in BUFFERS}, log=2),
+        Scale("TCP's bandwidth over its fair share"),
         note="Lines: here, with the 95 % interval over seeds. Crosses: the paper's table 1.",
-        legend=0,
     ),
     headline=Headline("tcp_share", "TCP's share of its fair share, buffer of 780 packets", {"buffer": 780}),
     quick=Quick(seeds=1, set=("duration=60s",)),

@@ -6,7 +6,7 @@ from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values
 from headgate.experiment.layers import GroupedBars
 from headgate.experiment.measures import goodput, jain, loss_rate, loss_run, total
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, network, sender
 from headgate.scenario.network import Dumbbell
 
@@ -88,14 +88,11 @@ EXPERIMENT = Experiment(
             )
         ),
     ),
-    plot=Plot(
-        Panel(
-            (GroupedBars({f"share{rtt}": f"{rtt} ms" for rtt in ROUND_TRIPS}),),
-            Scale("Round trip of the flow"),
-            Scale("Part of the four flows' goodput", 0, 0.42),
-        ),
+    plot=one_panel(
+        (GroupedBars({f"share{rtt}": f"{rtt} ms" for rtt in ROUND_TRIPS}),),
+        Scale("Round trip of the flow"),
+        Scale("Part of the four flows' goodput", 0, 0.42),
         note="With the 95 % interval over seeds. Crosses: the paper's table 2.",
-        legend=0,
     ),
     headline=Headline("index", "Jain's index of four round trips"),
     quick=Quick(seeds=5, set=("duration=60s",)),

@@ -5,8 +5,10 @@ Settings are those of section 5; what it leaves out is from the authors' scripts
 
 import math
 from collections.abc import Iterable
+from typing import Unpack
 
 from headgate.analysis.runs import Run
+from headgate.build.keys import DumbbellKeys
 from headgate.build.parts import Flows, Tcp, Udp, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Choice, Values
@@ -55,30 +57,19 @@ def unresponsive_test(script: str, value: str = "on") -> Choice:
 
 
 def network(
-    v: Values,
-    name: str,
-    about: str,
-    flows: Iterable[Flows],
-    *,
-    delay: str = "10ms",
-    limit: int = 50,
-    warmup: str,
-    duration: str,
-    events: str = "off",
+    v: Values, name: str, about: str, flows: Iterable[Flows], /, events: str = "off", **link: Unpack[DumbbellKeys]
 ) -> Dumbbell:
-    """Flows over 10 Mbit/s and a buffer of `limit` packets."""
-    return Dumbbell(
-        name=f"red-pd-{name}",
-        about=about,
-        duration=duration,
-        warmup=warmup,
-        rate="10Mbit/s",
-        delay=delay,
-        limit=f"{limit}p",
-        flows=flows,
-        qdiscs=v.qdiscs,
-        record={"interval": "1s", "events": events},
-    )
+    """Flows over 10 Mbit/s and a buffer of 50 packets, unless `link` says otherwise."""
+    given: DumbbellKeys = {
+        "name": f"red-pd-{name}",
+        "about": about,
+        "rate": "10Mbit/s",
+        "delay": "10ms",
+        "limit": "50p",
+        "record": {"interval": "1s", "events": events},
+        **link,
+    }
+    return Dumbbell(flows=flows, qdiscs=v.qdiscs, **given)
 
 
 def sack(v: Values, name: str, sender: str, receiver: str, flows: int = 1) -> Tcp:

@@ -7,7 +7,7 @@ from headgate.experiment.claims import Condition, m, near
 from headgate.experiment.declare import Case, Choice, Claim, Experiment, Headline, Published, Quick, Values
 from headgate.experiment.layers import FlowLines, Path
 from headgate.experiment.measures import jain, throughput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
 
@@ -81,17 +81,14 @@ EXPERIMENT = Experiment(
             place="section 5.2",
         ),
     ),
-    plot=Plot(
-        Panel(
-            (
-                Path(FLOWS, FAIR, {"linestyle": "-", "linewidth": 1, "marker": "+", "label": "fair share (max-min)"}),
-                FlowLines("flow{}", FLOWS, 1e-6),
-            ),
-            Scale("Flow number"),
-            Scale("Bandwidth (Mbit/s)", 0, 2),
+    plot=one_panel(
+        (
+            Path(FLOWS, FAIR, {"linestyle": "-", "linewidth": 1, "marker": "+", "label": "fair share (max-min)"}),
+            FlowLines("flow{}", FLOWS, 1e-6),
         ),
+        Scale("Flow number"),
+        Scale("Bandwidth (Mbit/s)", 0, 2),
         note="Flow 1 sends 0.1 Mbit/s, flow 2 0.5, each further one 0.5 more. Bars: 95 % interval over seeds.",
-        legend=0,
     ),
     headline=Headline("fairness", "Jain's index of goodput over fair share, eleven constant flows"),
     quick=Quick(seeds=3),

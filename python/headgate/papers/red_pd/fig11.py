@@ -5,7 +5,7 @@ from headgate.experiment.claims import above, below, every, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
 from headgate.experiment.layers import FlowLines, Rule
 from headgate.experiment.measures import share_of_fair, throughput, throughput_share
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
 
@@ -92,19 +92,16 @@ EXPERIMENT = Experiment(
             every(near(m(f"flow{n}", "RED-PD") / m("flow12", "RED-PD"), 1.0, within=0.25) for n in (10, 11)),
         ),
     ),
-    plot=Plot(
-        Panel(
-            (
-                Rule(FAIR, {"linestyle": "-", "label": "fair share"}),
-                FlowLines("flow{}", FLOWS, 1e-6),
-                Rule(m("target", "RED-PD") * 1e-6, {"color": style.QUIET, "label": "f(R, p) with RED-PD, R = 40 ms"}),
-            ),
-            Scale("Flow number"),
-            Scale("Bandwidth (Mbit/s)"),
+    plot=one_panel(
+        (
+            Rule(FAIR, {"linestyle": "-", "label": "fair share"}),
+            FlowLines("flow{}", FLOWS, 1e-6),
+            Rule(m("target", "RED-PD") * 1e-6, {"color": style.QUIET, "label": "f(R, p) with RED-PD, R = 40 ms"}),
         ),
+        Scale("Flow number"),
+        Scale("Bandwidth (Mbit/s)"),
         note="Flows 1 to 9: TCP with round-trip times of 30 (1 to 3), 50 (4 to 6) and 70 ms (7 to 9). Flows 10, 11, 12 "
         "send 5, 3 and 1 Mbit/s. Bars: 95 % interval over seeds.",
-        legend=0,
     ),
     headline=Headline("tcp_share", "TCP's share of its fair share beside flows of 5, 3 and 1 Mbit/s"),
     quick=Quick(seeds=3),

@@ -33,7 +33,7 @@ def _scenario(v: Values) -> Dumbbell:
             for rtt, count in FLOWS.items()
             for end in (1, 2)
         ],
-        limit=100,
+        limit="100p",
         warmup=v.warmup,
         duration="490s",
     )

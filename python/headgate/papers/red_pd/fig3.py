@@ -6,7 +6,7 @@ from headgate import style
 from headgate.experiment.claims import m, near, over
 from headgate.experiment.declare import Claim, Published
 from headgate.experiment.layers import Line
-from headgate.experiment.plots import Panel, Plot
+from headgate.experiment.plots import one_panel
 from headgate.papers.red_pd import _skew as skew
 
 LOOKS = {"bytes": {"color": style.TCP, "marker": "o"}, "packets": {"color": style.UNRESPONSIVE, "marker": "s"}}
@@ -32,21 +32,18 @@ EXPERIMENT = skew.experiment(
             near(m("packets", "the trace", flows=0.01), 0.64, within=0.1),
         ),
     ),
-    plot=Plot(
-        Panel(
-            tuple(
-                layer
-                for y, look in LOOKS.items()
-                for layer in (
-                    Line(over("flows", y, "the trace"), {**look, "label": y}, scale=100, at=skew.percent, bars=True),
-                    skew.crosses(y),
-                )
-            ),
-            skew.X,
-            skew.Y,
+    plot=one_panel(
+        tuple(
+            layer
+            for y, look in LOOKS.items()
+            for layer in (
+                Line(over("flows", y, "the trace"), {**look, "label": y}, scale=100, at=skew.percent, bars=True),
+                skew.crosses(y),
+            )
         ),
+        skew.X,
+        skew.Y,
         note=partial(skew.note, "Crosses: the paper's text."),
-        legend=0,
         legend_place="lower right",
     ),
 )

@@ -6,7 +6,7 @@ from headgate import style
 from headgate.experiment.claims import Curve, above, in_each_case, m, near
 from headgate.experiment.declare import Claim, Published
 from headgate.experiment.layers import MARKERS, Line, Path
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.red_pd import _skew as skew
 
 
@@ -49,18 +49,15 @@ EXPERIMENT = skew.experiment(
             place="section 3",
         ),
     ),
-    plot=Plot(
-        Panel(
-            (
-                Path((0, 100), (0, 100), AS_MUCH),
-                *LINES,
-                Path((50,), (36,), {**PAPER, "label": "the paper: 1 % of the flows, 5 s"}),
-            ),
-            Scale("Bytes in this window (%)", 0, 100),
-            Scale("Bytes in the next window (%)", 0, 100),
+    plot=one_panel(
+        (
+            Path((0, 100), (0, 100), AS_MUCH),
+            *LINES,
+            Path((50,), (36,), {**PAPER, "label": "the paper: 1 % of the flows, 5 s"}),
         ),
+        Scale("Bytes in this window (%)", 0, 100),
+        Scale("Bytes in the next window (%)", 0, 100),
         note=partial(skew.note, "The largest 0.1 % to 50 % of the flows of a window, means over windows."),
-        legend=0,
         legend_place="upper left",
     ),
     seeds=10,

@@ -11,7 +11,7 @@ from headgate.experiment.claims import above, at_most, every, in_each_case, m, o
 from headgate.experiment.declare import Case, Claim, Experiment, Quick, Values
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.red_pd._network import MIN_RTO, WHY, tcp_rate_bps
 from headgate.scenario.network import Dumbbell
 
@@ -112,14 +112,11 @@ EXPERIMENT = Experiment(
             for label in LABELS
         ),
     ),
-    plot=Plot(
-        Panel(
-            (Lines("identified", "multiple", bars=True, shades=style.TCP_SHADES),),
-            Scale("Sending rate, as a multiple of f(R, p)", 0, 4.05),
-            Scale("Probability of identification", 0, 1),
-        ),
+    plot=one_panel(
+        (Lines("identified", "multiple", bars=True, shades=style.TCP_SHADES),),
+        Scale("Sending rate, as a multiple of f(R, p)", 0, 4.05),
+        Scale("Probability of identification", 0, 1),
         note="A flow at a multiple of g has a round-trip time of R/g, R = 40 ms. Bars: 95 % interval over seeds.",
-        legend=0,
         legend_place="lower right",
     ),
     quick=Quick(seeds=1, set=("duration=110s",), cases=_cases(0.5, 0.75, 1.0, 2.0, 4.0)),
