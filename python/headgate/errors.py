@@ -1,7 +1,5 @@
 """What can go wrong besides a bad scenario, and the exit code of each on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

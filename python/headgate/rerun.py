@@ -1,7 +1,5 @@
 """Runs a result's scenario anew and compares the files, byte for byte."""
 
-from __future__ import annotations
-
 import filecmp
 from pathlib import Path
 from typing import NamedTuple

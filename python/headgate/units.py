@@ -3,8 +3,6 @@
 The scenario file's own values are read in `crates/core/src/units.rs`; these are the same words.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from enum import Enum
@@ -50,7 +48,7 @@ class Units(Enum):
     COUNT = Unit("", {"": 1.0}, 'a number, such as "50"')
 
     @classmethod
-    def named(cls, word: str) -> Units:
+    def named(cls, word: str) -> "Units":
         """The units that a table's column calls so."""
         return {"ms": cls.TIME, "bit/s": cls.RATE, "share": cls.SHARE, "ratio": cls.RATIO, "packets": cls.PACKETS}.get(
             word, cls.COUNT

@@ -1,8 +1,6 @@
 """What figures read from a result, as arrays: nothing here draws, nothing that draws opens a table."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +9,8 @@ import pyarrow.compute as pc
 
 from headgate import _core
 from headgate.analysis.distributions import boxes
+from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
-
-if TYPE_CHECKING:
-    from headgate.files.result_tables import ResultTables
-
 
 Array = npt.NDArray[np.float64]
 

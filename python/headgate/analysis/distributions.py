@@ -1,7 +1,5 @@
 """Distributions from the tables: boxes of a histogram, and what they say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -35,7 +33,7 @@ class Boxes(NamedTuple):
         rank = min(int(share * below[-1]), int(below[-1]) - 1)
         return float(self.values[int(np.searchsorted(below, rank, side="right"))])
 
-    def above(self, least: float) -> Boxes:
+    def above(self, least: float) -> "Boxes":
         """Every value less `least`."""
         return Boxes(self.values - least, self.counts)
 

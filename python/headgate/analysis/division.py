@@ -1,10 +1,8 @@
 """How each discipline divided the link, and the one rule that ranks them: the least goodput out of its place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headgate import style
 from headgate.analysis.metrics.catalogue import MISPLACED
@@ -12,10 +10,8 @@ from headgate.analysis.metrics.takes import has_both
 from headgate.analysis.metrics.views import Flows
 from headgate.analysis.spread import Figure
 from headgate.analysis.summary import classes, summarise
+from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Role
-
-if TYPE_CHECKING:
-    from headgate.files.result_tables import ResultTables
 
 _MOST_PARTS = 6
 

@@ -1,20 +1,15 @@
 """Tables as pandas and polars have them, and the intervals of a result as an xarray dataset."""
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import xarray
 
 from headgate.errors import UsageError, meant
+from headgate.files.result_tables import ResultTables
 from headgate.files.tables import NAMES, STREAMED
-
-if TYPE_CHECKING:
-    import xarray
-
-    from headgate.files.result_tables import ResultTables
 
 
 def table(result: ResultTables, name: str) -> pa.Table:

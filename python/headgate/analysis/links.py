@@ -1,15 +1,11 @@
 """Where disciplines are compared: one link in a dumbbell, several in a chain, and how to say which one is meant."""
 
-from __future__ import annotations
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
+import pyarrow as pa
 import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from headgate.files.result_tables import ResultTables
+from headgate.files.result_tables import ResultTables
 
 
 class Place(NamedTuple):

@@ -1,7 +1,5 @@
 """How true a run on real packets was: whether the bottleneck was ours, and was what the scenario says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,9 +1,8 @@
 """One run as an experiment's measures see it."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.analysis import data
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headgate.files.result_tables import ResultTables
-    from headgate.scenario import Point
+from headgate.files.result_tables import ResultTables
+from headgate.scenario import Point
 
 Array = npt.NDArray[np.float64]
 
@@ -31,7 +26,7 @@ class Run:
         self.case = case
 
     @classmethod
-    def of_qdisc(cls, result: ResultTables, qdisc: str, label: str, case: Mapping[str, object]) -> list[Run]:
+    def of_qdisc(cls, result: ResultTables, qdisc: str, label: str, case: Mapping[str, object]) -> list[Self]:
         """The runs of one discipline of a result, one a seed."""
         return [cls(result, point, label, case) for point in result.scenario.points if point.qdisc == qdisc]
 

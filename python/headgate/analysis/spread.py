@@ -1,7 +1,5 @@
 """Means over seeds with their 95 % interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache

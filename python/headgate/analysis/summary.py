@@ -3,10 +3,8 @@
 docs/reference/json.md says what each figure means; the names here are those of the document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headgate.analysis.distributions import where
 from headgate.analysis.links import compared
@@ -14,10 +12,8 @@ from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
 from headgate.analysis.metrics.views import Flows, Grid, Link, grid, jain
 from headgate.analysis.proof import warnings
 from headgate.analysis.spread import figure
+from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group
-
-if TYPE_CHECKING:
-    from headgate.files.result_tables import ResultTables
 
 SCHEMA = 1
 

@@ -1,19 +1,13 @@
 """The one sentence that says what came of a run: the terminal ends with it, the page and the overview begin with it."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from headgate import style
 from headgate.analysis.division import Division, Part, divisions, leaders
 from headgate.analysis.links import first
+from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from headgate.files.result_tables import ResultTables
 
 _ALIKE = 0.02
 """Goodputs closer than this share of the link's rate are the same to a reader."""

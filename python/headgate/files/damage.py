@@ -1,7 +1,5 @@
 """Which files of an earlier run are no longer what it wrote: a disk that was full, a copy that was cut short."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping

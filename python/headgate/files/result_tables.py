@@ -1,7 +1,5 @@
 """The tables of a result, and the scenario they came from."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from functools import cached_property

@@ -4,8 +4,6 @@ Everything is written under a temporary name and renamed when it is whole. The m
 manifest is a complete result, one without can be resumed.
 """
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import hashlib
@@ -16,7 +14,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from headgate import _core
 from headgate.errors import ResultError
@@ -78,7 +76,7 @@ class Store:
 
     @classmethod
     @contextmanager
-    def open(cls, path: Path, scenario: Scenario, *, force: bool = False) -> Iterator[Store]:
+    def open(cls, path: Path, scenario: Scenario, *, force: bool = False) -> Iterator[Self]:
         """Makes the folder ready and keeps other processes out; a folder that stayed empty is removed again.
 
         Raises `ResultError` if another run writes to it, or if it cannot be written and is not finished. `force`

@@ -1,19 +1,15 @@
 """What a run tells while it goes: events, traces and captures, written to files or kept in memory."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.files import tables
 from headgate.files.store import CAPTURES
-
-if TYPE_CHECKING:
-    from headgate.scenario import Scenario
+from headgate.scenario import Scenario
 
 
 class Files:
@@ -30,7 +26,7 @@ class Files:
         self._links = scenario.captures
         self._open = ExitStack()
 
-    def __enter__(self) -> Files:
+    def __enter__(self) -> Self:
         if self._links:
             (self._folder / CAPTURES).mkdir()
         for link in self._links:

@@ -1,7 +1,5 @@
 """Tables as they are kept: fixed column types, fixed row order, and Parquet files with the same bytes every time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,21 +1,16 @@
 """How long transfers take: against their size, and how many have finished after which time (RFC 7928, section 2.1)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
 from headgate import style
 from headgate.analysis import data
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-    from headgate.results import Result
+from headgate.results import Result
 
 _BINS_A_DECADE = 4
 """Sizes within one of these are taken together."""

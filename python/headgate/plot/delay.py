@@ -1,21 +1,14 @@
 """How long packets wait."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from headgate import style
 from headgate.analysis import data, links
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-    from headgate.results import Result
+from headgate.results import Result
 
 _FLOOR_MS = 0.1
 """Where a logarithmic scale begins: shorter waits are all the same to anyone."""

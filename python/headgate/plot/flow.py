@@ -1,27 +1,21 @@
 """One flow over time: what it got, its window, its drops and marks by reason, and what the discipline watched."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.analysis import data
 from headgate.plot.overtime import gauge_title, gauge_unit
 from headgate.plot.panels import heading, new_figure, shade_warmup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from headgate.results import Result
-    from headgate.scenario import Point
-    from headgate.why import Explanation
+from headgate.results import Result
+from headgate.scenario import Point
+from headgate.why import Explanation
 
 _BINS = 120
 _TICKS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

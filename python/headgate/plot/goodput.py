@@ -1,10 +1,7 @@
 """Goodput of every flow against its fair share."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -12,12 +9,8 @@ from headgate import style
 from headgate.analysis import data
 from headgate.analysis.division import spoken
 from headgate.plot.panels import Panels, heading
+from headgate.results import Result
 from headgate.scenario import Role
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from headgate.results import Result
 
 MOST_BARS = 24
 """With more flows than this, bars would be too thin to tell apart, and groups are drawn as sorted profiles instead."""

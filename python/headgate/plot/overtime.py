@@ -1,22 +1,15 @@
 """What happens in the queue over time: its length, and the discipline's own gauges."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from headgate import style
 from headgate.analysis import data, links
 from headgate.plot.panels import Panels, chosen, heading, new_figure, shade_warmup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from headgate.results import Result
+from headgate.results import Result
 
 _GAUGES_ACROSS = 4
 _LINE_PT = 1.1

@@ -1,10 +1,9 @@
 """One figure that says who got what, made for someone who never heard of queue management."""
 
-from __future__ import annotations
-
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -14,13 +13,8 @@ from headgate.analysis.division import Division, Part, divisions
 from headgate.analysis.links import first
 from headgate.analysis.verdict import sentence
 from headgate.plot.panels import chosen, heading, new_figure
+from headgate.results import Result
 from headgate.scenario import Role
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from headgate.results import Result
 
 _ROOM = 0.07
 """A number fits inside a bar that is at least this share of the link's rate."""

@@ -1,22 +1,15 @@
 """Two disciplines beside each other, over time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.analysis import data, links
 from headgate.plot.overtime import gauge_shown, gauge_title
 from headgate.plot.panels import chosen, heading, new_figure, shade_warmup
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from headgate.results import Result
+from headgate.results import Result
 
 _POINTS = 100
 """Points in a line over half of the figure's width."""

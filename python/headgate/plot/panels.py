@@ -1,22 +1,14 @@
 """Small multiples: one panel a discipline on shared axes, and the title above them."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
-from typing import TYPE_CHECKING
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from headgate import style
 from headgate.analysis import data
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from headgate.results import Result
-
+from headgate.results import Result
 
 TITLE = "title"
 """The identifier of a figure's title."""

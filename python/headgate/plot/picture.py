@@ -1,19 +1,15 @@
 """A figure as bytes: the same for the same figure, whenever and wherever."""
 
-from __future__ import annotations
-
 import io
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.plot.panels import TITLE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _POINTS = 72
 """In an inch."""

@@ -1,9 +1,8 @@
 """Figures as files, with bytes that depend on the result only."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.analysis import data
@@ -18,11 +17,7 @@ from headgate.plot.panels import figure_of
 from headgate.plot.picture import Picture, picture
 from headgate.plot.timescales import fairness
 from headgate.plot.tradeoff import tradeoff
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from headgate.results import Result
+from headgate.results import Result
 
 
 def figures(result: Result) -> dict[str, Figure]:

@@ -1,21 +1,14 @@
 """How fairness depends on how long one looks."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.analysis import data
+from headgate.analysis.spread import Figure
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-    from headgate.analysis.spread import Figure
-    from headgate.results import Result
+from headgate.results import Result
 
 
 def fairness(result: Result, ax: Axes | None = None) -> Axes | None:

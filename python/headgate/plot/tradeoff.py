@@ -1,21 +1,14 @@
 """Delay against goodput: what a discipline pays in the one for the other (RFC 7928, section 2.7)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from headgate import style
 from headgate.analysis import data, links
 from headgate.plot.panels import chosen, figure_of, heading, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-    from headgate.results import Result
+from headgate.results import Result
 
 _WIDE = 30.0
 """A logarithmic scale pays when the longest delay is this many times the shortest."""

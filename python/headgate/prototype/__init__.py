@@ -13,8 +13,6 @@
 >>> headgate.run(scenario, qdiscs=[Pair, "red"])
 """
 
-from __future__ import annotations
-
 from headgate.prototype.discipline import Context, Discipline, LawBrokenError, Place
 from headgate.prototype.laws import check
 from headgate.prototype.packet import Packet

@@ -1,7 +1,5 @@
 """What a discipline written in Python derives from, and the bridge to the compiled half."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 That no packet is lost, made, changed or sent twice the compiled half sees to; what is left is tried here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from random import Random

@@ -1,7 +1,5 @@
 """A packet as a discipline in Python and the user of a port see it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 #: What the ECN field can say (RFC 3168, section 5).

@@ -1,7 +1,5 @@
 """One discipline driven by hand: packets in, packets out, and what it decides on the way."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from threading import get_ident

@@ -1,21 +1,16 @@
 """A result as one HTML page that needs nothing else: no network, no scripts, the same bytes for the same result."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headgate import plot
 from headgate.analysis import proof
 from headgate.analysis.verdict import verdict
+from headgate.plot import Picture
 from headgate.report import sections
 from headgate.report.definitions import DEFINITIONS
 from headgate.report.measures import measures
 from headgate.report.pages import render
-
-if TYPE_CHECKING:
-    from headgate.plot import Picture
-    from headgate.results import Result
+from headgate.results import Result
 
 
 def write(result: Result, path: Path | str, drawn: dict[str, Picture] | None = None) -> None:

@@ -1,7 +1,5 @@
 """What each figure of merit means, and where its definition comes from."""
 
-from __future__ import annotations
-
 from headgate.analysis.metrics.catalogue import FLOWS, LINK
 
 _GENERAL = (

@@ -1,22 +1,17 @@
 """The measures of RFC 7928 and RFC 5166 that the summary has no room for, as tables of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import getitem
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headgate import style
 from headgate.analysis.links import Place
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
+from headgate.analysis.spread import Figure
 from headgate.report.tables import Cell, Table
+from headgate.results import Result
 from headgate.units import Units
-
-if TYPE_CHECKING:
-    from headgate.analysis.spread import Figure
-    from headgate.results import Result
-
 
 _WORDS = {"min": "least", "p50": "median", "max": "greatest"}
 

@@ -1,8 +1,6 @@
 """The parts of the page as values for its template."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +9,8 @@ from headgate.analysis import data
 from headgate.analysis.division import divisions
 from headgate.report import settings
 from headgate.report.tables import Cell, Table
+from headgate.results import Result
 from headgate.terminal import table as terminal
-
-if TYPE_CHECKING:
-    from headgate.results import Result
 
 
 def alternatives(result: Result) -> dict[str, str]:

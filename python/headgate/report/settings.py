@@ -1,7 +1,5 @@
 """The settings a discipline ran with: those written in the scenario over its preset over its defaults."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from headgate import _core

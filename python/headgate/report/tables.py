@@ -1,14 +1,10 @@
 """Tables of numbers for a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Self
 
 from headgate import style
-
-if TYPE_CHECKING:
-    from headgate.analysis.spread import Figure
+from headgate.analysis.spread import Figure
 
 Show = Callable[[float], str]
 
@@ -21,7 +17,7 @@ class Cell(NamedTuple):
     best: bool = False
 
     @classmethod
-    def of(cls, figure: Figure, show: Show, show_margin: Show | None = None, best: str | None = None) -> Cell:
+    def of(cls, figure: Figure, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
         """The cell of a figure; `best` is the text of the column's best number."""
         mean, high = figure["mean"], figure["high"]
         if mean is None or high is None:

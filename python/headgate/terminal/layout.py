@@ -1,15 +1,11 @@
 """Tables in the terminal: all commands draw them alike."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.console import RenderableType
 from rich.table import Column, Table
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[RenderableType]] = (), **options: Any) -> Table:

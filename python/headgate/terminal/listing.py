@@ -1,7 +1,5 @@
 """What `headgate list` and `headgate show` print: what can be named, and what each can be told."""
 
-from __future__ import annotations
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text

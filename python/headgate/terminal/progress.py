@@ -1,7 +1,5 @@
 """The progress bar of a run."""
 
-from __future__ import annotations
-
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from headgate.execution.runner import Watcher

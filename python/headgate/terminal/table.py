@@ -1,24 +1,20 @@
 """The table that answers a run in the terminal: a row a discipline, best values set off."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from headgate import scenario as scenarios
 from headgate import style
 from headgate.analysis.links import Place, first
 from headgate.analysis.spread import Figure, figure
 from headgate.analysis.summary import classes, summarise
+from headgate.results import Result
+from headgate.scenario import Scenario
 from headgate.terminal import layout
-
-if TYPE_CHECKING:
-    from headgate import scenario as scenarios
-    from headgate.results import Result
-    from headgate.scenario import Scenario
 
 #: Follows the best value of a column, for terminals without colour.
 BEST = "*"

@@ -1,7 +1,5 @@
 """What values of parameters do, one varied at a time: a row for each value, a column for each thing seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

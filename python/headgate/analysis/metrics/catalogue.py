@@ -6,8 +6,6 @@ the pages of docs/reference follow from here. A measure that is a table's column
 column is stated, in `crates/measure`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

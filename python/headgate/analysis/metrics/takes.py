@@ -1,7 +1,5 @@
 """How a measure is taken: functions from a view of a result to its figure, or to a figure for each part of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,10 +1,8 @@
 """What measures are taken of: groups of flows, or a link, under one discipline; one value a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +10,8 @@ import pyarrow as pa
 
 from headgate.analysis.distributions import Boxes, by_seed, where
 from headgate.analysis.links import Place
-
-if TYPE_CHECKING:
-    from headgate.files.result_tables import ResultTables
-    from headgate.scenario import Group
+from headgate.files.result_tables import ResultTables
+from headgate.scenario import Group
 
 Array = npt.NDArray[np.float64]
 
@@ -67,7 +63,7 @@ class Flows:
         self._mine: slice | list[int] = self.columns
 
     @classmethod
-    def each(cls, result: ResultTables, qdisc: str) -> Iterator[Flows]:
+    def each(cls, result: ResultTables, qdisc: str) -> Iterator[Self]:
         """Every group of the scenario by itself."""
         table = grid(result, qdisc)
         for group, place in places(result.scenario.groups):
@@ -75,7 +71,7 @@ class Flows:
             found._mine = place
             yield found
 
-    def of(self, groups: Sequence[Group]) -> Flows:
+    def of(self, groups: Sequence[Group]) -> "Flows":
         """Some of the scenario's groups under the same discipline."""
         return Flows(self.result, self.qdisc, groups, self._grid)
 

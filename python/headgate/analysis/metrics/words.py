@@ -3,12 +3,10 @@
 One grammar for `headgate tune`, `headgate sensitivity` and `headgate check`; docs/reference/metrics.md has it in words.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headgate import _core
 from headgate.analysis.judge import Judgement, Quantity, Verdict
@@ -17,10 +15,8 @@ from headgate.analysis.metrics.catalogue import MEASURES, OF_FLOWS, OF_LINK, Mea
 from headgate.analysis.metrics.takes import SPREAD
 from headgate.analysis.metrics.views import Flows, Link
 from headgate.errors import UsageError, meant
-
-if TYPE_CHECKING:
-    from headgate.files.result_tables import ResultTables
-    from headgate.scenario import Group, Scenario
+from headgate.files.result_tables import ResultTables
+from headgate.scenario import Group, Scenario
 
 #: Words that stand for all groups of a kind; a group of that very name goes first.
 KINDS = ("tcp", "udp")
