@@ -16,7 +16,7 @@ import headgate
 from headgate import plot, style
 from headgate.analysis import data
 from headgate.analysis.division import divisions
-from headgate.plot.completion import binned
+from headgate.plot.curves import binned
 from headgate.plot.overtime import gauge_unit
 from headgate.plot.tradeoff import ellipse
 from headgate.scenario import Group

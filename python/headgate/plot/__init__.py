@@ -1,15 +1,20 @@
 """Figures of a result: functions that take a `headgate.Result` and draw with matplotlib."""
 
-from headgate.plot.completion import completion
-from headgate.plot.delay import delay_cdf
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from headgate import style
+from headgate.analysis import data
+from headgate.plot.curves import completion, delay_cdf, fairness
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
 from headgate.plot.overview import overview
 from headgate.plot.pair import pair
+from headgate.plot.panels import figure_of
 from headgate.plot.picture import Picture, picture
-from headgate.plot.save import figures, pictures, save_all
-from headgate.plot.timescales import fairness
 from headgate.plot.tradeoff import tradeoff
+from headgate.results import Result
 
 __all__ = [
     "Picture",
@@ -27,3 +32,47 @@ __all__ = [
     "save_all",
     "tradeoff",
 ]
+
+
+def figures(result: Result) -> dict[str, Figure]:
+    """Every figure that the result can fill, by file name.
+
+    Fairness is there if flows can be compared, completion if there are transfers, gauges if a discipline has any, a
+    pair if there are two disciplines.
+    """
+    drawn = {
+        "overview": overview(result),
+        "goodput": figure_of(goodput(result)[0]),
+        "delay": figure_of(delay_cdf(result)),
+        "tradeoff": figure_of(tradeoff(result)),
+        "queue": figure_of(queue(result)[0]),
+    }
+    if (compared := fairness(result)) is not None:
+        drawn["fairness"] = figure_of(compared)
+    if finished := completion(result):
+        drawn["completion"] = figure_of(finished[0])
+    if watched := gauges(result):
+        drawn["gauges"] = figure_of(watched[0])
+    if len(data.qdiscs(result)) == 2:
+        drawn["pair"] = pair(result)
+    return drawn
+
+
+def pictures(result: Result, dpi: float = style.DPI) -> dict[str, Picture]:
+    """Every figure as SVG and PNG, by file name; drawn once, for the files and for the page."""
+    return {name: picture(figure, dpi) for name, figure in figures(result).items()}
+
+
+def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | None = None) -> list[Path]:
+    """Writes each figure as SVG and PNG into `folder`, which is made if need be, and returns what was written.
+
+    `drawn` are the result's pictures if they are drawn already.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, each in (pictures(result) if drawn is None else drawn).items():
+        for file, content in each.files(name).items():
+            (folder / file).write_bytes(content)
+            written.append(folder / file)
+    return written

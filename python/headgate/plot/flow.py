@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from headgate import style
 from headgate.analysis import data
 from headgate.plot.overtime import gauge_title, gauge_unit
-from headgate.plot.panels import heading, new_figure, shade_warmup
+from headgate.plot.panels import heading, new_figure, over_time
 from headgate.results import Result
 from headgate.scenario import Point
 from headgate.why import Explanation
@@ -49,9 +49,8 @@ def flow(result: Result, explanation: Explanation) -> Figure:
         for place, panel in enumerate(panels):
             axes = figure.add_subplot(len(panels), 1, place + 1, sharex=shared)
             shared = shared or axes
-            shade_warmup(axes, result.scenario.warmup_s)
+            over_time(axes, result)
             panel(axes)
-            axes.set_xlim(0, result.scenario.duration_s)
             axes.tick_params(labelbottom=place == len(panels) - 1)
         axes.set_xlabel("Time (s)")
         look = style.looks([point.qdisc])[point.qdisc].label

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.plot.panels import Panels, chosen, heading, new_figure, shade_warmup
+from headgate.plot.panels import Panels, chosen, heading, new_figure, over_time, warmup_note
 from headgate.results import Result
 
 _GAUGES_ACROSS = 4
@@ -30,7 +30,7 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
         panels = Panels(result, qdisc, ax)
         for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
             line = data.metric(result, name, "queue_packets", points(panels.columns))
-            _line(result, axes, line, panels.looks[name].colour)
+            draw_line(result, axes, line, panels.looks[name].colour)
         panels.axes[0].set_ylim(bottom=0)
         _label(result, panels)
         if panels.owned:
@@ -78,7 +78,7 @@ def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, dat
     """One gauge; its title has so many letters in a line."""
     gauge, line = watched
     unit, shown = gauge_shown(gauge, line)
-    _line(result, axes, shown, look.colour)
+    draw_line(result, axes, shown, look.colour)
     _fit_settled(axes, shown, result.scenario.warmup_s)
     axes.set_title(style.fold(f"{look.label}: {gauge_title(gauge)}", letters), color=look.colour, fontsize=9.5)
     axes.set_ylabel(unit)
@@ -100,12 +100,12 @@ def _gauge(result: Result, qdisc: str | None, gauge: str | None, ax: Axes | None
     return axes
 
 
-def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> None:
-    shade_warmup(axes, result.scenario.warmup_s)
-    axes.set_xlim(0, result.scenario.duration_s)
+def draw_line(result: Result, axes: Axes, line: data.Series | None, colour: str, *, band: bool = True) -> None:
+    """Draws the first seed of a series over the run's time, and as a `band` the least to greatest of all seeds."""
+    over_time(axes, result)
     if line is None:
         return
-    if (line.high > line.low).any():
+    if band and (line.high > line.low).any():
         axes.fill_between(line.time_s, line.low, line.high, color=colour, alpha=0.22, linewidth=0)
     axes.plot(line.time_s, line.first, color=colour, linewidth=_LINE_PT)
 
@@ -139,10 +139,7 @@ def _times(factor: float) -> Callable[[ArrayLike], data.Array]:
 def _note(result: Result) -> str:
     seeds = result.scenario.seeds
     over = f"over {len(seeds)} seeds" if len(seeds) > 1 else "where the line shows a mean"
-    parts = [f"Line: seed {seeds[0]}. Band: least to greatest {over}."]
-    if result.scenario.warmup_s > 0:
-        parts.append(f"Grey: the first {style.plain(result.scenario.warmup_s)} s, which no total counts.")
-    return " ".join(parts) + links.note(result)
+    return f"Line: seed {seeds[0]}. Band: least to greatest {over}.{warmup_note(result)}{links.note(result)}"
 
 
 def gauge_title(gauge: str) -> str:
@@ -161,45 +158,25 @@ def gauge_shown(gauge: str, line: data.Series) -> tuple[str, data.Series]:
 def gauge_unit(gauge: str) -> str:
     """The unit of a gauge, read off its name: a share of one for probabilities, else a count of what it names."""
     words = set(gauge.split("_"))
-    for unit, hints in _UNITS:
-        if words & hints:
-            return unit
-    return "Count"
+    return next((unit for unit, hints in _UNITS.items() if words & set(hints.split())), "Count")
 
 
-_UNITS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("bit/s", frozenset({"bps"})),
-    ("Milliseconds", frozenset({"ms", "delay", "sojourn"})),
-    ("Probability", frozenset({"probability", "p", "pm", "pmin", "pmax", "maxp"})),
-    ("Share", frozenset({"rate", "frequency", "share"})),
-    ("1: yes, 0: no", frozenset({"dropping", "congested"})),
-    ("Bytes", frozenset({"bytes"})),
-    ("Flows", frozenset({"flows", "active", "unresponsive", "monitored", "penalised", "hitters"})),
-    ("Tokens", frozenset({"tokens", "sigma", "bucket", "spare"})),
-    ("Draws", frozenset({"draws"})),
-    ("Bins", frozenset({"bins"})),
-    ("Queues", frozenset({"queues", "buckets"})),
-    ("Classes", frozenset({"classes"})),
-    ("Counters", frozenset({"counters"})),
-    ("Signals", frozenset({"count"})),
-    ("Drops", frozenset({"logged"})),
-    (
-        "Packets",
-        frozenset(
-            {
-                "queue",
-                "average",
-                "avgcq",
-                "candidates",
-                "avg",
-                "packets",
-                "backlog",
-                "minth",
-                "maxth",
-                "qlen",
-                "longest",
-                "fair",
-            }
-        ),
-    ),
-)
+_UNITS = {
+    "bit/s": "bps",
+    "Milliseconds": "ms delay sojourn",
+    "Probability": "probability p pm pmin pmax maxp",
+    "Share": "rate frequency share",
+    "1: yes, 0: no": "dropping congested",
+    "Bytes": "bytes",
+    "Flows": "flows active unresponsive monitored penalised hitters",
+    "Tokens": "tokens sigma bucket spare",
+    "Draws": "draws",
+    "Bins": "bins",
+    "Queues": "queues buckets",
+    "Classes": "classes",
+    "Counters": "counters",
+    "Signals": "count",
+    "Drops": "logged",
+    "Packets": "queue average avgcq candidates avg packets backlog minth maxth qlen longest fair",
+}
+"""The words of a gauge's name that tell its unit, the most telling first."""

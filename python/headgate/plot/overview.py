@@ -12,7 +12,7 @@ from headgate.analysis import data
 from headgate.analysis.division import Division, Part, divisions
 from headgate.analysis.links import first
 from headgate.analysis.verdict import sentence
-from headgate.plot.panels import chosen, heading, new_figure
+from headgate.plot.panels import heading, looks_of, new_figure
 from headgate.results import Result
 from headgate.scenario import Role
 
@@ -29,7 +29,7 @@ def overview(result: Result) -> Figure:
     them meet. The title is computed from the result.
     """
     with style.applied():
-        chosen(data.qdiscs(result), None)
+        looks_of(result)
         found = divisions(result)
         rate_bps = result.scenario.rate_bps
         classes = found[0].has_classes

@@ -7,8 +7,8 @@ from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.plot.overtime import gauge_shown, gauge_title
-from headgate.plot.panels import chosen, heading, new_figure, shade_warmup
+from headgate.plot.overtime import draw_line, gauge_shown, gauge_title
+from headgate.plot.panels import heading, looks_of, new_figure, over_time, warmup_note
 from headgate.results import Result
 
 _POINTS = 100
@@ -21,42 +21,37 @@ def pair(result: Result) -> Figure:
 
     Below them, up to two gauges of the second discipline. Raises ValueError if the result has not just two.
     """
-    known = chosen(data.qdiscs(result), None)
+    looks = looks_of(result)
+    known = list(looks)
     if len(known) != 2:
         raise ValueError(f"a pair is two disciplines; the result has {len(known)}: {', '.join(known)}")
     with style.applied():
         gauges = dict(list(_watched(result, known[1]).items())[:_GAUGES])
         figure = new_figure(5.2 + (1.9 if gauges else 0))
         rows = 3 if gauges else 2
-        looks = style.looks(known)
-        tops: list[Axes] = []
-        queues: list[Axes] = []
-        for column, name in enumerate(known):
-            beside = {"sharey": tops[0]} if tops else {}
-            top = figure.add_subplot(rows, 2, column + 1, **beside)
+        for column, (name, look) in enumerate(looks.items()):
+            first, second = figure.axes[:2] if column else (None, None)
+            top = figure.add_subplot(rows, 2, column + 1, sharey=first)
             _goodput(result, name, top)
-            top.set_title(looks[name].label, color=looks[name].colour)
-            tops.append(top)
-            beside = {"sharey": queues[0]} if queues else {}
-            below = figure.add_subplot(rows, 2, column + 3, **beside)
-            _line(result, below, data.metric(result, name, "queue_packets", _POINTS), looks[name].colour)
-            queues.append(below)
-        tops[0].set_ylabel("Goodput (Mbit/s)")
-        queues[0].set_ylabel("Queue (packets)")
-        # Once all are drawn: a limit set earlier would stop shared axes from growing with the second.
-        tops[0].set_ylim(bottom=0)
-        queues[0].set_ylim(bottom=0)
+            top.set_title(look.label, color=look.colour)
+            below = figure.add_subplot(rows, 2, column + 3, sharey=second)
+            queue = data.metric(result, name, "queue_packets", _POINTS)
+            draw_line(result, below, queue, look.colour, band=False)
+        for axes, label in zip(figure.axes, ("Goodput (Mbit/s)", "Queue (packets)"), strict=False):
+            axes.set_ylabel(label)
+            # Once all are drawn: a limit set earlier would stop shared axes from growing with the second.
+            axes.set_ylim(bottom=0)
         for place, (gauge, line) in enumerate(gauges.items()):
             # One alone stands below the discipline that it belongs to.
             axes = figure.add_subplot(rows, 2, 5 + place if len(gauges) > 1 else 6)
             unit, shown = gauge_shown(gauge, line)
-            _line(result, axes, shown, looks[known[1]].colour)
-            axes.set_title(f"{looks[known[1]].label}: {gauge_title(gauge)}", fontsize=9.5, color=looks[known[1]].colour)
+            draw_line(result, axes, shown, look.colour, band=False)
+            axes.set_title(f"{look.label}: {gauge_title(gauge)}", fontsize=9.5, color=look.colour)
             axes.set_ylabel(unit)
         for axes in figure.axes[-2:]:
             axes.set_xlabel("Time (s)")
         heading(figure, result.scenario.about or result.scenario.name, _note(result))
-        _legend(tops[0], result)
+        _legend(figure.axes[0], result)
         return figure
 
 
@@ -68,8 +63,7 @@ def _watched(result: Result, qdisc: str) -> dict[str, data.Series]:
 
 
 def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
-    shade_warmup(axes, result.scenario.warmup_s)
-    axes.set_xlim(0, result.scenario.duration_s)
+    over_time(axes, result)
     table = data.rows(result.intervals, qdisc=qdisc, metric="goodput_bps")
     for group in data.groups(result, qdisc):
         line = data.series(data.rows(table, group=group.name), _POINTS)
@@ -77,13 +71,6 @@ def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
             colour = style.colour_of(group.role)
             axes.plot(line.time_s, line.first / 1e6, color=colour, linewidth=1.4)
             axes.axhline(group.fair_bps.sum() / 1e6, color=colour, linewidth=0.9, dashes=(4, 3), zorder=1)
-
-
-def _line(result: Result, axes: Axes, line: data.Series | None, colour: str) -> None:
-    shade_warmup(axes, result.scenario.warmup_s)
-    axes.set_xlim(0, result.scenario.duration_s)
-    if line is not None:
-        axes.plot(line.time_s, line.first, color=colour, linewidth=1.1)
 
 
 def _legend(axes: Axes, result: Result) -> None:
@@ -99,6 +86,4 @@ def _legend(axes: Axes, result: Result) -> None:
 
 def _note(result: Result) -> str:
     seed = f"Seed {result.scenario.seeds[0]}. Fair: the max-min fair share while all groups send."
-    if result.scenario.warmup_s > 0:
-        seed += f" Grey: the first {style.plain(result.scenario.warmup_s)} s, which no total counts."
-    return seed + links.note(result)
+    return seed + warmup_note(result) + links.note(result)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
 
 from headgate import style
 from headgate.analysis import data
@@ -17,14 +18,14 @@ TITLE = "title"
 class Panels:
     """One axes for each discipline, in a new figure or on the axes the caller brought."""
 
-    def __init__(self, result: Result, qdisc: str | None, ax: Axes | None, panel_height: float = 2.3) -> None:
+    def __init__(self, result: Result, qdisc: str | None, ax: Axes | None) -> None:
         known = data.qdiscs(result)
         self.qdiscs = chosen(known, qdisc)
         self.looks = style.looks(known)
         if ax is not None and len(self.qdiscs) > 1:
             raise ValueError(f"one axes holds one discipline: name it, qdisc= one of {', '.join(known)}")
         self.owned = ax is None
-        self.axes = [ax] if ax is not None else grid(len(self.qdiscs), panel_height)
+        self.axes = [ax] if ax is not None else grid(len(self.qdiscs), 2.3)
         for name, axes in zip(self.qdiscs, self.axes, strict=True):
             look = self.looks[name]
             axes.set_title(style.fold(look.label, 96 // self.columns), color=look.colour)
@@ -55,6 +56,11 @@ def chosen(known: list[str], qdisc: str | None) -> list[str]:
     if not known:
         raise ValueError("the result holds no finished run, so there is nothing to draw")
     return known if qdisc is None else [qdisc]
+
+
+def looks_of(result: Result) -> dict[str, style.Look]:
+    """The look of each discipline of a result, in the scenario's order."""
+    return style.looks(chosen(data.qdiscs(result), None))
 
 
 def columns(count: int) -> int:
@@ -110,7 +116,22 @@ def heading(figure: Figure, title: str, note: str = "") -> None:
         figure.supxlabel(below, x=0.012, ha="left", fontsize=8.5, color=style.QUIET)
 
 
-def shade_warmup(axes: Axes, warmup_s: float) -> None:
-    """Greys the part at the beginning that no total counts."""
-    if warmup_s > 0:
-        axes.axvspan(0, warmup_s, color=style.BAND, linewidth=0, zorder=0)
+def legend_beside(axes: Axes, handles: Sequence[Line2D], title: str) -> None:
+    """Names the curves at the right of the axes; where there is none, says why."""
+    if handles:
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), title=title, alignment="left")
+    else:
+        axes.text(0.5, 0.5, "No packet was sent after the warm-up.", transform=axes.transAxes, ha="center")
+
+
+def over_time(axes: Axes, result: Result) -> None:
+    """Makes the horizontal axis that of the run's time, with the part at its beginning greyed that no total counts."""
+    if result.scenario.warmup_s > 0:
+        axes.axvspan(0, result.scenario.warmup_s, color=style.BAND, linewidth=0, zorder=0)
+    axes.set_xlim(0, result.scenario.duration_s)
+
+
+def warmup_note(result: Result) -> str:
+    """What the grey part is, for the note of a figure; empty without one."""
+    warmup_s = result.scenario.warmup_s
+    return f" Grey: the first {style.plain(warmup_s)} s, which no total counts." if warmup_s > 0 else ""

@@ -2,6 +2,7 @@
 
 import io
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -9,6 +10,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from headgate import style
+from headgate.files import store
 from headgate.plot.panels import TITLE
 
 _POINTS = 72
@@ -60,6 +62,12 @@ def picture(figure: Figure, dpi: float = style.DPI) -> Picture:
         title_pt = _title_pt(figure)
         FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
     return Picture(" ".join(figure.get_suptitle().split()), _short(svg.getvalue()), png.getvalue(), title_pt)
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Writes a figure as SVG and PNG, `path` without its ending; gives the PNG's path."""
+    store.write_files(path.parent, picture(figure).files(path.name))
+    return path.with_name(f"{path.name}.png")
 
 
 def _short(svg: bytes) -> bytes:

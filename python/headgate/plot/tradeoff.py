@@ -7,7 +7,7 @@ from matplotlib.ticker import FuncFormatter
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.plot.panels import chosen, figure_of, heading, new_figure
+from headgate.plot.panels import figure_of, heading, legend_beside, looks_of, new_figure
 from headgate.results import Result
 
 _WIDE = 30.0
@@ -23,12 +23,10 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
     two-dimensional normal distribution that fits the seeds best (maximum likelihood). One seed has no ellipse.
     """
     with style.applied():
-        owned = ax is None
         axes = ax if ax is not None else new_figure(4.6).add_subplot()
-        known = chosen(data.qdiscs(result), None)
-        looks = style.looks(known)
+        looks = looks_of(result)
         unit, scale = style.unit_of(result.scenario.rate_bps)
-        points = {name: found for name in known if len(found := data.delay_goodput(result, name, scale))}
+        points = {name: found for name in looks if len(found := data.delay_goodput(result, name, scale))}
         scale_delay(axes, list(points.values()))
         handles = [
             _dots(axes, found, looks[name], unit)
@@ -36,17 +34,10 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
         ]
         axes.set_xlabel("Mean time in the queue (ms)")
         axes.set_ylabel(f"Goodput of all flows ({unit})")
-        if handles:
-            axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), title="Goodput, mean delay",
-                        alignment="left")  # fmt: skip
-        else:
-            axes.text(0.5, 0.5, "No packet was sent after the warm-up.", transform=axes.transAxes, ha="center")
-        if owned:
-            heading(
-                figure_of(axes),
-                "Goodput, and the delay it costs: up and to the left is better",
-                _note(result) + links.note(result),
-            )
+        legend_beside(axes, handles, "Goodput, mean delay")
+        if ax is None:
+            title = "Goodput, and the delay it costs: up and to the left is better"
+            heading(figure_of(axes), title, _note(result) + links.note(result))
         return axes
 
 

@@ -109,7 +109,7 @@ def sensitivity(
     if as_json:
         print_json(found.document())
         return
-    from headgate.plot.save import save
+    from headgate.plot.picture import save
     from headgate.tuning import margins_show
 
     console().print(margins_show.table(found))

@@ -99,7 +99,7 @@ def fresh(seen: Sequence[int], count: int) -> list[int]:
 
 
 def _draw(found: Outcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
-    from headgate.plot.save import save
+    from headgate.plot.picture import save
     from headgate.tuning import figures
 
     return [save(figure, folder / name) for name, figure in figures.figures(found, decides).items()]

@@ -1,0 +1,221 @@
+"""A curve for each discipline: how long packets wait, how long transfers take, and how fair the link is shared."""
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
+
+from headgate import style
+from headgate.analysis import data, links
+from headgate.analysis.spread import Figure
+from headgate.plot.panels import figure_of, heading, legend_beside, looks_of, new_figure
+from headgate.results import Result
+
+_FLOOR_MS = 0.1
+"""Where a logarithmic scale begins: shorter waits are all the same to anyone."""
+_WIDE = 30.0
+"""A logarithmic scale pays when the longest p99 is this many times the shortest median."""
+_P99 = 0.99
+_BINS_A_DECADE = 4
+"""Sizes within one of these are taken together."""
+_WHOLE = "whole run"
+
+
+def delay_cdf(result: Result, ax: Axes | None = None) -> Axes:
+    """The share of packets that waited at most so long in the queue, all seeds together; a dot marks each p99."""
+    with style.applied():
+        axes = ax if ax is not None else new_figure(4.6).add_subplot()
+        looks = looks_of(result)
+        curves = {name: curve for name in looks if (curve := data.delay(result, name)) is not None}
+        left = _scale(axes, list(curves.values()))
+        handles = [
+            _waits(axes, curve, looks[name], left)
+            for name, curve in sorted(curves.items(), key=lambda item: item[1].quantile(_P99))
+        ]
+        _shares(axes)
+        axes.set_xlabel("Time in the queue (ms)")
+        axes.set_ylabel("Packets that waited at most so long")
+        legend_beside(axes, handles, "99 % waited at most")
+        if ax is None:
+            count = len(result.scenario.seeds)
+            together = f"All packets of {count} seeds together" if count > 1 else "All packets"
+            note = f"{together}, after the warm-up. Dots: the delay that 99 % of packets did not exceed."
+            heading(figure_of(axes), "How long packets wait in the queue", note + links.note(result))
+        return axes
+
+
+def _scale(axes: Axes, curves: list[data.Cdf]) -> float:
+    """Chooses the scale; returns where it begins, in ms."""
+    longest = max((curve.quantile(_P99) for curve in curves), default=0.0)
+    shortest = min((curve.quantile(0.5) for curve in curves), default=0.0)
+    furthest = max((float(curve.delay_ms[-1]) for curve in curves), default=1.0)
+    if longest <= max(shortest, _FLOOR_MS) * _WIDE:
+        axes.set_xlim(0, max(longest * 1.15, min(furthest, longest * 1.3), _FLOOR_MS))
+        return 0.0
+    left = max(_FLOOR_MS, min(curve.quantile(0.05) for curve in curves))
+    axes.set_xscale("log")
+    axes.set_xlim(left, max(furthest, longest * 1.15))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda ms, _: style.plain(ms)))
+    return left
+
+
+def _waits(axes: Axes, curve: data.Cdf, look: style.Look, left: float) -> Line2D:
+    # All shorter delays sit on the left edge, so that the curve starts with the share that waited no longer than that.
+    shown = np.maximum(curve.delay_ms, left)
+    p99 = curve.quantile(_P99)
+    (line,) = axes.plot(
+        np.concatenate([[left, shown[0]], shown, [max(shown[-1], axes.get_xlim()[1])]]),
+        np.concatenate([[0.0, 0.0], curve.share, [1.0]]),
+        color=look.colour,
+        linestyle=look.dashes,
+        linewidth=1.8,
+        label=f"{style.number(p99)} ms  {style.fold(look.label, 26)}",
+    )
+    axes.plot([p99], [_P99], marker="o", markersize=5, color=look.colour, markeredgecolor="white", zorder=3)
+    return line
+
+
+def _shares(axes: Axes) -> None:
+    axes.set_ylim(0, 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
+
+
+def fairness(result: Result, ax: Axes | None = None) -> Axes | None:
+    """Jain's index over slots of each time scale and over the whole run, with 95 % intervals over seeds.
+
+    None if no slot had two flows to compare.
+    """
+    with style.applied():
+        looks = looks_of(result)
+        lines = {entry["qdisc"]: _indices(entry) for entry in result.summary() if entry["qdisc"] in looks}
+        names = list(dict.fromkeys(name for line in lines.values() for name in line if name != _WHOLE))
+        if not names:
+            return None
+        names.append(_WHOLE)
+        axes = ax if ax is not None else new_figure(4.2).add_subplot()
+        compared = [(name, line) for name, line in lines.items() if line]
+        order = sorted(compared, key=lambda item: -next(iter(item[1].values()))[0])
+        handles = [_fairness(axes, line, names, looks[name]) for name, line in order]
+        axes.set_xticks(range(len(names)), names)
+        axes.set_xlim(-0.3, len(names) - 0.7)
+        axes.set_ylim(top=1.01)
+        axes.set_xlabel("Goodput is compared over")
+        axes.set_ylabel("Jain's index (1: all get their share)")
+        legend_beside(axes, handles, f"Over {names[0]}")
+        if ax is None:
+            seeds = len(result.scenario.seeds)
+            spread = f"mean of {seeds} seeds, bars: 95 % interval" if seeds > 1 else "one seed"
+            note = f"The index of each slot of that length, averaged over slots; {spread}, after the warm-up."
+            heading(figure_of(axes), "How fair the link is shared, by how long one looks", note)
+        return axes
+
+
+def _indices(entry: dict[str, object]) -> dict[str, tuple[float, float, float]]:
+    """Mean, low and high of the index by the name of the time scale."""
+    scales: list[dict[str, Figure]] = entry["jain_by_scale"]  # type: ignore[assignment]
+    found = {f"{style.plain(scale['scale_s'])} s": scale["mean"] for scale in scales}  # type: ignore[arg-type]
+    found[_WHOLE] = entry["jain"]  # type: ignore[assignment]
+    return {
+        name: (index["mean"], index["low"] or 0.0, index["high"] or 0.0)
+        for name, index in found.items()
+        if index["mean"] is not None
+    }
+
+
+def _fairness(axes: Axes, line: dict[str, tuple[float, float, float]], names: list[str], look: style.Look) -> Line2D:
+    places = [names.index(name) for name in line]
+    mean, low, high = np.array(list(line.values())).T
+    (drawn,) = axes.plot(
+        places, mean, color=look.colour, linestyle=look.dashes, linewidth=1.6, marker="o", markersize=4.5,
+        label=f"{style.number(mean[0])}  {style.fold(look.label, 26)}",
+    )  # fmt: skip
+    # An index is never above 1, though the ends of an interval may be.
+    reach = np.maximum([mean - low, np.minimum(high, 1.0) - mean], 0)
+    axes.errorbar(places, mean, reach, fmt="none", ecolor=look.colour, elinewidth=1, capsize=2.5)
+    return drawn
+
+
+class _Bins(NamedTuple):
+    """Completion times by size: the middle of each bin, and three quantiles in it."""
+
+    kilobytes: data.Array
+    median: data.Array
+    low: data.Array
+    high: data.Array
+
+
+def completion(result: Result) -> list[Axes] | None:
+    """Completion time of transfers by size (median, and the middle 80 %), and its distribution; all seeds together.
+
+    Transfers that began after the warm-up count. Those that had not finished when the run ended are missing on the
+    left, and keep the curves on the right from reaching 100 %. None if the result has no transfers.
+    """
+    with style.applied():
+        looks = looks_of(result)
+        found = {name: times for name in looks if len((times := data.transfers(result, name)).kilobytes)}
+        if not found:
+            return None
+        by_size, over_time = new_figure(4.6).subplots(1, 2, width_ratios=[1, 1])
+        handles = []
+        for name, times in found.items():
+            _by_size(by_size, times, looks[name])
+            handles.append(_finished(over_time, times, looks[name]))
+        _label(by_size, over_time)
+        legend_beside(over_time, handles, "Median")
+        count = len(result.scenario.seeds)
+        together = f"all {count} seeds together" if count > 1 else "one seed"
+        note = (
+            f"Transfers that began after the warm-up, {together}. Left: median, and the middle 80 % as a band. Right: "
+            "what had not finished when the run ended keeps a curve below 100 %."
+        )
+        heading(figure_of(by_size), "How long transfers take", note)
+        return [by_size, over_time]
+
+
+def _label(by_size: Axes, over_time: Axes) -> None:
+    by_size.set_xscale("log")
+    by_size.set_yscale("log")
+    over_time.set_xscale("log")
+    for axis in (by_size.xaxis, by_size.yaxis, over_time.xaxis):
+        # A decade may be all there is to see: two marks in it are named too.
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: style.plain(value)))
+        axis.set_minor_formatter(NullFormatter())
+    by_size.set_xlabel("Size (KB)")
+    by_size.set_ylabel("Completion time (s)")
+    _shares(over_time)
+    over_time.set_xlabel("Completion time (s)")
+    over_time.set_ylabel("Transfers that took at most so long")
+
+
+def _by_size(axes: Axes, times: data.Transfers, look: style.Look) -> None:
+    bins = binned(times)
+    axes.plot(bins.kilobytes, bins.median, color=look.colour, linestyle=look.dashes, linewidth=1.6, marker="o",
+              markersize=3.5)  # fmt: skip
+    axes.fill_between(bins.kilobytes, bins.low, bins.high, color=look.colour, alpha=0.15, linewidth=0)
+
+
+def binned(times: data.Transfers) -> _Bins:
+    """The completion times of finished transfers, by size in equal steps of its logarithm."""
+    done = np.isfinite(times.seconds)
+    kilobytes, seconds = times.kilobytes[done], times.seconds[done]
+    place = np.floor(np.log10(kilobytes) * _BINS_A_DECADE).astype(int)
+    rows = [
+        [10 ** np.log10(kilobytes[place == each]).mean(), *np.quantile(seconds[place == each], [0.5, 0.1, 0.9])]
+        for each in np.unique(place)
+    ]
+    return _Bins(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)
+
+
+def _finished(axes: Axes, times: data.Transfers, look: style.Look) -> Line2D:
+    done = np.sort(times.seconds[np.isfinite(times.seconds)])
+    share = np.arange(1, len(done) + 1) / len(times.seconds)
+    half = np.searchsorted(share, 0.5)
+    median = f"{style.number(float(done[half]))} s" if half < len(done) else style.MISSING
+    (line,) = axes.plot(
+        done, share, color=look.colour, linestyle=look.dashes, linewidth=1.6, drawstyle="steps-post",
+        label=f"{median}  {style.fold(look.label, 20)}",
+    )  # fmt: skip
+    return line
