@@ -12,99 +12,68 @@ TYPE_CHECKING = False  # spares an import: Ctrl-C is not ours before `__main__` 
 if TYPE_CHECKING:
     from typing import Any
 
-    from headgate._core import (
-        Controller,
-        Discipline,
-        Parameter,
-        Preset,
-        ScenarioError,
-        Source,
-        controllers,
-        discipline,
-        disciplines,
-        sources,
-    )
-    from headgate.api import load, run
-    from headgate.build.parts import class_, link, tcp, udp
-    from headgate.build.settings import qdisc, traffic
-    from headgate.errors import (
-        ClusterError,
-        HeadgateError,
-        InterruptedRunError,
-        ResultError,
-        RunFailedError,
-        UsageError,
-    )
-    from headgate.prototype.port import Port
-    from headgate.results import Result
-    from headgate.scenario import Group, Scenario
-    from headgate.scenario.network import Dumbbell, Network
-    from headgate.sweeps.api import sweep
-    from headgate.sweeps.result import Sweep
-    from headgate.tuning.margins import Margins, sensitivity
-    from headgate.tuning.tuned import Tuned, tune
+    from headgate._core import Controller as Controller
+    from headgate._core import Discipline as Discipline
+    from headgate._core import Parameter as Parameter
+    from headgate._core import Preset as Preset
+    from headgate._core import ScenarioError as ScenarioError
+    from headgate._core import Source as Source
+    from headgate._core import controllers as controllers
+    from headgate._core import discipline as discipline
+    from headgate._core import disciplines as disciplines
+    from headgate._core import sources as sources
+    from headgate.api import load as load
+    from headgate.api import run as run
+    from headgate.build.parts import class_ as class_
+    from headgate.build.parts import link as link
+    from headgate.build.parts import tcp as tcp
+    from headgate.build.parts import udp as udp
+    from headgate.build.settings import qdisc as qdisc
+    from headgate.build.settings import traffic as traffic
+    from headgate.errors import ClusterError as ClusterError
+    from headgate.errors import HeadgateError as HeadgateError
+    from headgate.errors import InterruptedRunError as InterruptedRunError
+    from headgate.errors import ResultError as ResultError
+    from headgate.errors import RunFailedError as RunFailedError
+    from headgate.errors import UsageError as UsageError
+    from headgate.prototype.port import Port as Port
+    from headgate.results import Result as Result
+    from headgate.scenario import Group as Group
+    from headgate.scenario import Scenario as Scenario
+    from headgate.scenario.network import Dumbbell as Dumbbell
+    from headgate.scenario.network import Network as Network
+    from headgate.sweeps.api import sweep as sweep
+    from headgate.sweeps.result import Sweep as Sweep
+    from headgate.tuning.margins import Margins as Margins
+    from headgate.tuning.margins import sensitivity as sensitivity
+    from headgate.tuning.tuned import Tuned as Tuned
+    from headgate.tuning.tuned import tune as tune
 
     __version__: str
 
-__all__ = [
-    "ClusterError",
-    "Controller",
-    "Discipline",
-    "Dumbbell",
-    "Group",
-    "HeadgateError",
-    "InterruptedRunError",
-    "Margins",
-    "Network",
-    "Parameter",
-    "Port",
-    "Preset",
-    "Result",
-    "ResultError",
-    "RunFailedError",
-    "Scenario",
-    "ScenarioError",
-    "Source",
-    "Sweep",
-    "Tuned",
-    "UsageError",
-    "__version__",
-    "class_",
-    "controllers",
-    "discipline",
-    "disciplines",
-    "link",
-    "load",
-    "qdisc",
-    "run",
-    "sensitivity",
-    "sources",
-    "sweep",
-    "tcp",
-    "traffic",
-    "tune",
-    "udp",
-]
-
 #: Where names are defined, which is imported when one is first used: `import headgate` is quick.
 _LATER = {
-    **dict.fromkeys(["Controller", "Discipline", "Parameter", "Preset", "ScenarioError", "Source"], "headgate._core"),
-    **dict.fromkeys(["controllers", "discipline", "disciplines", "sources"], "headgate._core"),
-    **dict.fromkeys(["ClusterError", "HeadgateError", "InterruptedRunError"], "headgate.errors"),
-    **dict.fromkeys(["ResultError", "RunFailedError", "UsageError"], "headgate.errors"),
-    **dict.fromkeys(["Group", "Scenario"], "headgate.scenario"),
-    **dict.fromkeys(["Dumbbell", "Network"], "headgate.scenario.network"),
-    **dict.fromkeys(["class_", "link", "tcp", "udp"], "headgate.build.parts"),
-    **dict.fromkeys(["qdisc", "traffic"], "headgate.build.settings"),
-    **dict.fromkeys(["load", "run"], "headgate.api"),
-    "Port": "headgate.prototype.port",
-    "Result": "headgate.results",
-    "sweep": "headgate.sweeps.api",
-    "Sweep": "headgate.sweeps.result",
-    **dict.fromkeys(["Margins", "sensitivity"], "headgate.tuning.margins"),
-    **dict.fromkeys(["Tuned", "tune"], "headgate.tuning.tuned"),
+    name: f"headgate.{module}"
+    for module, names in {
+        "_core": "Controller Discipline Parameter Preset ScenarioError Source "
+        "controllers discipline disciplines sources",
+        "errors": "ClusterError HeadgateError InterruptedRunError ResultError RunFailedError UsageError",
+        "scenario": "Group Scenario",
+        "scenario.network": "Dumbbell Network",
+        "build.parts": "class_ link tcp udp",
+        "build.settings": "qdisc traffic",
+        "api": "load run",
+        "prototype.port": "Port",
+        "results": "Result",
+        "sweeps.api": "sweep",
+        "sweeps.result": "Sweep",
+        "tuning.margins": "Margins sensitivity",
+        "tuning.tuned": "Tuned tune",
+    }.items()
+    for name in names.split()
 }
 
+__all__ = ["__version__", *_LATER]
 
 #: Parts that are modules of their own.
 _MODULES = ("_core", "errors", "plot", "prototype", "scenario", "why")

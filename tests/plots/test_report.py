@@ -11,7 +11,7 @@ import pytest
 from headgate import report
 from headgate.analysis import data
 from headgate.analysis.verdict import verdict
-from headgate.report import sections, settings
+from headgate.report import sections
 from headgate.report.measures import measures
 from headgate.scenario import Group
 from headgate.terminal import table as terminal
@@ -169,7 +169,7 @@ def test_the_best_of_a_column_is_set_off(ordinary, page):
 def test_the_settings_are_those_of_the_scenario_over_the_defaults():
     import headgate
 
-    listed = {each.name: each for each in settings.of("sfb:bins=46,levels=1").settings}
+    listed = {each.name: each for each in sections.about("sfb:bins=46,levels=1").settings}
     assert (listed["bins"].value, listed["bins"].by_hand) == ("46", True)
     defaults = {parameter.name: parameter.default for parameter in headgate.discipline("sfb").parameters}
     others = {name: each.value for name, each in listed.items() if name not in {"bins", "levels", "limit"}}

@@ -16,7 +16,7 @@ from headgate.experiment import show
 from headgate.experiment.declare import Experiment, written
 from headgate.experiment.record import judged
 from headgate.experiment.running import How, run
-from headgate.terminal import variations
+from headgate.terminal import layout
 
 #: With more claims than this, verdicts are marks: a terminal has no room for so many words.
 WORDS = 6
@@ -61,6 +61,6 @@ def table(name: str, experiment: Experiment, found: list[Row]) -> Table:
     for row in found:
         words = [claim["verdict"] for claim in row.claims]
         verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
-        rows.append(variations.Row(row.name, written(row.value), row.ours, verdicts))
+        rows.append(layout.Variation(row.name, written(row.value), row.ours, verdicts))
     title = f"{name}: what open parameters decide"
-    return variations.table(title, heads, rows, chosen="ours", caption="\n".join(caption))
+    return layout.variations(title, heads, rows, chosen="ours", caption="\n".join(caption))

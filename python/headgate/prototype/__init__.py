@@ -13,8 +13,7 @@
 >>> headgate.run(scenario, qdiscs=[Pair, "red"])
 """
 
-from headgate.prototype.discipline import Context, Discipline, LawBrokenError, Place
+from headgate.prototype.discipline import Context, Discipline, LawBrokenError, Packet, Place
 from headgate.prototype.laws import check
-from headgate.prototype.packet import Packet
 
 __all__ = ["Context", "Discipline", "LawBrokenError", "Packet", "Place", "check"]

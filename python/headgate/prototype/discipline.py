@@ -8,12 +8,34 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeGuard
 from headgate import _core
 from headgate.build.named import Qdisc
 from headgate.errors import HeadgateError, UsageError
-from headgate.prototype.packet import Packet
 
 #: A time after the end of any run.
 _LAST_S = 1e9
 
 Row = tuple[int, int, int, int, str, int]
+
+
+#: What the ECN field can say (RFC 3168, section 5).
+ECN = ("not-ect", "ect0", "ect1", "ce")
+
+
+class Packet(NamedTuple):
+    """A packet; `number` counts arrivals from 0, `ecn` is one of `not-ect`, `ect0`, `ect1` and `ce`."""
+
+    number: int
+    flow: int
+    bytes: int
+    class_: int
+    ecn: str
+    arrived_s: float
+
+
+class Signal(NamedTuple):
+    """What was done to a packet: `event` is `dropped` or `marked`, `reason` one of docs/reference/tables.md."""
+
+    event: str
+    reason: str
+    packet: Packet
 
 
 class Place(NamedTuple):

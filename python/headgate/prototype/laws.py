@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from headgate.prototype.discipline import Discipline, LawBrokenError
-from headgate.prototype.packet import ECN, Packet, Signal
+from headgate.prototype.discipline import ECN, Discipline, LawBrokenError, Packet, Signal
 from headgate.prototype.port import Port
 
 #: Room in the queue, in turn.

@@ -10,8 +10,7 @@ from headgate.build.named import Qdisc
 from headgate.build.settings import qdisc
 from headgate.build.values import amount
 from headgate.errors import UsageError
-from headgate.prototype.discipline import Discipline, is_one, maker
-from headgate.prototype.packet import ECN, Packet, Signal
+from headgate.prototype.discipline import ECN, Discipline, Packet, Signal, is_one, maker
 
 
 class Backlog(NamedTuple):

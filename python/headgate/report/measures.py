@@ -9,7 +9,7 @@ from headgate import style
 from headgate.analysis.links import Place
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
 from headgate.analysis.spread import Figure
-from headgate.report.tables import Cell, Table
+from headgate.report.sections import Cell, Table
 from headgate.results import Result
 from headgate.units import Units
 

@@ -1,16 +1,43 @@
 """The parts of the page as values for its template."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from headgate import style
+from headgate import _core, style
 from headgate.analysis import data
 from headgate.analysis.division import divisions
-from headgate.report import settings
-from headgate.report.tables import Cell, Table
+from headgate.analysis.spread import Figure
 from headgate.results import Result
 from headgate.terminal import table as terminal
+
+Show = Callable[[float], str]
+
+
+class Cell(NamedTuple):
+    """A number as text, its margin of error if there are several seeds, and whether it is the best of its column."""
+
+    shown: str
+    margin: str = ""
+    best: bool = False
+
+    @classmethod
+    def of(cls, figure: Figure, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
+        """The cell of a figure; `best` is the text of the column's best number."""
+        mean, high = figure["mean"], figure["high"]
+        if mean is None or high is None:
+            return cls(style.MISSING)
+        margin = (show_margin or show)(high - mean) if len(figure["per_seed"]) > 1 else ""
+        return cls(show(mean), margin, show(mean) == best)
+
+
+class Table(NamedTuple):
+    """A table: what stands below it, the titles of its columns, and its rows, each with its name."""
+
+    caption: str
+    head: list[str]
+    rows: list[tuple[str, list[Cell]]]
 
 
 def alternatives(result: Result) -> dict[str, str]:
@@ -101,6 +128,40 @@ def _kinds(result: Result) -> list[str]:
     return [kind for kind in terminal.KINDS if any(group.kind == kind for group in result.scenario.groups)]
 
 
-def disciplines(result: Result) -> list[tuple[str, settings.About]]:
+class Setting(NamedTuple):
+    """One parameter and the value it had."""
+
+    name: str
+    value: str
+    meaning: str
+    by_hand: bool
+
+
+class About(NamedTuple):
+    """What the registry says of a discipline, and how it was set."""
+
+    summary: str
+    citation: str
+    settings: list[Setting]
+
+
+def disciplines(result: Result) -> list[tuple[str, About]]:
     """Each discipline's label, and its settings."""
-    return [(look.label, settings.of(qdisc)) for qdisc, look in style.looks(data.qdiscs(result)).items()]
+    return [(look.label, about(qdisc)) for qdisc, look in style.looks(data.qdiscs(result)).items()]
+
+
+def about(qdisc: str) -> About:
+    """The settings of a discipline in canonical text, such as `sfb:bins=46,levels=1`."""
+    name, _, written = qdisc.partition(":")
+    entry = _core.discipline(name)
+    given = dict(pair.split("=", 1) for pair in written.split(",") if pair)
+    preset: dict[str, str] = {}
+    if "preset" in given:
+        preset = dict(next(each.settings for each in entry.presets if each.name == given["preset"]))
+    found = []
+    for parameter in entry.parameters:
+        value = given.get(parameter.name, preset.get(parameter.name, parameter.default))
+        if parameter.name == "limit" and parameter.name not in given:
+            value = "as the link's"
+        found.append(Setting(parameter.name, value, parameter.doc, parameter.name in given))
+    return About(entry.summary, entry.citation, found)

@@ -1,11 +1,12 @@
 """Tables in the terminal: all commands draw them alike."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.table import Column, Table
+from rich.text import Text
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[RenderableType]] = (), **options: Any) -> Table:
@@ -24,3 +25,23 @@ def words(*titles: str, **options: Any) -> list[Column]:
 def numbers(*titles: str) -> list[Column]:
     """Columns of numbers, each whole on its line."""
     return [Column(title, justify="right", no_wrap=True) for title in titles]
+
+
+class Variation(NamedTuple):
+    """One value of one parameter, whether it is the one that was there before, and what was seen with it."""
+
+    name: str
+    value: str
+    chosen: bool
+    cells: Sequence[Text]
+
+
+def variations(title: str, heads: Sequence[str], rows: Iterable[Variation], *, chosen: str, caption: str) -> Table:
+    """What values of parameters do, one varied at a time: a row for each value, a column for each thing seen.
+
+    `chosen` is written behind the values that were there before.
+    """
+    drawn = table([Column(head) for head in ("parameter", "value", *heads)], title=title, caption=caption)
+    for row in rows:
+        drawn.add_row(row.name, f"{row.value}{f' ({chosen})' if row.chosen else ''}", *row.cells)
+    return drawn

@@ -12,7 +12,7 @@ from headgate import style
 from headgate.analysis.judge import Verdict
 from headgate.experiment.show import STYLES
 from headgate.plot.panels import heading, new_figure
-from headgate.terminal import variations
+from headgate.terminal import layout
 from headgate.tuning.goals import Goal
 from headgate.tuning.margins import Margins, Value
 from headgate.tuning.show import change, seeds
@@ -27,12 +27,12 @@ def table(margins: Margins) -> Table:
     """A row for each value, a column for each metric: what it is, and by how much that is more or less."""
     goals = margins.goals.goals
     rows = [
-        variations.Row(value.name, value.text, value.chosen, [_cell(margins, value, goal) for goal in goals])
+        layout.Variation(value.name, value.text, value.chosen, [_cell(margins, value, goal) for goal in goals])
         for value in margins.values
     ]
     title = f"{margins.scenario.name}: what the parameters of {margins.base} do, one at a time"
     caption = f"{seeds(margins.scenario.seeds)}; changes whose 95 % interval, seed by seed, leaves no doubt"
-    return variations.table(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
+    return layout.variations(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
 
 
 def sentences(margins: Margins) -> Iterator[str]:
