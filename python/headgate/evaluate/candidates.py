@@ -9,13 +9,9 @@ from headgate import _core, style
 from headgate._core import ScenarioError
 from headgate.errors import UsageError
 from headgate.evaluate.network import dumbbell, tcp
-from headgate.evaluate.section import Test
+from headgate.experiment.declare import Values
 
 BASELINE = "droptail"
-
-_PROBE = Test(
-    name="probe", place="", title="", about="", scenario=lambda v: dumbbell(v, tcp(v, "tcp")), criteria=(),
-)  # fmt: skip
 
 
 class Candidate(NamedTuple):
@@ -37,7 +33,8 @@ def candidates(specs: Sequence[str]) -> tuple[Candidate, ...]:
 
 def _canonical(spec: str) -> str:
     try:
-        return _PROBE.scenario_of(_PROBE.cases[0], spec, ecn=False, quick=False, seeds=1).qdiscs[0]
+        probe = Values({"name": "probe", "duration": "2s", "warmup": "1s", "ecn": False}, [spec])
+        return dumbbell(probe, tcp(probe, "tcp")).qdiscs[0]
     except ScenarioError as error:
         more = f"\n{error.help}" if error.help else ""
         raise UsageError(f"{error.message}{more}") from None

@@ -40,7 +40,9 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
         scale_delay(each, everything)
         _draw(each, panel, looks)
     owner = figure_of(axes[0])
-    handles = {handle.get_label(): handle for each in axes for handle in each.lines if _named(handle.get_label())}
+    # Names that matplotlib gives begin with an underscore.
+    lines = (line for each in axes for line in each.lines if not str(line.get_label()).startswith("_"))
+    handles = {line.get_label(): line for line in lines}
     owner.legend(handles=list(handles.values()), loc="outside lower center", ncols=6)
     for place, each in enumerate(axes):
         if place % columns(len(axes)) == 0:
@@ -63,12 +65,11 @@ def panels(section: Mapping[str, Any]) -> Iterator[Panel]:
 def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tuple[str, bool], data.Array]:
     """What a class of traffic or a phase comes to in each seed; all flows together have no name."""
     both = [f"{measure}:{name}" if name else measure for measure in ("delay_ms", "goodput_mbps")]
-    found: dict[tuple[str, bool], dict[str, list[float]]] = {}
+    found: dict[tuple[str, bool], dict[str, data.Array]] = {}
     for row in rows:
         if row["case"] == case and row["measure"] in both:
-            numbers = [np.nan if value is None else value for value in row["per_seed"]]
-            found.setdefault((row["qdisc"], row["ecn"]), {})[row["measure"]] = numbers
-    points = {key: np.array([each[measure] for measure in both]).T for key, each in found.items()}
+            found.setdefault((row["qdisc"], row["ecn"]), {})[row["measure"]] = np.array(row["per_seed"], dtype=float)
+    points = {key: np.stack([each[measure] for measure in both], axis=1) for key, each in found.items()}
     return {key: rows[np.isfinite(rows).all(axis=1)] for key, rows in points.items()}
 
 
@@ -81,8 +82,3 @@ def _draw(axes: Axes, panel: Panel, looks: Mapping[str, style.Look]) -> None:
         dashes = WITH_ECN if ecn else look.dashes
         if len(points):
             mark(axes, points, look.colour, dashes, label, marker=markers[spec], hollow=ecn)
-
-
-def _named(label: object) -> bool:
-    """Whether a line has a name of its own: matplotlib's begin with an underscore."""
-    return not str(label).startswith("_")

@@ -44,9 +44,7 @@ def page(document: Mapping[str, Any], drawn: Mapping[int, Picture]) -> str:
         heads=["RFC 7928", *(each["label"] + ("" if each["ecn"] else ", no ECN") for each in disciplines)],
         labels={each["spec"]: each["label"] for each in disciplines},
         drawn=drawn,
-        sentences=lambda spec, grade: [
-            line for section in document["sections"] for line in words.sentences(section, spec, Grade(grade))
-        ],
+        sentences=lambda spec, grade: words.all_sentences(document, spec, Grade(grade)),
         graded=lambda test: _graded(document, test),
         measured=lambda test, titles: _measured(document, test, titles),
         thresholds=list(_thresholds(document)),

@@ -48,24 +48,23 @@ class Phase:
         inside: npt.NDArray[np.bool_] = (number >= self.first) & (number % self.of == self.number)
         return inside
 
-    def mean(self, metric: str) -> Number:
+    def mean(self, run: Run, metric: str) -> float:
         """The mean of a metric of the bottleneck."""
-
-        def over(run: Run) -> float:
-            time_s, value = run.series(metric)
-            return float(value[self.inside(run, time_s)].mean())
-
-        return over
+        time_s, value = run.series(metric)
+        return float(value[self.inside(run, time_s)].mean())
 
     def used_percent(self) -> Number:
         """Per cent of the time in which the bottleneck had something to send."""
-        busy = self.mean("utilisation")
-        return lambda run: 100 * busy(run)
+        return lambda run: 100 * self.mean(run, "utilisation")
 
     def delay_ms(self, rate_bps: float) -> Number:
         """The mean queueing delay at a link of this rate, by Little's law: bytes that wait over bytes a second sent."""
-        waiting, busy = self.mean("queue_bytes"), self.mean("utilisation")
-        return lambda run: waiting(run) * 8e3 / (rate_bps * busy(run)) if busy(run) else math.nan
+
+        def delay(run: Run) -> float:
+            waiting, busy = self.mean(run, "queue_bytes"), self.mean(run, "utilisation")
+            return waiting * 8e3 / (rate_bps * busy) if busy else math.nan
+
+        return delay
 
     def goodput_mbps(self, run: Run) -> float:
         """Goodput of all flows together, in Mbit/s: receivers have what the link sends half a round trip later."""

@@ -100,9 +100,7 @@ def table_of(document: dict[str, Any]) -> pa.Table:
 
 def _section(section: Section, found: Found, how: How) -> dict[str, Any]:
     return {
-        "number": section.number,
-        "title": section.title,
-        "about": section.about,
+        **{name: getattr(section, name) for name in ("number", "title", "about")},
         "choices": list(section.choices),
         "headlines": [asdict(each) for each in section.headlines],
         "tests": [_test(test, found, how) for test in section.tests],
@@ -112,11 +110,7 @@ def _section(section: Section, found: Found, how: How) -> dict[str, Any]:
 def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
     times = test.quick if how.quick else test.times
     return {
-        "name": test.name,
-        "place": test.place,
-        "title": test.title,
-        "about": test.about,
-        "weight": test.weight,
+        **{name: getattr(test, name) for name in ("name", "place", "title", "about", "weight")},
         "reported": _reported(test),
         "graphs": test.graphs(),
         "cases": [case.title for case in test.cases],
@@ -130,11 +124,11 @@ def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
 
 def _reported(test: Test) -> dict[str, str]:
     """Measures of a test that are shown beside those that are judged, with their titles."""
-    parts: dict[str, str] = {}
-    for part in test.parts:
-        delay, goodput = part.measures()
-        parts |= {delay: f"{part.title[0].upper()}{part.title[1:]}: queue ms", goodput: "Mbit/s"}
-    return parts | dict(test.reported)
+    titles: dict[str, str] = {}
+    for part in test.every_part:
+        words = f"{part.title[0].upper()}{part.title[1:]}: queue ms", "Mbit/s"
+        titles |= zip(part.measures(), words, strict=True)
+    return titles | dict(test.reported)
 
 
 def _grades(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
@@ -164,6 +158,5 @@ def _where(place: Place) -> dict[str, Any]:
 
 
 def _criterion(criterion: Criterion) -> dict[str, Any]:
-    return {name: value for name, value in asdict(criterion).items() if name not in ("strength", "failure")} | {
-        "words": {"strength": criterion.strength, "failure": criterion.failure}
-    }
+    said = {name: getattr(criterion, name) for name in ("measure", "what", "unit", "strong", "weak", "relative")}
+    return {**said, "words": {"strength": criterion.strength, "failure": criterion.failure}}

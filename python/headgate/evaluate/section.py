@@ -7,7 +7,7 @@ case and of the test's times, and `ecn`, whether senders take marks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headgate.experiment.declare import Values
@@ -23,7 +23,7 @@ class Case:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Criterion:
     """From where on a measure is a strength, and from where on a failure; between the two it is fair.
 
@@ -32,7 +32,6 @@ class Criterion:
     in words what a discipline does then.
     """
 
-    measure: str
     what: str
     unit: str
     strong: float
@@ -40,6 +39,12 @@ class Criterion:
     strength: str
     failure: str
     relative: bool = False
+    measure: str = ""
+
+    def of(self, measure: str, *names: str) -> Criterion:
+        """The criterion of a measure, with names in place of `{}`."""
+        words = {word: getattr(self, word).format(*names) for word in ("what", "strength", "failure")}
+        return replace(self, measure=measure, **words)
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Part:
 
 
 def of_group(name: str, title: str) -> Part:
-    """A group of flows as a part with a graph of its own."""
+    """A group of flows as a part."""
     return Part(name, title, path_delay_ms(name), goodput(name) * 1e-6)
 
 
@@ -79,8 +84,9 @@ class Test:
 
     `name` tells it from the others of its section, `place` is where it stands in the RFC. `weight` is what its figure 4
     says of it, or the section where that says less: `must`, `may`, `could`, `recommended`; empty for a test of ours.
-    `reported` are measures that a table shows beside those that are judged, with their titles. Without `whole` only the
-    parts have graphs, not all flows together; without `ecn` nobody in it could take a mark.
+    `reported` are measures that a table shows beside those that are judged, with their titles. `parts` have graphs
+    beside the one of all flows, `groups` of flows (with their titles) in place of it; without `ecn` nobody in it could
+    take a mark.
     """
 
     name: str
@@ -95,18 +101,24 @@ class Test:
     measures: Mapping[str, Number] = field(default_factory=dict)
     reported: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
-    whole: bool = True
+    groups: Mapping[str, str] = field(default_factory=dict)
     weight: str = ""
     ecn: bool = True
 
+    @property
+    def every_part(self) -> tuple[Part, ...]:
+        """The parts, those that are groups too."""
+        return (*self.parts, *(of_group(name, title) for name, title in self.groups.items()))
+
     def every_measure(self) -> dict[str, Number]:
         """What is measured in this test beside what is in all."""
-        return {**self.measures, **{name: each for part in self.parts for name, each in part.measures().items()}}
+        return {**self.measures, **{name: each for part in self.every_part for name, each in part.measures().items()}}
 
     def graphs(self) -> list[dict[str, str]]:
         """Names and titles of what has a graph; all flows together have no name."""
-        together = [{"name": "", "title": "all together" if self.parts else ""}] if self.whole else []
-        return together + [{"name": part.name, "title": part.title} for part in self.parts]
+        together = {} if self.groups else {"": "all together" if self.parts else ""}
+        titles = together | {part.name: part.title for part in self.every_part}
+        return [{"name": name, "title": title} for name, title in titles.items()]
 
     def scenario_of(self, case: Case, spec: str, *, ecn: bool, quick: bool, seeds: int) -> Scenario:
         """The scenario of a case with one discipline."""

@@ -67,7 +67,7 @@ def _number(section: Mapping[str, Any], headline: Mapping[str, Any], qdisc: str)
     rows = (row for test in section["tests"] if test["name"] == headline["test"] for row in test["values"])
     wanted = {"qdisc": qdisc, "measure": headline["measure"], "case": headline["case"], "ecn": False}
     found = next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
-    return style.MISSING if found["mean"] is None else words.shown(found["mean"])
+    return words.mean(found)
 
 
 def _table(document: Mapping[str, Any]) -> Table:
@@ -88,8 +88,9 @@ def _verdict(count: words.Count) -> Text:
 
 def _failures(document: Mapping[str, Any], qdisc: str) -> Iterator[str]:
     """Every failure of a discipline in words; how many strengths it has beside them."""
-    said = [line for section in document["sections"] for line in words.sentences(section, qdisc, Grade.FAILURE)]
     count = words.total(document, qdisc)
     yield f"{count.strengths} strengths, {count.failures} failures in {count.whole} gradings"
     # The narrow space within numbers is one at which a terminal would break a line.
-    yield from (line.replace("\N{NARROW NO-BREAK SPACE}", "") for line in said)
+    yield from (
+        line.replace("\N{NARROW NO-BREAK SPACE}", "") for line in words.all_sentences(document, qdisc, Grade.FAILURE)
+    )

@@ -39,8 +39,7 @@ def counts(section: Mapping[str, Any], qdisc: str) -> Count:
 def total(document: Mapping[str, Any], qdisc: str) -> Count:
     """The gradings of a discipline in all sections."""
     found = [counts(section, qdisc) for section in document["sections"]]
-    strengths, failures, unclear, whole = (sum(column) for column in zip(*found, strict=True))
-    return Count(strengths, failures, unclear, whole)
+    return Count(*(sum(column) for column in zip(*found, strict=True)))
 
 
 def answer(document: Mapping[str, Any]) -> str:
@@ -59,6 +58,11 @@ def answer(document: Mapping[str, Any]) -> str:
     return f"{said}; {style.listed(strong)} {_has(strong)} the most strengths, {wins.strengths} of {wins.whole}"
 
 
+def all_sentences(document: Mapping[str, Any], qdisc: str, grade: Grade) -> list[str]:
+    """The sentences of all sections."""
+    return [line for section in document["sections"] for line in sentences(section, qdisc, grade)]
+
+
 def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[str]:
     """What a discipline is in a section by this grade: a sentence for each thing that is judged, all tests together."""
     rows = [
@@ -73,13 +77,8 @@ def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[
         if fitting:
             base = [row for row in same if row["qdisc"] == BASELINE != qdisc]
             places = ", ".join(dict.fromkeys(row["place"] for row in fitting))
-            yield f"{places} {_said(fitting[0], grade)}: {_amounts(fitting, mine, base)}"
-
-
-def _said(row: Row, grade: Grade) -> str:
-    """The words of a grade; of what noise hides the bare name."""
-    words: Mapping[str, str] = row["words"]
-    return words[grade.value] if grade.value in words else str(row["what"])
+            # Of what noise hides there are no words but the bare name.
+            yield f"{places} {fitting[0]['words'].get(grade.value, what)}: {_amounts(fitting, mine, base)}"
 
 
 def _amounts(rows: Sequence[Row], mine: Sequence[Row], base: Sequence[Row]) -> str:
@@ -97,17 +96,18 @@ def _case(rows: Sequence[Row], base: Sequence[Row]) -> str:
     """The numbers of one case: without ECN, with it, and DropTail's where they are not compared with it already."""
     amounts = ", ".join(f"with ECN {_amount(row)}" if row["ecn"] else _amount(row) for row in rows)
     droptail = [row for row in base if row["where"] == rows[0]["where"]]
-    beside = f", DropTail {_mean(droptail[0]['value'])}" if droptail else ""
+    beside = f", DropTail {mean(droptail[0]['value'])}" if droptail else ""
     return f"{amounts}{beside} ({rows[0]['where']})"
 
 
 def _amount(row: Row) -> str:
     if not row["relative"]:
         return f"{interval(row['value'])} {row['unit']}"
-    return f"{_mean(row['value'])} {row['unit']}, {interval(row['compared'], 100)} % of DropTail's"
+    return f"{mean(row['value'])} {row['unit']}, {interval(row['compared'], 100)} % of DropTail's"
 
 
-def _mean(numbers: Mapping[str, Any]) -> str:
+def mean(numbers: Mapping[str, Any]) -> str:
+    """A number without its interval."""
     return style.MISSING if numbers["mean"] is None else shown(numbers["mean"])
 
 

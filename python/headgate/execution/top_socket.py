@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import socket
 import stat
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from headgate import _core
+from headgate.files import store
 
 #: Whoever takes longer than this, in seconds, is let go.
 PATIENCE = 5.0
@@ -95,16 +95,7 @@ class Shown:
                 return
             with asking, suppress(OSError):
                 asking.settimeout(PATIENCE)
-                asking.sendall(json.dumps(plain({**self._head, "view": self._look()}), allow_nan=False).encode())
-
-
-def plain(value: Any) -> Any:
-    """The same without numbers that JSON does not have."""
-    if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+                asking.sendall(json.dumps(store.plain({**self._head, "view": self._look()}), allow_nan=False).encode())
 
 
 def running() -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -8,6 +8,7 @@ import fcntl
 import functools
 import hashlib
 import json
+import math
 import os
 import platform
 import shutil
@@ -302,6 +303,15 @@ def write_json(file: Path, value: Any) -> None:
 def json_text(value: Any) -> str:
     """A JSON document as text."""
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """The same without numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_files(folder: Path, files: Mapping[str, Content], what: str = "results", why: str = "") -> None:

@@ -12,7 +12,8 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from headgate import _core
@@ -111,14 +112,12 @@ class _Run:
         if time.monotonic() - self._counted > RECOUNT_S:
             self._threads, self._counted = sum(self._client.nthreads().values()), time.monotonic()
         room = max(1, AHEAD * self._threads) - len(self._given)
-        new = []
-        for point in (next(left, None) for _ in range(room)):
-            if point is not None:
-                ready = work_of(self._dataset.plan, point)
-                future = self._client.submit(job, ready, self._ours, key=f"headgate-{point.hash}", pure=True)
-                self._given[future] = point
-                new.append(future)
-        return new
+        new = {}
+        for point in islice(left, max(0, room)):
+            ready = work_of(self._dataset.plan, point)
+            new[self._client.submit(job, ready, self._ours, key=f"headgate-{point.hash}", pure=True)] = point
+        self._given |= new
+        return list(new)
 
     def _take(self, point: Point, future: Future) -> None:
         error: BaseException | None = future.exception()
@@ -139,17 +138,19 @@ def connected(address: str) -> Iterator[Cluster]:
         from distributed import Client
     except ImportError:
         raise UsageError("a cluster needs Dask: pip install 'headgate[cluster]'") from None
-    with _quiet():
+    with ExitStack() as stack:
+        # Dask's client is to say nothing of connections that are gone: we say it ourselves, in a sentence.
+        log = logging.getLogger("distributed.client")
+        stack.callback(log.setLevel, log.level)
+        log.setLevel(logging.CRITICAL)
         _greet(address)
         try:
             client = Client(address, timeout=TIMEOUT_S, set_as_default=False, name="headgate")
         except (OSError, ValueError) as error:
             raise ClusterError(f"no Dask scheduler answers at {address}: {_short(error)}") from None
-        try:
-            _check(client, address)
-            yield Cluster(client, address)
-        finally:
-            client.close(timeout=TIMEOUT_S)
+        stack.callback(client.close, timeout=TIMEOUT_S)
+        _check(client, address)
+        yield Cluster(client, address)
 
 
 def _greet(address: str) -> None:
@@ -169,18 +170,6 @@ def _greet(address: str) -> None:
         raise ClusterError(f"what answers at {address} is no Dask scheduler") from error
     if kind != "Scheduler":
         raise ClusterError(f"a Dask {kind.lower()} answers at {address}: give the address of its scheduler")
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Lets Dask's client say nothing of connections that are gone: we say it ourselves, in a sentence."""
-    log = logging.getLogger("distributed.client")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        log.setLevel(before)
 
 
 def job(ready: Work, ours: Identity) -> Finished:

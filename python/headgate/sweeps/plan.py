@@ -106,7 +106,7 @@ class Plan:
 
     def _check_qdiscs(self) -> None:
         """Sees that every discipline with a swept setting is among those of the scenario: no point would tell."""
-        one_of_each = list({_name(qdisc): qdisc for qdisc in reversed(self.base.qdiscs)}.values())
+        one_of_each = list({qdisc.partition(":")[0]: qdisc for qdisc in reversed(self.base.qdiscs)}.values())
         for setting in next(self.spec.settings()):
             key = setting[0]
             if key.split(".")[0] == OF_QDISC and not any(_concerns(key, qdisc) for qdisc in one_of_each):
@@ -148,14 +148,10 @@ def _tables(wanted: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ..
     return tuple(name for name in known if wanted is None or name in wanted)
 
 
-def _name(qdisc: str) -> str:
-    return qdisc.partition(":")[0]
-
-
 def _concerns(key: str, qdisc: str) -> bool:
     """Whether a key means anything to a discipline: settings of others do not."""
     steps = key.split(".")
-    return steps[0] != OF_QDISC or (len(steps) > 1 and steps[1] == _name(qdisc))
+    return steps[0] != OF_QDISC or steps[1:2] == [qdisc.partition(":")[0]]
 
 
 def _explained(error: ScenarioError, source: Source, settings: Settings) -> ScenarioError:
@@ -169,7 +165,5 @@ def _explained(error: ScenarioError, source: Source, settings: Settings) -> Scen
     where = source.file if line is None else f"{source.file}:{line}:{column}"
     known = f"\n  = {error.help}" if error.help else ""
     explained = ScenarioError(f"error: {error.message}\n --> {where}, [sweep]: {values}{known}")
-    parts = {"message": error.message, "help": error.help, "file": error.file, "key": error.key}
-    for name, part in {**parts, "line": line, "column": column, "change": values}.items():
-        setattr(explained, name, part)
+    vars(explained).update(vars(error), line=line, column=column, change=values)
     return explained

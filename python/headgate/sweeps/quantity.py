@@ -77,7 +77,5 @@ class Range(NamedTuple):
             amount = math.floor(amount + 0.5)
         if not self.low.written:
             return int(amount) if self.whole else float(f"{amount:.6g}")
-        return f"{amount / self.low.scale:.9g}{self.low.written}" if self.whole else self._short(amount)
-
-    def _short(self, amount: float) -> str:
-        return f"{float(f'{amount / self.low.scale:.6g}'):.9g}{self.low.written}"
+        scaled = amount / self.low.scale
+        return f"{scaled if self.whole else float(f'{scaled:.6g}'):.9g}{self.low.written}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsons
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +41,8 @@ def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
     if left < total:
         lines.append(f"  {_points(total - left)} {'is' if total - left == 1 else 'are'} finished already")
     if left:
-        lines.append(f"{_points(left)} to run, {where}{_about(seconds)}")
+        about = "" if seconds is None else f": about {style.duration(seconds)}"
+        lines.append(f"{_points(left)} to run, {where}{about}")
     return "\n".join(lines)
 
 
@@ -86,8 +86,7 @@ def rows(answer: pa.Table, most: int) -> Table:
 
 def json(answer: pa.Table) -> str:
     """An answer as a list with an object for each row; what is no finite number is null."""
-    found = [{name: _finite(value) for name, value in row.items()} for row in answer.to_pylist()]
-    return jsons.dumps(found, indent=1, allow_nan=False, default=str)
+    return jsons.dumps(store.plain(answer.to_pylist()), indent=1, allow_nan=False, default=str)
 
 
 def write(answer: pa.Table, file: Path) -> None:
@@ -101,19 +100,11 @@ def write(answer: pa.Table, file: Path) -> None:
 
 
 def _some(values: Sequence[Value]) -> str:
-    texts = [value if isinstance(value, str) else str(value) for value in values]
+    texts = [str(value) for value in values]
     return ", ".join(texts) if len(texts) <= _LISTED else f"{len(texts)} values, {texts[0]} .. {texts[-1]}"
-
-
-def _about(seconds: float | None) -> str:
-    return "" if seconds is None else f": about {style.duration(seconds)}"
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return style.MISSING
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

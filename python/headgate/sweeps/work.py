@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate import _core
+from headgate.analysis.links import Place
 from headgate.analysis.metrics.views import Grid, jain
 from headgate.execution import batch
 from headgate.execution.runner import Timing, run_point
@@ -108,9 +109,7 @@ def _bytes(point: str, table: pa.Table) -> bytes:
 
 
 def _figures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, float | None]:
-    name, direction = scenario.bottleneck
-    links, flows = found["links"], found["flows"]
-    mine = links.filter(pc.and_(pc.equal(links["link"], name), pc.equal(links["direction"], direction)))
+    mine, flows = Place(*scenario.bottleneck).of(found["links"]), found["flows"]
     (link,) = mine.select(["arrived", "dropped", "marked", *FIGURES[:5]]).to_pylist()
     arrived = link["arrived"] or math.nan
     figures: dict[str, Any] = {
@@ -120,4 +119,4 @@ def _figures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, flo
         "goodput_bps": pc.sum(flows["goodput_bps"]).as_py(),
         "jain": float(jain(Grid(flows, 1), scenario.groups)[0]),
     }
-    return {figure: value if value is not None and math.isfinite(value) else None for figure, value in figures.items()}
+    return {name: each if each is not None and math.isfinite(each) else None for name, each in figures.items()}

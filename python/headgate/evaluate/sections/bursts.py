@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headgate.build.parts import Flows
-from headgate.evaluate.criteria import quick, spared
+from headgate.evaluate.criteria import QUICK, SPARED
 from headgate.evaluate.network import dumbbell, tcp, udp
-from headgate.evaluate.section import Case, Headline, Section, Test, Times, of_group
+from headgate.evaluate.section import Case, Headline, Section, Test, Times
 from headgate.evaluate.web import CONNECTIONS, OBJECTS, page_ms, pages
 from headgate.experiment.declare import Values
 from headgate.experiment.measures import group_delay_ms, jitter_ms, loss_percent
@@ -18,18 +20,6 @@ _EVERY_S = 8
 _VIDEO = udp("video", traffic="telnet:gap=40ms,size=12600B", packet="1428B")
 
 CBR = udp("cbr", rate="1Mbit/s", packet="1000B", jitter=0.1)
-
-_CBR_CRITERIA = (spared("cbr_loss", "the stream at a constant rate"),)
-_PAGES = quick("page_ms", "web pages")
-_MEASURES = {
-    "page_ms": page_ms(),
-    "cbr_loss": loss_percent("cbr"),
-    "cbr_ms": group_delay_ms("cbr", 0.95),
-    "cbr_jitter_ms": jitter_ms("cbr"),
-}
-_REPORTED = {"cbr_ms": "Constant rate: delay ms, p95", "cbr_jitter_ms": "jitter ms, p95"}
-_PARTS = (of_group("web", "pages"), of_group("cbr", "constant rate"))
-_TIMES, _QUICK = Times(90, 10), Times(34, 10)
 
 
 def _bulk(first: str, second: str) -> tuple[Case, Case]:
@@ -52,35 +42,35 @@ _WITHOUT_VIDEO = Test(
     f"windows of 10 each {_EVERY_S} s, UDP at 1 Mbit/s, a NewReno flow.",
     scenario=_scenario,
     cases=_bulk("I", "II"),
-    measures=_MEASURES,
-    reported=_REPORTED,
-    parts=_PARTS,
-    whole=False,
-    criteria=(_PAGES, *_CBR_CRITERIA),
-    times=_TIMES,
-    quick=_QUICK,
+    measures={
+        "page_ms": page_ms(),
+        "cbr_loss": loss_percent("cbr"),
+        "cbr_ms": group_delay_ms("cbr", 0.95),
+        "cbr_jitter_ms": jitter_ms("cbr"),
+    },
+    reported={"cbr_ms": "Constant rate: delay ms, p95", "cbr_jitter_ms": "jitter ms, p95"},
+    groups={"web": "pages", "cbr": "constant rate"},
+    criteria=(QUICK.of("page_ms", "web pages"), SPARED.of("cbr_loss", "the stream at a constant rate")),
+    times=Times(90, 10),
+    quick=Times(34, 10),
 )
 
-_WITH_VIDEO = Test(
+_WITH_VIDEO = replace(
+    _WITHOUT_VIDEO,
     name="7-2-video",
-    weight="must",
-    place="7.2",
     title="The same with bursty video",
     about="Cases III and IV: besides, video frames of 9 packets at once, 25 a second.",
     scenario=lambda v: _scenario(v, _VIDEO),
     cases=_bulk("III", "IV"),
     measures={
-        **_MEASURES,
+        **_WITHOUT_VIDEO.measures,
         "video_loss": loss_percent("video"),
         "video_ms": group_delay_ms("video", 0.95),
         "video_jitter_ms": jitter_ms("video"),
     },
-    reported={**_REPORTED, "video_ms": "Video: delay ms, p95", "video_jitter_ms": "jitter ms, p95"},
-    parts=(*_PARTS, of_group("video", "video")),
-    whole=False,
-    criteria=(spared("video_loss", "bursty video"), _PAGES, *_CBR_CRITERIA),
-    times=_TIMES,
-    quick=_QUICK,
+    reported={**_WITHOUT_VIDEO.reported, "video_ms": "Video: delay ms, p95", "video_jitter_ms": "jitter ms, p95"},
+    groups={**_WITHOUT_VIDEO.groups, "video": "video"},
+    criteria=(SPARED.of("video_loss", "bursty video"), *_WITHOUT_VIDEO.criteria),
 )
 
 SECTION = Section(

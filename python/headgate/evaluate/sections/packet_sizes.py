@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from headgate.evaluate.network import dumbbell, tcp
-from headgate.evaluate.section import Criterion, Headline, Section, Test, of_group
+from headgate.evaluate.section import Criterion, Headline, Section, Test
 from headgate.evaluate.sections.stability import MILD
 from headgate.experiment.measures import loss_percent, percent, ratio
 
 _ADVANTAGE = Criterion(
-    measure="advantage",
-    what="goodput of flows with small packets over that of flows with large ones",
-    unit="% of theirs",
-    strong=110,
-    weak=125,
-    strength="gives small packets no advantage, goodput",
-    failure="favours flows with small packets, goodput",
-)
+    "goodput of flows with small packets over that of flows with large ones", "% of theirs", 110, 125,
+    "gives small packets no advantage, goodput", "favours flows with small packets, goodput",
+)  # fmt: skip
 
 _SIZES = Test(
     name="4-4",
@@ -43,9 +38,8 @@ _SIZES = Test(
         "marked_cat_1": "Small: marked %",
         "marked_cat_2": "Large: marked %",
     },
-    parts=(of_group("small", "500 bytes"), of_group("large", "1500 bytes")),
-    whole=False,
-    criteria=(_ADVANTAGE,),
+    groups={"small": "500 bytes", "large": "1500 bytes"},
+    criteria=(_ADVANTAGE.of("advantage"),),
 )
 
 SECTION = Section(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headgate.evaluate.criteria import busy
 from headgate.evaluate.network import RTT_MS, dumbbell, room, tcp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times, of_group
+from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.experiment.declare import Values
 from headgate.experiment.measures import evenness, loss_percent, ratio
 from headgate.scenario import Scenario
@@ -23,25 +23,15 @@ def _case(rtt_ms: int) -> Case:
 
 
 _EVEN = Criterion(
-    measure="evenness",
-    what="goodput of the slower flow over the faster's",
-    unit="% of the faster's",
-    strong=1.25,
-    weak=0.8,
-    relative=True,
-    strength="evens out round-trip times, the slower flow gets",
-    failure="adds to the advantage of one round-trip time, the slower flow gets",
-)
+    "goodput of the slower flow over the faster's", "% of the faster's", 1.25, 0.8,
+    "evens out round-trip times, the slower flow gets",
+    "adds to the advantage of one round-trip time, the slower flow gets", relative=True,
+)  # fmt: skip
 
 _ALIKE = Criterion(
-    measure="evenness",
-    what="goodput of the slower of two like flows over the faster's",
-    unit="% of the faster's",
-    strong=80,
-    weak=50,
-    strength="treats like flows alike, the slower gets",
-    failure="is unfair between like flows, the slower gets",
-)
+    "goodput of the slower of two like flows over the faster's", "% of the faster's", 80, 50,
+    "treats like flows alike, the slower gets", "is unfair between like flows, the slower gets",
+)  # fmt: skip
 
 
 def _scenario(v: Values) -> Scenario:
@@ -66,9 +56,8 @@ _FAIRNESS = Test(
         "loss_cat_2": loss_percent("cat-2"),
     },
     reported={"ratio": "II over I", "loss_cat_1": "I: lost %", "loss_cat_2": "II: lost %"},
-    parts=(of_group("cat-1", "category I"), of_group("cat-2", "category II")),
-    whole=False,
-    criteria=(_EVEN, busy()),
+    groups={"cat-1": "category I", "cat-2": "category II"},
+    criteria=(_EVEN.of("evenness"), busy()),
     # At 560 ms a Reno flow with half of the link takes two minutes to regain half of its 233 packets.
     times=Times(300, 60),
     quick=Times(90, 30),
@@ -81,7 +70,7 @@ _EQUAL = replace(
     title="Equal round-trip times",
     about="Two NewReno flows at 100 ms.",
     cases=(_case(100),),
-    criteria=(_ALIKE, busy()),
+    criteria=(_ALIKE.of("evenness"), busy()),
 )
 
 SECTION = Section(

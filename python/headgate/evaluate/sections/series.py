@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.build.parts import link
-from headgate.evaluate.criteria import busy, share, short
+from headgate.evaluate.criteria import SHARE, busy, short
 from headgate.evaluate.network import room, tcp, top
 from headgate.evaluate.section import Case, Headline, Section, Test, Times, of_group
 from headgate.evaluate.sections.stability import MILD
@@ -51,7 +51,7 @@ _SERIES = Test(
     reported={"first_idle": "First link: idle %", "second_idle": "second: idle %"},
     parts=(of_group("A", "senders A, both queues"), of_group("B", "senders B")),
     criteria=(
-        share("long_share", "flows that cross both links"),
+        SHARE.of("long_share", "flows that cross both links"),
         busy("second_idle", "the second link"),
         short("long_ms", "the queues of both links", "mean"),
     ),

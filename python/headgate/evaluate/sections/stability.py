@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from headgate.analysis.runs import Run
 from headgate.build.parts import Tcp
 from headgate.evaluate.criteria import busy, short
 from headgate.evaluate.network import RATE_BPS, bdp, dumbbell, room, tcp
@@ -33,11 +33,7 @@ _STEADY = Test(
     title="Mild, medium and heavy congestion",
     about=f"{MILD}, {MEDIUM} and {HEAVY} NewReno flows: 0.1, 0.5 and 1 % of packets lost at a DropTail queue.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno", v.flows, start="0s..5s")),
-    cases=(
-        Case("mild", {"flows": MILD}),
-        Case("medium", {"flows": MEDIUM}),
-        Case("heavy", {"flows": HEAVY}),
-    ),
+    cases=(Case("mild", {"flows": MILD}), Case("medium", {"flows": MEDIUM}), Case("heavy", {"flows": HEAVY})),
     criteria=(busy(), short()),
 )
 
@@ -101,9 +97,6 @@ def _link_varies(v: Values, record: Mapping[str, str] | None = None) -> Scenario
 
 
 _FAST, _SLOW = Phase(0, 2), Phase(1, 2)
-_PARTS = (_FAST.part("I", "phase I, 100 Mbit/s", 100e6), _SLOW.part("II", "phase II, 10 Mbit/s", 10e6))
-_USE = {"use_1": _FAST.used_percent(), "use_2": _SLOW.used_percent()}
-_REPORTED = {"use_1": "Phase I: use %", "use_2": "II: use %"}
 
 
 def _varying(periods: int, counted: int, seconds: float) -> Times:
@@ -112,15 +105,9 @@ def _varying(periods: int, counted: int, seconds: float) -> Times:
 
 
 _BUSY_FAST = Criterion(
-    measure="use_1",
-    what="use of the link while it is fast",
-    unit="%",
-    strong=0.95,
-    weak=0.8,
-    relative=True,
-    strength="takes up capacity that returns, use of the fast link",
-    failure="is slow to take up capacity that returns, use of the fast link",
-)
+    "use of the link while it is fast", "%", 0.95, 0.8, "takes up capacity that returns, use of the fast link",
+    "is slow to take up capacity that returns, use of the fast link", relative=True,
+)  # fmt: skip
 
 _CAPACITY = Test(
     name="8-2-6-slow",
@@ -129,31 +116,27 @@ _CAPACITY = Test(
     title="Capacity that changes every 20 s",
     about=f"Experiment 1: {MILD} NewReno flows while the link has 100 Mbit/s (phase I) and 10 (phase II) in turn.",
     scenario=_link_varies,
-    measures={**_USE, "slow_ms": _SLOW.delay_ms(10e6)},
-    reported=_REPORTED,
-    parts=_PARTS,
-    criteria=(short("slow_ms", "the queue of the slow link", "mean"), _BUSY_FAST),
+    measures={"use_1": _FAST.used_percent(), "use_2": _SLOW.used_percent(), "slow_ms": _SLOW.delay_ms(10e6)},
+    reported={"use_1": "Phase I: use %", "use_2": "II: use %"},
+    parts=(_FAST.part("I", "phase I, 100 Mbit/s", 100e6), _SLOW.part("II", "phase II, 10 Mbit/s", 10e6)),
+    criteria=(short("slow_ms", "the queue of the slow link", "mean"), _BUSY_FAST.of("use_1")),
     times=_varying(1, 2, 20),
     quick=_varying(1, 1, 8),
 )
 
-
-def _unused(run: Run) -> float:
-    """Per cent of what the link could have sent: where its rate changes, that is not the time in which it was idle."""
-    return 100 * (1 - throughput_share()(run))
-
-
-_FAST_CAPACITY = Test(
+_FAST_CAPACITY = replace(
+    _CAPACITY,
     name="8-2-6-fast",
-    weight="must",
-    place="8.2.6",
     title="Capacity that changes every 100 ms",
     about=f"Experiment 2: the same ten times a second, 55 Mbit/s on average, with {MILD} flows.",
     # Half a phase, which is what receivers are behind the link.
     scenario=lambda v: _link_varies(v, {"interval": "50ms"}),
-    measures={**_USE, "unused": _unused},
-    reported=_REPORTED,
-    parts=_PARTS,
+    # Where the rate changes, what the link could have sent besides is not the time in which it was idle.
+    measures={
+        "use_1": _FAST.used_percent(),
+        "use_2": _SLOW.used_percent(),
+        "unused": lambda run: 100 * (1 - throughput_share()(run)),
+    },
     criteria=(short("delay_ms", "the queue", "mean"), busy("unused")),
     times=_varying(100, 300, 0.1),
     quick=_varying(25, 75, 0.1),

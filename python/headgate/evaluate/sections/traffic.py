@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from headgate.evaluate.criteria import busy, quick, share, short, spared, used
+from headgate.evaluate.criteria import ACKS, QUICK, SHARE, SPARED, USED, busy, short
 from headgate.evaluate.network import dumbbell, room, tcp, udp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times, of_group
+from headgate.evaluate.section import Case, Headline, Section, Test, Times
 from headgate.evaluate.sections.bursts import CBR
 from headgate.evaluate.sections.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
@@ -45,20 +46,13 @@ _MIX = Test(
         "film": share_of_fair("film") * 100,
     },
     reported={"calls_jitter_ms": "Call: jitter ms, p95", "cbr_jitter_ms": "Constant rate: jitter ms, p95"},
-    parts=(
-        of_group("call", "call"),
-        of_group("web", "pages"),
-        of_group("cbr", "constant rate"),
-        of_group("film", "film"),
-        of_group("bulk", "bulk"),
-    ),
-    whole=False,
+    groups={"call": "call", "web": "pages", "cbr": "constant rate", "film": "film", "bulk": "bulk"},
     criteria=(
         short("calls_ms", "the queue for calls"),
-        spared("calls_loss", "calls"),
-        spared("cbr_loss", "the stream at a constant rate"),
-        quick("page_ms", "web pages"),
-        share("film", "adaptive film"),
+        SPARED.of("calls_loss", "calls"),
+        SPARED.of("cbr_loss", "the stream at a constant rate"),
+        QUICK.of("page_ms", "web pages"),
+        SHARE.of("film", "adaptive film"),
         busy(),
     ),
     times=Times(100, 20),
@@ -80,51 +74,17 @@ def _scenario(v: Values) -> Scenario:
     return dumbbell(v, down, up, reverse={"rate": v.rate, "limit": v.room, "qdisc": v.up})
 
 
-def _acks(measure: str, whose: str) -> Criterion:
-    """A lost ACK costs its flow little, as later ones say the same; SYNs and queries of that size are lost as often.
-
-    At 5 per cent one in ten handshakes of two packets waits a second for its timer (RFC 6298), at half a per cent one
-    in a hundred.
-    """
-    return Criterion(
-        measure=measure,
-        what=f"ACKs lost of {whose}",
-        unit="%",
-        strong=0.5,
-        weak=5,
-        strength=f"spares ACKs of {whose}, lost",
-        failure=f"drops ACKs of {whose}",
-    )
-
-
-_WAYS = {
-    "use_down": link("utilisation", "forward") * 100,
-    "use_up": link("utilisation", "reverse") * 100,
-    "p95_down_ms": link("delay_ms_p95", "forward"),
-    "p95_up_ms": link("delay_ms_p95", "reverse"),
-    "acks_down_lost": acks_lost("reverse", "up"),
-    "acks_up_lost": acks_lost("forward", "down"),
-    "loss_down": loss_percent("down"),
-    "loss_up": loss_percent("up"),
-}
-_SHOWN = {
-    "use_down": "Down: use %",
-    "use_up": "up: use %",
-    "p95_down_ms": "Down: queue ms, p95",
-    "p95_up_ms": "up: queue ms, p95",
-    "loss_down": "Down: data lost %",
-    "loss_up": "up: data lost %",
-    "acks_down_lost": "ACKs lost % of downloads",
-    "acks_up_lost": "of uploads",
-}
+#: Criteria of the direction down, and of the other.
 _GRADED_DOWN = (
-    used("use_down", "the link down"),
+    USED.of("use_down", "the link down"),
     short("p95_down_ms", "the queue down"),
-    _acks("acks_up_lost", "uploads"),
+    ACKS.of("acks_up_lost", "uploads"),
 )
-_GRADED_UP = (used("use_up", "the link up"), short("p95_up_ms", "the queue up"), _acks("acks_down_lost", "downloads"))
-
-_PARTS = (of_group("down", "down"), of_group("up", "up"))
+_GRADED_UP = (
+    USED.of("use_up", "the link up"),
+    short("p95_up_ms", "the queue up"),
+    ACKS.of("acks_down_lost", "downloads"),
+)
 
 _BOTH_WAYS = Test(
     name="9-2",
@@ -134,25 +94,36 @@ _BOTH_WAYS = Test(
     about=f"Mild congestion each way: {MILD} NewReno flows down; the discipline is at both ends of the link.",
     scenario=_scenario,
     cases=(_both_ways("symmetric", 10), _both_ways("asymmetric", _UP_MBPS)),
-    measures=_WAYS,
-    reported=_SHOWN,
-    parts=_PARTS,
-    whole=False,
+    measures={
+        "use_down": link("utilisation", "forward") * 100,
+        "use_up": link("utilisation", "reverse") * 100,
+        "p95_down_ms": link("delay_ms_p95", "forward"),
+        "p95_up_ms": link("delay_ms_p95", "reverse"),
+        "acks_down_lost": acks_lost("reverse", "up"),
+        "acks_up_lost": acks_lost("forward", "down"),
+        "loss_down": loss_percent("down"),
+        "loss_up": loss_percent("up"),
+    },
+    reported={
+        "use_down": "Down: use %",
+        "use_up": "up: use %",
+        "p95_down_ms": "Down: queue ms, p95",
+        "p95_up_ms": "up: queue ms, p95",
+        "loss_down": "Down: data lost %",
+        "loss_up": "up: data lost %",
+        "acks_down_lost": "ACKs lost % of downloads",
+        "acks_up_lost": "of uploads",
+    },
+    groups={"down": "down", "up": "up"},
     criteria=_GRADED_DOWN + _GRADED_UP,
 )
 
-_ONE_WAY = Test(
+_ONE_WAY = replace(
+    _BOTH_WAYS,
     name="9-2-one",
-    weight="may",
-    place="9.2",
     title="Traffic both ways, the discipline one way",
     about=f"The asymmetric link, {_UP_MBPS} Mbit/s up, with a DropTail queue there: the discipline is down alone.",
-    scenario=_scenario,
     cases=(_both_ways("asymmetric, one way", _UP_MBPS, "droptail"),),
-    measures=_WAYS,
-    reported=_SHOWN,
-    parts=_PARTS,
-    whole=False,
     criteria=_GRADED_DOWN,
 )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from headgate.evaluate.criteria import busy, quick, share, short
+from headgate.evaluate.criteria import QUICK, SHARE, busy, short
 from headgate.evaluate.network import dumbbell, tcp, udp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times, of_group
+from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.experiment.measures import completion_ms, ratio, share_of_fair
 
 #: Long enough for several periods of one Reno flow's window, which takes 83 packets / 0.5 a round trip, about 20 s.
@@ -45,9 +45,8 @@ _WINDOWS = _test(
     ),
     cases=(Case("window of 3", {"iw": 3}), Case("window of 10", {"iw": 10})),
     measures={"completion_ms": completion_ms("short", 0.5)},
-    parts=(of_group("long", "the long flow"), of_group("short", "short transfers")),
-    whole=False,
-    criteria=(quick("completion_ms", "short transfers"),),
+    groups={"long": "the long flow", "short": "short transfers"},
+    criteria=(QUICK.of("completion_ms", "short transfers"),),
 )
 
 _AGGRESSIVE = _test(
@@ -67,9 +66,8 @@ _BESIDE_CUBIC = _test(
     about="Two long-lived flows, one of each.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno"), tcp(v, "cubic", cc="cubic")),
     measures={"share": share_of_fair("newreno") * 100},
-    parts=(of_group("newreno", "NewReno"), of_group("cubic", "CUBIC")),
-    whole=False,
-    criteria=(share("share", "NewReno beside CUBIC"), busy(), short()),
+    groups={"newreno": "NewReno", "cubic": "CUBIC"},
+    criteria=(SHARE.of("share", "NewReno beside CUBIC"), busy(), short()),
 )
 
 _FLOOD = _test(
@@ -93,20 +91,14 @@ _BESIDE_UDP = _test(
     about="UDP at 8 Mbit/s, four fifths of the link, beside one NewReno flow; the fair share of each is 5 Mbit/s.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno"), udp("udp", rate="8Mbit/s", jitter=0.1)),
     measures={"share": share_of_fair("newreno") * 100},
-    parts=(of_group("newreno", "NewReno"), of_group("udp", "UDP")),
-    whole=False,
-    criteria=(share("share", "TCP beside unresponsive UDP"), short()),
+    groups={"newreno": "NewReno", "udp": "UDP"},
+    criteria=(SHARE.of("share", "TCP beside unresponsive UDP"), short()),
 )
 
 _YIELDS = Criterion(
-    measure="lbe_ratio",
-    what="LEDBAT's goodput over NewReno's",
-    unit="% of NewReno's",
-    strong=25,
-    weak=75,
-    strength="lets LEDBAT yield, its goodput",
-    failure="does not let LEDBAT yield, its goodput",
-)
+    "LEDBAT's goodput over NewReno's", "% of NewReno's", 25, 75,
+    "lets LEDBAT yield, its goodput", "does not let LEDBAT yield, its goodput",
+)  # fmt: skip
 
 _SCAVENGER = _test(
     name="5-4",
@@ -120,9 +112,8 @@ _SCAVENGER = _test(
         Case("target 100 ms, gain 1", {"target": "100ms", "gain": 1}),
     ),
     measures={"lbe_ratio": ratio("ledbat", "newreno") * 100},
-    parts=(of_group("newreno", "NewReno"), of_group("ledbat", "LEDBAT")),
-    whole=False,
-    criteria=(_YIELDS, busy()),
+    groups={"newreno": "NewReno", "ledbat": "LEDBAT"},
+    criteria=(_YIELDS.of("lbe_ratio"), busy()),
 )
 
 SECTION = Section(
