@@ -46,7 +46,6 @@ def check(
 
     from headgate.api import run_into
     from headgate.budget import kept
-    from headgate.budget.junit import junit as xml
     from headgate.files.store import folder_name, not_writable, write_bytes
 
     path = out / folder_name(scenario)
@@ -58,7 +57,7 @@ def check(
         typer.echo("\n".join([*map(str, findings), f"\n{kept.sentence(findings)}", f"folder  {path}"]))
     if junit is not None:
         try:
-            write_bytes(junit, xml(findings, scenario.name))
+            write_bytes(junit, kept.junit_xml(findings, scenario.name))
         except OSError as error:
             raise not_writable(junit, error) from None
     if not all(finding.kept for finding in findings):

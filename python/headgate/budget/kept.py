@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+from xml.etree import ElementTree as Xml
 
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.budget.lines import Expectation
@@ -78,3 +79,22 @@ def sentence(findings: Sequence[Finding]) -> str:
     """How many are kept."""
     count, kept = len(findings), sum(finding.kept for finding in findings)
     return f"{kept} of {count} {'expectation is' if count == 1 else 'expectations are'} kept"
+
+
+def junit_xml(findings: Sequence[Finding], name: str) -> bytes:
+    """JUnit XML, which CI systems show: a suite called after the scenario, a test case for each line and discipline.
+
+    What noise hides is a failure too: nobody has shown that it is kept.
+    """
+    failures = sum(not finding.kept for finding in findings)
+    suite = Xml.Element("testsuite", name=name, tests=str(len(findings)), failures=str(failures), errors="0")
+    for finding in findings:
+        case = Xml.SubElement(suite, "testcase", classname=f"{name}.{finding.qdisc}", name=str(finding.expected.bound))
+        if not finding.kept:
+            failure = Xml.SubElement(case, "failure", type=WORDS[finding.verdict], message=str(finding))
+            failure.text = f"expect {finding.expected.line}\nper seed: {list(finding.measured.per_seed)}"
+    suites = Xml.Element("testsuites")
+    suites.append(suite)
+    Xml.indent(suites)
+    whole: bytes = Xml.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return whole + b"\n"

@@ -55,24 +55,21 @@ class Column(NamedTuple):
 
 def columns(comparison: Comparison, of: str) -> list[Column]:
     """The columns of a group's table, or of a link's; none for marks where nobody marks."""
-    rate = comparison.results[0].scenario.rate_bps / max(1, _flows(comparison, of))
-    unit, scale = style.unit_of(rate)
-    listed = {
-        GOODPUT: Column(GOODPUT, f"goodput\nof a flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
-        SHARE: Column(SHARE, "% of\nfair", 100, 0),
-        JAIN: Column(JAIN, "Jain's\nindex", 1, 3),
-        USE: Column(USE, "link\nuse %", 100, 1),
-        **{each: Column(each, f"wait\n{each.part}\nms", 1, 1) for each in DELAYS},
-        LOSS: Column(LOSS, "loss\n%", 100, 2),
-        **({MARKS: Column(MARKS, "mark\n%", 100, 2)} if comparison.marks else {}),
-        QUEUE: Column(QUEUE, "queue\npackets", 1, 1),
-    }
-    measures = {row.measure for row in comparison.rows if row.of == of}
-    return [column for measure, column in listed.items() if measure in measures]
-
-
-def _flows(comparison: Comparison, of: str) -> int:
-    return next((group.flows for group in comparison.results[0].scenario.groups if group.name == of), 1)
+    scenario = comparison.results[0].scenario
+    flows = next((group.flows for group in scenario.groups if group.name == of), 1)
+    unit, scale = style.unit_of(scenario.rate_bps / max(1, flows))
+    listed = [
+        Column(GOODPUT, f"goodput\nof a flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
+        Column(SHARE, "% of\nfair", 100, 0),
+        Column(JAIN, "Jain's\nindex", 1, 3),
+        Column(USE, "link\nuse %", 100, 1),
+        *(Column(each, f"wait\n{each.part}\nms", 1, 1) for each in DELAYS),
+        Column(LOSS, "loss\n%", 100, 2),
+        Column(MARKS, "mark\n%", 100, 2),
+        Column(QUEUE, "queue\npackets", 1, 1),
+    ]
+    measured = {row.measure for row in comparison.rows if row.of == of and (row.measure != MARKS or comparison.marks)}
+    return [column for column in listed if column.measure in measured]
 
 
 def sentence(comparison: Comparison) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from headgate import style
 from headgate.evaluate import ellipses, show, words
@@ -20,6 +20,9 @@ WEIGHTS = {
     "could": "Could be run.",
     "recommended": "Recommended.",
 }
+
+#: What stands for a number where a test was not run.
+_NOTHING = {"mean": None}
 
 _COMMON = {name: each.title for name, each in COMMON.items()}
 
@@ -67,29 +70,17 @@ def _measured(document: Mapping[str, Any], test: Mapping[str, Any], titles: Mapp
     return [[name, *(cells[measure] for measure in titles)] for name, cells in found.items()]
 
 
-class _Cell(NamedTuple):
-    """A measured number as text, and its grade."""
-
-    shown: str
-    grade: str | None = None
-
-
-def _graded(document: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[_Cell]]]:
-    """A row for each criterion, case and ECN on or off."""
+def _graded(document: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """A row for each criterion, case and ECN on or off: of each discipline a number as text, and its grade."""
     graded = {(row["measure"], row["case"], row["ecn"], row["qdisc"]): row["grade"] for row in test["grades"]}
     values = {(row["measure"], row["case"], row["ecn"], row["qdisc"]): row for row in test["values"]}
     for measure, criterion in {row["measure"]: row for row in test["grades"]}.items():
         for case in test["cases"]:
             for ecn in (False, True):
                 keys = [(measure, case, ecn, each["spec"]) for each in document["disciplines"]]
-                if not any(key in values for key in keys):
-                    continue
                 name = ", ".join([f"{criterion['what']}, {criterion['unit']}", *filter(None, [case]), *["ECN"] * ecn])
-                yield name, [_cell(values.get(key), graded.get(key)) for key in keys]
-
-
-def _cell(value: Mapping[str, Any] | None, grade: str | None) -> _Cell:
-    return _Cell(style.MISSING) if value is None else _Cell(words.interval(value), grade)
+                if any(key in values for key in keys):
+                    yield name, [(words.interval(values.get(key, _NOTHING)), graded.get(key)) for key in keys]
 
 
 def _thresholds(document: Mapping[str, Any]) -> Iterator[Sequence[str]]:

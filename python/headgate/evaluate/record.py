@@ -117,8 +117,8 @@ def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
         "ecn": test.ecn,
         "duration_s": times.duration,
         "warmup_s": times.warmup,
-        "grades": list(_grades(found.of(test))),
-        "values": list(_values(found.of(test))),
+        "grades": list(_grades(found.of[test.name])),
+        "values": list(_values(found.of[test.name])),
     }
 
 

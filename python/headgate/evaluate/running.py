@@ -36,15 +36,11 @@ class Measured(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was measured in every place, and what it cost."""
+    """What was measured in every place, by the name of the test, and what it cost."""
 
-    measured: Sequence[Measured]
+    of: Mapping[str, Sequence[Measured]]
     cpu_s: float
     wall_s: float
-
-    def of(self, test: Test) -> list[Measured]:
-        """What was measured in one test."""
-        return [each for each in self.measured if each.place.test is test]
 
 
 def places(sections: Sequence[Section], found: Sequence[Candidate]) -> Iterator[Place]:
@@ -62,13 +58,13 @@ def run(sections: Sequence[Section], found: Sequence[Candidate], out: Path, how:
     wanted = list(places(sections, found))
     parts = [_part(number, place, how) for number, place in enumerate(wanted)]
     common = {name: each.measure for name, each in COMMON.items()}
-    rows: list[Measured] = []
+    rows: dict[str, list[Measured]] = {}
     baseline: Mapping[str, Quantity] = {}
     cpu_s = 0.0
     for place, done in zip(wanted, pooled(parts, out / RUNS, how, watcher), strict=True):
         values = measured({**common, **place.test.every_measure()}, done.runs[place.candidate.spec])
         baseline = values if place.candidate.spec == BASELINE else baseline
-        rows.append(Measured(place, values, baseline))
+        rows.setdefault(place.test.name, []).append(Measured(place, values, baseline))
         cpu_s += done.cpu_s
     return Found(rows, cpu_s, time.perf_counter() - began)
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -18,15 +18,20 @@ from headgate.files.store import Store
 from headgate.results import Result
 from headgate.scenario import Point, Scenario
 
+#: Where the result of a scenario goes: a folder, or the number of a result in memory.
+Place = TypeVar("Place")
 
-class Job(NamedTuple):
-    """One point of one folder."""
 
-    folder: Store
+class Job(NamedTuple, Generic[Place]):
+    """One point of one of several scenarios."""
+
+    scenario: Scenario
     point: Point
+    place: Place
+    named: bool = True
 
     def __str__(self) -> str:
-        return f"{self.folder.scenario.name}: {self.point}"
+        return f"{self.scenario.name}: {self.point}" if self.named else str(self.point)
 
 
 @contextmanager
@@ -57,12 +62,13 @@ def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: 
     for folder in folders:
         if folder.damaged:
             watcher.tell(f"damaged in {folder.path}, and run again: {', '.join(folder.damaged)}")
-    jobs = [Job(folder, point) for folder in folders for point in folder.scenario.points if not folder.has(point)]
+    jobs = [Job(folder.scenario, point, folder) for folder in folders for point in folder.scenario.points
+            if not folder.has(point)]  # fmt: skip
     total = sum(len(folder.scenario.points) for folder in folders)
-    watcher.begin(total, total - len(jobs), sum(job.folder.scenario.duration_s for job in jobs))
+    watcher.begin(total, total - len(jobs), sum(job.scenario.duration_s for job in jobs))
 
     def finished() -> int:
-        return total - sum(not job.folder.has(job.point) for job in jobs)
+        return total - sum(not job.place.has(job.point) for job in jobs)
 
     if jobs:
         threads = at_once((folder.scenario for folder in folders), threads)
@@ -95,7 +101,7 @@ class InMemory:
         self, scenarios: Sequence[Scenario], keep: Callable[[int, Result], object], *, streamed: bool = True
     ) -> None:
         several = len({each.name for each in scenarios}) > 1
-        self.jobs = [MemoryJob(number, point, each, several) for number, each in enumerate(scenarios)
+        self.jobs = [Job(each, point, number, several) for number, each in enumerate(scenarios)
                      for point in each.points]  # fmt: skip
         self.finished = 0
         self._streamed = streamed
@@ -107,30 +113,18 @@ class InMemory:
         """Runs all points; raises what `run_points` raises."""
         run_points(self.jobs, self._run, threads=at_once((job.scenario for job in self.jobs), threads), watcher=watcher)
 
-    def _run(self, job: MemoryJob, progress: _core.Progress) -> None:
+    def _run(self, job: Job[int], progress: _core.Progress) -> None:
         recorded = streams.Memory(job.scenario)
         ran = run_point(job.scenario, job.point, progress, recorded.batch if self._streamed else None)
         found = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
         with self._keeping:
             self.finished += 1
-            done = self._done.setdefault(job.number, {})
+            done = self._done.setdefault(job.place, {})
             done[job.point] = found, ran
             if len(done) < len(job.scenario.points):
                 return
-            del self._done[job.number]
-        self._keep(job.number, _in_memory(job.scenario, done))
-
-
-class MemoryJob(NamedTuple):
-    """One point of the scenario of this number."""
-
-    number: int
-    point: Point
-    scenario: Scenario
-    several: bool
-
-    def __str__(self) -> str:
-        return f"{self.scenario.name}: {self.point}" if self.several else str(self.point)
+            del self._done[job.place]
+        self._keep(job.place, _in_memory(job.scenario, done))
 
 
 def _in_memory(scenario: Scenario, done: Mapping[Point, tuple[dict[str, pa.Table], Ran]]) -> Result:
@@ -154,11 +148,10 @@ def timing_row(point: Point, timing: dict[str, Any]) -> dict[str, Any]:
     return {"qdisc": point.qdisc, "seed": point.seed, **timing}
 
 
-def _run(job: Job, progress: _core.Progress) -> None:
-    scenario = job.folder.scenario
-    with job.folder.writing(job.point) as path:
-        with streams.Files(path, scenario) as files:
-            ran = run_point(scenario, job.point, progress, files.batch, files.capture)
+def _run(job: Job[Store], progress: _core.Progress) -> None:
+    with job.place.writing(job.point) as path:
+        with streams.Files(path, job.scenario) as files:
+            ran = run_point(job.scenario, job.point, progress, files.batch, files.capture)
         for name, table in tables_of(ran.outcome).items():
             tables.write(path / f"{name}.parquet", table)
         store.write_json(path / store.TIMING, ran.timing._asdict())

@@ -116,13 +116,9 @@ def ask(path: Path) -> dict[str, Any] | None:
             data = b""
             while (piece := asking.recv(1 << 16)) and len(data) < LONGEST:
                 data += piece
-        except (ConnectionRefusedError, FileNotFoundError):
-            path.unlink(missing_ok=True)
+            found = json.loads(data)
+        except (OSError, ValueError) as error:
+            if isinstance(error, ConnectionRefusedError | FileNotFoundError):
+                path.unlink(missing_ok=True)
             return None
-        except OSError:
-            return None
-    try:
-        found = json.loads(data)
-    except ValueError:
-        return None
     return found if isinstance(found, dict) else None

@@ -104,24 +104,15 @@ class _Taken:
 
 def _goodput(scenario: Scenario, taken: _Taken) -> dict[str, Series]:
     """Goodput of every group, numbered for TCP as flent numbers streams, and together."""
-    series: dict[str, Series] = {}
-    rates = {
-        kind: {
-            group.name: [None if each is None else each / 1e6 for each in taken.of("goodput_bps", group=group.name)]
-            for group in scenario.groups
-            if group.kind == kind
-        }
-        for kind in ("tcp", "udp")
-    }
-    if tcp := list(rates["tcp"].values()):
-        series |= {f"TCP upload::{number}": Series("Mbits/s", each) for number, each in enumerate(tcp, 1)}
-        total = _sum(tcp)
-        mean = [None if each is None else each / len(tcp) for each in total]
-        series |= {"TCP upload sum": Series("Mbits/s", total), "TCP upload avg": Series("Mbits/s", mean)}
-    if udp := rates["udp"]:
-        series |= {f"UDP upload::{name}": Series("Mbits/s", each) for name, each in udp.items()}
-        series |= {"UDP upload": Series("Mbits/s", _sum(list(udp.values())))}
-    return series
+    rates: dict[str, Values] = {}
+    found = [(group, _scaled(taken.of("goodput_bps", group=group.name), 1e6)) for group in scenario.groups]
+    if tcp := [each for group, each in found if group.kind == "tcp"]:
+        rates |= {f"TCP upload::{number}": each for number, each in enumerate(tcp, 1)}
+        rates |= {"TCP upload sum": _sum(tcp), "TCP upload avg": _scaled(_sum(tcp), len(tcp))}
+    if udp := {group.name: each for group, each in found if group.kind == "udp"}:
+        rates |= {f"UDP upload::{name}": each for name, each in udp.items()}
+        rates |= {"UDP upload": _sum(list(udp.values()))}
+    return {name: Series("Mbits/s", each) for name, each in rates.items()}
 
 
 def _losses(scenario: Scenario, taken: _Taken) -> dict[str, Series]:
@@ -145,6 +136,10 @@ def _queue(scenario: Scenario, place: Place, taken: _Taken, *, alone: bool) -> d
     return found
 
 
+def _scaled(values: Values, by: float) -> Values:
+    return [None if each is None else each / by for each in values]
+
+
 def _sum(many: Sequence[Values]) -> Values:
     """The sum at every time; None where none has a value."""
     known = ([each for each in at if each is not None] for at in zip(*many, strict=True))
@@ -153,11 +148,9 @@ def _sum(many: Sequence[Values]) -> Values:
 
 def _raw(times: Sequence[float], columns: dict[str, Values]) -> list[dict[str, float]]:
     """An entry for each time, without what has no value then."""
-    rows = zip(times, *columns.values(), strict=True)
-    entries = (
-        {name: value for name, value in zip(("t", *columns), row, strict=True) if value is not None} for row in rows
-    )
-    return [entry for entry in entries if len(entry) > 1]
+    rows = (zip(columns, row, strict=True) for row in zip(*columns.values(), strict=True))
+    known = ({name: value for name, value in row if value is not None} for row in rows)
+    return [{"t": time, **entry} for time, entry in zip(times, known, strict=True) if entry]
 
 
 def _metadata(scenario: Scenario, point: Point, places: list[Place], series: dict[str, Series]) -> dict[str, Any]:

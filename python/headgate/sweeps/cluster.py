@@ -21,7 +21,7 @@ from headgate.errors import ClusterError, UsageError
 from headgate.execution.runner import Failures, Watcher
 from headgate.sweeps import work
 from headgate.sweeps.dataset import Dataset
-from headgate.sweeps.plan import Point
+from headgate.sweeps.plan import Plan, Point
 from headgate.sweeps.running import duration, work_of
 from headgate.sweeps.work import Finished, Identity, Work
 
@@ -64,7 +64,7 @@ class Cluster:
         """See `Executor`; `ClusterError` if the cluster is lost, or a worker is a stranger."""
         lost: tuple[type[BaseException], ...] = (*_gone(), OSError)
         try:
-            return _Run(self._client, dataset, watcher).all(points)
+            return self._run(points, dataset, watcher)
         except StrangerError as error:
             raise ClusterError(str(error)) from None
         except lost as error:
@@ -73,62 +73,49 @@ class Cluster:
         finally:
             watcher.end()
 
-
-class _Run:
-    """The points of one run that the scheduler has."""
-
-    def __init__(self, client: Client, dataset: Dataset, watcher: Watcher) -> None:
-        self._client = client
-        self._dataset = dataset
-        self._watcher = watcher
-        self._ours = work.identity()
-        self._given: dict[Future, Point] = {}
-        self._errors: dict[Point, BaseException] = {}
-        self._cpu_s = 0.0
-        self._threads, self._counted = 0, -math.inf
-
-    def all(self, points: Sequence[Point]) -> float:
+    def _run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
         """Hands out the points, a few ahead of the workers, and keeps each that comes back."""
         from distributed import as_completed
 
-        left = iter(points)
-        finished, seconds = 0, 0.0
-        coming = as_completed(self._hand_out(left), loop=self._client.loop)
+        given: dict[Future, Point] = {}
+        left = self._submitted(iter(points), given, dataset.plan)
+        finished, seconds, cpu_s = 0, 0.0, 0.0
+        errors: dict[Point, BaseException] = {}
+        coming = as_completed(next(left), loop=self._client.loop)
         try:
             for future in coming:
-                point = self._given.pop(future)
-                self._take(point, future)
-                finished, seconds = finished + 1, seconds + duration(self._dataset.plan, point)
-                self._watcher.tick(finished, seconds)
-                coming.update(self._hand_out(left))
+                point = given.pop(future)
+                error: BaseException | None = future.exception()
+                if error is None:
+                    done: Finished = future.result()
+                    dataset.keep(point, done)
+                    cpu_s += done.timing.cpu_s
+                elif isinstance(error, (StrangerError, *_gone())):
+                    raise error
+                else:
+                    errors[point] = error
+                finished, seconds = finished + 1, seconds + duration(dataset.plan, point)
+                watcher.tick(finished, seconds)
+                coming.update(next(left))
         finally:
-            self._client.cancel(list(self._given), force=True)
-        if self._errors:
-            raise Failures(self._errors)
-        return self._cpu_s
+            self._client.cancel(list(given), force=True)
+        if errors:
+            raise Failures(errors)
+        return cpu_s
 
-    def _hand_out(self, left: Iterator[Point]) -> list[Future]:
-        """As many points as keep every thread busy."""
-        if time.monotonic() - self._counted > RECOUNT_S:
-            self._threads, self._counted = sum(self._client.nthreads().values()), time.monotonic()
-        room = max(1, AHEAD * self._threads) - len(self._given)
-        new = {}
-        for point in islice(left, max(0, room)):
-            ready = work_of(self._dataset.plan, point)
-            new[self._client.submit(job, ready, self._ours, key=f"headgate-{point.hash}", pure=True)] = point
-        self._given |= new
-        return list(new)
-
-    def _take(self, point: Point, future: Future) -> None:
-        error: BaseException | None = future.exception()
-        if error is None:
-            done: Finished = future.result()
-            self._dataset.keep(point, done)
-            self._cpu_s += done.timing.cpu_s
-        elif isinstance(error, (StrangerError, *_gone())):
-            raise error
-        else:
-            self._errors[point] = error
+    def _submitted(self, points: Iterator[Point], given: dict[Future, Point], plan: Plan) -> Iterator[list[Future]]:
+        """Each time as many points as keep every thread busy."""
+        ours = work.identity()
+        threads, counted = 0, -math.inf
+        while True:
+            if time.monotonic() - counted > RECOUNT_S:
+                threads, counted = self.count, time.monotonic()
+            new = {}
+            for point in islice(points, max(0, max(1, AHEAD * threads) - len(given))):
+                key = f"headgate-{point.hash}"
+                new[self._client.submit(job, work_of(plan, point), ours, key=key, pure=True)] = point
+            given |= new
+            yield list(new)
 
 
 @contextmanager

@@ -49,10 +49,10 @@ class Dataset:
     def look(self) -> None:
         """Finds out which points are finished already; every file of theirs is read and compared."""
         if self._made_by_this_build():
-            listed = {name.rpartition("/")[2] for name in self.folder.names(RECEIPTS)}
-            known = [point for point in self.plan.points if f"{point.hash}.json" in listed]
-            for some in _in_parts(known):
-                self._look_at(some)
+            listed = set(self.folder.names(RECEIPTS))
+            known = [point for point in self.plan.points if _receipt(point) in listed]
+            for first in range(0, len(known), _AT_ONCE):
+                self._look_at(known[first : first + _AT_ONCE])
 
     def begin(self) -> None:
         """Sees that the dataset can be written, and forgets what another build of the simulator finished there.
@@ -68,7 +68,7 @@ class Dataset:
     def keep(self, point: Point, done: Finished) -> None:
         """Writes a finished point."""
         self.folder.write({_file(name, point): data for name, data in done.files.items()})
-        self.folder.write({f"{RECEIPTS}/{point.hash}.json": done.receipt})
+        self.folder.write({_receipt(point): done.receipt})
         self._figures[point.hash] = json.loads(done.receipt)["figures"]
 
     @property
@@ -100,43 +100,36 @@ class Dataset:
         return self.folder.read([store.BUILD]).get(store.BUILD) == store.build().encode()
 
     def _look_at(self, points: Sequence[Point]) -> None:
-        names = {point: f"{RECEIPTS}/{point.hash}.json" for point in points}
-        read = self.folder.read(list(names.values()))
-        receipts = {point: _receipt(read.get(name, b"")) for point, name in names.items()}
-        wanted = set(self.plan.tables)
+        read = self.folder.read([_receipt(point) for point in points])
+        receipts = {point: _parsed(read.get(_receipt(point), b"")) for point in points}
+        wanted = self.plan.tables
         # Of a sweep that kept fewer tables, points are whole, but not what is asked for.
-        receipts = {point: each for point, each in receipts.items() if each is None or wanted <= each["tables"].keys()}
-        expected = {
-            point: {name: each for name, each in receipt["tables"].items() if name in wanted}
-            for point, receipt in receipts.items()
-            if receipt is not None
-        }
-        files = self.folder.read([_file(name, point) for point, hashes in expected.items() for name in hashes])
-        hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+        receipts = {point: each for point, each in receipts.items() if each is None or {*wanted} <= {*each["tables"]}}
+        files = self.folder.read([_file(name, point) for point, each in receipts.items() if each for name in wanted])
         for point, receipt in receipts.items():
-            whole = all(hashes.get(_file(name, point)) == each for name, each in expected.get(point, {}).items())
-            if receipt is not None and receipt["point"] == point.hash and whole:
+            hashes = {name: hashlib.sha256(files.get(_file(name, point), b"")).hexdigest() for name in wanted}
+            if receipt and receipt["point"] == point.hash and hashes.items() <= receipt["tables"].items():
                 self._figures[point.hash] = receipt["figures"]
             else:
                 self.damaged.append(point)
 
     def _points(self) -> pa.Table:
         points = [point for point in self.plan.points if point.hash in self._figures]
-        columns: dict[str, pa.Array] = {"point": pa.array([point.hash for point in points], pa.string())}
-        fields = [pa.field("point", pa.string(), nullable=False)]
+        columns = {"point": pa.array([point.hash for point in points], pa.string())}
+        units = {}
         for key in self.plan.spec.keys:
             given = [dict(point.settings).get(key) for point in points]
             values, unit = column([value for value in given if value is not None])
             left = iter(values)
             columns[key] = pa.array([None if value is None else next(left) for value in given])
-            fields.append(pa.field(key, columns[key].type, metadata={"unit": unit} if unit else None))
+            units[key] = {"unit": unit} if unit else None
         columns["discipline"] = pa.array([point.qdisc.partition(":")[0] for point in points], pa.string())
         columns["qdisc"] = pa.array([point.qdisc for point in points], pa.string())
         columns["seed"] = pa.array([point.seed for point in points], pa.uint64())
-        fields += [pa.field(name, columns[name].type, nullable=False) for name in ("discipline", "qdisc", "seed")]
-        for name in FIGURES:
-            columns[name] = pa.array([self._figures[point.hash][name] for point in points], pa.float64())
-            fields.append(pa.field(name, pa.float64()))
+        figures = {name: [self._figures[point.hash][name] for point in points] for name in FIGURES}
+        columns |= {name: pa.array(values, pa.float64()) for name, values in figures.items()}
+        nullable = {*self.plan.spec.keys, *FIGURES}
+        fields = [pa.field(name, each.type, name in nullable, units.get(name)) for name, each in columns.items()]
         return pa.table(list(columns.values()), schema=pa.schema(fields))
 
     def _manifest(self) -> dict[str, Any]:
@@ -178,18 +171,17 @@ def _file(table: str, point: Point) -> str:
     return f"{table}/{point.hash}.parquet"
 
 
-def _receipt(data: bytes) -> dict[str, Any] | None:
+def _receipt(point: Point) -> str:
+    return f"{RECEIPTS}/{point.hash}.json"
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
     """A receipt if it is one."""
     try:
         receipt: dict[str, Any] = json.loads(data)
         return receipt if receipt["schema"] == SCHEMA and {*receipt["tables"], *receipt["figures"]} else None
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _in_parts(points: Sequence[Point]) -> Iterator[Sequence[Point]]:
-    for first in range(0, len(points), _AT_ONCE):
-        yield points[first : first + _AT_ONCE]
 
 
 @contextmanager

@@ -50,16 +50,11 @@ class Spec(NamedTuple):
     def settings(self) -> Iterator[Settings]:
         """Every combination; the first key changes slowest."""
         axes: list[list[Settings]] = [[((key, value),) for value in values] for key, values in self.grid.items()]
-        if self.rows:
-            axes.append([tuple(zip(self.rows, row, strict=True)) for row in zip(*self.rows.values(), strict=True)])
-        if self.latin:
-            axes.append(self._samples())
+        for columns in (self.rows, {key: [*self._column(key, along)] for key, along in self.latin.items()}):
+            if columns:
+                axes.append([tuple(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
         for parts in product(*axes):
             yield tuple(setting for part in parts for setting in part)
-
-    def _samples(self) -> list[Settings]:
-        columns = [[(key, value) for value in self._column(key, along)] for key, along in self.latin.items()]
-        return list(zip(*columns, strict=True))
 
     def _column(self, key: str, along: Range | Sequence[Value]) -> Iterator[Value]:
         """The values of one key. Its stream is named by seed and key: a further key does not disturb the others."""

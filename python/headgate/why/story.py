@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from headgate import _core, style
+from headgate.why.senders import Rates, Trace
 
 if TYPE_CHECKING:
     from headgate.results import Result
     from headgate.scenario import Point
     from headgate.why.facts import Facts, Gauge, Share
-    from headgate.why.senders import Rates, Trace
 
 #: Within this factor of each other, two rates are about the same to a reader.
 ALIKE = 1.1
@@ -242,39 +242,32 @@ def _sender(facts: Facts) -> Iterator[str]:
             yield f"The other flows of its group had {each} timeouts each on average."
     elif facts.governed:
         yield f"It had {_count(mine.timeouts, 'timeout')} without a report from its receiver."
-    trace, rates = facts.trace, facts.rates
-    if trace is not None:
-        mean, most = style.number(trace.cwnd_mean), style.number(trace.cwnd_max)
-        yield _spent(trace.phases)
-        yield f"Its window was {mean} packets on average and {most} at most."
-        yield from _round_trips(trace)
-        yield f"The longest time in which nothing new was acknowledged lasted {_lasting(trace.silence_s)}."
-        yield from _timeouts(trace)
-    elif facts.governed and rates is not None:
-        mean, most = style.measured(rates.rate_bps_mean), style.measured(rates.rate_bps_max)
-        yield _spent(rates.phases)
-        yield f"It was allowed {mean} on average and {most} at most, headers excluded."
-        yield f"The loss event rate that it went by was {_percent(rates.loss_event_rate_mean)} on average."
-        yield from _round_trips(rates)
-        yield from _timeouts(rates)
+    if facts.trace is not None:
+        yield from _traced(facts.trace)
+    elif facts.governed and facts.rates is not None:
+        yield from _traced(facts.rates)
 
 
-def _spent(phases: dict[str, float]) -> str:
-    shares = sorted(phases.items(), key=lambda item: -item[1])
+def _traced(found: Trace | Rates) -> Iterator[str]:
+    """What the traces say of a sender of either kind."""
+    shares = sorted(found.phases.items(), key=lambda item: -item[1])
     spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in shares]
-    return f"It spent {style.listed(spent)}."
-
-
-def _round_trips(trace: Trace | Rates) -> Iterator[str]:
-    if trace.srtt_ms_mean is not None and trace.srtt_ms_min is not None:
-        mean, least = style.number(trace.srtt_ms_mean), style.number(trace.srtt_ms_min)
+    yield f"It spent {style.listed(spent)}."
+    if isinstance(found, Trace):
+        mean, most = style.number(found.cwnd_mean), style.number(found.cwnd_max)
+        yield f"Its window was {mean} packets on average and {most} at most."
+    else:
+        mean, most = style.measured(found.rate_bps_mean), style.measured(found.rate_bps_max)
+        yield f"It was allowed {mean} on average and {most} at most, headers excluded."
+        yield f"The loss event rate that it went by was {_percent(found.loss_event_rate_mean)} on average."
+    if found.srtt_ms_mean is not None and found.srtt_ms_min is not None:
+        mean, least = style.number(found.srtt_ms_mean), style.number(found.srtt_ms_min)
         yield f"Its smoothed round-trip time was {mean} ms on average, {least} ms at least."
-
-
-def _timeouts(trace: Trace | Rates) -> Iterator[str]:
-    if trace.timeouts_s:
-        more = f" and {len(trace.timeouts_s) - 5} more" if len(trace.timeouts_s) > 5 else ""
-        yield f"Timeouts at {', '.join(map(_seconds, trace.timeouts_s[:5]))}{more}."
+    if isinstance(found, Trace):
+        yield f"The longest time in which nothing new was acknowledged lasted {_lasting(found.silence_s)}."
+    if found.timeouts_s:
+        more = f" and {len(found.timeouts_s) - 5} more" if len(found.timeouts_s) > 5 else ""
+        yield f"Timeouts at {', '.join(map(_seconds, found.timeouts_s[:5]))}{more}."
 
 
 def _missing(result: Result, point: Point, facts: Facts) -> Iterator[str]:
