@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from headgate import style
 from headgate.compare import terminal, words
 from headgate.compare.figure import sides
 from headgate.files import store
@@ -24,28 +23,12 @@ def page(comparison: Comparison, drawn: Picture) -> str:
         answer=words.sentence(comparison),
         drawn=drawn,
         notes=[*words.held(comparison), *words.notes(comparison)],
-        tables=[_table(comparison, of) for of in [*comparison.groups, *comparison.links]],
+        tables=[
+            (title, ["Discipline", *(" ".join(column.title.split()) for column in columns)], rows)
+            for title, columns, rows in terminal.listed(comparison)
+        ],
         results=zip(comparison.names, comparison.results, strict=True),
     )
-
-
-class _Table(NamedTuple):
-    """A table: its title, the titles of its columns, and rows of discipline, result (or gap) and cells."""
-
-    title: str
-    head: list[str]
-    rows: list[tuple[str, str, list[str]]]
-
-
-def _table(comparison: Comparison, of: str) -> _Table:
-    columns = words.columns(comparison, of)
-    rows = [
-        (look.label, name, list(cells))
-        for qdisc, look in style.looks(comparison.qdiscs).items()
-        for name, cells in words.lines(comparison, qdisc, of, columns)
-    ]
-    head = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
-    return _Table(terminal.title(comparison, of), head, rows)
 
 
 def write(comparison: Comparison, folder: Path) -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.console import Group
 from rich.table import Column, Table
@@ -17,25 +18,34 @@ from headgate.terminal import layout
 if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
 
+#: A discipline's label, whose numbers they are, and the numbers as text.
+Row: TypeAlias = tuple[str, str, list[str]]
+
 
 def tables(comparison: Comparison) -> Group:
     """A table for each group, one for each link, what must be known of both, and what came of it."""
-    drawn = [_table(comparison, of) for of in [*comparison.groups, *comparison.links]]
+    drawn = [_table(*parts) for parts in listed(comparison)]
     notes = (Text(note, style="dim") for note in words.notes(comparison))
     said = (Text(sentence) for sentence in words.held(comparison))
     return Group(*drawn, *notes, Text(), *said, Text(f"{words.sentence(comparison)}.", style="bold"), Text())
 
 
-def _table(comparison: Comparison, of: str) -> Table:
-    listed = words.columns(comparison, of)
-    titles = [*layout.words("discipline", vertical="top", min_width=10), Column("")]
-    titles += layout.numbers(*(column.title for column in listed))
-    drawn = layout.table(titles, title=title(comparison, of))
-    for qdisc, look in style.looks(comparison.qdiscs).items():
-        for place, (name, cells) in enumerate(words.lines(comparison, qdisc, of, listed)):
-            is_gap = place == 2
-            head = Text("" if place else look.label, style="bold")
-            drawn.add_row(head, Text(name), *cells, style="cyan" if is_gap else None, end_section=is_gap)
+def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.Column], list[Row]]]:
+    """What each table is of, its columns, and its rows: three of each discipline, of both results and the gap."""
+    looks = style.looks(comparison.qdiscs)
+    for of in [*comparison.groups, *comparison.links]:
+        columns = words.columns(comparison, of)
+        rows = [(looks[qdisc].label, *row) for qdisc in looks for row in words.lines(comparison, qdisc, of, columns)]
+        yield title(comparison, of), columns, rows
+
+
+def _table(title: str, columns: list[words.Column], rows: list[Row]) -> Table:
+    heads = [*layout.words("discipline", vertical="top", min_width=10), Column("")]
+    drawn = layout.table([*heads, *layout.numbers(*(column.title for column in columns))], title=title)
+    for place, (label, name, cells) in enumerate(rows):
+        is_gap = place % 3 == 2
+        head = Text("" if place % 3 else label, style="bold")
+        drawn.add_row(head, Text(name), *cells, style="cyan" if is_gap else None, end_section=is_gap)
     return drawn
 
 

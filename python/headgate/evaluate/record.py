@@ -27,6 +27,12 @@ DOCUMENT = "evaluation.json"
 TABLE = "evaluation.parquet"
 PAGE = "report.html"
 
+#: The columns of the table.
+COLUMNS = pa.schema(
+    {"section": pa.int32(), "place": tables.WORDS, "test": tables.WORDS, "case": tables.WORDS}
+    | {"ecn": pa.bool_(), "qdisc": tables.WORDS, "measure": tables.WORDS, "seed": pa.uint64(), "value": pa.float64()}
+)
+
 #: Longer names of folders would not be read.
 LONGEST = 60
 
@@ -76,26 +82,13 @@ def document_of(sections: Sequence[Section], candidates: Sequence[Candidate], fo
 
 def table_of(document: dict[str, Any]) -> pa.Table:
     """Every measured number, a row each."""
-    rows = [
-        {
-            "section": section["number"],
-            "place": test["place"],
-            "test": test["name"],
-            "case": row["case"],
-            "ecn": row["ecn"],
-            "qdisc": row["qdisc"],
-            "measure": row["measure"],
-            "seed": seed,
-            "value": value,
-        }
-        for section in document["sections"]
-        for test in section["tests"]
-        for row in test["values"]
-        for seed, value in enumerate(row["per_seed"], 1)
-    ]
-    fields = [("section", pa.int32()), *((name, tables.WORDS) for name in ("place", "test", "case"))]
-    fields += [("ecn", pa.bool_()), ("qdisc", tables.WORDS), ("measure", tables.WORDS)]
-    return pa.Table.from_pylist(rows, pa.schema([*fields, ("seed", pa.uint64()), ("value", pa.float64())]))
+    rows: list[dict[str, Any]] = []
+    for section in document["sections"]:
+        for test in section["tests"]:
+            where = {"section": section["number"], "place": test["place"], "test": test["name"]}
+            of_seeds = ((row, seed, value) for row in test["values"] for seed, value in enumerate(row["per_seed"], 1))
+            rows += ({**where, **row, "seed": seed, "value": value} for row, seed, value in of_seeds)
+    return pa.Table.from_pylist(rows, COLUMNS)
 
 
 def _section(section: Section, found: Found, how: How) -> dict[str, Any]:
