@@ -7,10 +7,10 @@ what was chosen, what the case has, and the disciplines. In the text of a discip
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headgate.errors import UsageError, meant
 from headgate.experiment.claims import Condition
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from headgate.experiment.found import Found
 
+T = TypeVar("T")
 #: What varies has one value each in a case.
 Case = Mapping[str, Any]
 
@@ -82,6 +83,15 @@ class Claim:
     judge: Condition
     finding: str = ""
     place: str = ""
+
+
+def for_each(
+    items: Iterable[T], text: str, judge: Callable[[T], Condition], finding: str | Mapping[T, str] = "", place: str = ""
+) -> Iterator[Claim]:
+    """The same claim of each item, which takes the place of `{}` in the text; `finding` is one, or those of items."""
+    for item in items:
+        why = finding if isinstance(finding, str) else finding.get(item, "")
+        yield Claim(text.format(item), judge(item), why, place)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Loss and utilisation of RED and BLUE by the size of the buffer, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m
-from headgate.experiment.declare import Claim, Headline, Quick
+from headgate.experiment.declare import Claim, Headline, Quick, for_each
 from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
@@ -15,39 +15,31 @@ EXPERIMENT = experiment(
     cases=(*cases(timeouts=True), *cases(timeouts=False)),
     stated_in="section III-D",
     claims=(
-        *(
-            Claim(
-                f"{each} keeps loss low (1 %) in all experiments",
-                in_each_case(below(m("loss", each), LOW), ecn_timeout=True),
-                WHY["fig11 full"],
-            )
-            for each in BLUES
+        *for_each(
+            BLUES,
+            "{} keeps loss low (1 %) in all experiments",
+            lambda each: in_each_case(below(m("loss", each), LOW), ecn_timeout=True),
+            WHY["fig11 full"],
         ),
-        *(
-            Claim(
-                f"{each} keeps utilisation high (95 %) in all experiments",
-                in_each_case(above(m("utilisation", each), HIGH), ecn_timeout=True),
-            )
-            for each in BLUES
+        *for_each(
+            BLUES,
+            "{} keeps utilisation high (95 %) in all experiments",
+            lambda each: in_each_case(above(m("utilisation", each), HIGH), ecn_timeout=True),
         ),
-        *(
-            Claim(
-                f"{each} loses less with ECN timeouts than without",
-                in_each_case(below(m("loss", each, ecn_timeout=True), m("loss", each)), ecn_timeout=False),
-                WHY["fig11 swings"],
-                place="section III-D, figures 5 and 11",
-            )
-            for each in REDS
+        *for_each(
+            REDS,
+            "{} loses less with ECN timeouts than without",
+            lambda each: in_each_case(below(m("loss", each, ecn_timeout=True), m("loss", each)), ecn_timeout=False),
+            WHY["fig11 swings"],
+            place="section III-D, figures 5 and 11",
         ),
-        *(
-            Claim(
-                f"{each} uses less of the link than every BLUE, at every buffer",
-                in_each_case(
-                    every(below(m("utilisation", each), m("utilisation", blue)) for blue in BLUES), ecn_timeout=True
-                ),
-                WHY["fig11 fewer"],
-            )
-            for each in REDS[1:]
+        *for_each(
+            REDS[1:],
+            "{} uses less of the link than every BLUE, at every buffer",
+            lambda each: in_each_case(
+                every(below(m("utilisation", each), m("utilisation", blue)) for blue in BLUES), ecn_timeout=True
+            ),
+            WHY["fig11 fewer"],
         ),
         Claim(
             "R1, with an extremely small wq, comes nearest to BLUE among the REDs: its utilisation is the "

@@ -2,7 +2,7 @@
 
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, for_each, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import gauge, link, loss_rate, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
@@ -12,7 +12,6 @@ from headgate.scenario.network import Dumbbell
 #: Sessions of netperf.
 CONNECTIONS = (50, 100, 200, 300, 400)
 QDISCS = {"RED": "red:minth=10KB,maxth=40KB,maxp=1,wq=0.002,mark_above_maxth=on", "BLUE": "blue:preset=testbed"}
-FINDINGS = {"RED": WHY["fig13 swings"]}
 FULL = WHY["fig13 full"]
 
 
@@ -83,13 +82,11 @@ EXPERIMENT = Experiment(
     ),
     stated_in="section III-E",
     claims=(
-        *(
-            Claim(
-                f"{label} keeps a high throughput (90 %) at every load",
-                in_each_case(above(m("utilisation", label), 0.9)),
-                FINDINGS.get(label, ""),
-            )
-            for label in QDISCS
+        *for_each(
+            QDISCS,
+            "{} keeps a high throughput (90 %) at every load",
+            lambda label: in_each_case(above(m("utilisation", label), 0.9)),
+            {"RED": WHY["fig13 swings"]},
         ),
         Claim(
             "RED's throughput is below BLUE's, at every load",

@@ -1,7 +1,7 @@
 """Loss of RED and BLUE by the size of the buffer."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m, some
-from headgate.experiment.declare import Claim, Headline, Quick
+from headgate.experiment.declare import Claim, Headline, Quick, for_each
 from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, QDISCS, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
@@ -16,32 +16,25 @@ EXPERIMENT = experiment(
     cases=cases(timeouts=False),
     stated_in="section III-B",
     claims=(
-        *(
-            Claim(
-                f"{each} keeps the link over 99.9 % utilised in all experiments",
-                in_each_case(above(m("utilisation", each), 0.999)),
-                WHY["fig5 swings"],
-            )
-            for each in QDISCS
+        *for_each(
+            QDISCS,
+            "{} keeps the link over 99.9 % utilised in all experiments",
+            lambda each: in_each_case(above(m("utilisation", each), 0.999)),
+            WHY["fig5 swings"],
         ),
-        *(
-            Claim(
-                f"{each} loses nothing (nothing that the figure could show: below 0.1 %) at 1000 connections, "
-                "at any buffer",
-                in_each_case(below(m("loss", each), NOTHING), connections=1000),
-                WHY["fig5 fits"],
-                place="section III-B, figure 5(a)",
-            )
-            for each in BLUES
+        *for_each(
+            BLUES,
+            "{} loses nothing (nothing that the figure could show: below 0.1 %) at 1000 connections, at any buffer",
+            lambda each: in_each_case(below(m("loss", each), NOTHING), connections=1000),
+            WHY["fig5 fits"],
+            place="section III-B, figure 5(a)",
         ),
-        *(
-            Claim(
-                f"{each} loses 10 % and more at 1000 connections where the buffer is small, 100 KB",
-                above(m("loss", each, connections=1000, buffer=100), 0.1),
-                CERTAIN,
-                place="section III-B, figure 5(a)",
-            )
-            for each in REDS
+        *for_each(
+            REDS,
+            "{} loses 10 % and more at 1000 connections where the buffer is small, 100 KB",
+            lambda each: above(m("loss", each, connections=1000, buffer=100), 0.1),
+            CERTAIN,
+            place="section III-B, figure 5(a)",
         ),
         Claim(
             "RED's loss has a dip around 80 ms of buffer, at 1000 connections",
@@ -55,33 +48,27 @@ EXPERIMENT = experiment(
             CERTAIN,
             place="section III-B, figure 5(a)",
         ),
-        *(
-            Claim(
-                f"{each} loses less than every RED at 4000 connections, at every buffer",
-                in_each_case(every(below(m("loss", each), m("loss", red)) for red in REDS), connections=4000),
-                CERTAIN,
-                place="section III-B, figure 5(b)",
-            )
-            for each in BLUES
+        *for_each(
+            BLUES,
+            "{} loses less than every RED at 4000 connections, at every buffer",
+            lambda each: in_each_case(every(below(m("loss", each), m("loss", red)) for red in REDS), connections=4000),
+            CERTAIN,
+            place="section III-B, figure 5(b)",
         ),
-        *(
-            Claim(
-                f"{each} with 1000 KB loses more than any BLUE with 100 KB, at 4000 connections",
-                every(
-                    above(m("loss", each, connections=4000, buffer=1000), m("loss", blue, connections=4000, buffer=100))
-                    for blue in BLUES
-                ),
-                CERTAIN,
-                place="section III-B, figure 5(b)",
-            )
-            for each in REDS
+        *for_each(
+            REDS,
+            "{} with 1000 KB loses more than any BLUE with 100 KB, at 4000 connections",
+            lambda each: every(
+                above(m("loss", each, connections=4000, buffer=1000), m("loss", blue, connections=4000, buffer=100))
+                for blue in BLUES
+            ),
+            CERTAIN,
+            place="section III-B, figure 5(b)",
         ),
-        *(
-            Claim(
-                f"{each} marks with probability 1 throughout, at 4000 connections",
-                in_each_case(above(m("least_pm", each), 0.999), connections=4000),
-            )
-            for each in BLUES
+        *for_each(
+            BLUES,
+            "{} marks with probability 1 throughout, at 4000 connections",
+            lambda each: in_each_case(above(m("least_pm", each), 0.999), connections=4000),
         ),
     ),
     plot=Plot(

@@ -1,9 +1,10 @@
 """Loss beside a flow that does not slow down."""
 
 from collections.abc import Callable
+from functools import partial
 
 from headgate.experiment.claims import Condition, above, below, m, near
-from headgate.experiment.declare import Claim, Headline, Published, grid
+from headgate.experiment.declare import Headline, Published, for_each, grid
 from headgate.experiment.layers import Bars
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import WHY
@@ -27,13 +28,10 @@ LOSSES = {
         "SFQ+RED": (46.47, 43.94, 2.53),
     },
 }
+#: Claims at either rate.
+per_rate = partial(for_each, RATES)
 #: A considerable loss of all TCP flows, in Mbit/s: 1 % of the link.
 CONSIDERABLE = 0.45
-
-
-def _per_rate(text: str, judge: Callable[[int], Condition], finding: str = "") -> list[Claim]:
-    """The claim at either rate."""
-    return [Claim(f"{text}, at {rate} Mbit/s", judge(rate), finding) for rate in RATES]
 
 
 def _tcp_loses(label: str) -> Callable[[int], Condition]:
@@ -65,31 +63,35 @@ EXPERIMENT = experiment(
     choices=OPEN_REDS,
     stated_in="section IV-B",
     claims=(
-        *_per_rate(
-            "Under SFB the unresponsive flow sees almost all of the loss (95 %)",
+        *per_rate(
+            "Under SFB the unresponsive flow sees almost all of the loss (95 %), at {} Mbit/s",
             lambda rate: above(m("loss_unresponsive", "SFB", rate=rate), m("loss", "SFB", rate=rate), times=0.95),
             WHY["overfull"],
         ),
-        *_per_rate(
-            "SFB limits the unresponsive flow to 0.16 Mbit/s (within a quarter)",
+        *per_rate(
+            "SFB limits the unresponsive flow to 0.16 Mbit/s (within a quarter), at {} Mbit/s",
             lambda rate: near(m("unresponsive_rate", "SFB", rate=rate), 0.16, within=0.25),
             WHY["leak"],
         ),
-        *_per_rate(
-            "Under SFB a very small amount of TCP's packets is lost (0.1 % of the link)",
+        *per_rate(
+            "Under SFB a very small amount of TCP's packets is lost (0.1 % of the link), at {} Mbit/s",
             lambda rate: below(m("loss_tcp", "SFB", rate=rate), 0.1 * CONSIDERABLE),
             WHY["overfull"],
         ),
-        *_per_rate(
-            "Under RED the unresponsive flow keeps close to its rate (3/4)",
+        *per_rate(
+            "Under RED the unresponsive flow keeps close to its rate (3/4), at {} Mbit/s",
             lambda rate: above(m("unresponsive_rate", "RED", rate=rate), 0.75 * rate),
         ),
-        *_per_rate("Under RED TCP loses considerably (1 % of the link)", _tcp_loses("RED"), WHY["table3 varies"]),
-        *_per_rate("SFRED limits the unresponsive flow more than RED does", _limits_more("SFRED")),
-        *_per_rate("SFRED cannot protect TCP from loss (1 % of the link)", _tcp_loses("SFRED")),
-        *_per_rate("SFQ with RED limits the unresponsive flow more than RED does", _limits_more("SFQ+RED")),
-        *_per_rate(
-            "SFQ with RED loses a significant amount of TCP's packets (1 % of the link)",
+        *per_rate(
+            "Under RED TCP loses considerably (1 % of the link), at {} Mbit/s", _tcp_loses("RED"), WHY["table3 varies"]
+        ),
+        *per_rate("SFRED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFRED")),
+        *per_rate("SFRED cannot protect TCP from loss (1 % of the link), at {} Mbit/s", _tcp_loses("SFRED")),
+        *per_rate(
+            "SFQ with RED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFQ+RED")
+        ),
+        *per_rate(
+            "SFQ with RED loses a significant amount of TCP's packets (1 % of the link), at {} Mbit/s",
             _tcp_loses("SFQ+RED"),
             WHY["table3 SFQ"],
         ),

@@ -1,7 +1,7 @@
 """What TCP and flows that do not slow down get, with 1030 flows on 1 Mbit/s."""
 
 from headgate.experiment.claims import above, below, m, near
-from headgate.experiment.declare import Claim, Headline, Published
+from headgate.experiment.declare import Claim, Headline, Published, for_each
 from headgate.experiment.layers import GroupedBars, Rule
 from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Scale, one_panel
@@ -11,7 +11,6 @@ from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 #: Group and how many flows it has.
 GROUPS = {"tcp": 1000, **{name: flows for name, _, flows in CONSTANT}}
-STARVES = {"SFQ": WHY["fig2 SFQ"]}
 
 EXPERIMENT = experiment(
     about="A thousand TCP flows, and thirty that send 10 kbit/s to 10 Mbit/s each and 58 Mbit/s together, share "
@@ -32,14 +31,12 @@ EXPERIMENT = experiment(
     ),
     stated_in="section 4, figure 2",
     claims=(
-        *(
-            Claim(
-                f"Under {label} TCP gets nearly nothing (less than 5 % of the fair rate)",
-                below(m("protection", label), 0.05),
-                STARVES.get(label, ""),
-                place="section 4",
-            )
-            for label in ("DropTail", "RED", "SFQ")
+        *for_each(
+            ("DropTail", "RED", "SFQ"),
+            "Under {} TCP gets nearly nothing (less than 5 % of the fair rate)",
+            lambda label: below(m("protection", label), 0.05),
+            {"SFQ": WHY["fig2 SFQ"]},
+            place="section 4",
         ),
         Claim(
             "CHOKe with one candidate protects TCP less than with ten",
@@ -56,13 +53,11 @@ EXPERIMENT = experiment(
             WHY["fig2 AFD"],
         ),
         Claim("Under AFD flows of 10 Mbit/s get more than TCP flows", above(m("cbr10m", "AFD"), m("tcp", "AFD"))),
-        *(
-            Claim(
-                f"BREATHe protects TCP more than {other} does",
-                above(m("protection", "BREATHe"), m("protection", other)),
-                WHY["limits"],
-            )
-            for other in ("CHOKe-1", "CHOKe-10", "SFQ", "AFD")
+        *for_each(
+            ("CHOKe-1", "CHOKe-10", "SFQ", "AFD"),
+            "BREATHe protects TCP more than {} does",
+            lambda other: above(m("protection", "BREATHe"), m("protection", other)),
+            WHY["limits"],
         ),
         *(
             Claim(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headgate.experiment.claims import above, at_most, m, near
-from headgate.experiment.declare import Claim, Headline, Published
+from headgate.experiment.declare import Claim, Headline, Published, for_each
 from headgate.experiment.layers import Rule, looks
 from headgate.experiment.measures import part_between
 from headgate.experiment.plots import Scale, one_panel
@@ -60,13 +60,11 @@ EXPERIMENT = experiment(
             at_most(m("stopped", "BREATHe"), 0.0035),
             place="section 1",
         ),
-        *(
-            Claim(
-                f"More TCP flows are near the fair rate (0.6 to 1.2 kbit/s) under BREATHe than under {other}",
-                above(m("near_fair", "BREATHe"), m("near_fair", other)),
-                WHY["limits"],
-            )
-            for other in ("CHOKe-1", "CHOKe-10", "AFD")
+        *for_each(
+            ("CHOKe-1", "CHOKe-10", "AFD"),
+            "More TCP flows are near the fair rate (0.6 to 1.2 kbit/s) under BREATHe than under {}",
+            lambda other: above(m("near_fair", "BREATHe"), m("near_fair", other)),
+            WHY["limits"],
         ),
     ),
     plot=one_panel(

@@ -76,30 +76,27 @@ EXPERIMENT = Experiment(
         *SHARED,
         MAXP,
     ),
+    stated_in="section 4.4, figure 16a",
     claims=(
         Claim(
             "With more TCP flows, (10, 1) after (1, 1), CHOKe leaves UDP less, at every rate above the link's",
             _less("cbr_all", TEN, ONE),
-            place="section 4.4, figure 16a",
         ),
         Claim("It also leaves UDP less of the queue", _less("cbr_queue", TEN, ONE), place="section 4.4, figure 16b"),
         Claim(
             "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves UDP flows together less as well",
             _less("cbr_all", FIVE, TEN),
             WHY["fig16 meets itself"],
-            place="section 4.4, figure 16a",
         ),
         Claim(
             "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves each of them less",
             _less("cbr_each", FIVE, TEN),
-            place="section 4.4, figure 16a",
         ),
         *(
             Claim(
                 f"CHOKe leaves UDP less as its rate goes from 2 to 8 Mbit/s, with {flows['tcp']} TCP and "
                 f"{flows['udp']} UDP",
                 falls(along({rate: m("cbr_all", "CHOKe", **flows, cbr=rate) for rate in BEYOND})),
-                place="section 4.4, figure 16a",
             )
             for flows in FLOWS
         ),

@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, along, below, between, every, falls, in_each_case, m
-from headgate.experiment.declare import Claim, Headline, Quick, Values, grid
+from headgate.experiment.declare import Claim, Headline, Quick, Values, for_each, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import Panel, Plot, Scale
@@ -23,7 +23,6 @@ from headgate.scenario.network import Dumbbell
 OTHERS = tuple(label for label in QDISCS if label != "DropTail")
 #: Figure 4-2 has FRED and SFB as fairer than these.
 UNFAIREST = ("DropTail", "RED", "BLUE", "CHOKe")
-UNFAIR = {"SFB": WHY["fig4 SFB"], "CHOKe": WHY["fig4 CHOKe"]}
 
 
 def scenario(v: Values, name: str = "fig4") -> Dumbbell:
@@ -45,13 +44,11 @@ EXPERIMENT = by_rate(
     },
     stated_in="section 3.4, figure 4-1",
     claims=(
-        *(
-            Claim(
-                f"{label} provides high link utilisation: more than 90 % at every rate",
-                in_each_case(above(m("total", label), 0.90)),
-                place="section 3.4",
-            )
-            for label in QDISCS
+        *for_each(
+            QDISCS,
+            "{} provides high link utilisation: more than 90 % at every rate",
+            lambda label: in_each_case(above(m("total", label), 0.90)),
+            place="section 3.4",
         ),
         Claim(
             "All flows together get about 90 to 96 % of the link, with every discipline",
@@ -59,40 +56,32 @@ EXPERIMENT = by_rate(
             WHY["fig4 never idle"],
             place="section 3.4",
         ),
-        *(
-            Claim(
-                f"DropTail yields more UDP throughput than {label}, at every rate above the link's",
-                beyond(above(m("cbr", "DropTail"), m("cbr", label))),
-                WHY["fig4 either way"] if label in ("RED", "BLUE") else "",
-            )
-            for label in OTHERS
+        *for_each(
+            OTHERS,
+            "DropTail yields more UDP throughput than {}, at every rate above the link's",
+            lambda label: beyond(above(m("cbr", "DropTail"), m("cbr", label))),
+            dict.fromkeys(("RED", "BLUE"), WHY["fig4 either way"]),
         ),
-        *(
-            Claim(
-                f"With {label}, UDP dominates the link at every rate above the link's",
-                beyond(above(m("cbr_share", label), 0.5)),
-            )
-            for label in ("RED", "BLUE")
+        *for_each(
+            ("RED", "BLUE"),
+            "With {}, UDP dominates the link at every rate above the link's",
+            lambda label: beyond(above(m("cbr_share", label), 0.5)),
         ),
-        *(
-            Claim(
-                f"With {label}, TCP achieves its fair share at every rate (0.88 of it, as FRED in the paper's table 1)",
-                in_each_case(above(m("tcp_fair", label), FAIR_ENOUGH)),
-                UNFAIR.get(label, ""),
-            )
-            for label in ("FRED", "SFB", "CHOKe")
+        *for_each(
+            ("FRED", "SFB", "CHOKe"),
+            "With {}, TCP achieves its fair share at every rate (0.88 of it, as FRED in the paper's table 1)",
+            lambda label: in_each_case(above(m("tcp_fair", label), FAIR_ENOUGH)),
+            {"SFB": WHY["fig4 SFB"], "CHOKe": WHY["fig4 CHOKe"]},
         ),
         Claim(
             "With CHOKe, UDP throughput decreases as its rate goes from 2 to 8 Mbit/s",
             falls(along({rate: m("cbr", "CHOKe", cbr=rate) for rate in BEYOND})),
         ),
-        *(
-            Claim(
-                f"UDP holds more of the queue with DropTail than with {label}, at every rate above the link's",
-                beyond(above(m("cbr_queue", "DropTail"), m("cbr_queue", label))),
-                place="section 3.4, figure 4-2",
-            )
-            for label in OTHERS
+        *for_each(
+            OTHERS,
+            "UDP holds more of the queue with DropTail than with {}, at every rate above the link's",
+            lambda label: beyond(above(m("cbr_queue", "DropTail"), m("cbr_queue", label))),
+            place="section 3.4, figure 4-2",
         ),
         Claim(
             "BLUE uses much less buffer than RED: UDP holds less than half as much, at every rate above the link's",
@@ -100,14 +89,12 @@ EXPERIMENT = by_rate(
             WHY["fig4 swings"],
             place="section 3.4, figure 4-2",
         ),
-        *(
-            Claim(
-                f"{label} is among the fairest: UDP holds less of the queue than with DropTail, RED, BLUE and CHOKe, "
-                "at every rate above the link's",
-                every(beyond(below(m("cbr_queue", label), m("cbr_queue", other))) for other in UNFAIREST),
-                place="section 3.4, figure 4-2",
-            )
-            for label in ("FRED", "SFB")
+        *for_each(
+            ("FRED", "SFB"),
+            "{} is among the fairest: UDP holds less of the queue than with DropTail, RED, BLUE and CHOKe, "
+            "at every rate above the link's",
+            lambda label: every(beyond(below(m("cbr_queue", label), m("cbr_queue", other))) for other in UNFAIREST),
+            place="section 3.4, figure 4-2",
         ),
     ),
     plot=Plot(

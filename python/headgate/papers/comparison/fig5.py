@@ -5,7 +5,7 @@ from functools import partial
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, every, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each
 from headgate.experiment.layers import OfRun, average_queue
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED
@@ -46,16 +46,15 @@ EXPERIMENT = Experiment(
     ),
     stated_in="section 3.4, figure 5",
     claims=(
-        *(
-            Claim(f"With {label}, most of the packets in the queue are UDP's", above(m("cbr_share", label), 0.5))
-            for label in YIELD
+        *for_each(
+            YIELD,
+            "With {}, most of the packets in the queue are UDP's",
+            lambda label: above(m("cbr_share", label), 0.5),
         ),
-        *(
-            Claim(
-                f"{label} allows TCP a higher throughput than DropTail, RED and BLUE do",
-                every(above(m("tcp", label), m("tcp", other)) for other in YIELD),
-            )
-            for label in HOLD
+        *for_each(
+            HOLD,
+            "{} allows TCP a higher throughput than DropTail, RED and BLUE do",
+            lambda label: every(above(m("tcp", label), m("tcp", other)) for other in YIELD),
         ),
         Claim(
             "With DropTail, the queue is at the buffer's size, 150 packets, at most times (its mean within 5 %)",

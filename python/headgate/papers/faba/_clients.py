@@ -1,7 +1,7 @@
 """What figures 12 to 14 share: how alike many clients of one kind are served, by their number."""
 
-from headgate.experiment.claims import above, in_each_case, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, grid
+from headgate.experiment.claims import Condition, above, in_each_case, m
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import Scale, one_panel
@@ -13,12 +13,10 @@ CLIENTS = (100, 200, 400, 600, 800, 1000)
 
 def experiment(kind: str, traffic: Choice, about: str, more: tuple[Claim, ...] = (), **why: str) -> Experiment:
     """The experiment for one kind of client; `why` are findings by the discipline that FABA is compared with."""
-    findings = {label: WHY[why[label]] if label in why else "" for label in OTHERS}
+    findings = {label: WHY[name] for label, name in why.items()}
 
-    def fairer(label: str, words: str, **case: int) -> Claim:
-        than = above(m("fairness", "FABA", **case), m("fairness", label, **case))
-        judge = than if case else in_each_case(than)
-        return Claim(f"FABA is fairer than {label} {words}", judge, findings[label])
+    def fairer(label: str, **case: int) -> Condition:
+        return above(m("fairness", "FABA", **case), m("fairness", label, **case))
 
     return Experiment(
         about=about,
@@ -29,8 +27,18 @@ def experiment(kind: str, traffic: Choice, about: str, more: tuple[Claim, ...] =
         choices=(traffic, OPEN_BUFFER, CHOKE_MINTH, *CLIENT_CHOICES),
         stated_in="section 5.5",
         claims=(
-            *(fairer(label, "for every number of clients") for label in OTHERS),
-            *(fairer(label, "with 1000 clients", clients=1000) for label in OTHERS),
+            *for_each(
+                OTHERS,
+                "FABA is fairer than {} for every number of clients",
+                lambda label: in_each_case(fairer(label)),
+                findings,
+            ),
+            *for_each(
+                OTHERS,
+                "FABA is fairer than {} with 1000 clients",
+                lambda label: fairer(label, clients=1000),
+                findings,
+            ),
             *more,
         ),
         plot=one_panel(

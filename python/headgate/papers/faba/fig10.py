@@ -3,13 +3,11 @@
 from functools import partial
 
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Experiment, Headline, Quick
+from headgate.experiment.declare import Claim, Experiment, Headline, Quick, for_each
 from headgate.experiment.layers import OfRun, Rule, series
 from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
-
-FINDINGS = {"FRED": WHY["fig10 FRED"]}
 
 EXPERIMENT = Experiment(
     about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is 780 packets. The constant "
@@ -21,21 +19,20 @@ EXPERIMENT = Experiment(
     choices=(MIX_BUFFER, CHOKE_MINTH, *MIX_CHOICES),
     stated_in="section 5.3, figure 10",
     claims=(
-        *(
-            Claim(
-                f"The CBR flow gets less under FABA than under {other}",
-                below(m("cbr", "FABA"), m("cbr", other)),
-                FINDINGS.get(other, ""),
-            )
-            for other in OTHERS
+        *for_each(
+            OTHERS,
+            "The CBR flow gets less under FABA than under {}",
+            lambda other: below(m("cbr", "FABA"), m("cbr", other)),
+            {"FRED": WHY["fig10 FRED"]},
         ),
         Claim(
             "Under FABA the CBR flow gets not much more than its fair share (less than half as much again)",
             below(m("cbr", "FABA"), 1.5),
         ),
-        *(
-            Claim(f"The CBR flow gets at least its fair share under {label}", above(m("cbr", label), 1.0))
-            for label in (*OTHERS, *FABA)
+        *for_each(
+            (*OTHERS, *FABA),
+            "The CBR flow gets at least its fair share under {}",
+            lambda label: above(m("cbr", label), 1.0),
         ),
     ),
     plot=one_panel(

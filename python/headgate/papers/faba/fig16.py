@@ -1,7 +1,7 @@
 """What a fragile flow gets, by the window that it is allowed."""
 
 from headgate.experiment.claims import above, at_most, below, every, in_each_case, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, grid
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, for_each, grid
 from headgate.experiment.layers import Lines, Path
 from headgate.experiment.measures import throughput, total
 from headgate.experiment.plots import Scale, one_panel
@@ -60,33 +60,27 @@ EXPERIMENT = Experiment(
             in_each_case(above(m("fragile", "FABA"), lambda case: 0.9 * min(case["fragile"] * MBPS, FAIR))),
             WHY["fig16 ideal"],
         ),
-        *(
-            Claim(
-                f"Under {label} a small window (10) sees no drops",
-                at_most(m("dropped", label, fragile=10), 0),
-                WHY["fig16 drops"],
-            )
-            for label in (*OTHERS, *FABA)
+        *for_each(
+            (*OTHERS, *FABA),
+            "Under {} a small window (10) sees no drops",
+            lambda label: at_most(m("dropped", label, fragile=10), 0),
+            WHY["fig16 drops"],
         ),
-        *(
-            Claim(
-                f"Under {label} the flow's rate becomes constant (within a fifth from 110 to 200), much below the fair "
-                "share (by a quarter at least)",
-                every(
-                    (
-                        below(m("fragile", label, fragile=200), 0.75 * FAIR),
-                        near(m("fragile", label, fragile=200) / m("fragile", label, fragile=110), 1.0, within=0.2),
-                    )
-                ),
-            )
-            for label in OTHERS
+        *for_each(
+            OTHERS,
+            "Under {} the flow's rate becomes constant (within a fifth from 110 to 200), much below the fair "
+            "share (by a quarter at least)",
+            lambda label: every(
+                (
+                    below(m("fragile", label, fragile=200), 0.75 * FAIR),
+                    near(m("fragile", label, fragile=200) / m("fragile", label, fragile=110), 1.0, within=0.2),
+                )
+            ),
         ),
-        *(
-            Claim(
-                f"With a large window (200) the flow gets more under FABA than under {other}",
-                above(m("fragile", "FABA", fragile=200), m("fragile", other, fragile=200)),
-            )
-            for other in OTHERS
+        *for_each(
+            OTHERS,
+            "With a large window (200) the flow gets more under FABA than under {}",
+            lambda other: above(m("fragile", "FABA", fragile=200), m("fragile", other, fragile=200)),
         ),
     ),
     plot=one_panel(

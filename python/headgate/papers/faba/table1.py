@@ -1,7 +1,7 @@
 """TCP's share of its fair share beside a flow that does not slow down, by buffer."""
 
 from headgate.experiment.claims import above, in_each_case, m, near, over, rises
-from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, grid
+from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, for_each, grid
 from headgate.experiment.layers import Crosses, Lines
 from headgate.experiment.measures import throughput_of_fair
 from headgate.experiment.plots import Scale, one_panel
@@ -9,8 +9,6 @@ from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_CHOICES, OTHERS
 
 #: The buffers in packets: 1/10, 1/5, 1/2, 1 and 2 times 780, the bandwidth-delay products of ten flows together.
 BUFFERS = (78, 156, 390, 780, 1560)
-BETTER = {"FRED": WHY["table1 FRED"]}
-RISES = {"CHOKe": WHY["table1 CHOKe"]}
 
 EXPERIMENT = Experiment(
     about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is a part of the "
@@ -39,13 +37,11 @@ EXPERIMENT = Experiment(
     choices=(CHOKE_MINTH, *MIX_CHOICES),
     stated_in="section 5.4, table 1",
     claims=(
-        *(
-            Claim(
-                f"FABA gives TCP more than {other} does, at every buffer",
-                in_each_case(above(m("tcp_share", "FABA"), m("tcp_share", other))),
-                BETTER.get(other, ""),
-            )
-            for other in OTHERS
+        *for_each(
+            OTHERS,
+            "FABA gives TCP more than {} does, at every buffer",
+            lambda other: in_each_case(above(m("tcp_share", "FABA"), m("tcp_share", other))),
+            {"FRED": WHY["table1 FRED"]},
         ),
         Claim(
             "With a constrained buffer (78 packets) FABA does better than FRED",
@@ -57,14 +53,12 @@ EXPERIMENT = Experiment(
             in_each_case(near(m("tcp_share", "FABA") / m("tcp_share", "SFED"), 1.0, within=0.05)),
             WHY["table1 SFED"],
         ),
-        *(
-            Claim(
-                f"With more buffer, TCP gets more under {label}",
-                rises(over("buffer", "tcp_share", label)),
-                RISES.get(label, ""),
-                place="table 1",
-            )
-            for label in ("CHOKe", "FRED", "SFED", "FABA")
+        *for_each(
+            ("CHOKe", "FRED", "SFED", "FABA"),
+            "With more buffer, TCP gets more under {}",
+            lambda label: rises(over("buffer", "tcp_share", label)),
+            {"CHOKe": WHY["table1 CHOKe"]},
+            place="table 1",
         ),
     ),
     plot=one_panel(

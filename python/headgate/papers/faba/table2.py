@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, for_each
 from headgate.experiment.layers import GroupedBars
 from headgate.experiment.measures import goodput, jain, loss_rate, loss_run, total
 from headgate.experiment.plots import Scale, one_panel
@@ -65,13 +65,11 @@ EXPERIMENT = Experiment(
     stated_in="section 5.7, table 2",
     claims=(
         Claim("The index is higher under FABA than under FRED", above(m("index", "FABA"), m("index", "FRED"))),
-        *(
-            Claim(
-                f"The flow of {rtt} ms gets more under FABA than under FRED",
-                above(m(f"rtt{rtt}", "FABA"), m(f"rtt{rtt}", "FRED")),
-                WHY["table2 full"],
-            )
-            for rtt in ROUND_TRIPS
+        *for_each(
+            ROUND_TRIPS,
+            "The flow of {} ms gets more under FABA than under FRED",
+            lambda rtt: above(m(f"rtt{rtt}", "FABA"), m(f"rtt{rtt}", "FRED")),
+            WHY["table2 full"],
         ),
         Claim(
             "The four flows together get more under FABA than under FRED",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from headgate.experiment.claims import Curve, above, along, at_most, every, falls, m, near, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, for_each
 from headgate.experiment.layers import Layer, Line, Rule, looks
 from headgate.experiment.measures import average, gauge, jain, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
@@ -78,21 +78,19 @@ EXPERIMENT = Experiment(
     ),
     stated_in="section 5.4, figure 13",
     claims=(
-        *(
-            Claim(
-                f"With R = {target} ms RED-PD rarely identifies a flow (at most one of 14 monitored on average)",
-                at_most(m("monitored", _label(target)), 1.0),
-                net.WHY["fig13 often"],
-            )
-            for target in SMALL
+        *for_each(
+            SMALL,
+            "With R = {} ms RED-PD rarely identifies a flow (at most one of 14 monitored on average)",
+            lambda target: at_most(m("monitored", _label(target)), 1.0),
+            net.WHY["fig13 often"],
         ),
-        *(
-            Claim(
-                f"... and with R = {target} ms bandwidths are essentially those of RED (within 10 %)",
-                every(near(m(f"rtt{rtt}", _label(target)) / m(f"rtt{rtt}", "RED"), 1.0, within=0.1) for rtt in FLOWS),
-                net.WHY["fig13 often"],
-            )
-            for target in SMALL
+        *for_each(
+            SMALL,
+            "... and with R = {} ms bandwidths are essentially those of RED (within 10 %)",
+            lambda target: every(
+                near(m(f"rtt{rtt}", _label(target)) / m(f"rtt{rtt}", "RED"), 1.0, within=0.1) for rtt in FLOWS
+            ),
+            net.WHY["fig13 often"],
         ),
         Claim(
             "With R of 40 ms and more the 40-ms flows are preferentially dropped, more than with 30 ms",

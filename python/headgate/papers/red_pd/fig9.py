@@ -8,7 +8,7 @@ from headgate import style
 from headgate.analysis.runs import Run
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over, rises
-from headgate.experiment.declare import Case, Claim, Experiment, Quick, Values
+from headgate.experiment.declare import Case, Experiment, Quick, Values, for_each
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Scale, one_panel
@@ -84,32 +84,26 @@ EXPERIMENT = Experiment(
     choices=(MIN_RTO,),
     stated_in="section 5.1, figure 9",
     claims=(
-        *(
-            Claim(
-                f"The probability of identification increases with the sending rate ({label})",
-                rises(over("multiple", "identified", label)),
-            )
-            for label in LABELS
+        *for_each(
+            LABELS,
+            "The probability of identification increases with the sending rate ({})",
+            lambda label: rises(over("multiple", "identified", label)),
         ),
-        *(
-            Claim(
-                f"A flow of less than f(R, p) is identified with some small probability, 20 % at most ({label})",
-                every(
-                    (
-                        above(m("identified", label, multiple=0.75), 0.0),
-                        in_each_case(at_most(m("identified", label), 0.2), multiple=lambda multiple: multiple < 1),
-                    )
-                ),
-            )
-            for label in LABELS
+        *for_each(
+            LABELS,
+            "A flow of less than f(R, p) is identified with some small probability, 20 % at most ({})",
+            lambda label: every(
+                (
+                    above(m("identified", label, multiple=0.75), 0.0),
+                    in_each_case(at_most(m("identified", label), 0.2), multiple=lambda multiple: multiple < 1),
+                )
+            ),
         ),
-        *(
-            Claim(
-                f"The probability is high, more than 80 %, for flows of twice f(R, p) and more ({label})",
-                in_each_case(above(m("identified", label), 0.8), multiple=lambda multiple: multiple >= 2),
-                WHY["fig9 timeouts"],
-            )
-            for label in LABELS
+        *for_each(
+            LABELS,
+            "The probability is high, more than 80 %, for flows of twice f(R, p) and more ({})",
+            lambda label: in_each_case(above(m("identified", label), 0.8), multiple=lambda multiple: multiple >= 2),
+            WHY["fig9 timeouts"],
         ),
     ),
     plot=one_panel(
