@@ -60,7 +60,7 @@ def parameters(outcome: Outcome, importances: Importances) -> Table:
         drawn.add_column(f"decides {name}" if len(importances) > 1 else "decides", justify="right", vertical="top")
     for axis in outcome.plan.axes:
         tuned = [each.trial.settings[axis.name] for each in alone]
-        parts = [_percent(found[axis.name]) if axis.name in found else "" for found in importances.values()]
+        parts = [f"{100 * found[axis.name]:.0f} %" if axis.name in found else "" for found in importances.values()]
         was = outcome.plan.base.value(axis.name)
         drawn.add_row(Text(axis.name, style="bold"), was, *tuned, Text(str(axis), style="dim"), *parts)
     return drawn
@@ -188,10 +188,6 @@ def _kept(bound: Bound, each: Compared) -> Text:
     was = ", was broken" if before is Verdict.DIFFERS and verdict is Verdict.HOLDS else ""
     value = bound.metric.measure.units.setting(bound.value)
     return Text(f"{words[verdict]} {bound.sign} {value}{was}", style=STYLES[verdict])
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.0f} %"
 
 
 def _table(*titles: str) -> Table:

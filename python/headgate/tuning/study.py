@@ -81,7 +81,10 @@ class Trial(NamedTuple):
     def frozen(self, goals: Goals, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
         """As Optuna keeps it. What could not be measured is pruned: the search keeps away from it."""
         values = self.values(goals)
-        measured = {name: [_known(value) for value in found.per_seed] for name, found in self.measured.items()}
+        measured = {
+            name: [None if math.isnan(value) else value for value in found.per_seed]
+            for name, found in self.measured.items()
+        }
         return optuna.create_trial(
             state=TrialState.PRUNED if values is None else TrialState.COMPLETE,
             values=values,
@@ -162,7 +165,3 @@ def _of(study: optuna.Study, place: int) -> dict[str, float]:
         return {}
     found: dict[str, float] = get_param_importances(alone, evaluator=PedAnovaImportanceEvaluator())
     return found
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -145,11 +145,6 @@ def _sfb(spec: Spec, link: Link) -> tuple[list[str], list[str]]:
     return [f"penalty_rate {rate}", f"penalty_burst {_packets(spec.value('penalty_burst'), link)}"], notes
 
 
-def _tbf(spec: Spec, link: Link) -> tuple[list[str], list[str]]:
-    """A rate that is left to the discipline is the link's."""
-    return ([f"rate {link.rate_bps:.0f}bit"] if spec.value("rate") == "auto" else []), []
-
-
 _PIE = "target tupdate alpha beta ecn/noecn bytemode/nobytemode dq_rate_estimator/no_dq_rate_estimator"
 _CODEL = "target interval ecn/noecn ce_threshold"
 _RED = "limit min max probability ecn/"
@@ -191,7 +186,13 @@ KINDS: dict[str, Kind] = {
         ("Linux wants a divisor that is a power of 2",),
         write={"perturb": lambda value, _: f"{_number(TIMES, value) / 1e3:.0f}"},
     ),
-    "tbf": Kind("tbf", "limit rate burst peakrate mtu", (), _tbf, write=IN_BYTES),
+    "tbf": Kind(
+        "tbf",
+        "limit rate burst peakrate mtu",
+        # A rate that is left to the discipline is the link's.
+        also=lambda spec, link: ([f"rate {link.rate_bps:.0f}bit"] if spec.value("rate") == "auto" else [], []),
+        write=IN_BYTES,
+    ),
 }
 
 
