@@ -79,7 +79,9 @@ class Plot:
 
     def __call__(self, found: Found) -> Figure:
         """Draws what was found."""
-        panels = self._panels(found)
+        panels = [self.panels(label) for label in found.labels] if callable(self.panels) else self.panels
+        if isinstance(panels, Panel):
+            panels = [panels]
         drawn = self._axes(len(panels))
         across = columns(len(drawn)) if not self.heights else 1
         for place, (panel, axes) in enumerate(zip(panels, drawn, strict=True)):
@@ -97,11 +99,6 @@ class Plot:
             drawn[self.legend].legend(loc=self.legend_place, ncols=self.legend_columns)
         heading(figure, found.experiment.title, self.note(found) if callable(self.note) else self.note)
         return figure
-
-    def _panels(self, found: Found) -> Sequence[Panel]:
-        if isinstance(self.panels, Panel):
-            return [self.panels]
-        return [self.panels(label) for label in found.labels] if callable(self.panels) else self.panels
 
     def _axes(self, count: int) -> list[Axes]:
         if self.heights:

@@ -1,12 +1,10 @@
 """What figures 6 to 10 share: 200 more connections each 20 s, under R2 and B4."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headgate.analysis.runs import Array
 from headgate.experiment.declare import Choice, Experiment, Quick, Values
 from headgate.experiment.layers import OfRun, series
 from headgate.experiment.measures import Measure, over_intervals
@@ -60,24 +58,14 @@ def scenario(v: Values) -> Network:
     )
 
 
-def _idle(utilisation: Array) -> float:
-    """The part of intervals in which the link was not busy all the time."""
-    return float((utilisation < 0.99).mean())
-
-
-def settled(metric: str, take: Callable[[Array], float], load: int) -> Measure:
-    """What `take` makes of a metric in the second half of the stretch with `load` connections."""
-    end = (LOADS.index(load) + 1) * STEP_S
-    return over_intervals(metric, take, end - STEP_S / 2, end)
-
-
-#: For each load: loss, the part of the time with an underutilised link, and how queue and probability vary.
+#: In the second half of the stretch with each load: loss, the part of the time in which the link was not always busy,
+#: and how queue and probability vary.
 MEASURES: dict[str, Measure] = {
-    f"{name}_{load}": settled(metric, take, load)
-    for load in LOADS
+    f"{name}_{load}": over_intervals(metric, take, (number + 0.5) * STEP_S, (number + 1) * STEP_S)
+    for number, load in enumerate(LOADS)
     for name, metric, take in (
         ("loss", "ambient_drop_rate", np.mean),
-        ("idle", "utilisation", _idle),
+        ("idle", "utilisation", lambda busy: float((busy < 0.99).mean())),
         ("queue_sd", "queue_packets", np.std),
         ("p", "gauge:probability", np.mean),
         ("p_sd", "gauge:probability", np.std),

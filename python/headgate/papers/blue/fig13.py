@@ -2,7 +2,7 @@
 
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, for_each, grid
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import gauge, link, loss_rate, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
@@ -15,8 +15,10 @@ QDISCS = {"RED": "red:minth=10KB,maxth=40KB,maxp=1,wq=0.002,mark_above_maxth=on"
 FULL = WHY["fig13 full"]
 
 
-def _scenario(v: Values) -> Dumbbell:
-    return Dumbbell(
+EXPERIMENT = Experiment(
+    about="Sessions of netperf between FreeBSD 2.2.7 hosts over an Ethernet of 10 Mbit/s with 50 KB of buffer, "
+    "here simulated.",
+    scenario=lambda v: Dumbbell(
         name="blue-testbed",
         about=f"{v.connections} sessions of netperf over 10 Mbit/s.",
         duration="60s",
@@ -41,13 +43,7 @@ def _scenario(v: Values) -> Dumbbell:
         ),
         qdiscs=v.qdiscs,
         record={"interval": "1s"},
-    )
-
-
-EXPERIMENT = Experiment(
-    about="Sessions of netperf between FreeBSD 2.2.7 hosts over an Ethernet of 10 Mbit/s with 50 KB of buffer, "
-    "here simulated.",
-    scenario=_scenario,
+    ),
     qdiscs=QDISCS,
     cases=grid(connections=CONNECTIONS),
     measures={

@@ -1,21 +1,16 @@
 """What a UDP flow of forty times the link's rate does to BLUE."""
 
-from headgate.analysis.runs import Run
+import numpy as np
+
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, m
 from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
-from headgate.experiment.measures import link
+from headgate.experiment.measures import link, over_intervals
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, MEASURES, SHARED, WHY
 
 #: When the buffer overflows, in seconds, and by when the queue is empty again (section 4.2).
 JOINS, EMPTY = 40.0, 48.0
-
-
-def _probability(run: Run) -> float:
-    """BLUE's greatest probability between the overflow and the empty queue."""
-    time_s, value = run.series("gauge:probability")
-    return float(value[(time_s > JOINS) & (time_s <= EMPTY)].max(initial=0.0))
 
 
 EXPERIMENT = Experiment(
@@ -27,7 +22,7 @@ EXPERIMENT = Experiment(
     seeds=10,
     measures={
         **MEASURES,
-        "probability": _probability,
+        "probability": over_intervals("gauge:probability", np.max, JOINS, EMPTY),
         "overflows": link("dropped_overflow"),
         "emptied": queues.emptied_after(JOINS),
     },

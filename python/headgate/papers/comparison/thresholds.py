@@ -2,22 +2,15 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, in_each_case, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick, Values, grid
+from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import MAXP, MEASURES, SHARED, WHY, network
-from headgate.scenario.network import Dumbbell
 
 #: The minimum thresholds that are tried, in packets; maxth is twice minth, as in section 3.3.
 MINTHS = (25, 50, 100)
 #: That of all other experiments.
 MINTH = 50
-
-
-def _scenario(v: Values) -> Dumbbell:
-    about = f"Ten TCP flows and one of {v.cbr} Mbit/s under CHOKe with minth {v.minth} packets."
-    # As in section 3.3, the buffer is three times minth.
-    return network(v, "thresholds", about, limit=f"{3 * v.minth}p", events="all")
 
 
 def _proportional(measure: str) -> Condition:
@@ -32,7 +25,14 @@ EXPERIMENT = Experiment(
     place="section 4.4 (4)",
     about="Ten TCP flows and one UDP flow above the link's rate share 1 Mbit/s under A-CHOKe with half, the usual and "
     "twice the thresholds. Do queue and throughput follow them?",
-    scenario=_scenario,
+    scenario=lambda v: network(
+        v,
+        "thresholds",
+        f"Ten TCP flows and one of {v.cbr} Mbit/s under CHOKe with minth {v.minth} packets.",
+        # As in section 3.3, the buffer is three times minth.
+        limit=f"{3 * v.minth}p",
+        events="all",
+    ),
     qdiscs={"CHOKe": "choke:minth=${minth}p,maxth=${maxth}p,maxp=$maxp,adaptive=5"},
     cases=tuple({**case, "maxth": 2 * case["minth"]} for case in grid(minth=MINTHS, cbr=(2, 4))),
     measures={**MEASURES, "queue": queues.packets(), "cbr_queue": queues.packets("cbr")},

@@ -2,27 +2,21 @@
 
 from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
-from headgate.experiment.declare import Claim, Experiment, Quick, Values, grid
+from headgate.experiment.declare import Claim, Experiment, Quick, grid
 from headgate.experiment.layers import Lines, Path
 from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, network, sender
-from headgate.scenario.network import Dumbbell
 
-
-def _scenario(v: Values) -> Dumbbell:
-    return network(
+EXPERIMENT = Experiment(
+    about="A hundred TCP flows are one aggregate with one bucket, up to twenty constant flows of 500 kbit/s another. "
+    "Each is due half of 10 Mbit/s.",
+    scenario=lambda v: network(
         v,
         "aggregates",
         "A hundred TCP flows as one class, constant flows of 500 kbit/s as another.",
         [sender(v, 100), constant("500kbit/s", v.constant)],
         classes=[class_("tcp", protocol="tcp"), class_("cbr", protocol="udp")],
-    )
-
-
-EXPERIMENT = Experiment(
-    about="A hundred TCP flows are one aggregate with one bucket, up to twenty constant flows of 500 kbit/s another. "
-    "Each is due half of 10 Mbit/s.",
-    scenario=_scenario,
+    ),
     qdiscs={"FABA": "faba:per=class"},
     cases=grid(constant=(1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 18, 20)),
     measures=GOODPUTS,

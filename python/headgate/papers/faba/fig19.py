@@ -3,12 +3,11 @@
 from headgate import style
 from headgate.build.parts import class_
 from headgate.experiment.claims import m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick, Values
+from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
 from headgate.experiment.layers import OfRun, Rule, series
 from headgate.experiment.measures import goodput
 from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
-from headgate.scenario.network import Dumbbell
 
 #: Fair shares in Mbit/s, what a kind is called, and its colour.
 KINDS = {
@@ -18,8 +17,10 @@ KINDS = {
 }
 
 
-def _scenario(v: Values) -> Dumbbell:
-    return network(
+EXPERIMENT = Experiment(
+    about="CBR traffic (400 flows of 50 kbit/s) is due a quarter of 20 Mbit/s; of the rest Telnet (400 connections of "
+    "15 kbit/s on average) is due a third and FTP (200 connections) two.",
+    scenario=lambda v: network(
         v,
         "hierarchy",
         "400 constant flows, 400 Telnet and 200 FTP connections in a hierarchy of classes on 20 Mbit/s.",
@@ -36,13 +37,7 @@ def _scenario(v: Values) -> Dumbbell:
             class_("ftp", parent="tcp", label="ftp", weight=2),
         ],
         record={"interval": "1s"},
-    )
-
-
-EXPERIMENT = Experiment(
-    about="CBR traffic (400 flows of 50 kbit/s) is due a quarter of 20 Mbit/s; of the rest Telnet (400 connections of "
-    "15 kbit/s on average) is due a third and FTP (200 connections) two.",
-    scenario=_scenario,
+    ),
     qdiscs={"FABA": "faba:per=$per"},
     measures={kind: goodput(kind) * 1e-6 for kind in KINDS},
     published=tuple(

@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING
 
 from headgate.analysis import judge
 from headgate.experiment.claims import Condition, m, near
-from headgate.experiment.declare import Case, Choice, Claim, Experiment, Headline, Published, Quick, Values
+from headgate.experiment.declare import Case, Choice, Claim, Experiment, Headline, Published, Quick
 from headgate.experiment.layers import FlowLines, Path
 from headgate.experiment.measures import jain, throughput
 from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.red_pd import _network as net
-from headgate.scenario.network import Dumbbell
 
 if TYPE_CHECKING:
     from headgate.experiment.found import Found
@@ -21,8 +20,16 @@ FAIR = (0.1, 0.5, 1.0, *(1.05,) * 8)
 FLOWS = range(1, len(RATES) + 1)
 
 
-def _scenario(v: Values) -> Dumbbell:
-    return net.network(
+def _proportional(found: "Found", _: Case) -> list[judge.Judgement]:
+    parts = [found(f"flow{n}", "RED") * (1e-6 / rate) for n, rate in zip(FLOWS, RATES, strict=True)]
+    whole = sum(found(f"flow{n}", "RED").mean for n in FLOWS) * 1e-6 / sum(RATES)
+    return [judge.near(part, whole, within=0.1) for part in parts]
+
+
+EXPERIMENT = Experiment(
+    about="Eleven flows that never slow down send 27.6 Mbit/s together into 10 Mbit/s. RED-PD is to give each its "
+    "max-min fair share, 1.05 Mbit/s for all that send more, and to drop hardly anything at the queue itself.",
+    scenario=lambda v: net.network(
         v,
         "fig10",
         "Eleven flows that do not slow down, 27.6 Mbit/s together, on 10 Mbit/s.",
@@ -33,19 +40,7 @@ def _scenario(v: Values) -> Dumbbell:
         delay="20ms",
         warmup=v.warmup,
         duration="390s",
-    )
-
-
-def _proportional(found: "Found", _: Case) -> list[judge.Judgement]:
-    parts = [found(f"flow{n}", "RED") * (1e-6 / rate) for n, rate in zip(FLOWS, RATES, strict=True)]
-    whole = sum(found(f"flow{n}", "RED").mean for n in FLOWS) * 1e-6 / sum(RATES)
-    return [judge.near(part, whole, within=0.1) for part in parts]
-
-
-EXPERIMENT = Experiment(
-    about="Eleven flows that never slow down send 27.6 Mbit/s together into 10 Mbit/s. RED-PD is to give each its "
-    "max-min fair share, 1.05 Mbit/s for all that send more, and to drop hardly anything at the queue itself.",
-    scenario=_scenario,
+    ),
     qdiscs={"RED": net.RED, "RED-PD": f"{net.RED_PD},maxdecrease=$maxdecrease"},
     measures={"ambient": net.ambient, "fairness": jain(), **{f"flow{n}": throughput(f"flow{n}") for n in FLOWS}},
     published=(Published("ambient", "section 5.2", {"RED": (63,), "RED-PD": (4,)}, unit="%", scale=100.0),),

@@ -2,12 +2,11 @@
 
 from headgate import style
 from headgate.experiment.claims import above, below, every, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
 from headgate.experiment.layers import FlowLines, Rule
 from headgate.experiment.measures import share_of_fair, throughput, throughput_share
 from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.red_pd import _network as net
-from headgate.scenario.network import Dumbbell
 
 #: Flows 1 to 9 by round-trip time in ms, flows 10 to 12 by rate in Mbit/s.
 TCP = {30: (1, 2, 3), 50: (4, 5, 6), 70: (7, 8, 9)}
@@ -17,28 +16,23 @@ FLOWS = range(1, 13)
 FAIR = 10 / 12
 
 
-def _scenario(v: Values) -> Dumbbell:
-    ends = zip(net.SENDERS, net.RECEIVERS, strict=True)
-    return net.network(
+EXPERIMENT = Experiment(
+    about="Nine TCP flows, three each with round-trip times of about 30, 50 and 70 ms, share 10 Mbit/s with flows of "
+    "5, 3 and 1 Mbit/s that do not slow down. RED-PD is to hold the three near the rate of a TCP of 40 ms.",
+    scenario=lambda v: net.network(
         v,
         "fig11",
         "Nine TCP flows with round-trip times of about 30, 50 and 70 ms beside flows of 5, 3 and 1 Mbit/s.",
         [
             *net.mix(v),
             *(
-                net.constant(v, f"flow{n}", *pair).replace(rate=f"{rate}Mbit/s")
-                for (n, rate), pair in zip(CBR.items(), ends, strict=True)
+                net.constant(v, f"flow{n}", *ends).replace(rate=f"{rate}Mbit/s")
+                for (n, rate), *ends in zip(CBR.items(), net.SENDERS, net.RECEIVERS, strict=True)
             ),
         ],
         warmup=v.warmup,
         duration="390s",
-    )
-
-
-EXPERIMENT = Experiment(
-    about="Nine TCP flows, three each with round-trip times of about 30, 50 and 70 ms, share 10 Mbit/s with flows of "
-    "5, 3 and 1 Mbit/s that do not slow down. RED-PD is to hold the three near the rate of a TCP of 40 ms.",
-    scenario=_scenario,
+    ),
     qdiscs={"RED": net.RED, "RED-PD": net.RED_PD},
     measures={
         "ambient": net.ambient,

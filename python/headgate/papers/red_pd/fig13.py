@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 
 from headgate.experiment.claims import Curve, above, along, at_most, every, falls, m, near, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, for_each
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each
 from headgate.experiment.layers import Layer, Line, Rule, looks
 from headgate.experiment.measures import average, gauge, jain, throughput
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.red_pd import _network as net
-from headgate.scenario.network import Dumbbell
 
 #: Target round-trip times in ms.
 TARGETS = range(10, 180, 10)
@@ -21,22 +20,6 @@ UNIDENTIFIED = {80: range(40, 80, 10), 120: range(40, 120, 10)}
 SMALL = (10, 20, 30)
 #: Of what is drawn for RED and for RED-PD.
 RED, RED_PD = (look.colour for look in looks({"RED": net.RED, "RED-PD": net.RED_PD}).values())
-
-
-def _scenario(v: Values) -> Dumbbell:
-    return net.network(
-        v,
-        "fig13",
-        "14 TCP flows: two each with round-trip times of 40, 80 and 120 ms, eight with 160 ms.",
-        [
-            net.sack(v, f"rtt{rtt}-{end}", f"{rtt / 2 - 11:g}ms", f"{end}ms", count)
-            for rtt, count in FLOWS.items()
-            for end in (1, 2)
-        ],
-        limit="100p",
-        warmup=v.warmup,
-        duration="490s",
-    )
 
 
 def _label(target: int) -> str:
@@ -57,7 +40,19 @@ def _drawn(measure: str, scale: float, dashes: str = "-", name: str = "") -> tup
 EXPERIMENT = Experiment(
     about="Fourteen TCP flows with round-trip times of 40 to 160 ms share 10 Mbit/s, once for each R from 10 to 170 "
     "ms. With R above a flow's own round-trip time, RED-PD holds it back; the others gain.",
-    scenario=_scenario,
+    scenario=lambda v: net.network(
+        v,
+        "fig13",
+        "14 TCP flows: two each with round-trip times of 40, 80 and 120 ms, eight with 160 ms.",
+        [
+            net.sack(v, f"rtt{rtt}-{end}", f"{rtt / 2 - 11:g}ms", f"{end}ms", count)
+            for rtt, count in FLOWS.items()
+            for end in (1, 2)
+        ],
+        limit="100p",
+        warmup=v.warmup,
+        duration="490s",
+    ),
     qdiscs={"RED": net.RED, **{_label(target): f"{net.RED_PD},target_rtt={target}ms" for target in TARGETS}},
     measures={
         "ambient": net.ambient,
