@@ -113,14 +113,10 @@ def list_names(
     """List disciplines, controllers and traffic sources, a line each."""
     from headgate.terminal import listing
 
-    out = console()
-    if what in (None, Listed.DISCIPLINES):
-        out.print(listing.disciplines(_core.disciplines()))
-    if what in (None, Listed.CONTROLLERS):
-        out.print(listing.controllers(_core.controllers()))
-    if what in (None, Listed.SOURCES):
-        out.print(listing.sources(_core.sources()))
-    out.print(listing.hint())
+    # What can be listed is a function of `_core`, and one of `listing` that draws it.
+    for each in Listed if what is None else [what]:
+        console().print(getattr(listing, each)(getattr(_core, each)()))
+    console().print(listing.HINT)
 
 
 @app.command()

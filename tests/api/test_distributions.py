@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 import headgate
-from headgate.analysis.distributions import Boxes, boxes, by_seed, where
+from headgate.analysis.data import rows
+from headgate.analysis.distributions import Boxes, boxes, by_seed
 
 
 def made(values, counts):
@@ -61,7 +62,7 @@ def test_one_way_delay_is_at_least_the_paths_own(in_memory: headgate.Result):
 def test_runs_of_losses_hold_every_drop_once(in_memory: headgate.Result):
     flows = in_memory.flows.to_pandas().groupby(["qdisc", "seed"], observed=True)["dropped"].sum()
     for entry in in_memory.summary():
-        found = by_seed(where(in_memory.losses, qdisc=entry["qdisc"], measure="run_packets"), "value", entry["seeds"])
+        found = by_seed(rows(in_memory.losses, qdisc=entry["qdisc"], measure="run_packets"), "value", entry["seeds"])
         # Runs this short are counted exactly.
         assert all(each.values.max() < 128 for each in found)
         lost = [(each.values * each.counts).sum() for each in found]

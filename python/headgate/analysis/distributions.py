@@ -41,9 +41,7 @@ class Boxes(NamedTuple):
 def boxes(table: pa.Table, value: str) -> Boxes:
     """The boxes in the rows of `table`, those of equal middles together."""
     values = np.asarray(table.column(value).to_numpy(), dtype=np.float64)
-    middles, index = np.unique(values, return_inverse=True)
-    counts = np.bincount(index, weights=table.column("count").to_numpy(), minlength=len(middles))
-    return Boxes(middles, counts.astype(np.float64))
+    return merged([Boxes(values, table.column("count").to_numpy())])
 
 
 def merged(parts: Iterable[Boxes]) -> Boxes:
@@ -58,13 +56,6 @@ def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[Boxes]:
     """The boxes of each seed."""
     column = table.column("seed")
     return [boxes(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
-
-
-def where(table: pa.Table, **wanted: str) -> pa.Table:
-    """The rows whose columns of words have the wanted values."""
-    for column, word in wanted.items():
-        table = table.filter(pc.equal(table.column(column).cast(pa.string()), word))
-    return table
 
 
 def figures(found: Iterable[Boxes], *parts: str) -> dict[str, Figure]:

@@ -82,23 +82,19 @@ def above(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
 
 def at_most(a: Quantity, most: float) -> Judgement:
     """Whether `a` <= `most`, equality included: for what should be nothing at all."""
-    low, high = a.mean - a.half, a.mean + a.half
-    numbers = f"{a} at most {style.number(most)}"
-    if not math.isfinite(a.mean):
-        return Judgement(Verdict.CANNOT_TELL, numbers)
-    verdict = Verdict.HOLDS if high <= most else Verdict.DIFFERS if low > most else Verdict.CANNOT_TELL
-    return Judgement(verdict, numbers)
+    return Judgement(_within(a, -math.inf, most), f"{a} at most {style.number(most)}")
 
 
 def between(a: Quantity, low: float, high: float) -> Judgement:
     """Whether `low` <= `a` <= `high`: the interval lies inside, outside, or across an end."""
+    return Judgement(_within(a, low, high), f"{a} in {style.number(low)} to {style.number(high)}")
+
+
+def _within(a: Quantity, low: float, high: float) -> Verdict:
     least, most = a.mean - a.half, a.mean + a.half
-    numbers = f"{a} in {style.number(low)} to {style.number(high)}"
     if low <= least and most <= high:
-        return Judgement(Verdict.HOLDS, numbers)
-    if most < low or high < least:
-        return Judgement(Verdict.DIFFERS, numbers)
-    return Judgement(Verdict.CANNOT_TELL, numbers)
+        return Verdict.HOLDS
+    return Verdict.DIFFERS if most < low or high < least else Verdict.CANNOT_TELL
 
 
 def near(a: Quantity, value: float, *, within: float) -> Judgement:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.analysis import data
 from headgate.files.result_tables import ResultTables
 
 
@@ -21,8 +22,7 @@ class Place(NamedTuple):
 
     def of(self, table: pa.Table) -> pa.Table:
         """The rows of a table by link that are of this one."""
-        mine = pc.and_(pc.equal(table["link"], self.link), pc.equal(table["direction"], self.direction))
-        return table.filter(mine)
+        return data.rows(table, link=self.link, direction=self.direction)
 
 
 def compared(result: ResultTables) -> list[Place]:

@@ -6,7 +6,7 @@ docs/reference/json.md says what each figure means; the names here are those of 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from headgate.analysis.distributions import where
+from headgate.analysis import data
 from headgate.analysis.links import compared
 from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
 from headgate.analysis.metrics.views import Flows, Grid, Link, grid, jain
@@ -78,7 +78,7 @@ def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
         "bottleneck": figures[0]["figures"],
         "links": figures,
         "jain": figure(jain(grid(result, qdisc), scenario.groups)),
-        "jain_by_scale": _jain_by_scale(Grid(where(result.fairness, qdisc=qdisc), len(scenario.seeds))),
+        "jain_by_scale": _jain_by_scale(Grid(data.rows(result.fairness, qdisc=qdisc), len(scenario.seeds))),
         "groups": [{**_named(group.name, group.kind, flows), **taken(FLOWS, flows)} for group, flows in each],
         "cpu_s": figure(cpu),
         "packets_per_cpu_s": figure(n / s if s else None for n, s in zip(packets, cpu, strict=True)),

@@ -46,7 +46,7 @@ def check(
 
     from headgate.api import run_into
     from headgate.budget import kept
-    from headgate.files.store import folder_name, not_writable, write_bytes
+    from headgate.files.store import folder_name, not_writable, write_whole
 
     path = out / folder_name(scenario)
     result = run_into(path, scenario, threads=threads, report=False, watcher=watcher(as_json))
@@ -57,7 +57,7 @@ def check(
         typer.echo("\n".join([*map(str, findings), f"\n{kept.sentence(findings)}", f"folder  {path}"]))
     if junit is not None:
         try:
-            write_bytes(junit, kept.junit_xml(findings, scenario.name))
+            write_whole(junit, kept.junit_xml(findings, scenario.name))
         except OSError as error:
             raise not_writable(junit, error) from None
     if not all(finding.kept for finding in findings):

@@ -104,11 +104,11 @@ class Store:
                 self.points.mkdir(exist_ok=True)
                 for left in self.points.glob(f"{UNFINISHED}*"):
                     shutil.rmtree(left)
-                write_text(self.path / SCENARIO, self.scenario.to_toml())
+                write_whole(self.path / SCENARIO, self.scenario.to_toml())
                 for name, data in self.scenario.inputs.items():
                     (self.path / name).parent.mkdir(exist_ok=True)
-                    write_bytes(self.path / name, data)
-                write_text(self.path / BUILD, build())
+                    write_whole(self.path / name, data)
+                write_whole(self.path / BUILD, build())
         except OSError as error:
             raise not_writable(self.path, error, why=self._why() if finished and not force else "") from None
 
@@ -285,19 +285,9 @@ def read_json(file: Path) -> dict[str, Any]:
     return value
 
 
-def write_text(file: Path, text: str) -> None:
-    """Writes a text file as a whole."""
-    write_whole(file, lambda unfinished: unfinished.write_text(text, encoding="utf-8"))
-
-
-def write_bytes(file: Path, data: bytes) -> None:
-    """Writes a file of any bytes as a whole."""
-    write_whole(file, lambda unfinished: unfinished.write_bytes(data))
-
-
 def write_json(file: Path, value: Any) -> None:
     """Writes a JSON file as a whole."""
-    write_text(file, json_text(value))
+    write_whole(file, json_text(value))
 
 
 def json_text(value: Any) -> str:
@@ -322,19 +312,19 @@ def write_files(folder: Path, files: Mapping[str, Content], what: str = "results
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            if callable(content):
-                write_whole(folder / name, content)
-            else:
-                write_bytes(folder / name, content.encode() if isinstance(content, str) else content)
+            write_whole(folder / name, content)
     except OSError as error:
         raise not_writable(folder, error, what, why) from None
 
 
-def write_whole(file: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` write to a temporary name beside `file`, then renames it."""
+def write_whole(file: Path, content: Content) -> None:
+    """Writes to a temporary name beside `file`, then renames it."""
     unfinished = file.with_name(f"{UNFINISHED}{file.name}")
     try:
-        write(unfinished)
+        if callable(content):
+            content(unfinished)
+        else:
+            unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
         unfinished.replace(file)
     except BaseException:
         unfinished.unlink(missing_ok=True)
@@ -352,7 +342,7 @@ def _make(path: Path, tried: bool) -> list[Path]:
     try:
         path.mkdir(parents=True, exist_ok=True)
         if tried:
-            write_text(path / f"{UNFINISHED}probe", "")
+            write_whole(path / f"{UNFINISHED}probe", "")
             (path / f"{UNFINISHED}probe").unlink()
     except OSError as error:
         for folder in new:

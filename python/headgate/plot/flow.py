@@ -32,14 +32,17 @@ class Goodput(NamedTuple):
 def flow(result: Result, explanation: Explanation) -> Figure:
     """The picture of an explanation: as many panels as there is evidence for."""
     point, facts = explanation.point, explanation.facts
-    trace, signals = _trace(result, point, facts.flow), _signals(result, point)
+    trace, signals = _recorded(result, point, "traces"), _recorded(result, point, "events")
+    if trace is not None:
+        trace = trace.filter(pc.equal(pc.field("flow"), facts.flow))
+        trace = trace if trace.num_rows else None
     watched = _watched(result, explanation)
     gauge = _gauge(watched)
     panels: list[Callable[[Axes], None]] = [lambda axes: _goodput(axes, result, explanation, trace)]
     if trace is not None:
         panels.append(lambda axes: (_window if facts.kind == "tcp" else _allowed)(axes, trace))
     if signals is not None:
-        panels.append(lambda axes: _ticks(axes, signals, facts.flow))
+        panels.append(lambda axes: _ticks(axes, signals.filter(pc.is_valid(signals["reason"])), facts.flow))
     panels.append(lambda axes: _queue(axes, watched))
     if gauge is not None:
         panels.append(lambda axes: _line(axes, *gauge))
@@ -101,41 +104,35 @@ def _group_goodput(result: Result, explanation: Explanation) -> Goodput:
 
 
 def _window(axes: Axes, trace: pa.Table) -> None:
-    times = trace["time_ns"].to_numpy() / 1e9
     cwnd, ssthresh = trace["cwnd"].to_numpy(zero_copy_only=False), trace["ssthresh"].to_numpy(zero_copy_only=False)
-    dots = (0, (1, 1))
-    axes.plot(times, ssthresh, color=style.QUIET, lw=0.9, linestyle=dots, drawstyle="steps-post", label="ssthresh")
-    axes.plot(times, cwnd, color=style.TCP, lw=1.1, drawstyle="steps-post", label="cwnd")
-    _stops(axes, trace)
+    _steps(axes, trace, ssthresh=ssthresh, cwnd=cwnd)
     axes.set_ylim(0, 1.15 * float(cwnd.max()))
     axes.set_ylabel("Window\n(packets)")
-    axes.legend(loc="upper right", ncols=3)
 
 
 def _allowed(axes: Axes, trace: pa.Table) -> None:
     """TFRC: what the sender is allowed, and what its receiver reported."""
-    times = trace["time_ns"].to_numpy() / 1e9
     rate = trace["rate_bps"].to_numpy(zero_copy_only=False)
     received = trace["receive_rate_bps"].to_numpy(zero_copy_only=False)
     # Slow start may allow many times what the path carries, which would flatten all that follows.
     unit, scale = style.unit_of(most := float(np.percentile(rate, 97)))
-    dots = (0, (1, 1))
-    axes.plot(times, received / scale, color=style.QUIET, lw=0.9, ls=dots, drawstyle="steps-post", label="received")
-    axes.plot(times, rate / scale, color=style.TCP, lw=1.1, drawstyle="steps-post", label="allowed")
-    _stops(axes, trace)
+    _steps(axes, trace, received=received / scale, allowed=rate / scale)
     axes.set_ylim(0, 1.25 * most / scale)
     axes.set_ylabel(f"Rate\n({unit})")
-    axes.legend(loc="upper right", ncols=3)
 
 
-def _stops(axes: Axes, trace: pa.Table) -> None:
-    """A mark at each timeout."""
+def _steps(axes: Axes, trace: pa.Table, **named: data.Array) -> None:
+    """Two columns of a trace by name, the first one dotted, and a mark at each timeout."""
     times = trace["time_ns"].to_numpy() / 1e9
+    looks = ((style.QUIET, 0.9, (0, (1, 1))), (style.TCP, 1.1, "solid"))
+    for (name, values), (colour, width, dashes) in zip(named.items(), looks, strict=True):
+        axes.plot(times, values, color=colour, lw=width, linestyle=dashes, drawstyle="steps-post", label=name)
     stops = times[np.flatnonzero(np.diff(trace["timeouts"].to_numpy().astype(np.int64)) > 0) + 1]
     # What is drawn beyond the axes counts in the layout, and an empty line would do so from the figure's corner on.
     if len(stops):
         none = np.zeros(len(stops))
         axes.plot(stops, none, "v", color=style.UNRESPONSIVE, markersize=5, clip_on=False, label="timeout")
+    axes.legend(loc="upper right", ncols=3)
 
 
 def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
@@ -191,15 +188,5 @@ def _gauge(watched: pa.Table) -> tuple[str, data.Series] | None:
     return (names[0].removeprefix(data.GAUGE), line) if line is not None else None
 
 
-def _trace(result: Result, point: Point, flow: int) -> pa.Table | None:
-    if "traces" not in result.scenario.records:
-        return None
-    rows = result.point("traces", point).filter(pc.equal(pc.field("flow"), flow))
-    return rows if rows.num_rows else None
-
-
-def _signals(result: Result, point: Point) -> pa.Table | None:
-    if "events" not in result.scenario.records:
-        return None
-    rows = result.point("events", point)
-    return rows.filter(pc.is_valid(rows["reason"]))
+def _recorded(result: Result, point: Point, name: str) -> pa.Table | None:
+    return result.point(name, point) if name in result.scenario.records else None

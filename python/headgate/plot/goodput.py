@@ -52,7 +52,7 @@ def _bars(axes: Axes, groups: list[data.Group], entry: dict[str, object]) -> Non
     for group in groups:
         places = at + np.arange(group.flows)
         mean = group.goodput_bps.mean(axis=0) / 1e6
-        axes.bar(places, mean, width=0.8, color=_colour(group))
+        axes.bar(places, mean, width=0.8, color=style.colour_of(group.role))
         if len(group.goodput_bps) > 1:
             low, high = (np.array([flow[end] for flow in estimates[group.name]]) / 1e6 for end in ("low", "high"))
             reach = np.maximum([mean - low, high - mean], 0)
@@ -68,7 +68,7 @@ def _profiles(axes: Axes, groups: list[data.Group]) -> None:
         # Each flow is a step of equal width; sorting within a seed keeps the shape that averaging flows would blur.
         ranked = np.sort(group.goodput_bps, axis=1) / 1e6
         edges = place + 0.05 + 0.9 * np.linspace(0, 1, group.flows + 1)
-        axes.stairs(ranked.mean(axis=0), edges, fill=True, color=_colour(group), alpha=0.85, linewidth=0)
+        axes.stairs(ranked.mean(axis=0), edges, fill=True, color=style.colour_of(group.role), alpha=0.85, linewidth=0)
         if len(ranked) > 1:
             low, high = ranked.min(axis=0), ranked.max(axis=0)
             axes.stairs(high, edges, baseline=low, fill=True, color="#333333", alpha=0.3, linewidth=0)
@@ -76,10 +76,6 @@ def _profiles(axes: Axes, groups: list[data.Group]) -> None:
         axes.stairs(fair, edges, baseline=None, color=style.FAIR, linewidth=1.6)
     names = [style.fold(f"{group.name} ({group.flows})", max(10, 36 // len(groups))) for group in groups]
     axes.set_xticks(np.arange(len(groups)) + 0.5, names)
-
-
-def _colour(group: data.Group) -> str:
-    return style.colour_of(group.role)
 
 
 def _legend(panels: Panels, result: Result) -> None:

@@ -91,7 +91,7 @@ class _Local:
         with self._writing():
             for name, data in files.items():
                 (self._path / name).parent.mkdir(parents=True, exist_ok=True)
-                store.write_bytes(self._path / name, data)
+                store.write_whole(self._path / name, data)
 
     def remove(self, names: Sequence[str]) -> None:
         with self._writing():

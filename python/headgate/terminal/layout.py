@@ -41,7 +41,8 @@ def variations(title: str, heads: Sequence[str], rows: Iterable[Variation], *, c
 
     `chosen` is written behind the values that were there before.
     """
-    drawn = table([Column(head) for head in ("parameter", "value", *heads)], title=title, caption=caption)
+    columns = [Column(head) for head in ("parameter", "value", *heads)]
+    drawn = table(columns, title=title, caption=caption)
     for row in rows:
         drawn.add_row(row.name, f"{row.value}{f' ({chosen})' if row.chosen else ''}", *row.cells)
     return drawn

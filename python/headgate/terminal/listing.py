@@ -1,11 +1,16 @@
 """What `headgate list` and `headgate show` print: what can be named, and what each can be told."""
 
+from collections.abc import Iterable, Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from headgate._core import Controller, Discipline, Parameter, Preset, Source
 from headgate.terminal import layout
+
+#: Where to read on.
+HINT = Text("`headgate show NAME` explains one.", style="dim")
 
 GROUPS = {
     "paper": "what the papers propose",
@@ -26,8 +31,7 @@ def disciplines(found: list[Discipline]) -> RenderableType:
     drawn = _table("discipline", "protects", "per flow", "ecn", "schedules", "idea")
     for group, meaning in GROUPS.items():
         drawn.add_row(Text(group, style="bold"), "", "", "", "", Text(meaning, style="italic"))
-        members = [discipline for discipline in found if discipline.group == group]
-        for discipline in members:
+        for discipline in (each for each in found if each.group == group):
             marks = ["yes" if getattr(discipline, ability) else "" for ability in ABILITIES]
             drawn.add_row(Text(f"  {discipline.name}", style="bold"), *marks, discipline.summary)
         drawn.add_section()
@@ -37,25 +41,20 @@ def disciplines(found: list[Discipline]) -> RenderableType:
 
 def controllers(found: list[Controller]) -> RenderableType:
     """All congestion controllers, a line each."""
-    drawn = _table("controller", "of", "what it does", "defined in")
-    for controller in found:
-        name, section = Text(f"  {controller.name}", style="bold"), Text(f"[[{controller.section}]]")
-        drawn.add_row(name, section, controller.summary, controller.citation)
-    return drawn
+    rows = (
+        (Text(f"  {each.name}", style="bold"), Text(f"[[{each.section}]]"), each.summary, each.citation)
+        for each in found
+    )
+    return _table("controller", "of", "what it does", "defined in", rows=rows)
 
 
 def sources(found: list[Source]) -> RenderableType:
     """All sources of traffic, a line each."""
-    drawn = _table("source", "over", "what it sends", "from")
-    for source in found:
-        over = ", ".join(source.protocols)
-        drawn.add_row(Text(f"  {source.name}", style="bold"), over, source.summary, Text(_plain(source.citation)))
-    return drawn
-
-
-def hint() -> RenderableType:
-    """Where to read on."""
-    return Text("`headgate show NAME` explains one.", style="dim")
+    rows = (
+        (Text(f"  {each.name}", style="bold"), ", ".join(each.protocols), each.summary, Text(_plain(each.citation)))
+        for each in found
+    )
+    return _table("source", "over", "what it sends", "from", rows=rows)
 
 
 def explained(found: Discipline | Controller | Source) -> RenderableType:
@@ -100,22 +99,17 @@ def _parameters(title: str, parameters: list[Parameter]) -> Table:
 
 
 def _presets(presets: list[Preset]) -> Table:
-    drawn = _table("preset", "whose values")
-    for preset in presets:
-        drawn.add_row(Text(preset.name, style="bold"), Text(preset.about))
-    return drawn
+    rows = ((Text(preset.name, style="bold"), Text(preset.about)) for preset in presets)
+    return _table("preset", "whose values", rows=rows)
 
 
 def _side_by_side(found: Discipline | Source) -> Table:
     """The presets in each other's terms: every parameter on which they differ, with its value under each."""
     values = {preset.name: dict(found.values(preset.name)) for preset in found.presets}
-    drawn = _table("parameter", *values)
-    for parameter in found.parameters:
-        row = [of[parameter.name] for of in values.values()]
-        if len(set(row)) > 1:
-            drawn.add_row(Text(parameter.name, style="bold"), *(Text(value) for value in row))
-    return drawn
+    rows = {each.name: [of[each.name] for of in values.values()] for each in found.parameters}
+    differing = ((Text(name, style="bold"), *map(Text, row)) for name, row in rows.items() if len(set(row)) > 1)
+    return _table("parameter", *values, rows=differing)
 
 
-def _table(*titles: str) -> Table:
-    return layout.table(layout.words(*titles, vertical="top"))
+def _table(*titles: str, rows: Iterable[Sequence[RenderableType]] = ()) -> Table:
+    return layout.table(layout.words(*titles, vertical="top"), rows)

@@ -53,10 +53,7 @@ def table(result: Result, found: list[Row]) -> Group:
     """The table of a result whose figures are `found`, below a line on what was run; it fits 120 columns."""
     listed = columns(result.scenario, found)
     drawn = _table("discipline", listed, caption=_caption(result.scenario, alone=not several(found)))
-    best = [best_shown(column, found) for column in listed]
-    for row in found:
-        cells = [_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)]
-        drawn.add_row(_name(row.entry["qdisc"]), *cells)
+    _add_rows(drawn, listed, [(_name(row.entry["qdisc"]), row) for row in found])
     return Group(Text(_title(result), style="italic"), drawn)
 
 
@@ -75,10 +72,7 @@ def links(found: list[Row]) -> Table:
     drawn = _table("link, discipline", listed, title="link by link")
     for place, rows_ in by_link(found):
         drawn.add_row(Text(place.label, style="bold italic"))
-        best = [best_shown(column, rows_) for column in listed]
-        for row in rows_:
-            cells = [_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)]
-            drawn.add_row(Text("  ") + Text(row.entry["qdisc"]), *cells)
+        _add_rows(drawn, listed, [(Text("  ") + Text(row.entry["qdisc"]), row) for row in rows_])
         drawn.add_section()
     return drawn
 
@@ -86,6 +80,12 @@ def links(found: list[Row]) -> Table:
 def _table(first: str, listed: Iterable[Column], **options: Any) -> Table:
     numbers = layout.numbers(*(column.title for column in listed))
     return layout.table([*layout.words(first, vertical="top"), *numbers], **options)
+
+
+def _add_rows(drawn: Table, listed: list[Column], named: list[tuple[Text, Row]]) -> None:
+    best = [best_shown(column, [row for _, row in named]) for column in listed]
+    for name, row in named:
+        drawn.add_row(name, *(_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)))
 
 
 def link_columns(found: list[Row]) -> list[Column]:

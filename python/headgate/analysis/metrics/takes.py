@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.analysis.distributions import Boxes, figures, merged, where
+from headgate.analysis import data
+from headgate.analysis.distributions import Boxes, figures, merged
 from headgate.analysis.metrics.views import Array, Flows, Link, known_mean, ratio
 from headgate.analysis.spread import Figure, figure
 from headgate.scenario import Role
@@ -87,7 +88,7 @@ def _above_least(boxes: Boxes) -> Boxes:
 
 def goodput_variation(flows: Flows) -> Figure:
     """The coefficient of variation of groups' goodput together over the intervals after the warm-up."""
-    rows = flows.rows(where(flows.result.intervals, metric="goodput_bps"))
+    rows = flows.rows(data.rows(flows.result.intervals, metric="goodput_bps"))
     rows = rows.filter(pc.greater(rows.column("time_s"), flows.result.scenario.warmup_s))
     seed, time, value = (rows.column(name).to_numpy() for name in ("seed", "time_s", "value"))
     each = [_by_time(time[seed == number], value[seed == number]) for number in flows.seeds]

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from headgate.analysis.distributions import Boxes, by_seed, where
+from headgate.analysis import data
+from headgate.analysis.distributions import Boxes, by_seed
 from headgate.analysis.links import Place
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group
@@ -39,7 +40,7 @@ class Link:
     """A direction of a link."""
 
     def __init__(self, result: ResultTables, qdisc: str, place: Place) -> None:
-        self._grid = Grid(place.of(where(result.links, qdisc=qdisc)), len(result.scenario.seeds))
+        self._grid = Grid(place.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
 
     def __getitem__(self, column: str) -> Array:
         values: Array = self._grid[column][:, 0]
@@ -99,19 +100,19 @@ class Flows:
 
     def rows(self, table: pa.Table) -> pa.Table:
         """The rows of a table by group that are of these groups and this discipline."""
-        return _of(where(table, qdisc=self.qdisc), self.groups)
+        return _of(data.rows(table, qdisc=self.qdisc), self.groups)
 
     def boxes(self, table: str, measure: str) -> list[Boxes]:
         """The boxes of a distribution, of each seed; of a queue, those at the first link that is compared."""
-        rows, value = where(self._tables[table], measure=measure), VALUES[table]
+        rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
         if measure != "one_way":
             name, direction = self.result.scenario.bottleneck
-            rows = where(rows, link=name, direction=direction)
+            rows = data.rows(rows, link=name, direction=direction)
         return by_seed(rows, value, self.seeds)
 
     def streams(self) -> list[list[Boxes]]:
         """The one-way delays of each group, of each seed."""
-        ways = where(self._tables["delays"], measure="one_way")
+        ways = data.rows(self._tables["delays"], measure="one_way")
         return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
 
     @cached_property
@@ -125,7 +126,7 @@ VALUES = {"delays": "delay_ms", "losses": "value"}
 
 def grid(result: ResultTables, qdisc: str) -> Grid:
     """The flows under one discipline."""
-    return Grid(where(result.flows, qdisc=qdisc), len(result.scenario.seeds))
+    return Grid(data.rows(result.flows, qdisc=qdisc), len(result.scenario.seeds))
 
 
 def places(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
@@ -139,8 +140,8 @@ def places(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
 def _of(table: pa.Table, groups: Sequence[Group]) -> pa.Table:
     """The rows of a table by group that are of `groups`."""
     if "kind" not in table.column_names:
-        return pa.concat_tables(where(table, group=name) for name in dict.fromkeys(group.name for group in groups))
-    return pa.concat_tables(where(table, group=group.name, kind=group.kind) for group in groups)
+        return pa.concat_tables(data.rows(table, group=name) for name in dict.fromkeys(group.name for group in groups))
+    return pa.concat_tables(data.rows(table, group=group.name, kind=group.kind) for group in groups)
 
 
 def jain(flows: Grid, groups: Sequence[Group], mine: list[int] | slice = slice(None)) -> Array:
