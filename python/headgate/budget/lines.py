@@ -1,7 +1,5 @@
 """Lines that say what a result must keep: `p99 queue delay < 20ms`; of one discipline, `faba: share tcp > 0.9`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Disciplines and sources of traffic by name, with their parameters as text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """The types of quantities in code: a text with its unit, as in a file, or a number in the unit that is named here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Disciplines and sources of traffic with their parameters as keywords: the registry says which there are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 

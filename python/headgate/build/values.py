@@ -1,7 +1,5 @@
 """Values of keywords, as TOML writes them."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

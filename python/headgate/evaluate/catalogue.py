@@ -1,7 +1,5 @@
 """The sections by number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import import_module
 

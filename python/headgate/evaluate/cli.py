@@ -1,7 +1,5 @@
 """The command `headgate evaluate`: the guidelines of RFC 7928 for any disciplines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

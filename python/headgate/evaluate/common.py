@@ -1,7 +1,5 @@
 """What is measured in every test: the RFC's end-to-end metrics (section 2), all flows together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

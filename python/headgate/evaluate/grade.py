@@ -1,7 +1,5 @@
 """Grades a measured quantity by a criterion, with the same three-valued comparisons as claims of papers."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from headgate.analysis.judge import Quantity, Verdict, above, below

@@ -1,7 +1,5 @@
 """Web pages as RFC 7928, section 7.2, has them, and how long they take."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs points (a discipline with a seed each) on all cores, and stops them cleanly."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

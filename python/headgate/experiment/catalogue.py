@@ -1,7 +1,5 @@
 """Finds experiments: each is a file of a package, and nothing lists them."""
 
-from __future__ import annotations
-
 import pkgutil
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Whose packets are in the bottleneck's queue: rebuilt from a record of all its events (`record.events = "all"`)."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What is kept of an experiment: one JSON document with every number, and its figure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

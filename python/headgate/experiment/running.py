@@ -1,7 +1,5 @@
 """Runs an experiment: all its points at once, each kept by the hash of what it is, then measures and judges."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

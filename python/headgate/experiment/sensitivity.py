@@ -1,7 +1,5 @@
 """Over which values of a parameter that a paper leaves open its claims hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The tables of a result, or of a sweep's dataset, as CSV, with a page that gives every column's type and unit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The folder that files are exported to: there with all of them, or as it was."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable
 from itertools import chain

@@ -1,7 +1,5 @@
 """The command `headgate link`."""
 
-from __future__ import annotations
-
 import shlex
 from contextlib import nullcontext
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The options that a link has for both directions and for each: `--rate`, `--forward-rate`, `--reverse-rate`."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps

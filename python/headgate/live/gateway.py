@@ -1,7 +1,5 @@
 """A gateway between two interfaces: run until it is told to stop, its settings read anew when it is told to."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a gateway is to be like: options and a file of the same keys, read and checked as a scenario is."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the options of `headgate link` say of a direction: a scenario of one link, read and checked as a file is."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Names follow https://prometheus.io/docs/practices/naming/: base units, and `_total` where a number only grows.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

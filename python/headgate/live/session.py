@@ -1,7 +1,5 @@
 """A command behind a link: started, waited for, and what came of it."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

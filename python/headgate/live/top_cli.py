@@ -1,7 +1,5 @@
 """The command `headgate top`."""
 
-from __future__ import annotations
-
 import json
 import time
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """A scenario in two worlds, simulated and on real packets. Light to import: readiness comes before threads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

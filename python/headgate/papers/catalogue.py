@@ -1,7 +1,5 @@
 """The papers and their experiments, by name."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The command `headgate paper`: the figures and tables of the papers, one command each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """One HTML page of all experiments that were run: the scorecard, then each with its figure, numbers and claims."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

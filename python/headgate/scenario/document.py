@@ -1,7 +1,5 @@
 """Scenarios in code: they are written as a file and read as one, so that everything is checked in one place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

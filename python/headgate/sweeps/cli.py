@@ -1,7 +1,5 @@
 """The commands `headgate sweep` and `headgate query`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Where a dataset is kept: a local folder, anything that fsspec reaches (`s3://bucket/path`), or memory."""
 
-from __future__ import annotations
-
 import glob
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

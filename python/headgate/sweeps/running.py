@@ -1,7 +1,5 @@
 """Runs a plan: the points that its dataset has not yet, on this machine's processors or on a cluster."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Sequence

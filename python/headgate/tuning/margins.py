@@ -1,7 +1,5 @@
 """How much a discipline's parameters matter near where they are: each one varied alone, the others as they were."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A batch is proposed from the trials of all batches before it, and from nothing e
 settings on any number of threads, and one that was stopped goes on as if it had not been.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a search found, as tables, a sentence and the lines to copy."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 

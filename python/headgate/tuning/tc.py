@@ -3,8 +3,6 @@
 Options and their units are those of iproute2 6.1, tc/q_*.c (of dualpi2: 6.18); docs/disciplines has how Linux differs.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """RED's weight as tc has it: a power of 2, chosen by the burst that is to pass."""
 
-from __future__ import annotations
-
 
 def burst_for(wq: float, minth: float) -> tuple[int, float]:
     """The least burst for which tc's weight is nearest to `wq`, and that weight; `minth` and burst in packets.

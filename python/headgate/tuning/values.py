@@ -3,8 +3,6 @@
 Times are in ms, rates in bit/s, sizes in bytes; queue levels are in packets, bytes or % of the limit, as written.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from decimal import Decimal
