@@ -1,23 +1,16 @@
 """The comparison as one figure: goodput of each group, waiting and loss, both results side by side."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from headgate import style
 from headgate.analysis import links
 from headgate.compare import words
-from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, Compared
+from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, Compared, Comparison
 from headgate.plot.panels import heading, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from headgate.compare.gaps import Comparison
 
 _HEIGHT = 0.38
 """Of a bar; two of them make a row."""

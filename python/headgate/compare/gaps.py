@@ -1,10 +1,8 @@
 """What is measured in both results, and the gap between them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headgate.analysis.judge import Quantity
 from headgate.analysis.links import Place, compared
@@ -12,9 +10,7 @@ from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
 from headgate.analysis.spread import student_t
 from headgate.analysis.summary import summarise
 from headgate.compare.agree import Difference, agree, common
-
-if TYPE_CHECKING:
-    from headgate.results import Result
+from headgate.results import Result
 
 LINK = "link"
 """What stands for the link where a group would stand: of several, the first at which disciplines are compared."""

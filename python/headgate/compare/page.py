@@ -1,18 +1,13 @@
 """The comparison as one HTML page, in the form of a result's."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headgate.compare import terminal, words
 from headgate.compare.figure import sides
+from headgate.compare.gaps import Comparison
 from headgate.files import store
 from headgate.plot.picture import Picture, picture
 from headgate.report.pages import render
-
-if TYPE_CHECKING:
-    from headgate.compare.gaps import Comparison
 
 
 def page(comparison: Comparison, drawn: Picture) -> str:

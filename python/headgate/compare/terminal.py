@@ -1,9 +1,7 @@
 """The comparison in the terminal: a table for each group of flows and one for each link."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rich.console import Group
 from rich.table import Column, Table
@@ -12,11 +10,8 @@ from rich.text import Text
 from headgate import style
 from headgate.analysis.links import compared
 from headgate.compare import words
-from headgate.compare.gaps import LINK
+from headgate.compare.gaps import LINK, Comparison
 from headgate.terminal import layout
-
-if TYPE_CHECKING:
-    from headgate.compare.gaps import Comparison
 
 #: A discipline's label, whose numbers they are, and the numbers as text.
 Row: TypeAlias = tuple[str, str, list[str]]

@@ -1,19 +1,14 @@
 """How a comparison is written: numbers, gaps, and the sentence that sums it up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from headgate import _core, style
-from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LOSS, MARKS, QUEUE, SHARE, USE, Compared, Measured
+from headgate.analysis.judge import Quantity
+from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LOSS, MARKS, QUEUE, SHARE, USE, Compared, Comparison, Measured
+from headgate.results import Result
 from headgate.scenario import Role
 from headgate.units import Units
-
-if TYPE_CHECKING:
-    from headgate.analysis.judge import Quantity
-    from headgate.compare.gaps import Comparison
-    from headgate.results import Result
 
 CLOSE = 0.15
 """Goodputs closer than this part of the first one's are near."""

@@ -9,14 +9,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from headgate.analysis import judge
 from headgate.analysis.judge import Judgement, Quantity
-from headgate.experiment.found import NotRunError
-
-if TYPE_CHECKING:
-    from headgate.experiment.found import Found
+from headgate.experiment.found import Found, NotRunError
 
 Case: TypeAlias = Mapping[str, Any]
 

@@ -4,17 +4,12 @@ A section of the file is a finding. `{cbr | FABA | buffer=780 | 100}` in it stan
 case with these values, times a factor; case and factor may be left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from importlib import resources
-from typing import TYPE_CHECKING
 
 from headgate import style
-
-if TYPE_CHECKING:
-    from headgate.experiment.found import Found
+from headgate.experiment.found import Found
 
 
 def read(package: str) -> Mapping[str, str]:

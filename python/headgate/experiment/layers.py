@@ -1,24 +1,19 @@
 """What a panel of a figure shows: curves, bars, courses over time, flows one by one, references, published numbers."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from headgate import style
+from headgate.analysis.runs import Array, Run
 from headgate.experiment import queues
 from headgate.experiment.claims import Curve, Term, along, m, over
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from headgate.analysis.runs import Array, Run
-    from headgate.experiment.declare import Case
-    from headgate.experiment.found import Found
+from headgate.experiment.declare import Case
+from headgate.experiment.found import Found
 
 #: Draws on axes what was found.
 Layer: TypeAlias = Callable[["Axes", "Found"], None]

@@ -1,11 +1,9 @@
 """What the terminal shows of experiments: the list, an experiment in words, and what a run found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -14,9 +12,6 @@ from headgate.analysis.judge import Verdict
 from headgate.execution.runner import processors
 from headgate.experiment.declare import Experiment, written
 from headgate.terminal import layout
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 #: How verdicts stand out.
 STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.CANNOT_TELL: "yellow"}

@@ -1,12 +1,12 @@
 """What a search saw, drawn: each parameter against each objective, the front, and what decides."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from headgate import style
@@ -15,10 +15,6 @@ from headgate.tuning.goals import Goal
 from headgate.tuning.outcome import Outcome
 from headgate.tuning.space import Range
 from headgate.tuning.study import Trial
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Panels of parameters at the most: the ones that decide most.
 MOST = 8

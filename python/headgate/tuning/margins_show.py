@@ -1,10 +1,9 @@
 """What parameters do near where they are, as a table, a sentence for each metric, and a figure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from rich.table import Table
 from rich.text import Text
 
@@ -17,10 +16,6 @@ from headgate.tuning.goals import Goal
 from headgate.tuning.margins import Margins, Value
 from headgate.tuning.show import change, seeds
 from headgate.tuning.space import Range
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def table(margins: Margins) -> Table:

@@ -1,17 +1,13 @@
 """What happened to one flow, and why: the numbers of a result's tables, in sentences and a picture."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headgate.errors import UsageError
+from headgate.results import Result
+from headgate.scenario import Point
 from headgate.why.facts import Facts, facts
 from headgate.why.story import Section, answer, story
-
-if TYPE_CHECKING:
-    from headgate.results import Result
-    from headgate.scenario import Point
 
 __all__ = ["Explanation", "Facts", "Section", "explain"]
 

@@ -3,23 +3,19 @@
 Counts and times are those after the warm-up, as everywhere in a result's figures.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.errors import UsageError
+from headgate.results import Result
+from headgate.scenario import Point
 from headgate.why import senders
-
-if TYPE_CHECKING:
-    from headgate.results import Result
-    from headgate.scenario import Point
-    from headgate.why.senders import Rates, Trace
+from headgate.why.senders import Rates, Trace
 
 #: Drops and marks closer together than this, in seconds, are one burst.
 BURST_S = 0.1
@@ -43,7 +39,7 @@ class Share:
     timeouts: int
 
     @classmethod
-    def of(cls, rows: pa.Table) -> Share:
+    def of(cls, rows: pa.Table) -> Self:
         """The totals over these rows of the table `flows`."""
         return cls(rows.num_rows, *(_total(rows, each.name) for each in fields(cls)[1:]))
 

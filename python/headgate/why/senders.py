@@ -1,18 +1,15 @@
 """What the traces say of one sender: numbers only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    from headgate.results import Result
-    from headgate.scenario import Point
+from headgate.results import Result
+from headgate.scenario import Point
 
 Array = npt.NDArray[Any]
 

@@ -1,18 +1,14 @@
 """Facts in sentences: each says what one or two numbers say, and nothing that is not in them."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from headgate import _core, style
+from headgate.results import Result
+from headgate.scenario import Point
+from headgate.why.facts import Facts, Gauge, Share
 from headgate.why.senders import Rates, Trace
-
-if TYPE_CHECKING:
-    from headgate.results import Result
-    from headgate.scenario import Point
-    from headgate.why.facts import Facts, Gauge, Share
 
 #: Within this factor of each other, two rates are about the same to a reader.
 ALIKE = 1.1

@@ -6,21 +6,17 @@ The paper's trace, an hour at the border of UC Berkeley in August 2000, was neve
 skew that the paper prints of it, and is no evidence for it.
 """
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from headgate.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
