@@ -1,7 +1,5 @@
 """What became of what was expected: a verdict for each line and discipline, with the numbers that it rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -1,16 +1,12 @@
 """Whether two results are of one scenario, and in what they differ if not."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headgate.errors import UsageError
-
-if TYPE_CHECKING:
-    from headgate.results import Result
-    from headgate.scenario import Scenario
+from headgate.results import Result
+from headgate.scenario import Scenario
 
 #: What may always differ: what the scenario is called, what is compared over, and what is written down besides.
 FREE = frozenset({"name", "about", "seeds", "qdiscs", "record"})

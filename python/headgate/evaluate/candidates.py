@@ -1,7 +1,5 @@
 """The disciplines that are evaluated, and DropTail, the baseline they are held against."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 `of` makes them criteria of a measure; `{}` stands for what that is of.
 """
 
-from __future__ import annotations
-
 from headgate.evaluate.section import Criterion
 
 #: Senders that always have data should leave nothing idle. A Reno flow without any buffer leaves a quarter: its window

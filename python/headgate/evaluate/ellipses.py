@@ -1,22 +1,18 @@
 """Delay against goodput (RFC 7928, section 2.7): an ellipse of one standard deviation a discipline, a panel a case."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.analysis import data
 from headgate.experiment.layers import MARKERS
 from headgate.plot.panels import apart, columns, figure_of, heading
 from headgate.plot.tradeoff import mark, scale_delay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: How the outlines of runs with ECN differ.
 WITH_ECN: style.Dashes = (0, (3, 1.5))

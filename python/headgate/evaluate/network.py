@@ -4,8 +4,6 @@ The RFC names no rate and no round-trip time but where it varies them. Ours are 
 test's reference flow, 100 ms, and a link on which that makes a window of 83 packets.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

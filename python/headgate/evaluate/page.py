@@ -1,7 +1,5 @@
 """The evaluation as one HTML page that needs nothing else, made of the document alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

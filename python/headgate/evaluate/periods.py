@@ -1,7 +1,5 @@
 """Measures of stretches of a run: periods of goodput (RFC 7928, section 2.7), and phases (section 8.2)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is kept of an evaluation: one JSON document with every number and grade, and the numbers as a table."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict

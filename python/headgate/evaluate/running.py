@@ -1,7 +1,5 @@
 """Runs tests: the points of all sections and disciplines as one pool, each kept by the hash of what it is."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -4,11 +4,9 @@ A section is one file of the package `sections` that binds `SECTION`. Scenarios 
 case and of the test's times, and `ecn`, whether senders take marks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from headgate.experiment.declare import Values
 from headgate.experiment.measures import Number, goodput, path_delay_ms
@@ -41,7 +39,7 @@ class Criterion:
     relative: bool = False
     measure: str = ""
 
-    def of(self, measure: str, *names: str) -> Criterion:
+    def of(self, measure: str, *names: str) -> Self:
         """The criterion of a measure, with names in place of `{}`."""
         words = {word: getattr(self, word).format(*names) for word in ("what", "strength", "failure")}
         return replace(self, measure=measure, **words)

@@ -1,7 +1,5 @@
 """What the terminal shows of an evaluation: the list of tests, and one page of what was found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

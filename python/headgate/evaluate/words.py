@@ -1,7 +1,5 @@
 """Strengths and failures in sentences that are made of graded numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 

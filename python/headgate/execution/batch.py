@@ -1,7 +1,5 @@
 """Runs the missing points of several result folders together, so that no processor waits for the end of one."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Where a link or gateway that runs shows itself to `headgate top`: a Unix socket that only its user may open."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

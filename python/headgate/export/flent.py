@@ -5,8 +5,6 @@ test parameters are those of its tests tcp_nup and udp_flood and of qdisc_stats.
 find what they draw.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import tomllib

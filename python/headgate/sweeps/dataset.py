@@ -9,8 +9,6 @@ A point is known by the hash of its scenario. It is finished when its receipt is
 receipt says; anything else is run again. Nothing depends on when or where a point ran.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

@@ -3,12 +3,10 @@
 Every point is read and checked before anything runs.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from headgate._core import ScenarioError
 from headgate.errors import UsageError, meant
@@ -46,7 +44,7 @@ class Source(NamedTuple):
     files: Callable[[str], bytes]
 
     @classmethod
-    def of(cls, scenario: str | Path | Scenario, changes: Sequence[str]) -> Source:
+    def of(cls, scenario: str | Path | Scenario, changes: Sequence[str]) -> Self:
         """A scenario file, or a scenario in its canonical form."""
         if isinstance(scenario, Scenario):
             return cls(scenario.to_toml(), "<scenario>", tuple(changes), scenario.inputs.__getitem__)

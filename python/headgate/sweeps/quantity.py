@@ -1,7 +1,5 @@
 """Swept values: as the scenario file takes them, as numbers in one unit, and between two of them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

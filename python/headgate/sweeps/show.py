@@ -1,11 +1,9 @@
 """What the commands of a sweep print: the plan, what was done, and the answer to a question."""
 
-from __future__ import annotations
-
 import json as jsons
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from rich.table import Table
@@ -13,11 +11,9 @@ from rich.table import Table
 from headgate import style
 from headgate.errors import UsageError
 from headgate.files import store, tables
+from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.quantity import Value, toml
-
-if TYPE_CHECKING:
-    from headgate.sweeps.dataset import Dataset
-    from headgate.sweeps.result import Sweep
+from headgate.sweeps.result import Sweep
 
 #: A key with more values than this is told by how many they are.
 _LISTED = 8

@@ -5,8 +5,6 @@
 crossed with each other, with the scenario's disciplines and with its seeds.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import tomllib

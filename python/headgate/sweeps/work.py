@@ -1,7 +1,5 @@
 """One point, run anywhere: text in, the bytes of its files out. The same text gives the same bytes on any machine."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import math

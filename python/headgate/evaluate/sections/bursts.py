@@ -1,7 +1,5 @@
 """RFC 7928, section 7: bursts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from headgate.build.parts import Flows

@@ -1,7 +1,5 @@
 """RFC 7928, section 4: packet sizes."""
 
-from __future__ import annotations
-
 from headgate.evaluate.network import dumbbell, tcp
 from headgate.evaluate.section import Criterion, Headline, Section, Test
 from headgate.evaluate.sections.stability import MILD

@@ -1,7 +1,5 @@
 """RFC 7928, section 6: round-trip time fairness."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from headgate.evaluate.criteria import busy

@@ -1,7 +1,5 @@
 """RFC 7928, section 10: several AQMs in series."""
 
-from __future__ import annotations
-
 from headgate.build.parts import link
 from headgate.evaluate.criteria import SHARE, busy, short
 from headgate.evaluate.network import room, tcp, top

@@ -1,7 +1,5 @@
 """RFC 7928, section 8: stability while load and capacity change."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

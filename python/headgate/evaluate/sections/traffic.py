@@ -1,7 +1,5 @@
 """RFC 7928, section 9: mixed traffic, and traffic both ways."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

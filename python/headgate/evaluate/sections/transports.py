@@ -1,7 +1,5 @@
 """RFC 7928, section 5: senders of different kinds."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from headgate.evaluate.criteria import QUICK, SHARE, busy, short
