@@ -100,7 +100,7 @@ class Test:
     reported: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
-    weight: str = ""
+    weight: str = "must"
     ecn: bool = True
 
     @property

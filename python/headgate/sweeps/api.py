@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from headgate.sweeps import folder as folders
 from headgate.sweeps import plan as plans
 from headgate.sweeps import query, running
 from headgate.sweeps import spec as specs
+from headgate.sweeps.cluster import connected
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import Plan
 from headgate.sweeps.result import Sweep
@@ -69,20 +70,13 @@ def sweep(
         return running.run(prepared(plan, out, force=force), chosen, watcher or Watcher())
 
 
-@contextmanager
-def executor(threads: int | None, cluster: str | None) -> Iterator[running.Executor]:
+def executor(threads: int | None, cluster: str | None) -> AbstractContextManager[running.Executor]:
     """What runs points: this machine, or the Dask cluster at an address, which is left alone again at the end."""
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, found {threads}")
     if threads is not None and cluster is not None:
         raise UsageError("a cluster's workers have threads of their own: leave out `threads`")
-    if cluster is None:
-        yield running.Threads(threads)
-        return
-    from headgate.sweeps.cluster import connected
-
-    with connected(cluster) as found:
-        yield found
+    return nullcontext(running.Threads(threads)) if cluster is None else connected(cluster)
 
 
 def prepared(plan: Plan, out: str | Path | None, *, force: bool = False) -> Dataset:

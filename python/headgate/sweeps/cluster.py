@@ -22,7 +22,6 @@ from headgate.execution.runner import Failures, Watcher
 from headgate.sweeps import work
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import Plan, Point
-from headgate.sweeps.running import duration, work_of
 from headgate.sweeps.work import Finished, Identity, Work
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class StrangerError(Exception):
 
 
 class Cluster:
-    """An `Executor` on the workers of one scheduler."""
+    """Runs points on the workers of one scheduler, as `running.Threads` does here."""
 
     def __init__(self, client: Client, address: str) -> None:
         self._client = client
@@ -54,14 +53,14 @@ class Cluster:
 
     @property
     def where(self) -> str:
-        """See `Executor`."""
+        """See `Threads`."""
         if not self.count:
             return f"on {self._address}, which has no workers yet"
         workers = len(self._client.nthreads())
         return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
 
     def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
-        """See `Executor`; `ClusterError` if the cluster is lost, or a worker is a stranger."""
+        """See `Threads`; `ClusterError` if the cluster is lost, or a worker is a stranger."""
         lost: tuple[type[BaseException], ...] = (*_gone(), OSError)
         try:
             return self._run(points, dataset, watcher)
@@ -94,7 +93,7 @@ class Cluster:
                     raise error
                 else:
                     errors[point] = error
-                finished, seconds = finished + 1, seconds + duration(dataset.plan, point)
+                finished, seconds = finished + 1, seconds + dataset.plan.duration_s(point)
                 watcher.tick(finished, seconds)
                 coming.update(next(left))
         finally:
@@ -113,7 +112,7 @@ class Cluster:
             new = {}
             for point in islice(points, max(0, max(1, AHEAD * threads) - len(given))):
                 key = f"headgate-{point.hash}"
-                new[self._client.submit(job, work_of(plan, point), ours, key=key, pure=True)] = point
+                new[self._client.submit(job, plan.work(point), ours, key=key, pure=True)] = point
             given |= new
             yield list(new)
 

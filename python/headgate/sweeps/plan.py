@@ -15,6 +15,7 @@ from headgate.scenario import Scenario, files_in
 from headgate.sweeps import spec as specs
 from headgate.sweeps.quantity import toml
 from headgate.sweeps.spec import Settings, Spec
+from headgate.sweeps.work import Work
 
 #: Settings of a discipline, as `--set` has them: `qdisc.red.maxp`.
 OF_QDISC = "qdisc"
@@ -85,6 +86,16 @@ class Plan:
     def scenario(self, point: Point) -> Scenario:
         """The scenario of one point."""
         return self._read(point.settings, point.qdisc, point.seed)
+
+    def work(self, point: Point) -> Work:
+        """What it takes to run a point."""
+        scenario = self.scenario(point)
+        return Work(point.hash, scenario.to_toml(), scenario.inputs, self.tables)
+
+    def duration_s(self, point: Point) -> float:
+        """The simulated seconds of a point, as far as they are known without reading it again."""
+        swept = "duration" in dict(point.settings)
+        return self.scenario(point).duration_s if swept else self.base.duration_s
 
     def _points(self) -> list[Point]:
         found: dict[str, Point] = {}

@@ -3,53 +3,41 @@
 import threading
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TypeAlias
 
 from headgate import _core
 from headgate.execution.batch import supervised
 from headgate.execution.runner import Watcher, processors, run_points
 from headgate.sweeps import work
+from headgate.sweeps.cluster import Cluster
 from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import Plan, Point
 from headgate.sweeps.result import Cost, Sweep
-from headgate.sweeps.work import Work
 
 #: An estimate looks at so many points, each for at most so many seconds.
 _PROBES = 5
 _PROBE_S = 0.1
 
 
-class Executor(Protocol):
-    """Runs points somewhere."""
-
-    @property
-    def count(self) -> int:
-        """On how many threads."""
-
-    @property
-    def where(self) -> str:
-        """Where, in words."""
-
-    def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
-        """Runs points and keeps each in the dataset when it is finished; gives their processor seconds.
-
-        Raises `Failures` when the others are done if some failed, and whatever ends it at once.
-        """
-
-
 class Threads:
-    """The processors of this machine: a simulation leaves the interpreter to other threads."""
+    """Runs points on the processors of this machine: a simulation leaves the interpreter to other threads.
+
+    There are `count` threads, and `where` they are is said in words.
+    """
 
     def __init__(self, threads: int | None = None) -> None:
         self.count = threads or processors()
         self.where = f"on {self.count} thread{'' if self.count == 1 else 's'}"
 
     def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
-        """See `Executor`."""
+        """Runs points and keeps each in the dataset when it is finished; gives their processor seconds.
+
+        Raises `Failures` when the others are done if some failed, and whatever ends it at once.
+        """
         spent: list[float] = []
 
         def job(point: Point, progress: _core.Progress) -> None:
-            done = work.run(work_of(dataset.plan, point), progress)
+            done = work.run(dataset.plan.work(point), progress)
             dataset.keep(point, done)
             spent.append(done.timing.cpu_s)
 
@@ -57,10 +45,8 @@ class Threads:
         return sum(spent)
 
 
-def work_of(plan: Plan, point: Point) -> Work:
-    """What it takes to run a point."""
-    scenario = plan.scenario(point)
-    return Work(point.hash, scenario.to_toml(), scenario.inputs, plan.tables)
+#: What runs points.
+Executor: TypeAlias = Threads | Cluster
 
 
 def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
@@ -75,7 +61,7 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
     cpu_s = 0.0
     with dataset.folder.held():
         dataset.begin()
-        watcher.begin(total, total - len(points), sum(duration(dataset.plan, point) for point in points))
+        watcher.begin(total, total - len(points), sum(dataset.plan.duration_s(point) for point in points))
         try:
             with supervised(lambda: dataset.finished, total, dataset.folder.url):
                 if points:
@@ -99,7 +85,7 @@ def estimate(plan: Plan, points: Sequence[Point], threads: int) -> float | None:
 
 def _probe(plan: Plan, point: Point) -> float | None:
     """About how many seconds one point takes."""
-    ready = work_of(plan, point)
+    ready = plan.work(point)
     progress = _core.Progress()
     alarm = threading.Timer(_PROBE_S, progress.stop)
     began = time.perf_counter()
@@ -108,13 +94,7 @@ def _probe(plan: Plan, point: Point) -> float | None:
         work.run(ready, progress)
         return time.perf_counter() - began
     except _core.Stopped:
-        part = progress.seconds / duration(plan, point)
+        part = progress.seconds / plan.duration_s(point)
         return (time.perf_counter() - began) / part if part > 0 else None
     finally:
         alarm.cancel()
-
-
-def duration(plan: Plan, point: Point) -> float:
-    """The simulated seconds of a point, as far as they are known without reading it again."""
-    swept = dict(point.settings).get("duration")
-    return plan.scenario(point).duration_s if swept is not None else plan.base.duration_s

@@ -33,7 +33,6 @@ def _scenario(v: Values, *video: Flows) -> Scenario:
 
 _WITHOUT_VIDEO = Test(
     name="7-2-web",
-    weight="must",
     place="7.2",
     title="Pages, a constant stream, with and without a bulk transfer",
     about=f"Cases I and II: a page of {CONNECTIONS * OBJECTS} objects over {CONNECTIONS} connections with initial "

@@ -40,7 +40,6 @@ def _scenario(v: Values) -> Scenario:
 
 _FAIRNESS = Test(
     name="6-2",
-    weight="must",
     place="6.2",
     title="Two round-trip times",
     about="A NewReno flow at 100 ms (category I) beside one at 5 to 560 ms (category II).",

@@ -60,7 +60,6 @@ def _load(warmup: float, seconds: float) -> Times:
 
 _LOAD = Test(
     name="8-2-5",
-    weight="must",
     place="8.2.5",
     title="Load that changes",
     about=f"Phases I, II and III, twice: {MILD}, {MEDIUM} and {HEAVY} flows, for 20 s each.",
@@ -109,7 +108,6 @@ _BUSY_FAST = Criterion(
 
 _CAPACITY = Test(
     name="8-2-6-slow",
-    weight="must",
     place="8.2.6",
     title="Capacity that changes every 20 s",
     about=f"Experiment 1: {MILD} NewReno flows while the link has 100 Mbit/s (phase I) and 10 (phase II) in turn.",

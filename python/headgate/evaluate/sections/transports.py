@@ -12,7 +12,6 @@ _test = partial(Test, times=Times(140, 20), quick=Times(45, 15))
 
 _FRIENDLY = _test(
     name="5-1-1-tcp",
-    weight="must",
     place="5.1.1",
     title="One TCP flow",
     about="A single long-lived NewReno flow with an initial window of 3.",
@@ -32,7 +31,6 @@ _TFRC = _test(
 
 _WINDOWS = _test(
     name="5-1-2",
-    weight="must",
     place="5.1.2",
     title="Short transfers beside a long one",
     about="Transfers of 96 packets with initial windows of 3 and 10, one after the other, beside a flow without end.",
@@ -49,7 +47,6 @@ _WINDOWS = _test(
 
 _AGGRESSIVE = _test(
     name="5-2-alone",
-    weight="must",
     place="5.2",
     title="One CUBIC flow",
     about="A single long-lived CUBIC flow.",
@@ -59,6 +56,7 @@ _AGGRESSIVE = _test(
 
 _BESIDE_CUBIC = _test(
     name="5-2-beside",
+    weight="",
     place="5.2",
     title="NewReno beside CUBIC",
     about="Two long-lived flows, one of each.",
@@ -70,7 +68,6 @@ _BESIDE_CUBIC = _test(
 
 _FLOOD = _test(
     name="5-3-alone",
-    weight="must",
     place="5.3",
     title="An unresponsive sender alone",
     about="UDP at 12 Mbit/s, a fifth more than the link carries, and nothing else.",
@@ -83,7 +80,6 @@ _FLOOD = _test(
 
 _BESIDE_UDP = _test(
     name="5-3-beside",
-    weight="must",
     place="5.3",
     title="TCP beside an unresponsive sender",
     about="UDP at 8 Mbit/s, four fifths of the link, beside one NewReno flow; the fair share of each is 5 Mbit/s.",
