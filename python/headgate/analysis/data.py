@@ -116,11 +116,8 @@ def series(table: pa.Table, points: int) -> Series | None:
 
 def _mean_by(place: npt.NDArray[Any], value: Array, count: int) -> Array:
     totals = np.bincount(place, weights=value, minlength=count)
-    return np.asarray(totals / _nan_if_zero(np.bincount(place, minlength=count)), dtype=np.float64)
-
-
-def _nan_if_zero(counts: npt.NDArray[Any]) -> Array:
-    return np.where(counts > 0, counts, np.nan).astype(np.float64)
+    counts = np.bincount(place, minlength=count)
+    return np.asarray(totals / np.where(counts > 0, counts, np.nan), dtype=np.float64)
 
 
 def _hole(bound: Array) -> Array:

@@ -14,6 +14,17 @@ from headgate.files import store, tables
 from headgate.scenario import Point, Scenario, files_in
 
 
+class _Table(cached_property[Any]):
+    """A table, read when it is first asked for; None if it is one that the scenario does not record."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda result: result._table(self.attrname))
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        super().__set_name__(owner, name)
+        self.__doc__ = f"A row is of: {tables.ABOUT[name]}"
+
+
 class ResultTables:
     """The tables of one run of a scenario, each read when it is first asked for."""
 
@@ -47,59 +58,16 @@ class ResultTables:
         timing = store.read_json(path / store.TIMING)["points"] if (path / store.TIMING).is_file() else []
         return cls(scenario, manifest, timing, {}, path)
 
-    @cached_property
-    def flows(self) -> pa.Table:
-        """One row a flow."""
-        return self._table("flows")
-
-    @cached_property
-    def intervals(self) -> pa.Table:
-        """One row an interval, metric and group: queue, utilisation, goodput, drops, marks and gauges over time."""
-        return self._table("intervals")
-
-    @cached_property
-    def links(self) -> pa.Table:
-        """One row a direction of a link."""
-        return self._table("links")
-
-    @cached_property
-    def delays(self) -> pa.Table:
-        """The distributions of queueing delay where disciplines are compared, and of one-way delay, by group.
-
-        One row a histogram box that is not empty.
-        """
-        return self._table("delays")
-
-    @cached_property
-    def losses(self) -> pa.Table:
-        """How losses of a flow follow each other where disciplines are compared, by group: runs, distances, intervals.
-
-        One row a histogram box that is not empty.
-        """
-        return self._table("losses")
-
-    @cached_property
-    def fairness(self) -> pa.Table:
-        """One row a time scale: Jain's index over its slots."""
-        return self._table("fairness")
-
-    @cached_property
-    def transfers(self) -> pa.Table:
-        """One row a transfer that began, warm-up included: a write of known size that somebody waits for."""
-        return self._table("transfers")
-
-    @cached_property
-    def events(self) -> pa.Table | None:
-        """One row an event where disciplines are compared; None unless the scenario records them.
-
-        This reads them all: for a long record, open the folder `events` with `pyarrow.dataset` instead.
-        """
-        return self._streamed("events")
-
-    @cached_property
-    def traces(self) -> pa.Table | None:
-        """One row a change of a traced sender's state; None unless the scenario traces any. As `events`."""
-        return self._streamed("traces")
+    flows = _Table()
+    intervals = _Table()
+    links = _Table()
+    delays = _Table()
+    losses = _Table()
+    fairness = _Table()
+    transfers = _Table()
+    # A point's rows are a file each: for a long record, open the folder with `pyarrow.dataset` instead.
+    events = _Table()
+    traces = _Table()
 
     @property
     def captures(self) -> list[Path]:
@@ -121,20 +89,19 @@ class ResultTables:
         whole = getattr(self, name)
         return whole.filter(pc.and_(pc.equal(whole["qdisc"], point.qdisc), pc.equal(whole["seed"], point.seed)))
 
-    def _streamed(self, name: str) -> pa.Table | None:
-        if name not in self.scenario.records:
-            return None
-        if self.path is None:
-            return self._kept[name]
-        return tables.concat(self.point(name, point) for point in self.scenario.points)
-
     @property
     def live(self) -> dict[str, Any] | None:
         """Of a run on real packets, how true it was (docs/reference/json.md); None of a simulation."""
         return self.manifest.get("live")
 
-    def _table(self, name: str) -> pa.Table:
-        return self._kept[name] if self.path is None else tables.read(self.path / f"{name}.parquet")
+    def _table(self, name: str) -> pa.Table | None:
+        if name in tables.STREAMED and name not in self.scenario.records:
+            return None
+        if self.path is None:
+            return self._kept[name]
+        if name in tables.STREAMED:
+            return tables.concat(self.point(name, point) for point in self.scenario.points)
+        return tables.read(self.path / f"{name}.parquet")
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else str(self.path)

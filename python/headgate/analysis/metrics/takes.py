@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.analysis import data
-from headgate.analysis.distributions import Boxes, figures, merged
+from headgate.analysis.distributions import figures, merged
 from headgate.analysis.metrics.views import Array, Flows, Link, known_mean, ratio
 from headgate.analysis.spread import Figure, figure
 from headgate.scenario import Role
@@ -79,11 +79,8 @@ def jain(flows: Flows) -> Figure:
 def delay_variation(flows: Flows) -> dict[str, Figure]:
     """One-way delay less its least value in the group's stream."""
     each = zip(*flows.streams(), strict=True)
-    return figures([merged(_above_least(group) for group in of_seed) for of_seed in each], *SPREAD[1:])
-
-
-def _above_least(boxes: Boxes) -> Boxes:
-    return boxes.above(boxes.quantile(0.0) or 0.0)
+    above = [merged(group.above(group.quantile(0.0) or 0.0) for group in of_seed) for of_seed in each]
+    return figures(above, *SPREAD[1:])
 
 
 def goodput_variation(flows: Flows) -> Figure:
