@@ -1,5 +1,11 @@
 """RED's weight as tc has it: a power of 2, chosen by the burst that is to pass."""
 
+import math
+from bisect import bisect_left
+
+#: No burst is larger: tc keeps it in 32 bits.
+MOST = 2**32
+
 
 def burst_for(wq: float, minth: float) -> tuple[int, float]:
     """The least burst for which tc's weight is nearest to `wq`, and that weight; `minth` and burst in packets.
@@ -14,17 +20,11 @@ def burst_for(wq: float, minth: float) -> tuple[int, float]:
 
 def _first_burst(log: int, least: float) -> int:
     """The least burst with which tc comes to W = `log`: the first for which W = `log` - 1 is too little."""
-    low = max(1, -int(-least // 1))
+    low = max(1, math.ceil(least))
     if log == 1:
         return low
     weight = 2.0 ** -(log - 1)
-    high = low + 1
-    while _fits(high, weight, least):
-        high *= 2
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if _fits(middle, weight, least) else (low, middle)
-    return low
+    return bisect_left(range(MOST), True, lo=low, key=lambda burst: not _fits(burst, weight, least))
 
 
 def _fits(burst: int, weight: float, least: float) -> bool:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headgate.experiment.declare import Choice, Experiment, Quick, Values
+from headgate.experiment.declare import Choice, Experiment, Values
 from headgate.experiment.layers import OfRun, series
 from headgate.experiment.measures import Measure, over_intervals
 from headgate.experiment.plots import Panel, Plot, Scale
@@ -104,5 +104,4 @@ experiment = partial(
     cases=({"ecn_timeout": False},),
     measures=MEASURES,
     choices=OPEN,
-    quick=Quick(seeds=1),
 )

@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, between, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
 
@@ -44,5 +44,4 @@ EXPERIMENT = Experiment(
     ),
     plot=queue_over_time("tcp", "cbr"),
     headline=Headline("cbr", "Throughput of a UDP flow that sends 40 Mbit/s over 1 Mbit/s among 49 TCP flows, Mbit/s"),
-    quick=Quick(seeds=1),
 )

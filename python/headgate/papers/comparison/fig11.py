@@ -3,7 +3,7 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Experiment, Published, Quick, grid
+from headgate.experiment.declare import Claim, Experiment, Published, grid
 from headgate.experiment.layers import OfRun, average_queue
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._many import many
@@ -70,6 +70,5 @@ EXPERIMENT = Experiment(
         height=3.4,
         legend=1,
     ),
-    quick=Quick(seeds=1),
     modern=False,
 )

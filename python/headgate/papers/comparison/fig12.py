@@ -8,7 +8,7 @@ import numpy as np
 from headgate import style
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import above, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick
+from headgate.experiment.declare import Choice, Claim, Experiment
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE, WHY, network
@@ -85,6 +85,5 @@ EXPERIMENT = Experiment(
         height=3.4,
         legend=1,
     ),
-    quick=Quick(seeds=1),
     modern=False,
 )

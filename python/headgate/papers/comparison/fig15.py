@@ -86,5 +86,5 @@ EXPERIMENT = by_rate(
         height=3.4,
         legend=LAST,
     ),
-    quick=Quick(seeds=1, set=("duration=50s",)),
+    quick=Quick(set=("duration=50s",)),
 )

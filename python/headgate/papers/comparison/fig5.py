@@ -5,7 +5,7 @@ from functools import partial
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, every, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each
+from headgate.experiment.declare import Choice, Claim, Experiment, Headline, for_each
 from headgate.experiment.layers import OfRun, average_queue
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED
@@ -77,5 +77,4 @@ EXPERIMENT = Experiment(
     ),
     plot=Plot(_panel, "Averages over arrivals with weight 0.002, as in the paper; one seed.", legend=2),
     headline=Headline("queue", "Packets in the queue beside a UDP flow of 2 Mbit/s over 1 Mbit/s"),
-    quick=Quick(seeds=1),
 )

@@ -43,6 +43,6 @@ EXPERIMENT = Experiment(
         Scale("Throughput (Mbit/s)", 0, 1.02),
         note="Dotted: 45 packets, above which the paper finds FRED fair. Fair shares: TCP 0.91, UDP 0.09 Mbit/s.",
     ),
-    quick=Quick(seeds=1, set=("duration=50s",)),
+    quick=Quick(set=("duration=50s",)),
     modern=False,
 )

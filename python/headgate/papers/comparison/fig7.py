@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m, near
-from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick
+from headgate.experiment.declare import Claim, Experiment, Headline, Published
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE
 
@@ -26,5 +26,4 @@ EXPERIMENT = Experiment(
     ),
     plot=queue_over_time(),
     headline=Headline("queue", "Packets in the queue under 49 TCP flows, of 300 that fit"),
-    quick=Quick(seeds=1),
 )

@@ -54,6 +54,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=queue_over_time("cbr"),
-    quick=Quick(seeds=1, set=("duration=60s",)),
+    quick=Quick(set=("duration=60s",)),
     modern=False,
 )

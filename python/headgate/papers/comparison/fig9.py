@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m
-from headgate.experiment.declare import Claim, Experiment, Published, Quick
+from headgate.experiment.declare import Claim, Experiment, Published
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE
 
@@ -16,5 +16,4 @@ EXPERIMENT = Experiment(
     stated_in="section 4.3",
     claims=(Claim("The 49 TCP flows get 0.94 Mbit/s or more", above(m("tcp", "SFB"), 0.935)),),
     plot=queue_over_time(),
-    quick=Quick(seeds=1),
 )

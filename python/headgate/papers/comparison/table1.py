@@ -109,5 +109,5 @@ EXPERIMENT = Experiment(
     headline=Headline(
         "cbr", "Throughput of a UDP flow that sends 2 Mbit/s over 4 Mbit/s, Mbit/s", {"link": 4, "delay": CHOSEN}
     ),
-    quick=Quick(seeds=1, set=("duration=50s",)),
+    quick=Quick(set=("duration=50s",)),
 )

@@ -67,6 +67,6 @@ EXPERIMENT = Experiment(
         "UDP sends 2 Mbit/s. Mean over seeds with its 95 % interval. The buffer is three times minth.",
         legend=0,
     ),
-    quick=Quick(seeds=1, set=("duration=50s",)),
+    quick=Quick(set=("duration=50s",)),
     modern=False,
 )

@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from headgate import style
-from headgate.experiment.declare import Choice, Experiment, Quick, Work, grid
+from headgate.experiment.declare import Choice, Experiment, Work, grid
 from headgate.experiment.layers import Crosses, Lines
 from headgate.experiment.plots import Panel, Scale
 from headgate.papers.red_pd import _trace as trace
@@ -80,6 +80,5 @@ experiment = partial(
     qdiscs={label: f"window of {label}" for label in WINDOWS_BY_LABEL},
     cases=grid(flows=trace.FRACTIONS),
     choices=(TRACE, AXES, LENGTHS),
-    quick=Quick(seeds=1),
     modern=False,
 )
