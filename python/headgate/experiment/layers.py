@@ -16,12 +16,12 @@ from headgate.experiment.declare import Case
 from headgate.experiment.found import Found
 
 #: Draws on axes what was found.
-Layer: TypeAlias = Callable[["Axes", "Found"], None]
+Layer: TypeAlias = Callable[[Axes, Found], None]
 #: Keywords of matplotlib for a line, a rule or a mark.
 Look: TypeAlias = Mapping[str, Any]
 
 #: What is drawn of one run: places on x, and the numbers there.
-Points: TypeAlias = Callable[["Run"], tuple["Array", "Array"]]
+Points: TypeAlias = Callable[[Run], tuple[Array, Array]]
 
 #: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.
 POINTS = 400

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from headgate.experiment.found import Found
+from headgate.experiment.layers import Layer
 from headgate.plot.panels import apart, columns, figure_of, grid, heading, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from headgate.experiment.found import Found
-    from headgate.experiment.layers import Layer
 
 #: The legend stands below the panels, which have no room for it, or in the last of them.
 OUTSIDE: Literal["outside"] = "outside"

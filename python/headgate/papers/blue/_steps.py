@@ -1,21 +1,17 @@
 """What figures 6 to 10 share: 200 more connections each 20 s, under R2 and B4."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from headgate.experiment.declare import Choice, Experiment, Values
+from headgate.experiment.found import Found
 from headgate.experiment.layers import OfRun, series
 from headgate.experiment.measures import Measure, over_intervals
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
 from headgate.scenario.network import Network
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from headgate.experiment.found import Found
 
 #: Connections in each stretch of 20 s.
 LOADS = (200, 400, 600, 800, 1000)
@@ -80,7 +76,7 @@ def panel(label: str, metric: str, y: Scale, title: str = "", scale: float = 1.0
     )
 
 
-def _loads(axes: "Axes", _: "Found") -> None:
+def _loads(axes: Axes, _: Found) -> None:
     for number, load in enumerate(LOADS):
         axes.axvline(number * STEP_S, color="#BBBBBB", linewidth=0.8, zorder=0)
         axes.annotate(str(load), (number * STEP_S + 1, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize=8)

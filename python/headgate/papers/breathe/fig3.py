@@ -1,28 +1,24 @@
 """How the rates of a thousand TCP flows are distributed."""
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from headgate.experiment.claims import above, at_most, m, near
 from headgate.experiment.declare import Claim, Headline, Published, for_each
+from headgate.experiment.found import Found
 from headgate.experiment.layers import Rule, looks
 from headgate.experiment.measures import part_between
 from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.breathe._setting import FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from headgate.experiment.found import Found
 
 #: The ends of the ranges that are drawn, in kbit/s; the last is open.
 RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 NAMES = [*(f"{low:g}-{high:g}" for low, high in itertools.pairwise(RANGES)), f"above {RANGES[-1]:g}"]
 
 
-def _distributions(axes: "Axes", found: "Found") -> None:
+def _distributions(axes: Axes, found: Found) -> None:
     for label, look in looks(found.labels).items():
         if label not in NOT_DRAWN:
             rates = np.concatenate([run.flows("goodput_bps", kind="tcp") for run in found.runs(label)]) / 1e3

@@ -1,22 +1,18 @@
 """Whether SFB is fair among several flows that do not slow down."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from headgate import style
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import above, m
 from headgate.experiment.declare import Choice, Claim, Experiment
+from headgate.experiment.found import Found
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import Panel, Plot, Scale
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE, WHY, network
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from headgate.experiment.found import Found
 
 FIXED, RANDOM = "Boxtime fixed", "Boxtime randomised"
 
@@ -27,7 +23,7 @@ def _first_over_others(run: Run) -> float:
     return float(sent[-1] / sent[:-1].mean())
 
 
-def _each_flow(label: str, axes: "Axes", found: "Found") -> None:
+def _each_flow(label: str, axes: Axes, found: Found) -> None:
     run = found.runs(label)[0]
     for kind, colour, first in (("udp", style.UNRESPONSIVE, 0), ("tcp", style.TCP, 5)):
         rates = run.flows("sent_bytes", kind=kind) * 8e-6 / run.seconds

@@ -1,7 +1,5 @@
 """The queues of TCP and UDP flows in RED and CHOKe, by the UDP flow's rate."""
 
-from functools import partial
-
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, above, below, in_each_case, m, near, over
@@ -32,7 +30,7 @@ def _panel(label: str) -> Panel:
 
 EXPERIMENT = by_rate(
     about="Ten TCP flows and one UDP flow share 1 Mbit/s under RED, then under A-CHOKe. Whose packets wait?",
-    scenario=partial(scenario, name="fig15"),
+    scenario=lambda v: scenario(v, name="fig15"),
     qdiscs={"RED": RED, "CHOKe": A_CHOKE},
     measures={
         **MEASURES,

@@ -1,7 +1,5 @@
 """Whose packets are in the queue, over time."""
 
-from functools import partial
-
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, every, m, near
@@ -31,7 +29,7 @@ def _panel(label: str) -> Panel:
 EXPERIMENT = Experiment(
     about="Ten TCP flows and one UDP flow faster than the link: how much of the queue is whose, as an exponentially "
     "weighted average?",
-    scenario=partial(scenario, name="fig5"),
+    scenario=lambda v: scenario(v, name="fig5"),
     qdiscs=QDISCS,
     measures={
         **MEASURES,

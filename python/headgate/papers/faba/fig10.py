@@ -1,7 +1,5 @@
 """What a flow that does not slow down gets over time."""
 
-from functools import partial
-
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, Headline, Quick, for_each
 from headgate.experiment.layers import OfRun, Rule, series
@@ -13,7 +11,7 @@ EXPERIMENT = Experiment(
     about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is 780 packets. The constant "
     "flow's fair share is 1 Mbit/s. Figure 10's curves are lost in the text we have: the disciplines are those of "
     "section 5.",
-    scenario=partial(mix, interval="1s"),
+    scenario=lambda v: mix(v, interval="1s"),
     qdiscs={**OTHERS, **FABA},
     measures={"cbr": goodput(kind="udp") * 1e-6},
     choices=(MIX_BUFFER, CHOKE_MINTH, *MIX_CHOICES),

@@ -1,7 +1,5 @@
 """Tokens that FABA distributes for each departure, in the long run."""
 
-from functools import partial
-
 from headgate.experiment.claims import at_most, m, near
 from headgate.experiment.declare import Choice, Claim, Experiment, Quick
 from headgate.experiment.layers import OfRun
@@ -15,7 +13,7 @@ LOST = Choice("scenario", "figure 9", "the captions of figures 6 to 8 are lost; 
 EXPERIMENT = Experiment(
     about="FABA looks at sigma/Q + 1 buckets for each departure. All that it has looked at over all that has departed, "
     "as time goes by.",
-    scenario=partial(mix, interval="10ms"),
+    scenario=lambda v: mix(v, interval="10ms"),
     qdiscs=FABA,
     measures={"amortised": lambda run: float(so_far(run)[1][-1])},
     choices=(MIX_BUFFER, *MIX_CHOICES, LOST),

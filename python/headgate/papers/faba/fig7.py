@@ -1,7 +1,5 @@
 """Tokens that FABA distributes for each departure, moment by moment."""
 
-from functools import partial
-
 from headgate.experiment.declare import Quick
 from headgate.papers.faba._setting import MIX_BUFFER, MIX_CHOICES, mix
 from headgate.papers.faba._tokens import moments
@@ -9,7 +7,7 @@ from headgate.papers.faba.fig6 import LOST
 
 EXPERIMENT = moments(
     about="As figure 6, each point the mean over 10 ms, some 24 departures.",
-    scenario=partial(mix, interval="10ms"),
+    scenario=lambda v: mix(v, interval="10ms"),
     choices=(MIX_BUFFER, *MIX_CHOICES, LOST),
     stated_in="section 5.2, figure 7",
     quick=Quick(set=("duration=40s",)),

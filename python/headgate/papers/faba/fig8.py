@@ -1,7 +1,5 @@
 """Tokens that FABA distributes for each departure where flows come and go."""
 
-from functools import partial
-
 from headgate.experiment.declare import Choice, Quick
 from headgate.papers.faba._setting import CLIENT_CHOICES, OPEN_BUFFER, clients
 from headgate.papers.faba._tokens import moments
@@ -9,7 +7,7 @@ from headgate.papers.faba._tokens import moments
 EXPERIMENT = moments(
     about="As figure 7, with a hundred HTTP clients of figure 12: their connections last 5 s each, and buckets are "
     "made and deleted all the time.",
-    scenario=partial(clients, interval="10ms"),
+    scenario=lambda v: clients(v, interval="10ms"),
     choices=(
         Choice("traffic", "http", "the captions of figures 6 to 8 are lost; here 8 has many flows that come and go"),
         Choice("clients", 100, "as above", (20, 400)),

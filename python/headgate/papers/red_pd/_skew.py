@@ -1,16 +1,13 @@
 """What the figures on the skew of traces share: their measures, choices and axes."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from headgate import style
 from headgate.experiment.declare import Choice, Experiment, Work, grid
+from headgate.experiment.found import Found
 from headgate.experiment.layers import Crosses, Lines
 from headgate.experiment.plots import Panel, Scale
 from headgate.papers.red_pd import _trace as trace
-
-if TYPE_CHECKING:
-    from headgate.experiment.found import Found
 
 TRACE = Choice(
     "trace",
@@ -47,7 +44,7 @@ def _measures(work: Work, found: trace.Shares) -> dict[str, float]:
     }
 
 
-def note(words: str, found: "Found") -> str:
+def note(words: str, found: Found) -> str:
     """The note of a figure, with where the trace is from."""
     label = next(iter(found.labels))
     if found("generated", label, flows=trace.FRACTIONS[0]).mean == 1.0:

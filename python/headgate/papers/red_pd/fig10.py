@@ -1,17 +1,13 @@
 """Eleven constant flows: shares under RED and RED-PD."""
 
-from typing import TYPE_CHECKING
-
 from headgate.analysis import judge
 from headgate.experiment.claims import Condition, m, near
 from headgate.experiment.declare import Case, Choice, Claim, Experiment, Headline, Published, Quick
+from headgate.experiment.found import Found
 from headgate.experiment.layers import FlowLines, Path
 from headgate.experiment.measures import jain, throughput
 from headgate.experiment.plots import Scale, one_panel
 from headgate.papers.red_pd import _network as net
-
-if TYPE_CHECKING:
-    from headgate.experiment.found import Found
 
 #: Sending rates in Mbit/s, flow 1 first.
 RATES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
@@ -20,7 +16,7 @@ FAIR = (0.1, 0.5, 1.0, *(1.05,) * 8)
 FLOWS = range(1, len(RATES) + 1)
 
 
-def _proportional(found: "Found", _: Case) -> list[judge.Judgement]:
+def _proportional(found: Found, _: Case) -> list[judge.Judgement]:
     parts = [found(f"flow{n}", "RED") * (1e-6 / rate) for n, rate in zip(FLOWS, RATES, strict=True)]
     whole = sum(found(f"flow{n}", "RED").mean for n in FLOWS) * 1e-6 / sum(RATES)
     return [judge.near(part, whole, within=0.1) for part in parts]
