@@ -1,7 +1,5 @@
 """What a search found: the best setting or the front of several, compared on seeds that the search did not see."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
