@@ -14,6 +14,8 @@ from headgate.plot.panels import heading, new_figure
 
 _HEIGHT = 0.38
 """Of a bar; two of them make a row."""
+_ALPHAS = (1.0, 0.45)
+"""How opaque the bars of the first and the second result are."""
 
 
 def sides(comparison: Comparison) -> Figure:
@@ -41,7 +43,9 @@ def sides(comparison: Comparison) -> Figure:
         axes[0].set_yticks(range(len(labels)), [style.fold(label, 20) for label in labels], fontsize=10)
         axes[0].set_ylim(len(labels) - 0.4, -0.6)
         heading(figure, words.sentence(comparison), " ".join(words.notes(comparison)[:1]))
-        figure.legend(handles=_handles(comparison), loc="outside lower right", ncols=2)
+        named = zip(comparison.names, _ALPHAS, strict=True)
+        handles = [Patch(color=style.FAIR, alpha=alpha, label=name) for name, alpha in named]
+        figure.legend(handles=handles, loc="outside lower right", ncols=2)
         return figure
 
 
@@ -52,13 +56,7 @@ def _panel(comparison: Comparison, axes: Axes, of: str, measure: Compared, scale
             if math.isfinite(mean):
                 at = place + (which - 0.5) * _HEIGHT
                 half = value.half * scale
-                axes.barh(at, mean, height=_HEIGHT, color=look.colour, alpha=0.45 if which else 1.0, xerr=half or None)
+                axes.barh(at, mean, height=_HEIGHT, color=look.colour, alpha=_ALPHAS[which], xerr=half or None)
     axes.set_xlim(left=0)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
-
-
-def _handles(comparison: Comparison) -> list[Patch]:
-    return [
-        Patch(color=style.FAIR, alpha=0.45 if which else 1.0, label=name) for which, name in enumerate(comparison.names)
-    ]

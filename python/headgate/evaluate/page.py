@@ -27,11 +27,9 @@ _COMMON = {name: each.title for name, each in COMMON.items()}
 
 def draw(document: Mapping[str, Any]) -> dict[int, Picture]:
     """The ellipses of every section, by its number."""
-    drawn = {}
-    for section in document["sections"]:
-        with style.applied():
-            drawn[section["number"]] = picture(ellipses.figure(section, document["disciplines"]))
-    return drawn
+    with style.applied():
+        disciplines, sections = document["disciplines"], document["sections"]
+        return {section["number"]: picture(ellipses.figure(section, disciplines)) for section in sections}
 
 
 def page(document: Mapping[str, Any], drawn: Mapping[int, Picture]) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 from headgate import style
 from headgate.evaluate import words
 from headgate.evaluate.grade import Grade
-from headgate.evaluate.section import Section, Test
+from headgate.evaluate.section import Section
 from headgate.terminal import layout
 
 #: How the verdict on a section stands out.
@@ -25,13 +25,9 @@ def listed(sections: Sequence[Section]) -> Table:
         drawn.add_row(str(section.number), Text(section.title, style="bold"), section.about)
         for test in section.tests:
             judged = "; ".join(criterion.what for criterion in test.criteria)
-            drawn.add_row(test.place, test.title, test.about, judged, test.weight, _runs(test))
+            runs = f"{len(test.cases)} of {style.plain(test.times.duration)} s"
+            drawn.add_row(test.place, test.title, test.about, judged, test.weight, runs)
     return drawn
-
-
-def _runs(test: Test) -> str:
-    """Cases of a test, and how long each is."""
-    return f"{len(test.cases)} of {style.plain(test.times.duration)} s"
 
 
 def page(document: Mapping[str, Any]) -> Group:
@@ -89,6 +85,5 @@ def _failures(document: Mapping[str, Any], qdisc: str) -> Iterator[str]:
     count = words.total(document, qdisc)
     yield f"{count.strengths} strengths, {count.failures} failures in {count.whole} gradings"
     # The narrow space within numbers is one at which a terminal would break a line.
-    yield from (
-        line.replace("\N{NARROW NO-BREAK SPACE}", "") for line in words.all_sentences(document, qdisc, Grade.FAILURE)
-    )
+    for line in words.all_sentences(document, qdisc, Grade.FAILURE):
+        yield line.replace("\N{NARROW NO-BREAK SPACE}", "")

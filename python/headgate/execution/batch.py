@@ -39,24 +39,21 @@ def into_folders(
     """Runs every point that the folder of a scenario lacks, the points of all scenarios as one pool.
 
     Within it the folders stay locked. `home` names them in messages, and `force` runs finished points again. Raises
-    what `fill` raises, and `ResultError` for a folder that cannot be written.
+    `RunFailedError` when the others are done if points failed, `InterruptedRunError` on Ctrl-C (what is finished is
+    kept in both cases), and `ResultError` for a folder that cannot be written.
     """
     with ExitStack() as opened:
         folders = [opened.enter_context(Store.open(path, each, force=force)) for path, each in scenarios.items()]
         try:
-            fill(folders, home, threads=threads, watcher=watcher)
+            _fill(folders, home, threads, watcher)
             results = {path: Result.load(path) for path in scenarios}
         except OSError as error:
             raise store.not_writable(home, error) from None
         yield results
 
 
-def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: Watcher) -> None:
-    """Runs every point that a folder has not yet, and finishes the folders; `home` is what messages call them.
-
-    Raises `RunFailedError` when the others are done if points failed and `InterruptedRunError` on Ctrl-C; what is
-    finished is kept in both cases.
-    """
+def _fill(folders: Sequence[Store], home: Path, threads: int | None, watcher: Watcher) -> None:
+    """Runs every point that a folder has not yet, and finishes the folders."""
     for folder in folders:
         if folder.damaged:
             watcher.tell(f"damaged in {folder.path}, and run again: {', '.join(folder.damaged)}")
@@ -64,13 +61,9 @@ def fill(folders: Sequence[Store], home: Path, *, threads: int | None, watcher: 
             if not folder.has(point)]  # fmt: skip
     total = sum(len(folder.scenario.points) for folder in folders)
     watcher.begin(total, total - len(jobs), sum(job.scenario.duration_s for job in jobs))
-
-    def finished() -> int:
-        return total - sum(not job.place.has(job.point) for job in jobs)
-
     if jobs:
-        threads = at_once((folder.scenario for folder in folders), threads)
-        with supervised(finished, total, home):
+        threads = at_once((job.scenario for job in jobs), threads)
+        with supervised(lambda: total - sum(not job.place.has(job.point) for job in jobs), total, home):
             run_points(jobs, _run, threads=threads, watcher=watcher)
     for folder in folders:
         if not folder.complete:

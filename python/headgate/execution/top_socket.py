@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 from headgate import _core
@@ -75,9 +74,7 @@ class Shown:
             Thread(target=self._serve, args=(listening,), name="top", daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._socket is not None:
             # The thread may wait in it: closing alone would not wake it.
             with suppress(OSError):

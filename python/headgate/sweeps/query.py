@@ -56,8 +56,7 @@ def result_views(path: Path) -> DuckDBPyConnection:
     for name in tables.NAMES:
         _parquet(database, [str(path / f"{name}.parquet")]).create_view(name)
     for name in tables.STREAMED:
-        if any(file.startswith(f"{name}/") for file in manifest["tables"]):
-            files = [str(path / file) for file in manifest["tables"] if file.startswith(f"{name}/")]
+        if files := [str(path / file) for file in manifest["tables"] if file.startswith(f"{name}/")]:
             _parquet(database, files, union_by_name=True).create_view(name)
     return database
 
@@ -72,7 +71,8 @@ def sweep_views(
     database.from_arrow(points).create_view("points")
     if points.num_rows == 0:
         return database
-    beside = ", ".join(f"points.{_quoted(key)}" for key in (*keys, "discipline"))
+    quoted = (key.replace('"', '""') for key in (*keys, "discipline"))
+    beside = ", ".join(f'points."{key}"' for key in quoted)
     for name, of_points in files.items():
         _rows(database, folder, name, of_points).create_view(f"_{name}")
         columns = f"select points.point, {beside}, rows.* exclude (point) "
@@ -105,7 +105,3 @@ def _hint(database: DuckDBPyConnection, sql: str) -> str:
     if dotted:
         return f'\nwrite keys in double quotes: "{dotted[0]}"'
     return f"\ntables: {', '.join(columns)}; `headgate query RESULT` lists their columns"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

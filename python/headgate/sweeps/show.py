@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from rich.table import Table
+from rich.table import Column, Table
 
 from headgate import style
 from headgate.errors import UsageError
@@ -61,9 +61,7 @@ def done(found: Sweep, count: int) -> str:
 
 def columns(names: dict[str, list[str]]) -> Table:
     """Every table with its columns."""
-    drawn = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    drawn.add_column(no_wrap=True)
-    drawn.add_column(overflow="fold")
+    drawn = Table(Column(no_wrap=True), Column(overflow="fold"), box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, each in names.items():
         drawn.add_row(name, ", ".join(each))
     return drawn

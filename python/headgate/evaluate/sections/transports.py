@@ -8,7 +8,7 @@ from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, 
 from headgate.experiment.measures import completion_ms, ratio, share_of_fair
 
 #: Long enough for several periods of one Reno flow's window, which takes 83 packets / 0.5 a round trip, about 20 s.
-_test = partial(Test, times=Times(140, 20), quick=Times(45, 15))
+_test = partial(Test, criteria=(busy(), short()), times=Times(140, 20), quick=Times(45, 15))
 
 _FRIENDLY = _test(
     name="5-1-1-tcp",
@@ -16,7 +16,6 @@ _FRIENDLY = _test(
     title="One TCP flow",
     about="A single long-lived NewReno flow with an initial window of 3.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno", initial_window=3, start="0s..2s")),
-    criteria=(busy(), short()),
 )
 
 _TFRC = _test(
@@ -26,7 +25,6 @@ _TFRC = _test(
     title="One TFRC flow",
     about="A single flow of TCP-friendly rate control (RFC 5348).",
     scenario=lambda v: dumbbell(v, udp("tfrc", cc="tfrc", packet="1500B", ecn=v.ecn, jitter=0.1, start="0s..2s")),
-    criteria=(busy(), short()),
 )
 
 _WINDOWS = _test(
@@ -51,7 +49,6 @@ _AGGRESSIVE = _test(
     title="One CUBIC flow",
     about="A single long-lived CUBIC flow.",
     scenario=lambda v: dumbbell(v, tcp(v, "cubic", cc="cubic", start="0s..2s")),
-    criteria=(busy(), short()),
 )
 
 _BESIDE_CUBIC = _test(
@@ -72,7 +69,6 @@ _FLOOD = _test(
     title="An unresponsive sender alone",
     about="UDP at 12 Mbit/s, a fifth more than the link carries, and nothing else.",
     scenario=lambda v: dumbbell(v, udp("udp", rate="12Mbit/s", jitter=0.1)),
-    criteria=(busy(), short()),
     times=Times(60, 10),
     quick=Times(20, 5),
     ecn=False,
