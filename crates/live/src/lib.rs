@@ -2,13 +2,17 @@
 //!
 //! The code that decides is that of the simulator. Here it meets frames from a TUN device or a packet socket, the
 //! machine's clock, and hosts that nobody simulates: a [`Forwarder`] moves them between two ends, each an [`Io`](io::Io),
-//! over a [`Lane`] each way. Ends from a list and a clock that goes where it is told do for a test:
+//! over a [`Lane`] each way. Ends from a list and a clock that goes where it is told (`tests/support/memory.rs`) do for a
+//! test:
 //!
 //! ```
 //! use headgate_core::{Span, Time};
-//! use headgate_live::memory::FakeClock;
 //! use headgate_live::{Forwarder, LaneSettings, Layer};
 //! use headgate_scenario::{Changes, Scenario};
+//! # mod memory {
+//! #     include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/memory.rs"));
+//! # }
+//! # use memory::FakeClock;
 //!
 //! let text = "name = 'a-link'\nduration = '1s'\nqdiscs = ['sfb']\n\
 //!             link = { rate = '8Mbit/s', delay = '5ms', limit = '50p' }\n[[tcp]]\n";
@@ -31,6 +35,7 @@
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+mod counts;
 mod forward;
 mod gateway;
 mod hosts;
@@ -38,10 +43,12 @@ pub mod io;
 mod link;
 pub mod load;
 pub mod run;
+mod threads;
+mod timeline;
 
 pub use forward::{
     CATCH_UP, Fabric, FlowCounts, FlowView, Forwarder, Inbox, Job, Lane, LaneCounts, LaneLedger, LaneSettings,
-    LaneView, Lanes, MOST_SHOWN, NUMBERS, Number, Remains, Running, SHOW_EVERY, View, Window, memory, pacing, verdict,
+    LaneView, Lanes, MOST_SHOWN, NUMBERS, Number, Remains, Running, SHOW_EVERY, View, Window, pacing, verdict,
 };
 pub use gateway::{Gateway, GatewaySettings};
 pub use hosts::{Addresses, netns, shell};
@@ -49,4 +56,11 @@ pub use io::frame::{IpAt, Layer, Parsed, Parser};
 pub use io::oddities::{Oddities, Oddity};
 pub use io::pool::{FrameId, Pool};
 pub use io::{clock, ecn};
-pub use link::{Extras, Link, LinkSettings, check, log};
+pub use link::{Link, LinkSettings, check, log};
+
+#[cfg(test)]
+extern crate self as headgate_live;
+#[cfg(test)]
+#[expect(dead_code, reason = "the tests here take what they need")]
+#[path = "../tests/support/memory.rs"]
+mod memory;

@@ -7,11 +7,11 @@ use std::fs;
 
 use etherparse::{Ipv4HeaderSlice, PacketBuilder};
 use headgate_core::{ClassId, Ecn, Span, Time};
-use headgate_live::memory::FakeClock;
 use headgate_live::{Forwarder, Layer, Oddity, Parsed, Parser, ecn};
 use headgate_scenario::{Changes, ClassRule, Classifier, Conditions, FlowKey, Scenario};
 use proptest::prelude::*;
 use support::Direction;
+use support::memory::{AddsUp, FakeClock};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
 const KEY: u64 = 0x1234_5678_9abc_def0;
@@ -26,7 +26,7 @@ fn layer(name: &str) -> Layer {
 
 fn parsed(name: &str) -> Parsed {
     let first = if corpus(name)[0] == 2 { Layer::Ethernet } else { Layer::Ip };
-    Parser::new(first, KEY).parse(&corpus(name)).unwrap_or_else(|oddity| panic!("{name}: {oddity}"))
+    Parser::new(first, KEY).parse(&corpus(name)).unwrap_or_else(|oddity| panic!("{name}: {oddity:?}"))
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn every_frame_of_the_corpus_meets_its_fate_and_is_counted() {
         let mut parser = Parser::new(layer(words[1]), KEY);
         let result = parser.parse(&corpus(words[0]));
         assert_eq!(result.is_ok(), words[2] == "forward", "{}: {result:?}", words[0]);
-        let counted: Vec<&str> = parser.oddities().iter().map(|(oddity, _)| oddity.name()).collect();
+        let counted: Vec<&str> = parser.oddities.iter().map(|(oddity, _)| oddity.name()).collect();
         let known = |word: &&&str| Oddity::ALL.iter().any(|oddity| oddity.name() == **word);
         let mut named: Vec<&str> = words[3..].iter().take_while(known).copied().collect();
         named.sort_by_key(|name| Oddity::ALL.iter().position(|oddity| oddity.name() == *name));
@@ -188,11 +188,11 @@ fn valid() -> impl Strategy<Value = Vec<u8>> {
 fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
     let mut parser = Parser::new(layer, KEY);
     let result = parser.parse(frame);
-    prop_assert_eq!(parser.oddities().dropped(), u64::from(result.is_err()));
+    prop_assert_eq!(parser.oddities.dropped(), u64::from(result.is_err()));
     let Ok(Parsed { ip: Some(at), flow, .. }) = result else { return Ok(()) };
     let mut marked = frame.to_vec();
     ecn::mark(&mut marked, at);
-    let again = parser.parse(&marked).map_err(|oddity| TestCaseError::fail(format!("marked, it is {oddity}")))?;
+    let again = parser.parse(&marked).map_err(|oddity| TestCaseError::fail(format!("marked, it is {oddity:?}")))?;
     prop_assert_eq!((again.ecn, again.flow, again.ip), (Ecn::Ce, flow, Some(at)));
     let differ = frame.iter().zip(&marked).filter(|(before, after)| before != after).count();
     prop_assert!(differ <= 3, "{} bytes differ", differ);
@@ -286,6 +286,6 @@ proptest! {
         let mut parser = Parser::new(Layer::Ethernet, KEY);
         let parsed = parser.parse(&frame);
         prop_assert!(parsed.is_ok_and(|parsed| parsed.header.is_some()));
-        prop_assert_eq!(parser.oddities().iter().count(), 0);
+        prop_assert_eq!(parser.oddities.iter().count(), 0);
     }
 }

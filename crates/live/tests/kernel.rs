@@ -15,6 +15,7 @@ use headgate_live::clock::Monotonic;
 use headgate_live::io::{Io, PacketSocket, Sending, Tun, offloads};
 use headgate_live::pacing::{Clock, Paced};
 use headgate_live::{Forwarder, FrameId, LaneView, Layer, Oddity, Pool, View};
+use support::memory::AddsUp;
 use support::namespace::{in_namespace, ip, veth};
 use support::{Direction, packet};
 

@@ -2,6 +2,10 @@
 //! reason printed, without.
 #![cfg(target_os = "linux")]
 
+#[allow(dead_code, reason = "it takes what it needs")]
+#[path = "support/memory.rs"]
+mod memory;
+
 use std::ffi::OsString;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -15,13 +19,14 @@ use headgate_live::pacing::{Clock, Paced};
 use headgate_live::shell::{self, Streams};
 use headgate_live::{LaneSettings, Link, LinkSettings};
 use headgate_scenario::{Changes, Scenario};
+use memory::AddsUp;
 
 const TEXT: &str = "name = \"link\"\nduration = \"1h\"\nqdiscs = [\"droptail\"]\n[link]\n[[tcp]]\n";
 
 fn settings(set: &[&str]) -> LinkSettings {
     let changes = Changes { set: set.iter().map(|change| format!("link.{change}")).collect(), ..Changes::default() };
     let lane = LaneSettings::of(&Scenario::read(TEXT, "link", &changes).unwrap(), 0);
-    LinkSettings { lanes: [lane.clone(), lane], seed: 1, sysctls: Vec::new() }
+    LinkSettings { lanes: [lane.clone(), lane], seed: 1, sysctls: Vec::new(), outside: false, log: None }
 }
 
 /// `None`, with the reason printed, where no namespace can be made.

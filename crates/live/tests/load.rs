@@ -24,7 +24,8 @@ fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
 fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
     let way = LaneSettings::of(scenario, 0);
     let back = LaneSettings { qdisc: "droptail".parse().unwrap(), ..way.clone() };
-    let settings = LinkSettings { lanes: [way, back], seed: 1, sysctls: load::sysctls(scenario) };
+    let settings =
+        LinkSettings { lanes: [way, back], seed: 1, sysctls: load::sysctls(scenario), outside: false, log: None };
     let mut link = match Link::open(settings) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
@@ -58,7 +59,7 @@ fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
     let sent = view.lanes[0].totals.counts().sent_bytes as f64;
     // Of 1500 bytes on the wire 1460 are data; what is sent twice, or set up, or under way at the end is not counted, and the
     // link holds 50 packets and 10 ms.
-    let again: u64 = report.flows.iter().map(|flow| flow.retransmits).sum();
+    let again: u64 = report.flows.iter().map(|flow| flow.counts.retransmits).sum();
     assert!(whole <= sent * 1460.0 / 1500.0, "{whole} of {sent}");
     assert!(
         whole >= (sent - (again + 50 + 9 + 9) as f64 * 1500.0) * 1460.0 / 1500.0,
@@ -99,14 +100,14 @@ fn datagrams_keep_their_rate_and_tell_their_delay() {
 fn receivers_see_the_marks() {
     let groups = "[[tcp]]\necn = true\nflows = 2\n[[tcp]]\n[[udp]]\nrate = \"1Mbit/s\"\necn = true\n";
     let Some((report, view)) = run(&scenario("2s", "codel:ecn=on,target=2ms,interval=20ms", groups)) else { return };
-    let marked: u64 = report.flows.iter().map(|flow| flow.marked).sum();
+    let marked: u64 = report.flows.iter().map(|flow| flow.counts.marked).sum();
     let by_link: u64 = view.lanes[0].totals.counts().marked();
     assert!(by_link > 0 && marked > 0, "{marked} of {by_link}");
     // What the link marked comes to the receivers, but for what is in the queue and on the link at the end: 50 and 9 packets.
     assert!(report.marked <= by_link && report.marked + 59 >= by_link, "{} of {by_link}", report.marked);
-    assert_eq!(report.flows[2].marked, 0, "it did not ask for ECN");
+    assert_eq!(report.flows[2].counts.marked, 0, "it did not ask for ECN");
     // The sender of TCP takes more for marked than was, and UDP's receiver sees each of its own.
-    assert!(marked >= report.marked && report.flows[3].marked <= report.marked, "{marked}, {}", report.marked);
+    assert!(marked >= report.marked && report.flows[3].counts.marked <= report.marked, "{marked}, {}", report.marked);
 }
 
 #[test]

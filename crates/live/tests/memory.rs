@@ -5,9 +5,9 @@ mod support;
 
 use etherparse::Ipv4HeaderSlice;
 use headgate_core::{Ecn, Rate, Span, Time, registry};
-use headgate_live::memory::{FakeClock, Memory};
 use headgate_live::{CATCH_UP, Forwarder, LaneSettings, Layer, Oddity, View};
 use headgate_scenario::Pace;
+use support::memory::{AddsUp, FakeClock, Memory};
 use support::{Direction, packet};
 
 /// 8 Mbit/s: a byte a microsecond.

@@ -17,6 +17,7 @@ use headgate_live::io::{Io, PacketSocket, Sending};
 use headgate_live::pacing::Paced;
 use headgate_live::{Forwarder, Layer, Oddity, Pool, View};
 use rustix::thread::gettid;
+use support::memory::AddsUp;
 use support::namespace::{in_namespace, ip, veth};
 use support::{Direction, packet};
 

@@ -4,8 +4,8 @@
 mod support;
 
 use headgate_core::{Ecn, Rate, Span, Time, Why, registry};
-use headgate_live::memory::{FakeClock, Memory};
 use headgate_live::{Forwarder, LaneView, Layer};
+use support::memory::{AddsUp, FakeClock, Memory};
 use support::{Direction, packet};
 
 /// 8 Mbit/s: a byte a microsecond.

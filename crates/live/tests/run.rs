@@ -6,7 +6,7 @@ use std::io;
 
 use headgate_core::{Span, Time};
 use headgate_live::netns::Namespace;
-use headgate_live::run::{Ran, RunError, run};
+use headgate_live::run::{Elsewhere, Ran, RunError, run};
 use headgate_measure::{EventBatch, Happening, SenderState, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
 
@@ -57,7 +57,7 @@ fn three() -> Option<(Scenario, Ran, Seen)> {
         return None;
     }
     let (scenario, mut seen) = (scenario(THREE), Seen::default());
-    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap_or_else(|error| panic!("{error}"));
+    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     Some((scenario, ran, seen))
 }
 
@@ -67,7 +67,7 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     let Ran { outcome, proof, .. } = ran;
     assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
     assert!(outcome.links.iter().all(|link| link.conserves()));
-    assert_eq!((proof.elsewhere.all(), proof.oversize), (0, 0), "{proof:?}");
+    assert_eq!((proof.elsewhere, proof.oversize), (Elsewhere::default(), 0), "{proof:?}");
 
     // What flows were sent is what the link sent, but for what belongs to no flow.
     let forward = &outcome.links[0];
@@ -113,11 +113,11 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
         return;
     }
     let (scenario, mut seen) = (scenario(LOT), Seen::default());
-    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap_or_else(|error| panic!("{error}"));
+    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let Ran { outcome, proof, .. } = ran;
     assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
     assert!(outcome.links.iter().all(|link| link.conserves()));
-    assert_eq!((proof.elsewhere.all(), proof.oversize), (0, 0), "{proof:?}");
+    assert_eq!((proof.elsewhere, proof.oversize), (Elsewhere::default(), 0), "{proof:?}");
 
     // Flows have more to send than the first link takes, of which Reno without any queue keeps three quarters, and the second is
     // offered 4.5 Mbit/s by two of them alone.
@@ -177,7 +177,7 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
                 [[tcp]]\nname = 'reno'\nflows = 2\ncc = 'newreno'\n\
                 [[tcp]]\nname = 'bbr'\ncc = 'bbr'\nfrom = 'right'\nto = 'left'\n";
     let (scenario, mut seen) = (scenario(keys), Seen::default());
-    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap_or_else(|error| panic!("{error}"));
+    let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert!(seen.traces.is_sorted_by_key(|row| row.time), "of both hosts together");
     for (number, phases) in [(1, &["slow_start", "avoidance", "recovery"][..]), (2, &["startup", "drain", "probe_bw"])]
     {
@@ -205,7 +205,7 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
 
 #[test]
 fn what_cannot_be_run_is_refused_before_anything_starts() {
-    let said = |keys: &str| match run(&scenario(keys), &scenario(keys).qdiscs[0], 1, &mut ()) {
+    let said = |keys: &str| match run(&scenario(keys), &scenario(keys).qdiscs[0], 1, &mut (), &mut |_| {}) {
         Err(RunError::Refused(why)) => why,
         other => panic!("{other:?}"),
     };
@@ -230,5 +230,5 @@ fn who_asks_to_stop_need_not_wait_for_the_end() {
     }
     let hour = THREE.replace("'2s'", "'1h'").replace("'all'", "'off'");
     let scenario = scenario(&hour);
-    assert!(matches!(run(&scenario, &scenario.qdiscs[0], 1, &mut AtOnce), Err(RunError::Stopped)));
+    assert!(matches!(run(&scenario, &scenario.qdiscs[0], 1, &mut AtOnce, &mut |_| {}), Err(RunError::Stopped)));
 }

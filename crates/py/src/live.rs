@@ -1,6 +1,7 @@
 //! A link on real packets, as Python sees it. The loop has a thread of its own, which never waits for the interpreter.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ use headgate_core::{Rate, Span};
 use headgate_live::check::{self, Load};
 use headgate_live::log::Log;
 use headgate_live::shell::{self, Streams};
-use headgate_live::{Addresses, Extras, LaneSettings, Link as Running, LinkSettings, netns};
+use headgate_live::{Addresses, LaneSettings, Link as Running, LinkSettings, netns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,15 +37,16 @@ pub fn measure<'py>(
     seconds: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
     let lanes = [LaneSettings::of(&way.0, 0), LaneSettings::of(&way.0, 0)];
-    let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new() };
+    let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new(), outside: false, log: None };
     let load = Load { rate: Rate::from_bits(rate_bps), packet, lasting: Span::from_secs_f64(seconds) };
     let found = py.detach(|| check::measure(settings, load))?;
     let all = shown(py, &found.view)?;
-    let [near, far] = found.counters;
+    let ([near, far], received) = (found.counters, found.delay.count());
     let numbers = [
         ("sent", found.sent),
-        ("received", found.received),
-        ("timed", found.timed),
+        ("received", received),
+        // In that time: from the first of these to the last.
+        ("timed", received.saturating_sub(check::SETTLING + 1)),
         ("near_sent", near.sent),
         ("near_dropped", near.send_drops),
         ("far_received", far.received),
@@ -111,8 +113,7 @@ impl Link {
     ) -> PyResult<Link> {
         let lanes = [LaneSettings::of(&forward.0, overheads.0), LaneSettings::of(&reverse.0, overheads.1)];
         let qdiscs = [&lanes[0], &lanes[1]].map(|lane| lane.qdisc.to_string());
-        let extras = Extras { outside, log };
-        let link = py.detach(|| Running::open_with(LinkSettings { lanes, seed, sysctls }, &extras))?;
+        let link = py.detach(|| Running::open(LinkSettings { lanes, seed, sysctls, outside, log }))?;
         Ok(Link(Mutex::new(Inner { link, qdiscs, seed, command: None, server: None })))
     }
 
@@ -194,17 +195,9 @@ impl Link {
 /// What a command finds in its environment: the addresses of both ends.
 fn variables(link: &Running) -> Vec<(String, String)> {
     let Addresses { v4, v6 } = link.addresses();
-    let v4 = v4.map(|address| address.to_string());
-    let v6 = v6.map(|both| both.map(|address| address.to_string()));
-    let named = |suffix: &str, addresses: [String; 2]| {
-        ["NEAR", "FAR"]
-            .into_iter()
-            .zip(addresses)
-            .map(|(end, address)| (format!("HEADGATE_{end}{suffix}"), address))
-            .collect()
-    };
-    let all: [Vec<_>; 2] = [named("", v4), v6.map_or_else(Vec::new, |v6| named("6", v6))];
-    all.concat()
+    let v4 = ["NEAR", "FAR"].into_iter().zip(v4.map(IpAddr::from));
+    let v6 = ["NEAR6", "FAR6"].into_iter().zip(v6.into_iter().flatten().map(IpAddr::from));
+    v4.chain(v6).map(|(end, address)| (format!("HEADGATE_{end}"), address.to_string())).collect()
 }
 
 fn poll(child: &mut Option<Child>) -> PyResult<Option<i32>> {

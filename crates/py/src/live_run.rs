@@ -3,12 +3,11 @@
 use headgate_core::Qdisc;
 use headgate_core::parts::Histogram;
 use headgate_live::Window;
-use headgate_live::io::interface::Counters;
 use headgate_live::run::{self, Proof, RunError};
 use headgate_measure::Watch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict};
+use pyo3::types::{IntoPyDict, PyCFunction, PyDict};
 
 use crate::errors::Stopped;
 use crate::outcome::Outcome;
@@ -46,7 +45,7 @@ pub fn run_live<'py>(
     let first = 2 * usize::from(scenario.bottleneck().link);
     let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
         let mut show = |window| on_link.iter().for_each(|told| tell(told, &window, first));
-        run::run_shown(scenario, qdisc, seed, watch, &mut show)
+        run::run(scenario, qdisc, seed, watch, &mut show)
     };
     let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, told, live)?;
     let ran = ran.map_err(|error| raised(&run.qdisc, error))?;
@@ -92,24 +91,12 @@ fn shown<'py>(py: Python<'py>, proof: &Proof) -> PyResult<Bound<'py, PyDict>> {
     all.set_item("stalls", stalls)?;
     all.set_item("stalled_ms", stalled.as_secs_f64() * 1e3)?;
     all.set_item("oversize", proof.oversize)?;
-    let elsewhere = PyDict::new(py);
-    let places = &proof.elsewhere;
-    let counts = [
-        ("device", places.device),
-        ("no_slot", places.no_slot),
-        ("unreadable", places.unreadable),
-        ("refused", places.refused),
-    ];
-    counts.into_iter().try_for_each(|(name, count)| elsewhere.set_item(name, count))?;
-    all.set_item("elsewhere", elsewhere)?;
+    all.set_item("elsewhere", proof.elsewhere.named().into_py_dict(py)?)?;
     for (name, counters) in ["near", "far"].into_iter().zip(&proof.counters) {
-        all.set_item(name, interface(py, counters)?)?;
+        all.set_item(name, counters.named().into_py_dict(py)?)?;
     }
-    let marks = PyDict::new(py);
     let [link, receivers] = proof.marks;
-    marks.set_item("link", link)?;
-    marks.set_item("receivers", receivers)?;
-    all.set_item("marks", marks)?;
+    all.set_item("marks", [("link", link), ("receivers", receivers)].into_py_dict(py)?)?;
     Ok(all)
 }
 
@@ -119,16 +106,4 @@ fn quantiles(all: &Bound<'_, PyDict>, name: &str, histogram: &Histogram) -> PyRe
         all.set_item(format!("{name}_ms_{suffix}"), value)?;
     }
     Ok(())
-}
-
-fn interface<'py>(py: Python<'py>, counters: &Counters) -> PyResult<Bound<'py, PyDict>> {
-    let all = PyDict::new(py);
-    let counts = [
-        ("sent", counters.sent),
-        ("send_drops", counters.send_drops),
-        ("received", counters.received),
-        ("receive_drops", counters.receive_drops),
-    ];
-    counts.into_iter().try_for_each(|(name, count)| all.set_item(name, count))?;
-    Ok(all)
 }

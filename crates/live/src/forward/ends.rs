@@ -4,18 +4,20 @@ use std::collections::VecDeque;
 use std::io;
 
 use headgate_core::parts::Histogram;
-use headgate_core::{Span, Time};
+use headgate_core::{Packet, Span, Time};
 
-use crate::io::frame::Parser;
-use crate::io::oddities::{Oddities, Oddity};
+use crate::io::frame::{Parsed, Parser};
+use crate::io::oddities::Oddity;
 use crate::io::pool::{FrameId, Pool};
 use crate::io::{BATCH, Io};
 
 /// What takes frames from one end, and counts them.
 pub(crate) struct Entry {
-    parser: Parser,
-    came: u64,
-    no_slot: u64,
+    /// What reads the frames.
+    pub(crate) parser: Parser,
+    /// Frames that came, and those of them for which there was no room.
+    pub(crate) came: u64,
+    pub(crate) no_slot: u64,
     batch: Vec<FrameId>,
 }
 
@@ -25,59 +27,43 @@ impl Entry {
         Entry { parser, came: 0, no_slot: 0, batch: Vec::with_capacity(BATCH) }
     }
 
-    /// Takes what has come to `from`, and hands over frame by frame, of which some may find no room; says whether there may be
-    /// more.
-    ///
-    /// # Errors
-    /// Those of `from`.
+    /// Takes what has come to `from`, and hands over packet by packet, with what its headers say; one that is given back finds no
+    /// room. Says whether there may be more.
     #[inline]
     pub(crate) fn take(
         &mut self,
         from: &mut dyn Io,
         pool: &mut Pool,
-        mut arrive: impl FnMut(FrameId, &mut Parser, &mut Pool) -> Arrived,
+        mut arrive: impl FnMut(Packet<FrameId>, &Parsed, &mut Pool) -> Result<(), FrameId>,
     ) -> io::Result<bool> {
         let received = from.recv(pool, &mut self.batch);
         self.came += self.batch.len() as u64;
         for frame in self.batch.drain(..) {
-            self.no_slot += u64::from(arrive(frame, &mut self.parser, pool) == Arrived::NoRoom);
+            let bytes = pool.frame(&frame);
+            let Ok(parsed) = &self.parser.parse(bytes) else {
+                pool.give(frame);
+                continue;
+            };
+            let size = bytes.len() as u32;
+            pool.set_ip(&frame, parsed.ip);
+            let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
+            if let Err(frame) = arrive(packet, parsed, pool) {
+                pool.give(frame);
+                self.no_slot += 1;
+            }
         }
         let received = received?;
         self.came += received.no_slot + received.oversize;
         self.no_slot += received.no_slot;
-        self.parser.refuse(Oddity::Oversize, received.oversize);
+        self.parser.oddities.add(Oddity::Oversize, received.oversize);
         Ok(received.more)
-    }
-
-    /// What reads the frames.
-    pub(crate) fn parser(&mut self) -> &mut Parser {
-        &mut self.parser
-    }
-
-    /// Frames that came, and those of them for which there was no room.
-    pub(crate) fn counts(&self) -> [u64; 2] {
-        [self.came, self.no_slot]
-    }
-
-    /// What was odd about them.
-    pub(crate) fn oddities(&self) -> &Oddities {
-        self.parser.oddities()
     }
 
     /// From now on `parser` reads the frames. All counts go on.
     pub(crate) fn read_by(&mut self, mut parser: Parser) {
-        parser.count_from(*self.parser.oddities());
+        parser.oddities = self.parser.oddities;
         self.parser = parser;
     }
-}
-
-/// What became of a frame at the door.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrived {
-    /// It is on its way, or was odd and is gone, which the parser counts.
-    Seen,
-    /// There was no room for it.
-    NoRoom,
 }
 
 /// A packet on its way to its host.
@@ -94,9 +80,11 @@ pub(crate) struct Exit {
     flying: VecDeque<Flying>,
     /// When the last packet comes out that flew when this took the place of another: none overtakes it.
     not_before: Time,
-    lateness: Histogram,
-    out: u64,
-    refused: u64,
+    /// How late packets came out, in nanoseconds.
+    pub(crate) lateness: Histogram,
+    /// Packets that came out, and those of them that the end refused.
+    pub(crate) out: u64,
+    pub(crate) refused: u64,
     batch: Vec<FrameId>,
 }
 
@@ -125,9 +113,6 @@ impl Exit {
     }
 
     /// Gives `to` a batch of what is due; says whether there may be more. `out` is told of each frame.
-    ///
-    /// # Errors
-    /// Those of `to`.
     #[inline]
     pub(crate) fn give(
         &mut self,
@@ -168,16 +153,6 @@ impl Exit {
     /// The packets that fly.
     pub(crate) fn flying(&self) -> impl ExactSizeIterator<Item = &FrameId> {
         self.flying.iter().map(|packet| &packet.frame)
-    }
-
-    /// Packets that came out, and those of them that the end refused.
-    pub(crate) fn counts(&self) -> [u64; 2] {
-        [self.out, self.refused]
-    }
-
-    /// How late packets came out, in nanoseconds.
-    pub(crate) fn lateness(&self) -> &Histogram {
-        &self.lateness
     }
 
     /// Goes on for another lane, among `slots` slots. Nothing overtakes what flies already.

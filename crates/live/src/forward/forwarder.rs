@@ -56,12 +56,6 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         Forwarder { a, b, fabric, clock, window, stop, inbox, jobs, show_at, until, ready }
     }
 
-    /// The same, stopped by `stop` instead of a flag of its own: several can be stopped by one.
-    #[must_use]
-    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
-        Forwarder { stop, ..self }
-    }
-
     /// Where it shows what it does.
     pub fn window(&self) -> Window {
         self.window.clone()

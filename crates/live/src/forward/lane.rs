@@ -9,7 +9,7 @@ use std::mem;
 use headgate_core::{Discipline, Ecn, Packet, Span, Time};
 use headgate_link::HandOver;
 
-use super::ends::{Arrived, Entry, Exit};
+use super::ends::{Entry, Exit};
 use super::ledger::LaneLedger;
 use super::queue::{self, FrameQueue, Onward};
 use super::view::{LaneCounts, LaneView, MOST_SHOWN};
@@ -21,15 +21,9 @@ use crate::io::tap::Recorder;
 /// A lane of any discipline, as a forwarder knows it: one call for a batch of frames.
 pub trait Lane {
     /// Takes what has come to `from`; says whether there may be more.
-    ///
-    /// # Errors
-    /// Those of `from`.
     fn take(&mut self, now: Time, from: &mut dyn Io) -> io::Result<bool>;
 
     /// Gives `to` what has come out; says whether there is more.
-    ///
-    /// # Errors
-    /// Those of `to`.
     fn give(&mut self, now: Time, to: &mut dyn Io) -> io::Result<bool>;
 
     /// When something may come out; [`Time::NEVER`] while the lane is empty.
@@ -45,7 +39,7 @@ pub trait Lane {
     fn leave(&mut self, now: Time) -> Remains;
 
     /// From now on `recorder` notes packets that are dropped or lost.
-    fn record(&mut self, recorder: Recorder);
+    fn record(&mut self, recorder: Option<Recorder>);
 }
 
 /// What a lane has before and behind its queue.
@@ -86,7 +80,7 @@ impl Remains {
         self.sides.refit(parser, slots);
         let Sides { entry, pool, .. } = &mut self.sides;
         for packet in &mut self.queued.packets {
-            if let Ok(parsed) = entry.parser().parse(pool.frame(&packet.handle)) {
+            if let Ok(parsed) = entry.parser.parse(pool.frame(&packet.handle)) {
                 (packet.flow, packet.class) = (parsed.flow, parsed.class);
                 packet.ecn = if packet.ecn == Ecn::Ce { Ecn::Ce } else { parsed.ecn };
             }
@@ -137,21 +131,13 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
     fn take(&mut self, now: Time, from: &mut dyn Io) -> io::Result<bool> {
         self.advance(now);
         let LaneOf { queue, sides: Sides { entry, exit, pool, recorder, .. } } = self;
-        entry.take(from, pool, |frame, parser, pool| {
-            let bytes = pool.frame(&frame);
-            let Ok(parsed) = &parser.parse(bytes) else {
-                pool.give(frame);
-                return Arrived::Seen;
-            };
-            let size = bytes.len() as u32;
-            pool.set_ip(&frame, parsed.ip);
-            queue.port_mut().ledger_mut().meet(parsed.flow, size, now, || parsed.header);
-            let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
+        entry.take(from, pool, |packet, parsed, pool| {
+            queue.port_mut().ledger_mut().meet(packet.flow, packet.bytes, now, || parsed.header);
             let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
             let mut onward = Onward { pool, recorder: recorder.as_ref(), receive };
             queue.arrive(packet, now, &mut onward);
             queue::advance(queue, now, &mut onward);
-            Arrived::Seen
+            Ok(())
         })
     }
 
@@ -176,19 +162,26 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
     fn view(&mut self, now: Time) -> LaneView {
         self.settle(now);
         let Sides { entry, exit, pool, stalls: (stalls, stalled), .. } = &self.sides;
-        let ([came, no_slot], [out, refused]) = (entry.counts(), exit.counts());
-        let counts = LaneCounts { came, no_slot, lost: 0, out, refused, stalls: *stalls, stalled: *stalled };
+        let counts = LaneCounts {
+            came: entry.came,
+            no_slot: entry.no_slot,
+            out: exit.out,
+            refused: exit.refused,
+            stalls: *stalls,
+            stalled: *stalled,
+            ..LaneCounts::default()
+        };
         LaneView {
-            oddities: *entry.oddities(),
+            oddities: entry.parser.oddities,
             flying: exit.flying().len(),
             free_slots: pool.free(),
-            lateness: exit.lateness().clone(),
+            lateness: exit.lateness.clone(),
             ..queue::view(&mut self.queue, now, counts, MOST_SHOWN)
         }
     }
 
-    fn record(&mut self, recorder: Recorder) {
-        self.sides.recorder = Some(recorder);
+    fn record(&mut self, recorder: Option<Recorder>) {
+        self.sides.recorder = recorder;
     }
 
     fn leave(&mut self, now: Time) -> Remains {

@@ -41,10 +41,12 @@ struct Row {
 /// counts go to those of all others: an attacker who invents flows costs names, not memory, and no count.
 #[derive(Clone, Debug)]
 pub struct LaneLedger {
-    totals: Totals,
+    /// The counts over all packets.
+    pub totals: Totals,
     flows: FlowTable<Row>,
     /// Where the rows of flows were that were met lately, by the lowest bits of their names, which are hashes.
     lately: [u16; LATELY],
+    /// What the flows did together that have no row any more.
     others: FlowCounts,
     occupancy: Occupancy,
     watch: Watch,
@@ -112,16 +114,6 @@ impl LaneLedger {
             let (_, row) = self.flows.remove_at(at);
             self.others = self.others + row.counts;
         }
-    }
-
-    /// The counts over all packets.
-    pub fn totals(&self) -> &Totals {
-        &self.totals
-    }
-
-    /// What the flows did together that have no row any more.
-    pub fn others(&self) -> FlowCounts {
-        self.others
     }
 
     /// The `most` flows that sent most since the last call, the first of them first; of equals, those that sent more ever.
@@ -244,8 +236,8 @@ mod tests {
         let rows = ledger.top(usize::MAX, Time::ZERO, |_| false);
         assert_eq!(rows.len(), MOST_FLOWS as usize);
         let named: u64 = rows.iter().map(|row| row.counts.sent).sum();
-        assert_eq!(named + ledger.others().sent, flows);
-        assert_eq!(ledger.totals().counts().sent, flows);
+        assert_eq!(named + ledger.others.sent, flows);
+        assert_eq!(ledger.totals.counts().sent, flows);
     }
 
     #[test]

@@ -13,7 +13,6 @@ pub(crate) mod fabric;
 pub(crate) mod forwarder;
 pub(crate) mod lane;
 pub(crate) mod ledger;
-pub mod memory;
 pub mod pacing;
 pub(crate) mod queue;
 pub(crate) mod running;

@@ -29,17 +29,11 @@ pub trait Clock {
     fn now(&mut self) -> Time;
 
     /// Called at `now`, whenever there is nothing half done: a moment for others, if they are due one. The present moment then.
-    ///
-    /// # Errors
-    /// What the system says.
     fn rest(&mut self, now: Time) -> io::Result<Time> {
         Ok(now)
     }
 
     /// Waits until `until`, or until something can be read from one of `on`; says from which something might be.
-    ///
-    /// # Errors
-    /// What the system says.
     fn wait(&mut self, until: Time, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]>;
 
     /// CPU time used by the thread that calls.

@@ -128,13 +128,12 @@ where
     };
     let top = if most > 0 { ledger.top(most, now, monitors) } else { Vec::new() };
     LaneView {
-        totals: ledger.totals().clone(),
+        totals: ledger.totals.clone(),
         occupancy: ledger.occupancy(backlog, now, ahead),
         counts: LaneCounts { lost, ..counts },
         backlog,
         gauges,
         top,
-        others: ledger.others(),
         ..LaneView::default()
     }
 }

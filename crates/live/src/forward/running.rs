@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
 
 use headgate_core::Time;
 
@@ -14,6 +14,7 @@ use super::pacing::{Clock, Paced};
 use super::view::{View, Window};
 use crate::io::Io;
 use crate::io::clock::Monotonic;
+use crate::threads::{begin, ended};
 
 /// A forwarder that runs. Dropped, it is stopped.
 pub struct Running<F = Lanes> {
@@ -21,11 +22,8 @@ pub struct Running<F = Lanes> {
     stop: Arc<AtomicBool>,
     inbox: Inbox<F>,
     urgent: bool,
-    thread: Option<JoinHandle<io::Result<View>>>,
+    thread: Option<JoinHandle<Option<io::Result<View>>>>,
 }
-
-/// What the thread says when it begins.
-type Began<F> = io::Result<(Window, Arc<AtomicBool>, Inbox<F>, bool)>;
 
 impl<F: Fabric + 'static> Running<F> {
     /// Runs what `make` makes by `clock`, in a thread called `name`, which comes before ordinary ones where that is allowed.
@@ -37,17 +35,12 @@ impl<F: Fabric + 'static> Running<F> {
         clock: Monotonic,
         make: impl FnOnce(Paced) -> io::Result<Forwarder<A, B, Paced, F>> + Send + 'static,
     ) -> io::Result<Running<F>> {
-        let (say, began) = sync_channel(1);
-        let thread = thread::Builder::new().name(name.to_string()).spawn(move || {
-            let made = paced(clock).and_then(|(clock, urgent)| Ok((make(clock)?, urgent)));
-            let (mut forwarder, urgent) = match made {
-                Ok(made) => made,
-                Err(error) => return tell(&say, Err(error)),
-            };
-            let _ = say.send(Ok((forwarder.window(), forwarder.stopper(), forwarder.inbox(), urgent)));
-            forwarder.run()
+        let ((window, stop, inbox, urgent), thread) = begin(name, move || {
+            let (clock, urgent) = paced(clock)?;
+            let mut forwarder = make(clock)?;
+            let shown = (forwarder.window(), forwarder.stopper(), forwarder.inbox(), urgent);
+            Ok((shown, move || forwarder.run()))
         })?;
-        let (window, stop, inbox, urgent) = began.recv().map_err(|_| ended())??;
         Ok(Running { window, stop, inbox, urgent, thread: Some(thread) })
     }
 
@@ -85,8 +78,8 @@ impl<F: Fabric + 'static> Running<F> {
         job: impl FnOnce(&mut F, Time) -> T + Send + 'static,
     ) -> io::Result<T> {
         let (say, done) = sync_channel(1);
-        self.inbox.send(Box::new(move |fabric, now| drop(say.send(job(fabric, now))))).map_err(|_| ended())?;
-        done.recv().map_err(|_| ended())
+        self.inbox.send(Box::new(move |fabric, now| drop(say.send(job(fabric, now))))).map_err(ended)?;
+        done.recv().map_err(ended)
     }
 }
 
@@ -98,8 +91,8 @@ impl<F> Running<F> {
     pub(crate) fn stop(&mut self) -> io::Result<View> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(ended)) => ended,
-            Some(Err(_)) => Err(io::Error::other("the loop's thread panicked")),
+            Some(Ok(Some(ended))) => ended,
+            Some(_) => Err(io::Error::other("the loop's thread panicked")),
             None => Ok(self.window.look()),
         }
     }
@@ -109,15 +102,6 @@ impl<F> Drop for Running<F> {
     fn drop(&mut self) {
         let _ = self.stop();
     }
-}
-
-fn ended() -> io::Error {
-    io::Error::new(io::ErrorKind::BrokenPipe, "the loop's thread has ended")
-}
-
-fn tell<F>(say: &SyncSender<Began<F>>, result: Began<F>) -> io::Result<View> {
-    let _ = say.send(result);
-    Ok(View::default())
 }
 
 /// The clock as the thread that calls waits for it, and whether that comes before ordinary ones.

@@ -8,6 +8,7 @@ use headgate_core::{BuildError, Class, Discipline, Limit, Place, Port, Qdisc, Ra
 use headgate_link::{Medium, Meter};
 use headgate_scenario::{ClassRule, Classifier, FlowKey, Hop, Scenario, Simplex};
 
+use super::fabric::Lanes;
 use super::lane::{Lane, LaneOf, Remains, Sides};
 use super::ledger::LaneLedger;
 use super::queue::{FrameQueue, LateMedium};
@@ -94,6 +95,15 @@ impl LaneSettings {
     /// `InvalidInput`: what is wrong with the discipline or the overhead.
     pub fn build(&self, layer: Layer, seed: u64, label: &str) -> io::Result<Box<dyn Lane>> {
         self.lane(layer, Streams { seed, label }, None)
+    }
+
+    /// Lanes like these, forward and reverse.
+    ///
+    /// # Errors
+    /// `InvalidInput`: what is wrong with a discipline or an overhead.
+    pub(crate) fn build_both(lanes: &[LaneSettings; 2], layer: Layer, seed: u64) -> io::Result<Lanes> {
+        let [forward, reverse] = lanes;
+        Ok([forward.build(layer, seed, "forward")?, reverse.build(layer, seed, "reverse")?])
     }
 
     /// Puts a lane like this in the place of `lane` at `now`. What waits there is put into its discipline, in order; what

@@ -9,10 +9,11 @@
 //! test (RED-PD's, section 4.3 of its paper, SFB's, BREATHe's) is *monitored*, whatever is found here.
 
 use std::fmt;
-use std::ops::{Add, Sub};
 
 use headgate_core::Span;
 use headgate_core::parts::tcp_rate;
+
+use crate::counts::counts;
 
 /// The round-trip time of the TCP that a flow is compared with: what a path has is not known here. RED-PD's target.
 pub const ROUND_TRIP: Span = Span::from_millis(40);
@@ -66,58 +67,30 @@ impl Verdict {
     }
 }
 
-/// What happened to the packets of a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowCounts {
-    /// Packets that came.
-    pub arrived: u64,
-    /// Their bytes.
-    pub arrived_bytes: u64,
-    /// Packets that were sent.
-    pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Packets that the discipline dropped.
-    pub dropped: u64,
-    /// Packets that the discipline marked.
-    pub marked: u64,
-    /// Packets that it dropped or marked because it had singled the flow out.
-    pub singled: u64,
+counts! {
+    /// What happened to the packets of a flow.
+    FlowCounts {
+        /// Packets that came.
+        arrived,
+        /// Their bytes.
+        arrived_bytes,
+        /// Packets that were sent.
+        sent,
+        /// Their bytes.
+        sent_bytes,
+        /// Packets that the discipline dropped.
+        dropped,
+        /// Packets that the discipline marked.
+        marked,
+        /// Packets that it dropped or marked because it had singled the flow out.
+        singled,
+    }
 }
 
 impl FlowCounts {
     /// Packets that were dropped or marked.
     pub fn signals(&self) -> u64 {
         self.dropped + self.marked
-    }
-
-    /// Each count, with that of `other`.
-    fn with(self, other: FlowCounts, both: impl Fn(u64, u64) -> u64) -> FlowCounts {
-        FlowCounts {
-            arrived: both(self.arrived, other.arrived),
-            arrived_bytes: both(self.arrived_bytes, other.arrived_bytes),
-            sent: both(self.sent, other.sent),
-            sent_bytes: both(self.sent_bytes, other.sent_bytes),
-            dropped: both(self.dropped, other.dropped),
-            marked: both(self.marked, other.marked),
-            singled: both(self.singled, other.singled),
-        }
-    }
-}
-
-impl Add for FlowCounts {
-    type Output = FlowCounts;
-
-    fn add(self, other: FlowCounts) -> FlowCounts {
-        self.with(other, |one, other| one + other)
-    }
-}
-
-impl Sub for FlowCounts {
-    type Output = FlowCounts;
-
-    fn sub(self, earlier: FlowCounts) -> FlowCounts {
-        self.with(earlier, |now, before| now - before)
     }
 }
 
@@ -137,10 +110,6 @@ impl Slot {
 
     fn rate(&self) -> f64 {
         self.counts.arrived_bytes as f64 * 8.0 / self.lasted.as_secs_f64().max(1e-9)
-    }
-
-    fn add(self, other: &Slot) -> Slot {
-        Slot { lasted: self.lasted + other.lasted, counts: self.counts + other.counts }
     }
 }
 
@@ -181,11 +150,11 @@ pub struct Judgement {
 /// The verdict on a flow that did `slots`, one after the other, where `fair` bit/s would be fair; `monitored` if the
 /// discipline says so.
 pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
-    let all = slots.iter().fold(Slot::default(), Slot::add);
+    let all = whole(slots);
     let signals = all.signals();
     let answer = answer(slots);
     // What it sends now: a slow start or a burst that is over is nothing to hold against it.
-    let late = slots[slots.len() / 2..].iter().fold(Slot::default(), Slot::add);
+    let late = whole(&slots[slots.len() / 2..]);
     let (rate, packets) = (late.rate(), late.counts.arrived.max(1) as f64);
     let tcp = late.counts.arrived_bytes as f64 * 8.0 / packets * tcp_rate(ROUND_TRIP, late.signals() as f64 / packets);
     let verdict = match (answer, fair) {
@@ -220,89 +189,70 @@ fn answer(slots: &[Slot]) -> Option<Answer> {
     let inner = slots.windows(2 * REACH + 1);
     let count = inner.len();
     let usual = inner.clone().map(|around| around[REACH].signals()).sum::<u64>() as f64 / count as f64;
-    let mut changes = [Changes::default(), Changes::default()];
+    let mut changes = [Vec::new(), Vec::new()];
     for around in inner {
         let (before, from) = around.split_at(REACH);
         let many = from[0].signals() as f64 > usual;
-        changes[usize::from(many)].add(mean_rate(&from[1..]) - mean_rate(before));
+        changes[usize::from(many)].push(whole(&from[1..]).rate() - whole(before).rate());
     }
     let [few, many] = changes;
     let rate = slots.iter().map(Slot::rate).sum::<f64>() / slots.len() as f64;
-    if few.count.min(many.count) < LEAST_SLOTS || rate <= 0.0 {
+    if few.len().min(many.len()) < LEAST_SLOTS || rate <= 0.0 {
         // Signals all the time, and always as many: they change nothing.
         let always = count >= LEAST_SLOTS && slots.iter().all(|slot| slot.signals() > 0);
         return always.then_some(Answer { less: 0.0, errors: 0.0 });
     }
-    let less = few.mean - many.mean;
+    let ((few, of_few), (many, of_many)) = (mean(&few), mean(&many));
+    let less = few - many;
     // Slots are in several changes each, of which so many fewer are independent. A constant rate has no errors at all: then any
     // difference is one.
-    let variance = REACH as f64 * (few.variance_of_mean() + many.variance_of_mean());
+    let variance = REACH as f64 * (of_few + of_many);
     let error = variance.sqrt().max(f64::MIN_POSITIVE);
     Some(Answer { less: less / rate, errors: less / error })
 }
 
-fn mean_rate(slots: &[Slot]) -> f64 {
-    slots.iter().fold(Slot::default(), Slot::add).rate()
+/// What happened in all of `slots`.
+fn whole(slots: &[Slot]) -> Slot {
+    slots
+        .iter()
+        .fold(Slot::default(), |sum, slot| Slot { lasted: sum.lasted + slot.lasted, counts: sum.counts + slot.counts })
 }
 
-/// Mean and variance of a sample, as it comes (Welford's way).
-#[derive(Clone, Copy, Debug, Default)]
-struct Changes {
-    count: usize,
-    mean: f64,
-    squares: f64,
-}
-
-impl Changes {
-    fn add(&mut self, value: f64) {
-        self.count += 1;
-        let off = value - self.mean;
-        self.mean += off / self.count as f64;
-        self.squares += off * (value - self.mean);
-    }
-
-    fn variance_of_mean(&self) -> f64 {
-        self.squares / (self.count as f64 - 1.0) / self.count as f64
-    }
+/// The mean of a sample, and the variance of that.
+fn mean(sample: &[f64]) -> (f64, f64) {
+    let count = sample.len() as f64;
+    let mean = sample.iter().sum::<f64>() / count;
+    let squares: f64 = sample.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, squares / (count - 1.0) / count)
 }
 
 impl fmt::Display for Judgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.all.lasted.as_secs_f64();
-        let signals = Signals(self.all.counts.dropped, self.all.counts.marked);
+        let (seconds, sends) = (self.all.lasted.as_secs_f64(), self.sends());
+        let signals = format!("{} in {seconds:.0} s", signals(self.all.counts.dropped, self.all.counts.marked));
+        let (tcp, round_trip) = (mbit(self.tcp), ROUND_TRIP.as_nanos() / 1_000_000);
         match self.verdict {
             Verdict::Unknown if self.all.lasted < ACCUSED_AFTER => {
                 write!(f, "seen for {seconds:.1} s, too short to tell")
             }
-            Verdict::Unknown if self.all.signals() < LEAST_SIGNALS => {
-                write!(f, "{signals} in {seconds:.0} s, too few to tell")
-            }
-            Verdict::Unknown => write!(f, "{signals} in {seconds:.0} s, at too few moments to tell"),
+            Verdict::Unknown if self.all.signals() < LEAST_SIGNALS => write!(f, "{signals}, too few to tell"),
+            Verdict::Unknown => write!(f, "{signals}, at too few moments to tell"),
             Verdict::Responsive => {
                 // Of its mean rate, which a flow that comes to a halt falls by more than.
                 let less = 100.0 * self.answer.map_or(0.0, |answer| answer.less.min(1.0));
-                write!(
-                    f,
-                    "sends {less:.0} % less after many drops or marks than after few: {signals} in {seconds:.0} s"
-                )
+                write!(f, "sends {less:.0} % less after many drops or marks than after few: {signals}")
             }
             Verdict::Friendly if self.rate <= self.tcp && self.tcp.is_finite() => {
-                write!(f, "{}, no more than the {} of a TCP ", self.sends(), Mbit(self.tcp))?;
-                write!(f, "of {} ms round-trip time; {signals} in {seconds:.0} s", ROUND_TRIP.as_nanos() / 1_000_000)
+                write!(f, "{sends}, no more than the {tcp} of a TCP of {round_trip} ms round-trip time; {signals}")
             }
-            Verdict::Friendly => write!(f, "{}; {signals} in {seconds:.0} s", self.sends()),
+            Verdict::Friendly => write!(f, "{sends}; {signals}"),
             Verdict::Unresponsive => {
-                write!(f, "{}, did not slow down after {signals} in {seconds:.0} s; ", self.sends())?;
-                write!(
-                    f,
-                    "a TCP of {} ms round-trip time would send {}",
-                    ROUND_TRIP.as_nanos() / 1_000_000,
-                    Mbit(self.tcp)
-                )
+                write!(f, "{sends}, did not slow down after {signals}; ")?;
+                write!(f, "a TCP of {round_trip} ms round-trip time would send {tcp}")
             }
             Verdict::Monitored => {
-                write!(f, "{}; the discipline has singled it out: {signals} in {seconds:.0} s", self.sends())?;
-                write!(f, ", {} of them for that", self.all.counts.singled)?;
+                let singled = self.all.counts.singled;
+                write!(f, "{sends}; the discipline has singled it out: {signals}, {singled} of them for that")?;
                 match self.answer {
                     Some(answer) if answer.slows_down() => write!(f, "; it slows down"),
                     Some(_) if self.all.signals() >= LEAST_SIGNALS => write!(f, "; it does not slow down"),
@@ -317,39 +267,24 @@ impl Judgement {
     /// `sends 5.1 Mbit/s, 5.1 times its share`.
     fn sends(&self) -> String {
         let share = self.fair.map(|fair| format!(", {:.1} times its share", self.rate / fair));
-        format!("sends {}{}", Mbit(self.rate), share.unwrap_or_default())
+        format!("sends {}{}", mbit(self.rate), share.unwrap_or_default())
     }
 }
 
-/// Bit/s, in Mbit/s.
-struct Mbit(f64);
-
-impl fmt::Display for Mbit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mbit = self.0 / 1e6;
-        // Two digits that say something, as far as there are any.
-        let places = if mbit < 0.095 {
-            3
-        } else if mbit < 0.95 {
-            2
-        } else {
-            1
-        };
-        write!(f, "{mbit:.places$} Mbit/s")
-    }
+/// Bit/s, in Mbit/s, with two digits that say something, as far as there are any.
+fn mbit(bps: f64) -> String {
+    let mbit = bps / 1e6;
+    let places = 1 + usize::from(mbit < 0.95) + usize::from(mbit < 0.095);
+    format!("{mbit:.places$} Mbit/s")
 }
 
 /// Drops and marks.
-struct Signals(u64, u64);
-
-impl fmt::Display for Signals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counted = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
-        match self {
-            Signals(0, 0) => write!(f, "no drops or marks"),
-            Signals(drops, 0) => f.write_str(&counted(*drops, "drop")),
-            Signals(0, marks) => f.write_str(&counted(*marks, "mark")),
-            Signals(drops, marks) => write!(f, "{} and {}", counted(*drops, "drop"), counted(*marks, "mark")),
-        }
+fn signals(drops: u64, marks: u64) -> String {
+    let counted = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    match (drops, marks) {
+        (0, 0) => "no drops or marks".to_string(),
+        (drops, 0) => counted(drops, "drop"),
+        (0, marks) => counted(marks, "mark"),
+        (drops, marks) => format!("{} and {}", counted(drops, "drop"), counted(marks, "mark")),
     }
 }

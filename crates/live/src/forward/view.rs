@@ -7,7 +7,6 @@ use headgate_core::{Backlog, Counts, Span, Time, Totals};
 use headgate_measure::Occupancy;
 
 use super::ledger::FlowView;
-use super::verdict::FlowCounts;
 use crate::io::KernelCounts;
 use crate::io::oddities::Oddities;
 
@@ -59,22 +58,11 @@ pub struct LaneView {
     pub gauges: Vec<(&'static str, f64)>,
     /// The flows that sent most since the view before; in a run of several links, at the first one that compares disciplines.
     pub top: Vec<FlowView>,
-    /// Those that have no row of their own any more.
-    pub others: FlowCounts,
 }
 
 impl LaneView {
     fn port(&self) -> &Counts {
         self.totals.counts()
-    }
-
-    /// Whether every frame that came is accounted for.
-    pub fn adds_up(&self) -> bool {
-        let (port, counts) = (self.totals.counts(), &self.counts);
-        let (coming, flying) = (self.coming as u64, self.flying as u64);
-        counts.came == counts.no_slot + self.oddities.dropped() + coming + port.arrived
-            && port.arrived == port.sent + port.dropped() + u64::from(self.backlog.packets)
-            && port.sent == counts.lost + counts.out + flying
     }
 }
 

@@ -23,9 +23,6 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// Sets `stop` when one of the interfaces `names` goes, or is switched off.
-    ///
-    /// # Errors
-    /// What the system says.
     pub(crate) fn over(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
         let links = Links::new(names)?;
         let (found, over) = (Arc::<OnceLock<Loss>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));

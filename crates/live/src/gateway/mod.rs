@@ -15,7 +15,7 @@ use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::inspect::{Interface, names};
 use crate::io::pool::Pool;
-use crate::io::{Io, PacketSocket, Sending, offloads, switch_offloads_off};
+use crate::io::{Io, PacketSocket, Sending, explained, offloads, switch_offloads_off};
 
 /// A gateway.
 #[derive(Clone, Debug)]
@@ -39,9 +39,6 @@ pub struct Gateway {
     seed: u64,
     notes: Vec<String>,
 }
-
-/// Directions as random streams go by them, those of a simulated link.
-const LABELS: [&str; 2] = ["forward", "reverse"];
 
 /// What merges several packets into one before a packet socket sees them (linux/ethtool.h).
 const MERGES: &str = "generic-receive-offload";
@@ -68,14 +65,10 @@ impl Gateway {
         let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
         let running = Running::start("gateway", Monotonic::new(), move |clock| {
-            let [forward, reverse] = &lanes;
-            let lanes =
-                [forward.build(Layer::Ethernet, seed, LABELS[0])?, reverse.build(Layer::Ethernet, seed, LABELS[1])?];
-            Ok(Forwarder::new(a, b, lanes, clock))
+            Ok(Forwarder::new(a, b, LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?, clock))
         })?;
-        let guard = Guard::over(&interfaces, running.stopper()).map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot hear of changes of interfaces (AF_NETLINK): {error}"))
-        })?;
+        let guard = Guard::over(&interfaces, running.stopper())
+            .map_err(|error| explained("cannot hear of changes of interfaces (AF_NETLINK)", error))?;
         Ok(Gateway { guard, running, seed, notes })
     }
 
@@ -97,11 +90,10 @@ impl Gateway {
     pub fn refit(&self, settings: [LaneSettings; 2]) -> io::Result<()> {
         let seed = self.seed;
         // Built once for nothing, so that neither direction changes where one cannot, and not while packets wait.
-        let build = |(lane, label): (&LaneSettings, &str)| lane.build(Layer::Ethernet, seed, label).map(drop);
-        settings.iter().zip(LABELS).try_for_each(build)?;
+        LaneSettings::build_both(&settings, Layer::Ethernet, seed)?;
         self.running.with(move |lanes, now| {
-            let each = settings.iter().zip(lanes).zip(LABELS);
-            each.into_iter().try_for_each(|((to, lane), label)| to.refit(lane, now, Layer::Ethernet, seed, label))
+            let mut each = settings.iter().zip(lanes).zip(["forward", "reverse"]);
+            each.try_for_each(|((to, lane), label)| to.refit(lane, now, Layer::Ethernet, seed, label))
         })?
     }
 
@@ -188,13 +180,8 @@ fn notes(interface: &Interface) -> Vec<String> {
 }
 
 fn without_offloads(name: &str) -> io::Result<()> {
-    let explained = |error: io::Error| {
-        io::Error::new(
-            error.kind(),
-            format!("cannot switch off the offloads of {name}, which needs CAP_NET_ADMIN: {error}"),
-        )
-    };
-    switch_offloads_off(name).map_err(explained)
+    let what = format!("cannot switch off the offloads of {name}, which needs CAP_NET_ADMIN");
+    switch_offloads_off(name).map_err(|error| explained(&what, error))
 }
 
 fn open(name: &str, sending: Sending) -> io::Result<PacketSocket> {

@@ -11,9 +11,6 @@ use std::io;
 pub(crate) const DEFAULT: &str = "ipv4/tcp_congestion_control";
 
 /// Those that the kernel has, or has loaded, in its own words.
-///
-/// # Errors
-/// What the system says.
 pub(crate) fn available() -> io::Result<String> {
     fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
 }

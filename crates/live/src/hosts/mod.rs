@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use self::netns::Namespace;
 use crate::io::interface::{self, Counters};
-use crate::io::{Nat, Tun};
+use crate::io::{Nat, Tun, explained};
 
 /// Settings of a host's network: what stands below /proc/sys/net, and its value.
 pub(crate) type Sysctls = Vec<(String, String)>;
@@ -116,10 +116,6 @@ pub(crate) fn outside(sysctls: Sysctls) -> io::Result<Ends> {
         interface::set_default_route(tun.name(), v4[1])
     })?;
     Ok(Ends { near, far, tuns: (a, b), addresses: Addresses { v4, v6: None }, nat: Some(nat) })
-}
-
-fn explained(what: &str, error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
 fn set(sysctls: Sysctls) -> io::Result<()> {

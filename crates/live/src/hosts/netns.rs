@@ -3,12 +3,13 @@
 
 use std::io;
 use std::sync::mpsc::{self, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use rustix::process::{getgid, getuid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
 use crate::io::interface;
+use crate::threads::{begin, ended};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -16,7 +17,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// devices, sockets, processes.
 pub struct Namespace {
     jobs: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<()>>>,
 }
 
 impl Namespace {
@@ -35,16 +36,8 @@ impl Namespace {
 
     fn entered_by(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Namespace> {
         let (jobs, inbox) = mpsc::channel::<Job>();
-        let (say, made) = mpsc::sync_channel(1);
-        let thread = thread::Builder::new().name("namespace".to_string()).spawn(move || {
-            let entered = enter();
-            let goes_on = entered.is_ok();
-            let _ = say.send(entered);
-            if goes_on {
-                inbox.into_iter().for_each(|job| job());
-            }
-        })?;
-        made.recv().map_err(|_| gone())??;
+        let work = move || Ok((enter()?, || inbox.into_iter().for_each(|job| job())));
+        let ((), thread) = begin("namespace", work)?;
         Ok(Namespace { jobs: Some(jobs), thread: Some(thread) })
     }
 
@@ -55,8 +48,8 @@ impl Namespace {
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let (say, done) = mpsc::sync_channel(1);
         let job = Box::new(move || drop(say.send(job())));
-        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(gone)?;
-        done.recv().map_err(|_| gone())
+        self.jobs.as_ref().ok_or_else(|| ended(()))?.send(job).map_err(ended)?;
+        done.recv().map_err(ended)
     }
 }
 
@@ -66,10 +59,6 @@ impl Drop for Namespace {
         self.jobs = None;
         let _ = self.thread.take().map(JoinHandle::join);
     }
-}
-
-fn gone() -> io::Error {
-    io::Error::new(io::ErrorKind::BrokenPipe, "the namespace's thread is gone")
 }
 
 fn unshare(flags: UnshareFlags) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::hosts::netns::Namespace;
+pub use crate::io::end;
 use crate::io::keep;
 
 /// What of its standard streams a command has.
@@ -43,14 +44,6 @@ pub fn spawn(
         keep(&mut command);
         command.spawn()
     })?
-}
-
-/// Kills a command and all that it has started, if it has not ended yet, and waits for it.
-///
-/// # Errors
-/// What the system says.
-pub fn end(command: &mut Child) -> io::Result<()> {
-    crate::io::end(command)
 }
 
 /// What a shell says of how a command ended: its exit code, or 128 and the number of the signal that killed it.

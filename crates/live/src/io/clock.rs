@@ -1,5 +1,8 @@
 //! The only place where a clock is read.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use headgate_core::{Span, Time};
@@ -26,6 +29,25 @@ impl Monotonic {
     /// The Unix time at which this began, in nanoseconds, by what the clock on the wall says now.
     pub fn unix_nanos(&self) -> u64 {
         nanos(clock_gettime(ClockId::Realtime)).saturating_sub(self.now().as_nanos())
+    }
+}
+
+/// When something begins, on a clock that several threads have; [`Time::NEVER`] until that is known. Copies tell the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Begin(Arc<AtomicU64>);
+
+impl Begin {
+    pub(crate) fn unknown() -> Begin {
+        Begin(Arc::new(AtomicU64::new(Time::NEVER.as_nanos())))
+    }
+
+    pub(crate) fn at(&self, time: Time) {
+        self.0.store(time.as_nanos(), Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Time {
+        Time::from_nanos(self.0.load(Ordering::Acquire))
     }
 }
 

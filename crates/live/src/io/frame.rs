@@ -57,13 +57,6 @@ const MOST_TAGS: usize = 4;
 /// IPv6 extension headers that are looked behind. RFC 8200, section 4.1, recommends an order of at most seven.
 const MOST_EXTENSIONS: usize = 8;
 
-const DCCP: IpNumber = IpNumber(33);
-const SCTP: IpNumber = IpNumber(132);
-const UDP_LITE: IpNumber = IpNumber(136);
-/// RFC 7401 and RFC 5533: they have the shape of RFC 8200's options.
-const HIP: IpNumber = IpNumber(139);
-const SHIM6: IpNumber = IpNumber(140);
-
 /// Reads frames, and counts what is odd about them.
 #[derive(Clone, Debug)]
 pub struct Parser {
@@ -72,7 +65,8 @@ pub struct Parser {
     recent_v4: Recent<2>,
     recent_v6: Recent<5>,
     key: u64,
-    oddities: Oddities,
+    /// What was odd so far.
+    pub oddities: Oddities,
 }
 
 impl Parser {
@@ -88,21 +82,6 @@ impl Parser {
         let key = key.rotate_left(17) ^ 0x6c69_6e6b;
         let (recent_v4, recent_v6) = (Recent::new(), Recent::new());
         Parser { layer, classifier, recent_v4, recent_v6, key, oddities: Oddities::default() }
-    }
-
-    /// What was odd so far.
-    pub fn oddities(&self) -> &Oddities {
-        &self.oddities
-    }
-
-    /// Counts on from `oddities`, as one whose place this takes had counted.
-    pub fn count_from(&mut self, oddities: Oddities) {
-        self.oddities = oddities;
-    }
-
-    /// Counts frames that were dropped before they could be read.
-    pub fn refuse(&mut self, oddity: Oddity, frames: u64) {
-        self.oddities.add(oddity, frames);
     }
 
     /// What `frame` says.
@@ -246,7 +225,7 @@ impl Parser {
     /// Source and destination port, which these protocols have at their beginning.
     #[inline]
     fn ports(&mut self, protocol: IpNumber, payload: &[u8]) -> (u16, u16) {
-        if !matches!(protocol, IpNumber::TCP | IpNumber::UDP | DCCP | SCTP | UDP_LITE) {
+        if ![IpNumber::TCP, IpNumber::UDP, IpNumber::DCCP, IpNumber::SCTP, IpNumber::UDP_LITE].contains(&protocol) {
             return (0, 0);
         }
         let Some(&[a, b, c, d]) = payload.first_chunk() else {
@@ -296,8 +275,9 @@ fn is_extension(next: IpNumber) -> bool {
             | IpNumber::AUTHENTICATION_HEADER
             | IpNumber::IPV6_DESTINATION_OPTIONS
             | IpNumber::MOBILITY_HEADER
-            | HIP
-            | SHIM6
+            // RFC 7401 and RFC 5533: they have the shape of RFC 8200's options.
+            | IpNumber::HIP
+            | IpNumber::SHIM6
     )
 }
 

@@ -51,9 +51,6 @@ impl Interface {
 }
 
 /// The names of all interfaces in the thread's network namespace.
-///
-/// # Errors
-/// What the system says.
 pub fn names() -> io::Result<Vec<String>> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     Ok(text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_string())).collect())

@@ -5,63 +5,40 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::AsFd;
 
-use rustix::net::Protocol;
-
-use super::netlink::{ACK, CREATE, EXCLUSIVE, Netlink, Requests};
+use super::netlink::{CREATE_NEW, Netlink, Requests};
 use super::sys;
-
-/// `NETLINK_ROUTE`, which is 0.
-const ROUTING: Option<Protocol> = None;
-
-// linux/rtnetlink.h and if_addr.h.
-const NEW_ADDRESS: u16 = 20;
-const NEW_ROUTE: u16 = 24;
-const ADDRESS_LOCAL: u16 = 2;
-/// Nobody else has it: it is not asked for on the link first (RFC 4862, section 5.4).
-const NO_DUPLICATES: u8 = 2;
-const ROUTE_INTERFACE: u16 = 4;
-const ROUTE_GATEWAY: u16 = 5;
-const MAIN_TABLE: u8 = 254;
-const BY_ADMINISTRATOR: u8 = 4;
-const UNICAST: u8 = 1;
+use crate::counts::counts;
 
 /// Gives the interface `name` an address, in a network of its first `prefix` bits; without looking whether somebody has it
 /// already.
-///
-/// # Errors
-/// What the system says.
 pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
     let (family, flags, octets) = match address {
         IpAddr::V4(v4) => (libc::AF_INET, 0, v4.octets().to_vec()),
-        IpAddr::V6(v6) => (libc::AF_INET6, NO_DUPLICATES, v6.octets().to_vec()),
+        // Nobody else has it: it is not asked for on the link first (RFC 4862, section 5.4).
+        IpAddr::V6(v6) => (libc::AF_INET6, libc::IFA_F_NODAD as u8, v6.octets().to_vec()),
     };
     let mut head = [family as u8, prefix, flags, 0, 0, 0, 0, 0];
     head[4..].copy_from_slice(&sys::index(name)?.to_ne_bytes());
     let mut request = Requests::default();
-    request.add(NEW_ADDRESS, ACK | CREATE | EXCLUSIVE, &head, |message| message.attribute(ADDRESS_LOCAL, &octets));
-    Netlink::open(ROUTING)?.ask(&request)
+    request.add(libc::RTM_NEWADDR, CREATE_NEW, &head, |message| message.attribute(libc::IFA_LOCAL, &octets));
+    Netlink::open(None)?.ask(&request)
 }
 
 /// Whatever has no other way goes by the interface `name` to `gateway`.
-///
-/// # Errors
-/// What the system says.
 pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> io::Result<()> {
     let index = sys::index(name)?;
     // Family, bits of destination and source, type of service, table, who made it, scope, kind, flags.
-    let head = [libc::AF_INET as u8, 0, 0, 0, MAIN_TABLE, BY_ADMINISTRATOR, 0, UNICAST, 0, 0, 0, 0];
+    let (table, by, kind) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RTN_UNICAST);
+    let head = [libc::AF_INET as u8, 0, 0, 0, table, by, 0, kind, 0, 0, 0, 0];
     let mut request = Requests::default();
-    request.add(NEW_ROUTE, ACK | CREATE | EXCLUSIVE, &head, |message| {
-        message.attribute(ROUTE_GATEWAY, &gateway.octets());
-        message.attribute(ROUTE_INTERFACE, &index.to_ne_bytes());
+    request.add(libc::RTM_NEWROUTE, CREATE_NEW, &head, |message| {
+        message.attribute(libc::RTA_GATEWAY, &gateway.octets());
+        message.attribute(libc::RTA_OIF, &index.to_ne_bytes());
     });
-    Netlink::open(ROUTING)?.ask(&request)
+    Netlink::open(None)?.ask(&request)
 }
 
 /// Switches the interface `name` on.
-///
-/// # Errors
-/// What the system says.
 pub fn bring_up(name: &str) -> io::Result<()> {
     let flags = sys::flags(name)?;
     let mut request = sys::request(name)?;
@@ -69,17 +46,18 @@ pub fn bring_up(name: &str) -> io::Result<()> {
     sys::ioctl(sys::asking()?.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
 }
 
-/// Packets that an interface counted, from the kernel's side: what a host sends goes out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that came in.
-    pub received: u64,
-    /// Of those for the host, dropped.
-    pub receive_drops: u64,
-    /// Packets that went out.
-    pub sent: u64,
-    /// Packets that were to go out and found no room.
-    pub send_drops: u64,
+counts! {
+    /// Packets that an interface counted, from the kernel's side: what a host sends goes out.
+    Counters {
+        /// Packets that went out.
+        sent,
+        /// Packets that were to go out and found no room.
+        send_drops,
+        /// Packets that came in.
+        received,
+        /// Of those for the host, dropped.
+        receive_drops,
+    }
 }
 
 /// What the kernel counted at the interface `name`.
@@ -101,22 +79,9 @@ fn find(text: &str, name: &str) -> Option<Counters> {
     Some(Counters { received: at(1)?, receive_drops: at(3)?, sent: at(9)?, send_drops: at(11)? })
 }
 
-/// Packets with a CE mark that have come to the thread's host, as its IP counts them (`InCEPkts`).
-///
-/// # Errors
-/// What the system says; `NotFound` if the kernel does not count them.
-pub fn marked_packets() -> io::Result<u64> {
-    let text = fs::read_to_string("/proc/thread-self/net/netstat")?;
-    count_of(&text, "IpExt:", "InCEPkts").ok_or_else(|| io::ErrorKind::NotFound.into())
-}
-
-/// Datagrams that have come to the thread's host and found no room at the socket they were for (`RcvbufErrors`).
-///
-/// # Errors
-/// What the system says; `NotFound` if the kernel does not count them.
-pub fn datagrams_without_room() -> io::Result<u64> {
-    let text = fs::read_to_string("/proc/thread-self/net/snmp")?;
-    count_of(&text, "Udp:", "RcvbufErrors").ok_or_else(|| io::ErrorKind::NotFound.into())
+/// A number that the thread's host counts in the table `file` of proc_pid_net(5); `None` if the kernel does not.
+pub(crate) fn count(file: &str, section: &str, name: &str) -> Option<u64> {
+    count_of(&fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok()?, section, name)
 }
 
 /// A number in a text such as /proc/net/netstat (proc_pid_net(5)): lines come in pairs that begin alike, names and numbers.

@@ -28,8 +28,8 @@ pub(crate) fn keep(command: &mut Command) {
     unsafe { command.pre_exec(move || part(parent)) };
 }
 
-/// Ends what `keeper` keeps, and waits for it.
-pub(crate) fn end(keeper: &mut Child) -> io::Result<()> {
+/// Kills the command that `keeper` keeps and all that it has started, if it has not ended yet, and waits for it.
+pub fn end(keeper: &mut Child) -> io::Result<()> {
     if keeper.try_wait()?.is_none() {
         kill_process(Pid::from_child(keeper), END)?;
     }

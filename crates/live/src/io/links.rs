@@ -7,9 +7,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use super::netlink::Netlink;
 use super::sys;
 
-/// `RTMGRP_LINK`.
-const CHANGES: u32 = 1;
-
 /// Why an interface will not do any more, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
@@ -38,11 +35,8 @@ pub(crate) struct Links {
 
 impl Links {
     /// The interfaces `names`.
-    ///
-    /// # Errors
-    /// What the system says.
     pub(crate) fn new(names: &[String]) -> io::Result<Links> {
-        let events = Netlink::listening(CHANGES)?;
+        let events = Netlink::listening(libc::RTMGRP_LINK as u32)?;
         let links = names.iter().map(|name| Ok((name.clone(), sys::index(name)?)));
         Ok(Links { events, links: links.collect::<io::Result<_>>()? })
     }

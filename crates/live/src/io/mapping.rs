@@ -18,17 +18,11 @@ unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// What `socket` has at `offset`.
-    ///
-    /// # Errors
-    /// What the system says.
     pub(super) fn of(socket: BorrowedFd<'_>, bytes: usize, offset: u64) -> io::Result<Mapping> {
         Self::new(bytes, libc::MAP_SHARED | libc::MAP_POPULATE, socket.as_raw_fd(), offset)
     }
 
     /// Zeroes, in whole pages, for the kernel to be told of.
-    ///
-    /// # Errors
-    /// What the system says.
     pub(super) fn anonymous(bytes: usize) -> io::Result<Mapping> {
         Self::new(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }

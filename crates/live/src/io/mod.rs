@@ -26,9 +26,10 @@ mod tun;
 mod xdp;
 
 pub use end::{BATCH, Io, KernelCounts, Received};
-pub(crate) use keeper::{end, keep};
+pub use keeper::end;
+pub(crate) use keeper::keep;
 pub(crate) use nat::Nat;
 pub use packet::{PacketSocket, Sending};
-pub(crate) use sys::come_first;
+pub(crate) use sys::{come_first, explained};
 pub use sys::{offloads, switch_offloads_off};
 pub use tun::Tun;

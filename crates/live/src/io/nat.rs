@@ -6,15 +6,9 @@ use std::net::Ipv4Addr;
 
 use rustix::net::netlink;
 
-use super::netlink::{ACK, APPEND, CREATE, EXCLUSIVE, Netlink, Requests};
+use super::netlink::{CREATE_NEW, Netlink, Requests};
 
-// linux/netfilter/nfnetlink.h and nf_tables.h: what is asked for, and the attributes of each.
-const BEGIN: u16 = 16;
-const END: u16 = 17;
-const TABLES: u8 = 10;
-const NEW_TABLE: u8 = 0;
-const NEW_CHAIN: u8 = 3;
-const NEW_RULE: u8 = 6;
+// linux/netfilter/nf_tables.h: the attributes of what is asked for.
 const TABLE_NAME: u16 = 1;
 const TABLE_FLAGS: u16 = 2;
 /// The table is gone with the socket that made it, and nobody else changes it (Linux 5.12).
@@ -31,9 +25,7 @@ const RULE_EXPRESSIONS: u16 = 4;
 const ELEMENT: u16 = 1;
 const EXPRESSION_NAME: u16 = 1;
 const EXPRESSION_DATA: u16 = 2;
-/// What leaves, after it was routed; source addresses are translated there, at this priority.
-const POSTROUTING: u32 = 4;
-const SOURCE_PRIORITY: u32 = 100;
+/// What leaves, after it was routed; source addresses are translated there.
 const CHAIN: &str = "postrouting";
 
 /// Translation for one host. It ends when this is dropped, or when the process is gone, however it went.
@@ -61,23 +53,24 @@ impl Nat {
 fn requests(name: &str, host: Ipv4Addr) -> Requests {
     let mut all = Requests::default();
     // Family, version and, of a batch, whose it is.
-    let [batch, ipv4] = [[0, 0, 0, TABLES], [libc::AF_INET as u8, 0, 0, 0]];
-    let of = |message: u8| u16::from_be_bytes([TABLES, message]);
-    all.add(BEGIN, 0, &batch, |_| {});
-    all.add(of(NEW_TABLE), ACK | CREATE | EXCLUSIVE, &ipv4, |table| {
+    let [batch, ipv4] = [[0, 0, 0, libc::NFNL_SUBSYS_NFTABLES as u8], [libc::AF_INET as u8, 0, 0, 0]];
+    let of = |message: i32| (libc::NFNL_SUBSYS_NFTABLES << 8 | message) as u16;
+    all.add(libc::NFNL_MSG_BATCH_BEGIN as u16, 0, &batch, |_| {});
+    all.add(of(libc::NFT_MSG_NEWTABLE), CREATE_NEW, &ipv4, |table| {
         table.text(TABLE_NAME, name);
         table.number(TABLE_FLAGS, OWNED);
     });
-    all.add(of(NEW_CHAIN), ACK | CREATE | EXCLUSIVE, &ipv4, |chain| {
+    all.add(of(libc::NFT_MSG_NEWCHAIN), CREATE_NEW, &ipv4, |chain| {
         chain.text(CHAIN_TABLE, name);
         chain.text(CHAIN_NAME, CHAIN);
         chain.text(CHAIN_TYPE, "nat");
         chain.nested(CHAIN_HOOK, |hook| {
-            hook.number(HOOK_NUMBER, POSTROUTING);
-            hook.number(HOOK_PRIORITY, SOURCE_PRIORITY);
+            hook.number(HOOK_NUMBER, libc::NF_INET_POST_ROUTING as u32);
+            hook.number(HOOK_PRIORITY, libc::NF_IP_PRI_NAT_SRC as u32);
         });
     });
-    all.add(of(NEW_RULE), ACK | CREATE | APPEND, &ipv4, |rule| {
+    let append = libc::NLM_F_CREATE | libc::NLM_F_APPEND | libc::NLM_F_ACK;
+    all.add(of(libc::NFT_MSG_NEWRULE), append, &ipv4, |rule| {
         rule.text(RULE_TABLE, name);
         rule.text(RULE_CHAIN, CHAIN);
         rule.nested(RULE_EXPRESSIONS, |expressions| {
@@ -86,7 +79,7 @@ fn requests(name: &str, host: Ipv4Addr) -> Requests {
             expression(expressions, "masq", |_| {});
         });
     });
-    all.add(END, 0, &batch, |_| {});
+    all.add(libc::NFNL_MSG_BATCH_END as u16, 0, &batch, |_| {});
     all
 }
 

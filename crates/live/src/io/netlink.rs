@@ -12,19 +12,11 @@ use rustix::net::{
     AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, sendto, socket_with,
 };
 
-/// Flags of a request: it is one; say whether it was done; make what is asked for; only if it is not there; behind others.
-pub(super) const REQUEST: u16 = 0x1;
-pub(super) const ACK: u16 = 0x4;
-pub(super) const EXCLUSIVE: u16 = 0x200;
-pub(super) const CREATE: u16 = 0x400;
-pub(super) const APPEND: u16 = 0x800;
+/// Make what is asked for, only if it is not there, and say whether that was done.
+pub(super) const CREATE_NEW: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL | libc::NLM_F_ACK;
 
-/// The type of an answer that says what became of a request.
-const ERROR: u16 = 2;
 /// Length, type, flags, number, port.
 const HEADER: usize = 16;
-/// An attribute that holds others.
-const NESTED: u16 = 0x8000;
 
 /// Requests, one behind the other, to be sent at once.
 #[derive(Debug, Default)]
@@ -36,17 +28,17 @@ pub(super) struct Requests {
 
 impl Requests {
     /// Another one: its type and flags, what stands before its attributes, and the attributes.
-    pub(super) fn add(&mut self, kind: u16, flags: u16, head: &[u8], attributes: impl FnOnce(&mut Requests)) {
+    pub(super) fn add(&mut self, kind: u16, flags: i32, head: &[u8], attributes: impl FnOnce(&mut Requests)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);
         self.bytes.extend_from_slice(&kind.to_ne_bytes());
-        self.bytes.extend_from_slice(&(REQUEST | flags).to_ne_bytes());
+        self.bytes.extend_from_slice(&((libc::NLM_F_REQUEST | flags) as u16).to_ne_bytes());
         self.bytes.extend_from_slice(&[0; 8]);
         self.bytes.extend_from_slice(head);
         attributes(self);
         let length = (self.bytes.len() - start) as u32;
         self.bytes[start..start + 4].copy_from_slice(&length.to_ne_bytes());
-        self.asked += usize::from(flags & ACK != 0);
+        self.asked += usize::from(flags & libc::NLM_F_ACK != 0);
     }
 
     /// An attribute of the request that is being added.
@@ -69,7 +61,7 @@ impl Requests {
 
     /// An attribute that holds others.
     pub(super) fn nested(&mut self, kind: u16, inner: impl FnOnce(&mut Requests)) {
-        self.piece(NESTED | kind, inner);
+        self.piece(libc::NLA_F_NESTED as u16 | kind, inner);
     }
 
     /// Length, type, what `value` adds, and zeros up to a multiple of four bytes, which the length does not count.
@@ -139,7 +131,7 @@ fn answers(mut bytes: &[u8]) -> io::Result<usize> {
     let mut done = 0;
     while let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() {
         let length = u32::from_ne_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        if u16::from_ne_bytes([head[4], head[5]]) == ERROR {
+        if i32::from(u16::from_ne_bytes([head[4], head[5]])) == libc::NLMSG_ERROR {
             match rest.first_chunk().map(|code| i32::from_ne_bytes(*code)) {
                 Some(0) => done += 1,
                 Some(code) => return Err(io::Error::from_raw_os_error(-code)),
@@ -158,15 +150,15 @@ mod tests {
     #[test]
     fn lengths_count_what_they_should_and_attributes_begin_at_multiples_of_four() {
         let mut requests = Requests::default();
-        requests.add(7, ACK, &[9; 4], |message| {
+        requests.add(7, libc::NLM_F_ACK, &[9; 4], |message| {
             message.nested(1, |inner| inner.text(2, "ab"));
             message.number(3, 5);
         });
         let word = |at: usize| u16::from_ne_bytes([requests.bytes[at], requests.bytes[at + 1]]);
         assert_eq!(requests.bytes.len(), 16 + 4 + 12 + 8);
-        assert_eq!((word(0), word(4), word(6)), (40, 7, REQUEST | ACK));
+        assert_eq!((word(0), word(4), word(6)), (40, 7, 1 | 4));
         // The outer attribute holds an inner one with its padding; the inner one's length leaves that out.
-        assert_eq!((word(20), word(22), word(24), word(26)), (12, NESTED | 1, 7, 2));
+        assert_eq!((word(20), word(22), word(24), word(26)), (12, 0x8000 | 1, 7, 2));
         assert_eq!(requests.bytes[36..], 5_u32.to_be_bytes());
     }
 
@@ -175,7 +167,7 @@ mod tests {
         let answer = |code: i32| {
             let mut bytes = vec![36, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             bytes[..4].copy_from_slice(&36_u32.to_ne_bytes());
-            bytes[4..6].copy_from_slice(&ERROR.to_ne_bytes());
+            bytes[4..6].copy_from_slice(&2_u16.to_ne_bytes());
             bytes.extend_from_slice(&code.to_ne_bytes());
             bytes.extend_from_slice(&[0; 16]);
             bytes

@@ -1,7 +1,5 @@
 //! Frames that are not plain IP packets: what is odd about them, how many there were, and what becomes of them.
 
-use std::fmt;
-
 /// Declares the oddities, each with its meaning and its name in tables and results.
 macro_rules! oddities {
     ($($(#[$about:meta])* $oddity:ident = $name:literal,)*) => {
@@ -67,12 +65,6 @@ impl Oddity {
     /// Whether such a frame goes on.
     pub const fn forwarded(self) -> bool {
         self as usize >= Oddity::NonIp as usize
-    }
-}
-
-impl fmt::Display for Oddity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

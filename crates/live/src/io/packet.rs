@@ -17,13 +17,6 @@ use super::xdp::XdpSender;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
-const PACKET_ADD_MEMBERSHIP: i32 = 1;
-const PACKET_STATISTICS: i32 = 6;
-const PACKET_VNET_HDR: i32 = 15;
-const PACKET_QDISC_BYPASS: i32 = 20;
-const PACKET_IGNORE_OUTGOING: i32 = 23;
-const PACKET_MR_PROMISC: u16 = 1;
-
 /// Behind the two MAC addresses, which is where a VLAN tag stands.
 const TAG_AT: usize = 12;
 const TAG: usize = 4;
@@ -74,26 +67,18 @@ impl PacketSocket {
         let (socket, out) = (sys::packet_socket()?, sys::packet_socket()?);
         let fd = socket.as_fd();
         // What is sent here is not received here, and waits in no queue but ours.
-        sys::set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32)?;
-        sys::set(out.as_fd(), libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1_i32)?;
-        sys::set(fd, libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32)?;
+        sys::set(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
+        sys::set(out.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        sys::set(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
         let ring = Ring::new(fd, frames, Pool::slot_for(mtu))?;
-        // struct packet_mreq: interface, type, length of an address and eight bytes for it.
-        let [low, high] = PACKET_MR_PROMISC.to_ne_bytes();
-        let mut member = [0_u8; 16];
-        member[..4].copy_from_slice(&index.to_ne_bytes());
-        member[4..6].copy_from_slice(&[low, high]);
-        sys::set(fd, libc::SOL_PACKET, PACKET_ADD_MEMBERSHIP, &member)?;
+        let kind = libc::PACKET_MR_PROMISC as u16;
+        let member = libc::packet_mreq { mr_ifindex: index, mr_type: kind, mr_alen: 0, mr_address: [0; 8] };
+        sys::set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
         sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
         // To send alone: nothing comes to a socket of no protocol.
         sys::bind(out.as_fd(), index, 0)?;
         let xdp = xdp(interface, index, mtu, sending)?;
         Ok(PacketSocket { ring, socket, out, xdp, mtu, counts: KernelCounts::default(), quiet: 0 })
-    }
-
-    /// What frames go out by: [`Sending::Packet`] or [`Sending::Xdp`].
-    pub fn sending(&self) -> Sending {
-        if self.xdp.is_ok() { Sending::Xdp } else { Sending::Packet }
     }
 
     /// Why they do not go out by AF_XDP, where they were to.
@@ -109,7 +94,7 @@ impl PacketSocket {
             return Ok(());
         }
         for socket in [self.socket.as_fd(), self.out.as_fd()] {
-            let [error] = sys::get(socket, libc::SOL_SOCKET, libc::SO_ERROR)?;
+            let [error]: [u32; 1] = sys::get(socket, libc::SOL_SOCKET, libc::SO_ERROR)?;
             match error as i32 {
                 0 | libc::ENETDOWN => {}
                 error => return Err(io::Error::from_raw_os_error(error)),
@@ -177,7 +162,7 @@ impl Io for PacketSocket {
 
     fn kernel(&mut self) -> KernelCounts {
         // struct tpacket_stats: packets and drops since the last call.
-        if let Ok([_, drops]) = sys::get(self.socket.as_fd(), libc::SOL_PACKET, PACKET_STATISTICS) {
+        if let Ok([_, drops]) = sys::get::<[u32; 2]>(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS) {
             self.counts.dropped += u64::from(drops);
         }
         self.counts

@@ -9,24 +9,17 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use libc::{
+    TP_STATUS_CSUMNOTREADY, TP_STATUS_KERNEL, TP_STATUS_USER, TP_STATUS_VLAN_TPID_VALID, TP_STATUS_VLAN_VALID,
+    TPACKET_ALIGNMENT,
+};
+
 use super::mapping::Mapping;
 use super::sys;
-
-const PACKET_RX_RING: i32 = 5;
-const PACKET_VERSION: i32 = 10;
-const TPACKET_V2: i32 = 1;
-
-const STATUS_KERNEL: u32 = 0;
-const STATUS_USER: u32 = 1;
-const STATUS_CHECKSUM_NOT_READY: u32 = 1 << 3;
-const STATUS_VLAN_VALID: u32 = 1 << 4;
-const STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
 
 /// Before a frame stand its `tpacket2_hdr`, an address, padding and the header of `PACKET_VNET_HDR`: 90 bytes with an Ethernet
 /// header, which may be pushed up by an alignment of 16.
 const BEFORE: usize = 112;
-/// `TPACKET_ALIGNMENT`.
-const ALIGNMENT: usize = 16;
 /// The least that blocks are made of: whole pages, of up to 64 KiB.
 const BLOCK: usize = 1 << 16;
 /// The memory of a ring: as many frames as were asked for, unless they are giants.
@@ -76,7 +69,7 @@ struct Shape {
 impl Shape {
     /// For at least `frames` frames, if they are not giants, of up to `bytes` bytes.
     fn new(frames: usize, bytes: usize) -> Shape {
-        let frame = (BEFORE + bytes).next_multiple_of(ALIGNMENT);
+        let frame = (BEFORE + bytes).next_multiple_of(TPACKET_ALIGNMENT);
         let block = frame.next_multiple_of(BLOCK);
         let frames = frames.min(MOST / frame).max(1);
         Shape { frame, block, blocks: frames.div_ceil(block / frame) }
@@ -100,24 +93,24 @@ impl Ring {
     /// and says of frames what `PACKET_VNET_HDR` has it say.
     pub(super) fn new(socket: BorrowedFd<'_>, frames: usize, bytes: usize) -> io::Result<Ring> {
         let shape = Shape::new(frames, bytes);
-        sys::set(socket, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V2)?;
+        sys::set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V2)?;
         // struct tpacket_req: block size, blocks, frame size, frames.
         let request = [shape.block, shape.blocks, shape.frame, shape.frames()].map(|n| n as u32);
-        sys::set(socket, libc::SOL_PACKET, PACKET_RX_RING, &request)?;
+        sys::set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         Ok(Ring { memory: Mapping::of(socket, shape.bytes(), 0)?, shape, next: 0 })
     }
 
     /// Whether a frame has come that was not looked at.
     #[inline]
     pub(super) fn ready(&self) -> bool {
-        self.status().load(Ordering::Acquire) & STATUS_USER != 0
+        self.status().load(Ordering::Acquire) & TP_STATUS_USER != 0
     }
 
     /// The next frame, if one has come.
     #[inline]
     pub(super) fn peek(&self) -> Option<Slot<'_>> {
         let status = self.status().load(Ordering::Acquire);
-        if status & STATUS_USER == 0 {
+        if status & TP_STATUS_USER == 0 {
             return None;
         }
         // SAFETY: the frame lies within the mapping (see `offset`). The status says that it is ours until it is given
@@ -129,21 +122,21 @@ impl Ring {
         let long = |at: usize| u32::from_ne_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]) as usize;
         let short = |at: usize| u16::from_ne_bytes([frame[at], frame[at + 1]]);
         let mac = usize::from(short(12));
-        let tag = (status & STATUS_VLAN_VALID != 0)
-            .then(|| [if status & STATUS_VLAN_TPID_VALID != 0 { short(26) } else { 0x8100 }, short(24)]);
+        let tag = (status & TP_STATUS_VLAN_VALID != 0)
+            .then(|| [if status & TP_STATUS_VLAN_TPID_VALID != 0 { short(26) } else { 0x8100 }, short(24)]);
         Some(Slot {
             // What the kernel says is believed no more than what a frame says.
             bytes: frame.get(mac..mac + long(8)).unwrap_or(&[]),
             length: long(4),
             tag,
-            partial: (status & STATUS_CHECKSUM_NOT_READY != 0).then(|| partial(frame, mac)).flatten(),
+            partial: (status & TP_STATUS_CSUMNOTREADY != 0).then(|| partial(frame, mac)).flatten(),
         })
     }
 
     /// The next frame is the kernel's again, and the one after it is next.
     #[inline]
     pub(super) fn pass(&mut self) {
-        self.status().store(STATUS_KERNEL, Ordering::Release);
+        self.status().store(TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % self.shape.frames();
     }
 
@@ -177,7 +170,7 @@ mod tests {
     fn whole_frames_of_any_size_stand_in_whole_blocks() {
         for (frames, bytes) in [(1, 60), (64, 2048), (4096, 2048), (4096, 9100), (4096, 65_600), (usize::MAX, 2048)] {
             let shape = Shape::new(frames, bytes);
-            assert!(shape.frame >= bytes + 90 && shape.frame.is_multiple_of(ALIGNMENT), "{shape:?}");
+            assert!(shape.frame >= bytes + 90 && shape.frame.is_multiple_of(TPACKET_ALIGNMENT), "{shape:?}");
             assert!(shape.block.is_multiple_of(BLOCK) && shape.per_block() >= 1, "{shape:?}");
             assert!(shape.frames() >= frames.min(MOST / shape.frame), "{shape:?}");
             // A block is never more than half empty, nor is there a block more than is needed.

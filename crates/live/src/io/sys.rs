@@ -11,6 +11,11 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
+/// The same error, with what it says of.
+pub(crate) fn explained(what: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
 /// A request about the interface `name`, zero but for that.
 ///
 /// # Errors
@@ -118,15 +123,25 @@ pub(super) fn set<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i32, valu
         .map(drop)
 }
 
-/// Reads an option of `N` numbers.
-pub(super) fn get<const N: usize>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<[u32; N]> {
-    let mut value = [0; N];
-    let mut length = size_of::<[u32; N]>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes to `value`, which is as long; any bytes are numbers.
-    checked(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), level, option, value.as_mut_ptr().cast(), std::ptr::from_mut(&mut length))
-    })?;
-    Ok(value)
+/// What options are made of: numbers alone.
+///
+/// # Safety
+/// Any bytes must be a value of the type.
+pub(super) unsafe trait Numbers: Copy {}
+
+// SAFETY: all members are numbers.
+unsafe impl Numbers for libc::tcp_info {}
+// SAFETY: any bytes are numbers.
+unsafe impl<const N: usize> Numbers for [u32; N] {}
+
+/// Reads an option. What an older kernel does not fill stays zero.
+pub(super) fn get<T: Numbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<T> {
+    let mut value = MaybeUninit::<T>::zeroed();
+    let mut length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `value`, which is as long.
+    checked(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, value.as_mut_ptr().cast(), &mut length) })?;
+    // SAFETY: its bytes are zeros or the kernel's, and any will do.
+    Ok(unsafe { value.assume_init() })
 }
 
 /// Frames that one call sends.
@@ -214,9 +229,6 @@ pub fn switch_offloads_off(name: &str) -> io::Result<()> {
 }
 
 /// The offloads of the interface `name` that are on, by the names ethtool gives them.
-///
-/// # Errors
-/// What the system says.
 pub fn offloads(name: &str) -> io::Result<Vec<&'static str>> {
     index(name)?;
     Ok(OFFLOADS.into_iter().filter(|(_, get, _)| ethtool(name, *get, 0).unwrap_or(0) != 0).map(|row| row.2).collect())

@@ -94,6 +94,12 @@ impl Recorder {
     }
 }
 
+/// A recorder for each of two ends, and where their notes come out.
+pub(crate) fn recorders() -> ([Option<Recorder>; 2], Option<[Notes; 2]>) {
+    let [near, far] = [(); 2].map(|()| Recorder::new());
+    ([Some(near.0), Some(far.0)], Some([near.1, far.1]))
+}
+
 /// An end, and the recorder that notes what passes it, if there is one.
 #[derive(Debug)]
 pub struct Tap<T> {
@@ -150,7 +156,7 @@ impl<T: Io> Io for Tap<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forward::memory::FakeClock;
+    use crate::memory::FakeClock;
 
     #[test]
     fn what_finds_no_room_is_counted_and_passes_all_the_same() {

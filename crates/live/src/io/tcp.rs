@@ -1,22 +1,11 @@
 //! What Linux knows of a TCP connection, and options of one that no library sets (linux/tcp.h, linux/net_tstamp.h).
 
 use std::io;
-use std::mem::{offset_of, size_of};
 use std::os::fd::AsFd;
 
 use headgate_core::{Rate, Span};
 
 use super::sys;
-
-/// The words of `struct tcp_info`. An older kernel fills fewer; the rest stay zero.
-const WORDS: usize = size_of::<libc::tcp_info>() / 4;
-
-/// A member of `struct tcp_info` that is a word.
-macro_rules! word {
-    ($words:expr, $member:ident) => {
-        $words[offset_of!(libc::tcp_info, $member) / 4]
-    };
-}
 
 /// A part of `struct tcp_info`: what a connection's sender has done and knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,11 +40,25 @@ pub struct TcpInfo {
 
 impl TcpInfo {
     /// What the kernel says of `socket`.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn of(socket: impl AsFd) -> io::Result<TcpInfo> {
-        Ok(parse(&sys::get::<WORDS>(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO)?))
+        let info: libc::tcp_info = sys::get(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO)?;
+        let micros = |word: u32| Span::from_micros(word.into());
+        Ok(TcpInfo {
+            cwnd: info.tcpi_snd_cwnd,
+            unacked: info.tcpi_unacked,
+            unsent: info.tcpi_notsent_bytes,
+            retransmits: info.tcpi_total_retrans,
+            timeouts: info.tcpi_total_rto.into(),
+            srtt: micros(info.tcpi_rtt),
+            rttvar: micros(info.tcpi_rttvar),
+            rto: micros(info.tcpi_rto),
+            // All ones before the first sample.
+            min_rtt: Some(info.tcpi_min_rtt).filter(|micros| *micros != u32::MAX).map(micros),
+            ssthresh: Some(info.tcpi_snd_ssthresh).filter(|segments| *segments < UNBOUNDED),
+            acked: info.tcpi_bytes_acked.saturating_sub(1),
+            recovers: matches!(info.tcpi_ca_state, CWR | RECOVERY),
+            delivered_ce: info.tcpi_delivered_ce,
+        })
     }
 
     /// What rules its window, by the simulator's names. After a timeout that is slow start: no segment counts as outstanding.
@@ -80,44 +83,12 @@ const UNBOUNDED: u32 = 0x7fff_ffff;
 const CWR: u8 = 2;
 const RECOVERY: u8 = 3;
 
-/// A member of `struct tcp_info` that is two words, `offset` bytes from its beginning.
-fn long(words: &[u32; WORDS], offset: usize) -> u64 {
-    let [a, b, c, d] = words[offset / 4].to_ne_bytes();
-    let [e, f, g, h] = words[offset / 4 + 1].to_ne_bytes();
-    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
-}
-
-fn parse(words: &[u32; WORDS]) -> TcpInfo {
-    let micros = |word: u32| Span::from_micros(word.into());
-    // All ones before the first sample.
-    let min_rtt = Some(word!(words, tcpi_min_rtt)).filter(|micros| *micros != u32::MAX);
-    // The count is the first half of its word.
-    let [low, high, ..] = word!(words, tcpi_total_rto).to_ne_bytes();
-    // The second byte of its word.
-    let [_, state, ..] = words[0].to_ne_bytes();
-    TcpInfo {
-        cwnd: word!(words, tcpi_snd_cwnd),
-        unacked: word!(words, tcpi_unacked),
-        unsent: word!(words, tcpi_notsent_bytes),
-        retransmits: word!(words, tcpi_total_retrans),
-        timeouts: u16::from_ne_bytes([low, high]).into(),
-        srtt: micros(word!(words, tcpi_rtt)),
-        rttvar: micros(word!(words, tcpi_rttvar)),
-        rto: micros(word!(words, tcpi_rto)),
-        min_rtt: min_rtt.map(micros),
-        ssthresh: Some(word!(words, tcpi_snd_ssthresh)).filter(|segments| *segments < UNBOUNDED),
-        acked: long(words, offset_of!(libc::tcp_info, tcpi_bytes_acked)).saturating_sub(1),
-        recovers: matches!(state, CWR | RECOVERY),
-        delivered_ce: word!(words, tcpi_delivered_ce),
-    }
-}
-
 /// What BBR does at `socket`, by the simulator's names; `None` if it does not say. The kernel tells no state, but the gains of
 /// pacing and window in 256ths, by which states differ (`bbr_update_gains`, net/ipv4/tcp_bbr.c of 6.18): a window of 1 while it
 /// looks for the least round-trip time, of 2 in the steady state, of 2.89 as it begins, paced at 2.89 and then, to drain the
 /// queue, at 0.35. Gains are only set with the first sample of the bandwidth.
 pub fn bbr_phase(socket: impl AsFd) -> Option<&'static str> {
-    let told = sys::get::<5>(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
+    let told: [u32; 5] = sys::get(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
     let [bandwidth, upper_half, _, pacing, cwnd] = told;
     match (pacing, cwnd) {
         (_, 0) => None,
@@ -139,25 +110,16 @@ const TOLD_OF_ACKS: u32 =
     libc::SOF_TIMESTAMPING_TX_ACK | libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
 
 /// The error queue of `socket` tells when all of a write is acknowledged.
-///
-/// # Errors
-/// What the system says.
 pub fn tell_of_acks(socket: impl AsFd) -> io::Result<()> {
     sys::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &TOLD_OF_ACKS)
 }
 
 /// The window that `socket` offers its peer is at most `bytes`.
-///
-/// # Errors
-/// What the system says.
 pub fn clamp_window(socket: impl AsFd, bytes: u32) -> io::Result<()> {
     sys::set(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &bytes)
 }
 
 /// Segments leave one by one, at `rate` at the most.
-///
-/// # Errors
-/// What the system says.
 pub fn pace(socket: impl AsFd, rate: Rate) -> io::Result<()> {
     sys::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &(rate.as_bits() / 8))
 }

@@ -40,11 +40,7 @@ pub struct Load {
 pub struct Measured {
     /// Datagrams that were sent.
     pub sent: u64,
-    /// Those that were received.
-    pub received: u64,
-    /// Those that were timed, all but the first [`SETTLING`] and the one after.
-    pub timed: u64,
-    /// In which time they came.
+    /// In which time those came that were received, but for the first [`SETTLING`].
     pub taken: Span,
     /// From when each was sent to when it was received, in nanoseconds.
     pub delay: Histogram,
@@ -55,9 +51,6 @@ pub struct Measured {
 }
 
 /// Sends `load` through a link made for it.
-///
-/// # Errors
-/// What the system says.
 pub fn measure(settings: LinkSettings, load: Load) -> io::Result<Measured> {
     let mut link = Link::open(settings)?;
     let far = SocketAddr::from((Link::FAR, 9));
@@ -72,15 +65,7 @@ pub fn measure(settings: LinkSettings, load: Load) -> io::Result<Measured> {
     let (delay, taken) = receiving.join().map_err(|_| io::Error::other("the receiver panicked"))?;
     let counters = link.counters()?;
     let view = link.stop()?;
-    Ok(Measured {
-        sent,
-        received: delay.count(),
-        timed: delay.count().saturating_sub(SETTLING + 1),
-        taken,
-        delay,
-        counters,
-        view,
-    })
+    Ok(Measured { sent, taken, delay, counters, view })
 }
 
 fn send(socket: &UdpSocket, clock: Monotonic, load: Load) -> io::Result<u64> {

@@ -70,8 +70,7 @@ impl Log {
         let since = began.unix_nanos();
         let captures = [Capture::new(dir, "near", near, since)?, Capture::new(dir, "far", far, since)?];
         let shared = Arc::<Shared>::default();
-        let writer =
-            Writer { captures, rows: Rows::new(INTERVAL), rows_missed: 0, window, shared: Arc::clone(&shared) };
+        let writer = Writer { captures, rows: Rows::new(INTERVAL), window, shared: Arc::clone(&shared) };
         let thread = thread::Builder::new().name("log".to_string()).spawn(move || writer.run())?;
         Ok(Log { shared, thread: Some(thread) })
     }
@@ -109,7 +108,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Writer {
     captures: [Capture; 2],
     rows: Rows,
-    rows_missed: u64,
     window: Window,
     shared: Arc<Shared>,
 }
@@ -132,22 +130,15 @@ impl Writer {
 
     fn tell(&mut self, last: bool) {
         let new = self.rows.see(&self.window.look(), last);
-        let mut rows = locked(&self.shared.rows);
+        let (mut rows, mut written) = (locked(&self.shared.rows), locked(&self.shared.written));
         if rows.len() + new.len() <= MOST_ROWS {
             rows.extend(new);
         } else {
-            self.rows_missed += new.len() as u64;
+            written.rows_missed += new.len() as u64;
         }
-        drop(rows);
         let sum = |of: fn(&Capture) -> u64| self.captures.iter().map(of).sum();
-        let failed = self.captures.iter().find_map(|capture| capture.failed.clone());
-        let written = Written {
-            packets: sum(|capture| capture.packets),
-            missed: sum(|capture| capture.missed()),
-            rows_missed: self.rows_missed,
-            failed,
-        };
-        *locked(&self.shared.written) = written;
+        (written.packets, written.missed) = (sum(|capture| capture.packets), sum(Capture::missed));
+        written.failed = self.captures.iter().find_map(|capture| capture.failed.clone());
     }
 }
 

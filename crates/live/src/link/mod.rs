@@ -6,20 +6,22 @@ mod rows;
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use self::log::Log;
+use crate::forward::fabric::{Fabric, Lanes};
 use crate::forward::forwarder::Forwarder;
 use crate::forward::running::Running;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
 use crate::hosts::netns::Namespace;
 use crate::hosts::{self, Addresses, Ends, Host};
-use crate::io::Nat;
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::interface::Counters;
-use crate::io::tap::{Recorder, Tap};
+use crate::io::tap::{Recorder, Tap, recorders};
+use crate::io::{Io, Nat};
 
 /// A link and the hosts at its ends.
 #[derive(Clone, Debug)]
@@ -30,11 +32,6 @@ pub struct LinkSettings {
     pub seed: u64,
     /// Settings of both hosts' networks: what stands below /proc/sys/net, and its value, such as `ipv4/tcp_ecn` and `1`.
     pub sysctls: Vec<(String, String)>,
-}
-
-/// What else a link may be asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Extras {
     /// There is one host, the near one: at the far end is the network that the calling thread is in, which must forward
     /// packets. What the host sends leaves as if this machine had sent it. IPv4 alone; sysctls are set in the near host. Nothing
     /// of this machine is changed that outlives the process.
@@ -43,10 +40,13 @@ pub struct Extras {
     pub log: Option<PathBuf>,
 }
 
-/// A link that runs. Dropped, it is gone with its hosts and what runs there.
-pub struct Link {
+/// A link, or a scenario's network, that runs. Dropped, it is gone with its hosts and what runs there.
+pub struct Link<F = Lanes> {
     // Before the hosts, whose devices it holds.
-    running: Running,
+    running: Running<F>,
+    clock: Monotonic,
+    /// The same devices, which so outlive the loop: the kernel's counts are gone with them.
+    _devices: Vec<OwnedFd>,
     near: Host,
     far: Host,
     addresses: Addresses,
@@ -61,52 +61,48 @@ impl Link {
     /// The far host's address on such a link.
     pub const FAR: Ipv4Addr = Addresses::APART.v4[1];
 
-    /// Makes both hosts and starts the loop between them. Its thread comes before ordinary ones where that is allowed. Nothing
-    /// leads from the link to anything else.
+    /// Makes both hosts and starts the loop between them. Its thread comes before ordinary ones where that is allowed.
     ///
     /// # Errors
-    /// What the system says, and what is wrong with a discipline or a sysctl.
+    /// What the system says; what is wrong with a discipline or a sysctl; that this machine does not forward, and that the log
+    /// cannot be written.
     pub fn open(settings: LinkSettings) -> io::Result<Link> {
-        Link::open_with(settings, &Extras::default())
-    }
-
-    /// The same with what else is wanted.
-    ///
-    /// # Errors
-    /// The same, that this machine does not forward, and that the log cannot be written.
-    pub fn open_with(settings: LinkSettings, extras: &Extras) -> io::Result<Link> {
-        let make = if extras.outside { hosts::outside } else { hosts::apart };
-        let LinkSettings { lanes, seed, sysctls } = settings;
-        Link::between(make(sysctls)?, lanes, seed, extras.log.as_deref())
-    }
-
-    fn between(ends: Ends, lanes: [LaneSettings; 2], seed: u64, log: Option<&Path>) -> io::Result<Link> {
-        let Ends { near, far, tuns, addresses, nat } = ends;
-        let clock = Monotonic::new();
-        let (recorders, notes) = match log {
-            Some(_) => {
-                let (near, far) = (Recorder::new(), Recorder::new());
-                ([Some(near.0), Some(far.0)], Some([near.1, far.1]))
-            }
-            None => ([None, None], None),
-        };
-        let running = Running::start("link", clock, move |paced| {
-            let [forward, reverse] = &lanes;
-            let mut lanes = [forward.build(Layer::Ip, seed, "forward")?, reverse.build(Layer::Ip, seed, "reverse")?];
-            // A direction's drops are noted at the end where its packets come in.
-            lanes
-                .iter_mut()
-                .zip(&recorders)
-                .for_each(|(lane, recorder)| recorder.iter().cloned().for_each(|recorder| lane.record(recorder)));
-            let [near, far] = recorders;
-            let ends = (Tap::new(tuns.0, clock, near), Tap::new(tuns.1, clock, far));
-            Ok(Forwarder::new(ends.0, ends.1, lanes, paced))
-        })?;
-        let mut link = Link { running, near, far, addresses, _nat: nat, log: None };
+        let LinkSettings { lanes, seed, sysctls, outside, log } = settings;
+        let ends = if outside { hosts::outside(sysctls) } else { hosts::apart(sysctls) }?;
+        let (recorders, notes) = if log.is_some() { recorders() } else { Default::default() };
+        let mut link = Link::between(ends, recorders, move || LaneSettings::build_both(&lanes, Layer::Ip, seed))?;
         if let (Some(dir), Some(notes)) = (log, notes) {
-            link.log = Some(Log::start(dir, notes, clock, link.running.window())?);
+            link.log = Some(Log::start(&dir, notes, link.clock, link.running.window())?);
         }
         Ok(link)
+    }
+}
+
+impl<F: Fabric + 'static> Link<F> {
+    /// Starts the loop between `ends`, over what `make` makes in its thread; `recorders` note what passes the ends.
+    pub(crate) fn between(
+        ends: Ends,
+        recorders: [Option<Recorder>; 2],
+        make: impl FnOnce() -> io::Result<F> + Send + 'static,
+    ) -> io::Result<Link<F>> {
+        let Ends { near, far, tuns: (a, b), addresses, nat } = ends;
+        let clock = Monotonic::new();
+        let devices = [a.fd(), b.fd()].into_iter().flatten().map(|fd| fd.try_clone_to_owned());
+        let devices = devices.collect::<io::Result<_>>()?;
+        let running = Running::start("link", clock, move |paced| {
+            let mut fabric = make()?;
+            fabric.record(&recorders);
+            let [near, far] = recorders;
+            Ok(Forwarder::new(Tap::new(a, clock, near), Tap::new(b, clock, far), fabric, paced))
+        })?;
+        Ok(Link { running, clock, _devices: devices, near, far, addresses, _nat: nat, log: None })
+    }
+}
+
+impl<F> Link<F> {
+    /// The clock that the loop goes by.
+    pub(crate) fn clock(&self) -> Monotonic {
+        self.clock
     }
 
     /// The addresses of both ends.
@@ -125,14 +121,11 @@ impl Link {
     }
 
     /// The loop: what it does, and whether it still does.
-    pub fn running(&self) -> &Running {
+    pub fn running(&self) -> &Running<F> {
         &self.running
     }
 
     /// What the kernel counted at the near host's device and the far one's.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn counters(&self) -> io::Result<[Counters; 2]> {
         Ok([self.near.counters()?, self.far.counters()?])
     }
@@ -153,7 +146,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl<F> Drop for Link<F> {
     fn drop(&mut self) {
         let _ = self.stop();
     }

@@ -51,11 +51,9 @@ impl Deliveries {
         (at.as_nanos() / self.slot.as_nanos().max(1), at >= self.warm)
     }
 
-    /// The deliveries of all, in order of time.
-    pub fn merged(all: Vec<Deliveries>) -> Vec<Delivery> {
-        let mut rows: Vec<Delivery> = all.into_iter().flat_map(|deliveries| deliveries.rows).collect();
-        rows.sort_by_key(|delivery| delivery.at);
-        rows
+    /// All of them.
+    pub fn into_rows(self) -> Vec<Delivery> {
+        self.rows
     }
 }
 
@@ -70,7 +68,7 @@ mod tests {
         for (millis, flow, bytes) in [(1, 0, 5), (2, 1, 7), (9, 0, 1), (10, 0, 2), (24, 0, 3), (25, 0, 0), (26, 0, 4)] {
             deliveries.add(at(millis), flow, bytes);
         }
-        let rows = Deliveries::merged(vec![deliveries]);
+        let rows = deliveries.into_rows();
         let rows: Vec<_> = rows.into_iter().map(|row| (row.at, row.flow, row.bytes)).collect();
         assert_eq!(rows, [(at(1), 0, 6), (at(2), 1, 7), (at(10), 0, 2), (at(24), 0, 3), (at(26), 0, 4)]);
     }

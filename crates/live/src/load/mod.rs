@@ -22,8 +22,7 @@ mod udp;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use headgate_core::{Span, Time};
 use headgate_measure::TraceRow;
@@ -32,10 +31,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use self::deliveries::Delivery;
 pub use self::group::{differences, refuse, sysctls};
-pub use self::receiver::Completed;
 pub use self::report::{FlowReport, LoadReport};
+pub use self::tally::SenderCounts;
 
-use self::deliveries::Deliveries;
 use self::flows::{Flow, flows};
 use self::poll::Waker;
 use self::receiver::{Received, Receivers};
@@ -45,6 +43,7 @@ use self::tracer::Tracer;
 use crate::hosts::Addresses;
 use crate::hosts::netns::Namespace;
 use crate::io::clock::Monotonic;
+use crate::threads::begin;
 
 /// What comes to a flow within so long is one row, or less where intervals are short.
 const SLOT: Span = Span::from_millis(10);
@@ -103,18 +102,18 @@ impl Load {
         let shared = Arc::clone(&self.shared);
         let made = move || {
             let receivers = Receivers::new(&bound, to, warm, slot, shared)?;
-            Ok((receivers.waker(), move || receivers.run()))
+            Ok((receivers.watch.waker.clone(), move || receivers.run()))
         };
         self.receivers.push(Worker::start(other, "receivers", made)?);
         let shared = Arc::clone(&self.shared);
         let place = self.senders.len();
         let tracer = Tracer::new(scenario, place);
         if tracer.is_some() {
-            shared.traces().expect(place);
+            shared.traces.expect(place);
         }
         let made = move || {
             let senders = Senders::new(flows, (from, to), [warm, end], shared, tracer)?;
-            Ok((senders.waker(), move || senders.run()))
+            Ok((senders.watch.waker.clone(), move || senders.run()))
         };
         self.senders.push(Worker::start(host, "senders", made)?);
         Ok(())
@@ -128,7 +127,7 @@ impl Load {
 
     /// What traced senders told since the last call, in order of time.
     pub fn take_traces(&self) -> Vec<TraceRow> {
-        self.shared.traces().take()
+        self.shared.traces.take()
     }
 
     fn wake(&self) {
@@ -147,13 +146,10 @@ impl Load {
         for worker in std::mem::take(&mut self.senders) {
             report.take_sent(worker.join()?);
         }
-        let mut deliveries = Vec::new();
         for worker in std::mem::take(&mut self.receivers) {
-            deliveries.push(report.take_received(worker.join()?));
+            report.take_received(worker.join()?);
         }
-        report.deliveries = Deliveries::merged(deliveries);
-        report.add_unfinished(&self.shared);
-        report.traces = self.take_traces();
+        report.finish(&self.shared);
         Ok(report)
     }
 }
@@ -171,38 +167,30 @@ impl Drop for Load {
 /// A thread that lives in a host.
 struct Worker<T> {
     waker: Waker,
-    thread: JoinHandle<io::Result<T>>,
+    thread: JoinHandle<Option<io::Result<T>>>,
 }
 
 impl<T: Send + 'static> Worker<T> {
     /// A thread called `name` in `host`, which does what `make` makes there.
     fn start<R: FnOnce() -> io::Result<T>>(
         host: &Namespace,
-        name: &str,
+        name: &'static str,
         make: impl FnOnce() -> io::Result<(Waker, R)> + Send + 'static,
     ) -> io::Result<Worker<T>> {
-        let (say, made) = sync_channel(1);
-        let name = name.to_string();
         let work = move || {
             // Before ordinary threads where that is allowed, as the loop: what these do late is in the measurement.
             let _ = crate::io::come_first(1);
-            let (waker, run) = make().inspect_err(|error| drop(say.send(Err(copy(error)))))?;
-            let _ = say.send(Ok(waker));
-            run()
+            make()
         };
         // A thread is in the namespace of the one that starts it.
-        let thread = host.run(move || thread::Builder::new().name(name).spawn(work))??;
-        let waker = made.recv().map_err(|_| io::Error::other("a load's thread ended at once"))??;
+        let (waker, thread) = host.run(move || begin(name, work))??;
         Ok(Worker { waker, thread })
     }
 
     fn join(self) -> io::Result<T> {
-        self.thread.join().map_err(|_| io::Error::other("a load's thread panicked"))?
+        let ended = self.thread.join().ok().flatten();
+        ended.unwrap_or_else(|| Err(io::Error::other("a load's thread panicked")))
     }
-}
-
-fn copy(error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), error.to_string())
 }
 
 /// A TCP flow has three sockets: its sender's, the one that listens, and its receiver's.

@@ -31,7 +31,8 @@ pub struct Ready {
 /// Sockets that are watched.
 pub struct Watch {
     epoll: OwnedFd,
-    waker: Waker,
+    /// What ends a wait.
+    pub waker: Waker,
     events: Vec<epoll::Event>,
 }
 
@@ -49,9 +50,6 @@ impl Waker {
 
 impl Watch {
     /// Nothing watched yet.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn new() -> io::Result<Watch> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
@@ -59,31 +57,17 @@ impl Watch {
         Ok(Watch { epoll, waker, events: Vec::with_capacity(BATCH) })
     }
 
-    /// What ends a wait.
-    pub fn waker(&self) -> Waker {
-        self.waker.clone()
-    }
-
     /// Watches for what can be read from `socket`; told again as long as it can.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn readable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::IN)?)
     }
 
     /// Watches for room to write to `socket`, and for what comes to its error queue; told once each time.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn writable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::OUT | EventFlags::ET)?)
     }
 
     /// Waits until something is ready or somebody wakes, at most for `most`.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn wait(&mut self, most: Span) -> io::Result<()> {
         self.events.clear();
         // To the nanosecond: where a wait for an epoll counts in milliseconds, datagrams would leave by such a clock.
@@ -130,7 +114,7 @@ mod tests {
     #[test]
     fn a_waker_ends_a_wait_and_says_nothing_else() {
         let (mut watch, clock) = (Watch::new().unwrap(), Monotonic::new());
-        watch.waker().wake();
+        watch.waker.wake();
         watch.wait(Span::from_secs(20)).unwrap();
         assert!(clock.now().as_secs_f64() < 10.0);
         assert!(watch.ready(0).is_some_and(|ready| ready.token == WAKER) && watch.ready(1).is_none());

@@ -7,30 +7,18 @@ use std::time::Duration;
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
+use headgate_measure::TransferRow;
 use quinn_udp::{EcnCodepoint, RecvMeta, UdpSocketState};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
 use super::deliveries::Deliveries;
 use super::flows::Receives;
 use super::group::{TcpSettings, UdpSettings};
-use super::poll::{Waker, Watch};
+use super::poll::Watch;
 use super::ports;
 use super::shared::Shared;
 use super::udp::STAMP;
 use crate::io::{interface, tcp};
-
-/// A transfer that came whole, or never will.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completed {
-    /// Its flow.
-    pub flow: u32,
-    /// When it was written to the connection.
-    pub start: Time,
-    /// How much was asked for, in bytes.
-    pub bytes: u64,
-    /// When its receiver had all of it; `None` if it never did.
-    pub end: Option<Time>,
-}
 
 /// Room for what is read at a time: datagrams that the kernel merged come as long as this.
 const ROOM: usize = 64 << 10;
@@ -63,8 +51,8 @@ pub struct Received {
     pub flows: Vec<Receiver>,
     /// What came, in order of time.
     pub deliveries: Deliveries,
-    /// Transfers that came whole, in order of time.
-    pub completed: Vec<Completed>,
+    /// Transfers that came whole or never will, in order of time.
+    pub completed: Vec<TransferRow>,
     /// Packets that came with a CE mark, of all flows together.
     pub marked: u64,
     /// Datagrams that came and found no room, since this thread was late.
@@ -74,7 +62,8 @@ pub struct Received {
 /// All receivers of a host.
 pub struct Receivers {
     shared: Arc<Shared>,
-    watch: Watch,
+    /// What it waits for.
+    pub watch: Watch,
     received: Received,
     warm: Time,
     buffers: Vec<Vec<u8>>,
@@ -82,9 +71,6 @@ pub struct Receivers {
 
 impl Receivers {
     /// The receivers of `flows` at the host that has `address`, ready for senders.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn new(
         flows: &[(u32, Receives)],
         address: Ipv4Addr,
@@ -100,15 +86,7 @@ impl Receivers {
         Ok(Receivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
     }
 
-    /// What ends its wait.
-    pub fn waker(&self) -> Waker {
-        self.watch.waker()
-    }
-
     /// Receives until everybody is to stop.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn run(mut self) -> io::Result<Received> {
         while !self.shared.stopped() {
             self.watch.wait(Span::from_secs(1))?;
@@ -118,8 +96,8 @@ impl Receivers {
             }
         }
         // A kernel that does not count them has seen none that anybody knows of.
-        self.received.marked = interface::marked_packets().unwrap_or(0);
-        self.received.without_room = interface::datagrams_without_room().unwrap_or(0);
+        self.received.marked = interface::count("netstat", "IpExt:", "InCEPkts").unwrap_or(0);
+        self.received.without_room = interface::count("snmp", "Udp:", "RcvbufErrors").unwrap_or(0);
         Ok(self.received)
     }
 
@@ -172,8 +150,7 @@ impl Receivers {
             }
             // What an earlier connection did not deliver never comes.
             let end = (transfer.connection == *connection).then_some(now);
-            let (start, bytes) = (transfer.start, transfer.bytes);
-            self.received.completed.push(Completed { flow: flow.number, start, bytes, end });
+            self.received.completed.push(TransferRow { end, ..transfer.row });
             under_way.pop_front();
         }
         Ok(read > 0)

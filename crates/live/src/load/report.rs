@@ -2,12 +2,13 @@
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
-use headgate_measure::TraceRow;
+use headgate_measure::{TraceRow, TransferRow};
 
-use super::deliveries::{Deliveries, Delivery};
-use super::receiver::{Completed, Received};
+use super::deliveries::Delivery;
+use super::receiver::Received;
 use super::sender::Sent;
 use super::shared::Shared;
+use super::tally::SenderCounts;
 
 /// What was sent and received. Times count from the beginning.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +18,7 @@ pub struct LoadReport {
     /// Useful bytes as they came to their receivers, in order of time.
     pub deliveries: Vec<Delivery>,
     /// Every transfer that began: those that came whole in the order in which they did, then the others.
-    pub transfers: Vec<Completed>,
+    pub transfers: Vec<TransferRow>,
     /// The rows of traced senders that nobody took before.
     pub traces: Vec<TraceRow>,
     /// Packets that came to receivers with a CE mark, by their hosts' own count, warm-up included.
@@ -37,19 +38,14 @@ pub struct FlowReport {
     pub start: Time,
     /// When it had nothing more to send and nothing under way.
     pub ended: Option<Time>,
-    /// Segments sent again, by the kernel's count.
-    pub retransmits: u64,
-    /// Retransmission timeouts, by the kernel's count.
-    pub timeouts: u64,
+    /// What its sender did.
+    pub counts: SenderCounts,
     /// The integral of `cwnd` in packets x nanoseconds, from samples; `None` for UDP.
     pub cwnd_area: Option<f64>,
     /// The mean of TCP's smoothed round-trip times.
     pub srtt: Option<Span>,
     /// The least round-trip time that TCP saw, warm-up included.
     pub min_rtt: Option<Span>,
-    /// Packets that came to the receiver with a CE mark: of UDP those that it saw, of TCP as it told the sender, who takes
-    /// all that an acknowledgement with an echo acknowledges for marked (RFC 3168, section 6.1.3): more than there were.
-    pub marked: u64,
     /// From sending to receiving each datagram, in nanoseconds; empty for TCP.
     pub delay: Histogram,
     /// Datagrams sent, and those of them that the sender's own host had no room for, warm-up included.
@@ -60,10 +56,9 @@ impl LoadReport {
     /// Adds what a host sent.
     pub(super) fn take_sent(&mut self, sent: Sent) {
         for sender in sent.tcp {
-            let (counts, (srtt, min_rtt)) = (sender.tally.counts(), sender.tally.round_trips());
             let flow = &mut self.flows[sender.number as usize];
-            (flow.retransmits, flow.timeouts, flow.marked) = (counts.retransmits, counts.timeouts, counts.marked);
-            (flow.cwnd_area, flow.srtt, flow.min_rtt) = (Some(sender.tally.cwnd_area()), srtt, min_rtt);
+            (flow.counts, flow.cwnd_area) = (sender.tally.counts(), Some(sender.tally.cwnd_area()));
+            (flow.srtt, flow.min_rtt) = sender.tally.round_trips();
             flow.ended = sender.ended;
             self.notes.extend(sender.failed.map(|why| format!("flow {}: {why}", sender.number)));
         }
@@ -79,12 +74,12 @@ impl LoadReport {
         self.late.merge(&sent.late);
     }
 
-    /// Adds what a host received; gives back what came when.
-    pub(super) fn take_received(&mut self, received: Received) -> Deliveries {
+    /// Adds what a host received.
+    pub(super) fn take_received(&mut self, received: Received) {
         for receiver in received.flows {
             let flow = &mut self.flows[receiver.number as usize];
             // Of TCP the sender was told.
-            flow.marked += receiver.marked;
+            flow.counts.marked += receiver.marked;
             flow.delay = receiver.delay;
         }
         self.transfers.extend(received.completed);
@@ -92,21 +87,14 @@ impl LoadReport {
         if received.without_room > 0 {
             self.notes.push(format!("{} datagrams came and were not read in time", received.without_room));
         }
-        received.deliveries
+        self.deliveries.extend(received.deliveries.into_rows());
     }
 
-    /// Adds the transfers that are under way, behind those that came.
-    pub(super) fn add_unfinished(&mut self, shared: &Shared) {
+    /// Adds the transfers that are under way, behind those that came, and the traces that nobody took.
+    pub(super) fn finish(&mut self, shared: &Shared) {
+        self.deliveries.sort_by_key(|delivery| delivery.at);
         self.transfers.sort_by_key(|transfer| transfer.end.unwrap_or(Time::NEVER));
-        let all = shared.transfers();
-        for (flow, transfers) in (0..).zip(all.iter()) {
-            let row = |transfer: &super::shared::Transfer| Completed {
-                flow,
-                start: transfer.start,
-                bytes: transfer.bytes,
-                end: None,
-            };
-            self.transfers.extend(transfers.iter().map(row));
-        }
+        self.transfers.extend(shared.transfers().iter().flatten().map(|transfer| transfer.row));
+        self.traces = shared.traces.take();
     }
 }

@@ -11,7 +11,7 @@ use headgate_core::{Span, Time};
 use rustix::thread::set_current_timer_slack;
 
 use super::flows::{Flow, Sends};
-use super::poll::{Waker, Watch};
+use super::poll::Watch;
 use super::ports;
 use super::shared::Shared;
 use super::tcp::TcpSender;
@@ -42,7 +42,8 @@ pub struct Sent {
 /// All senders of a host.
 pub struct Senders {
     shared: Arc<Shared>,
-    watch: Watch,
+    /// What it waits for.
+    pub watch: Watch,
     sent: Sent,
     timers: Timers,
     warm: Time,
@@ -64,7 +65,7 @@ impl Senders {
         shared: Arc<Shared>,
         tracer: Option<Tracer>,
     ) -> io::Result<Senders> {
-        let (watch, timers) = (Watch::new()?, Timers::default());
+        let (watch, timers) = (Watch::new()?, Timers::new(0));
         let sent = Sent { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
         let mut senders = Senders { shared, watch, sent, timers, warm, end, ecn: None, tracer };
         for flow in flows {
@@ -76,16 +77,11 @@ impl Senders {
         Ok(senders)
     }
 
-    /// What ends its wait.
-    pub fn waker(&self) -> Waker {
-        self.watch.waker()
-    }
-
     fn add(&mut self, flow: Flow, from: Ipv4Addr, to: Ipv4Addr) -> io::Result<()> {
         let to = SocketAddrV4::new(to, ports::port(flow.number));
         match flow.sends {
             Sends::Tcp(settings, writer) => {
-                let sender = TcpSender::new(flow.number, flow.lasts, settings, (from, to), writer);
+                let sender = TcpSender::new([flow.number, flow.group], flow.lasts, settings, (from, to), writer);
                 self.sent.tcp.push(sender);
             }
             Sends::Udp(settings, source, rng) => {
@@ -128,17 +124,13 @@ impl Senders {
     /// kernel looks at when it is sent: 1 asks, 2 only accepts.
     fn connect(&mut self, place: usize) -> io::Result<()> {
         let flow = &mut self.sent.tcp[place];
-        if self.ecn != Some(flow.wants_ecn()) {
-            self.ecn = Some(flow.wants_ecn());
-            fs::write("/proc/sys/net/ipv4/tcp_ecn", if flow.wants_ecn() { "1" } else { "2" })?;
+        if self.ecn.replace(flow.settings.ecn) != Some(flow.settings.ecn) {
+            fs::write("/proc/sys/net/ipv4/tcp_ecn", if flow.settings.ecn { "1" } else { "2" })?;
         }
         flow.connect(&self.watch, place as u64)
     }
 
     /// Sends, from the beginning to the end.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn run(mut self) -> io::Result<Sent> {
         loop {
             if self.shared.stopped() {
@@ -156,10 +148,10 @@ impl Senders {
             while let Some((at, due)) = self.timers.pop(now) {
                 self.act(due, at, now);
             }
-            self.watch.wait(self.timers.until(now).min(self.end - now))?;
+            self.watch.wait((self.timers.next() - now).min(self.end - now))?;
             self.look(now);
         }
-        self.tracer.iter_mut().for_each(|tracer| tracer.end(self.shared.traces()));
+        self.tracer.iter_mut().for_each(|tracer| tracer.end(&self.shared.traces));
         self.sent.tcp.iter_mut().for_each(|flow| flow.stop(now));
         Ok(self.sent)
     }
@@ -192,7 +184,7 @@ impl Senders {
             Due::Sample => self.sample(at, now),
             Due::Trace => {
                 if let Some(tracer) = &mut self.tracer {
-                    tracer.look(tcp, now, self.shared.traces());
+                    tracer.look(tcp, now, &self.shared.traces);
                     timers.push((at + tracer.every).max(now), Due::Trace);
                 }
             }

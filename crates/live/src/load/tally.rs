@@ -2,46 +2,31 @@
 
 use headgate_core::{Span, Time};
 
+use crate::counts::counts;
 use crate::io::tcp::TcpInfo;
 
-/// Counts of a flow's sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Segments that came to the receiver with a mark, by what it said.
-    pub marked: u64,
-    /// Bytes acknowledged.
-    pub acked: u64,
+counts! {
+    /// Counts of a flow's sender, by the kernel.
+    SenderCounts {
+        /// Segments sent again.
+        retransmits,
+        /// Retransmission timeouts.
+        timeouts,
+        /// Packets that came to the receiver with a CE mark: of UDP those that it saw, of TCP as it told the sender, who takes
+        /// all that an acknowledgement with an echo acknowledges for marked (RFC 3168, section 6.1.3): more than there were.
+        marked,
+        /// Bytes acknowledged.
+        acked,
+    }
 }
 
-impl Counts {
-    fn of(info: &TcpInfo) -> Counts {
-        Counts {
+impl SenderCounts {
+    fn of(info: &TcpInfo) -> SenderCounts {
+        SenderCounts {
             retransmits: info.retransmits.into(),
             timeouts: info.timeouts.into(),
             marked: info.delivered_ce.into(),
             acked: info.acked,
-        }
-    }
-
-    fn plus(self, other: Counts) -> Counts {
-        Counts {
-            retransmits: self.retransmits + other.retransmits,
-            timeouts: self.timeouts + other.timeouts,
-            marked: self.marked + other.marked,
-            acked: self.acked + other.acked,
-        }
-    }
-
-    fn less(self, earlier: Counts) -> Counts {
-        Counts {
-            retransmits: self.retransmits.saturating_sub(earlier.retransmits),
-            timeouts: self.timeouts.saturating_sub(earlier.timeouts),
-            marked: self.marked.saturating_sub(earlier.marked),
-            acked: self.acked.saturating_sub(earlier.acked),
         }
     }
 }
@@ -50,11 +35,11 @@ impl Counts {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Of connections that are gone.
-    closed: Counts,
+    closed: SenderCounts,
     /// Of the one that is.
-    open: Counts,
+    open: SenderCounts,
     /// When the warm-up ended.
-    before: Counts,
+    before: SenderCounts,
     /// Since when which `cwnd` has held.
     since: Time,
     cwnd: u32,
@@ -68,7 +53,7 @@ pub struct Tally {
 impl Tally {
     /// The kernel says `info` at `now`.
     pub fn note(&mut self, info: &TcpInfo, now: Time) {
-        self.open = Counts::of(info);
+        self.open = SenderCounts::of(info);
         self.area += f64::from(self.cwnd) * (now - self.since).as_nanos() as f64;
         (self.cwnd, self.since) = (info.cwnd, now);
         if info.srtt > Span::ZERO {
@@ -79,25 +64,25 @@ impl Tally {
 
     /// The connection is gone; what it did was noted.
     pub fn close(&mut self) {
-        self.closed = self.closed.plus(self.open);
-        self.open = Counts::default();
+        self.closed = self.closed + self.open;
+        self.open = SenderCounts::default();
         self.cwnd = 0;
     }
 
     /// The warm-up ends at `now`: what was before does not count, but for the least round-trip time.
     pub fn restart(&mut self, now: Time) {
-        self.before = self.closed.plus(self.open);
+        self.before = self.closed + self.open;
         (self.since, self.area, self.srtt) = (now, 0.0, (0.0, 0));
     }
 
     /// What was done so far, warm-up included, if the kernel now says `info` of the open connection.
-    pub fn so_far(&self, info: &TcpInfo) -> Counts {
-        self.closed.plus(Counts::of(info))
+    pub fn so_far(&self, info: &TcpInfo) -> SenderCounts {
+        self.closed + SenderCounts::of(info)
     }
 
     /// What was done since the warm-up.
-    pub fn counts(&self) -> Counts {
-        self.closed.plus(self.open).less(self.before)
+    pub fn counts(&self) -> SenderCounts {
+        self.closed + self.open - self.before
     }
 
     /// The integral of `cwnd` since the warm-up, in packets x nanoseconds.

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
 use headgate_core::{Rate, Span, Time};
-use headgate_measure::{SenderState, TcpState};
+use headgate_measure::{SenderState, TcpState, TransferRow};
 use headgate_traffic::{Data, Writer};
 use rustix::net::{RecvFlags, recv};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -40,7 +40,9 @@ pub struct TcpSender {
     pub ended: Option<Time>,
     /// Why a connection failed.
     pub failed: Option<String>,
-    settings: TcpSettings,
+    group: u32,
+    /// How its connections are set up.
+    pub settings: TcpSettings,
     from: Ipv4Addr,
     to: SocketAddrV4,
     /// What writes to the connection; `None` if there is always more to send than it takes.
@@ -54,9 +56,9 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// Flow number `number`, without a connection.
+    /// Flow number `number` of group `group`, without a connection.
     pub fn new(
-        number: u32,
+        [number, group]: [u32; 2],
         lasts: [Time; 2],
         settings: TcpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
@@ -64,6 +66,7 @@ impl TcpSender {
     ) -> TcpSender {
         TcpSender {
             number,
+            group,
             lasts,
             tally: Tally::default(),
             ended: None,
@@ -77,11 +80,6 @@ impl TcpSender {
             offered: 0,
             written: 0,
         }
-    }
-
-    /// Whether its connections ask for ECN.
-    pub fn wants_ecn(&self) -> bool {
-        self.settings.ecn
     }
 
     /// Begins a connection, in place of the one that there is. Told on `watch` as `token`.
@@ -161,7 +159,8 @@ impl TcpSender {
             Data::Endless => self.offered = u64::MAX,
         }
         if let (true, Data::Bytes(bytes)) = (write.transfer, write.data) {
-            let transfer = Transfer { start: now, bytes, connection: self.connection, end: self.offered };
+            let row = TransferRow { flow: self.number, group: self.group, start: now, bytes, end: None };
+            let transfer = Transfer { row, connection: self.connection, end: self.offered };
             shared.transfers()[self.number as usize].push_back(transfer);
         }
         let next = self.writer.as_mut().and_then(|writer| writer.written(&write, now));

@@ -37,9 +37,6 @@ pub struct UdpSender {
 
 impl UdpSender {
     /// Flow number `number`, which sends what `source` writes from `from` to `to` as long as it lasts.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn new(
         number: u32,
         [start, stop]: [Time; 2],

@@ -99,15 +99,15 @@ impl Access {
         }
     }
 
-    /// A frame of `bytes` that says this comes in, to go `direction`: it is known from now on. Gives the moment at which it is
-    /// at the first queue of its route; `None` if its group has no room.
+    /// A packet that says this comes in, to go `direction`: it is known from now on. Gives the moment at which it is at the first
+    /// queue of its route; `None` if its group has no room.
     pub(super) fn enter(
         &mut self,
-        frame: &mut FrameId,
+        packet: &mut Packet<FrameId>,
         parsed: &Parsed,
-        bytes: u32,
         (now, direction): (Time, Direction),
     ) -> Option<Time> {
+        let frame = &mut packet.handle;
         self.taken[frame.slot() as usize] = now;
         let ports = parsed.header.and_then(|header| ports::flow(header.source_port, header.destination_port));
         let known = ports.filter(|(flow, kind)| {
@@ -124,7 +124,7 @@ impl Access {
         let group = &mut self.groups[usize::from(self.flows[flow as usize].0)];
         group.coming = Some(group.coming + 1).filter(|coming| *coming <= group.room)?;
         frame.set_tag(if kind == PacketKind::Data { flow | DATA } else { flow });
-        Some(self.pass(frame, bytes, now, 0))
+        Some(self.pass(&packet.handle, packet.bytes, now, 0))
     }
 
     /// A frame that was let in is at its first queue.

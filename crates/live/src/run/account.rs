@@ -10,7 +10,7 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
 use headgate_link::{Account as Measured, Meter};
 use headgate_measure::{Counted, EventBatch, FlowLedger, IntervalRow, LinkRow};
-use headgate_scenario::{Header, Hop, Identity, Scenario};
+use headgate_scenario::{Hop, Identity, Scenario};
 
 use super::moments::Due;
 use crate::forward::ledger::LaneLedger;
@@ -54,10 +54,11 @@ pub(super) struct Total {
 pub(super) struct Account {
     hop: Hop,
     scenario: Arc<Scenario>,
-    lane: LaneLedger,
+    /// What every lane counts.
+    pub(super) lane: LaneLedger,
     account: Measured,
-    /// What the discipline is told of each flow.
-    names: Vec<Identity>,
+    /// What the discipline is told of each flow of the scenario.
+    pub(super) names: Vec<Identity>,
     /// When the run began; [`Time::NEVER`] before.
     begin: Time,
     singled: Vec<(Time, u32, Why)>,
@@ -86,22 +87,6 @@ impl Account {
             findings,
             scenario: Arc::clone(scenario),
         }
-    }
-
-    /// What the discipline is told of a flow of the scenario.
-    #[inline]
-    pub(super) fn name(&self, flow: u32) -> Option<&Identity> {
-        self.names.get(flow as usize)
-    }
-
-    /// A packet comes to the queue; `header` says what is in its own, where its flow is not known yet.
-    pub(super) fn meet(
-        &mut self,
-        packet: &Packet<FrameId>,
-        at: Time,
-        header: impl FnOnce() -> Option<Header<'static>>,
-    ) {
-        self.lane.meet(packet.flow, packet.bytes, at, header);
     }
 
     /// The run's time; it stands at zero before the run.

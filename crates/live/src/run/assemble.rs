@@ -2,13 +2,12 @@
 
 use headgate_core::{Time, Why};
 use headgate_measure::{
-    Balance, Ends, IntervalRow, LinkRow, OneWay, Outcome, Told, TransferRow, Transported, flow_rows, group_rows,
-    note_run, one_ways,
+    Balance, Ends, IntervalRow, LinkRow, OneWay, Outcome, Told, Transported, flow_rows, group_rows, note_run, one_ways,
 };
 use headgate_scenario::{Hop, Scenario};
 
 use super::found::Found;
-use crate::load::{Completed, LoadReport};
+use crate::load::LoadReport;
 
 /// What the simulator would give too.
 pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, balance: Balance) -> Outcome {
@@ -21,7 +20,7 @@ pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, b
     Outcome {
         flows: flow_rows(scenario, [warm, end], &ends, transported(scenario, report), ledger),
         intervals: interval_rows(scenario, found, report),
-        transfers: report.transfers.iter().map(|done| transfer(report, done)).collect(),
+        transfers: report.transfers.clone(),
         links,
         one_way: one_way_rows(scenario, found),
         fairness: ends.fairness(end),
@@ -29,10 +28,6 @@ pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, b
         events: 0,
         balance,
     }
-}
-
-fn transfer(report: &LoadReport, &Completed { flow, start, bytes, end }: &Completed) -> TransferRow {
-    TransferRow { flow, group: report.flows[flow as usize].group, start, bytes, end }
 }
 
 /// What happened at the ends, in the order of its time; of equal times, the warm-up's end comes first.
@@ -78,8 +73,8 @@ fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item =
     report.flows.iter().zip(bytes).map(|(flow, bytes)| Transported {
         group: flow.group,
         bytes,
-        retransmits: flow.retransmits,
-        timeouts: flow.timeouts,
+        retransmits: flow.counts.retransmits,
+        timeouts: flow.counts.timeouts,
         cwnd_area: flow.cwnd_area,
     })
 }

@@ -6,7 +6,7 @@ use headgate_measure::pcapng::Blocks;
 use headgate_scenario::Scenario;
 
 use crate::io::capture;
-use crate::io::tap::{Note, Notes, Recorder};
+use crate::io::tap::{Note, Notes, Recorder, recorders};
 
 /// The ends of the link, as their interfaces are called.
 const ENDS: [&str; 2] = ["near", "far"];
@@ -33,13 +33,12 @@ impl Capture {
         let Some(link) = scenario.record.capture.first().map(|link| &scenario.links[usize::from(*link)]) else {
             return (None, [None, None]);
         };
-        let [near, far] = ENDS.map(|_| Recorder::new());
+        let (recorders, notes) = recorders();
         let mut blocks = Blocks::default();
         blocks.section();
         ENDS.iter().for_each(|end| capture::describe(&mut blocks, &format!("{} {end}", link.name)));
-        let notes = [near.1, far.1];
-        let capture = Capture { notes, blocks, waiting: Vec::new(), lasts: scenario.duration, written: 0 };
-        (Some(capture), [Some(near.0), Some(far.0)])
+        let lasts = scenario.duration;
+        (notes.map(|notes| Capture { notes, blocks, waiting: Vec::new(), lasts, written: 0 }), recorders)
     }
 
     /// Hands over what passed before `now`, in a run that began at `begin`, both by the loop's clock.

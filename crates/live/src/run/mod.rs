@@ -13,7 +13,6 @@ mod moments;
 mod network;
 mod proof;
 mod slots;
-mod testbed;
 
 use std::io;
 use std::sync::Arc;
@@ -26,10 +25,12 @@ use headgate_scenario::Scenario;
 use self::capture::Capture;
 pub use self::error::RunError;
 use self::found::Found;
-use self::moments::Begin;
+use self::network::Network;
 pub use self::proof::{Elsewhere, Proof};
-use self::testbed::Testbed;
 use crate::forward::view::Window;
+use crate::hosts;
+use crate::io::clock::Begin;
+use crate::link::Link;
 use crate::load::{self, Load};
 
 /// Everything one run of one discipline and one seed gives.
@@ -64,19 +65,8 @@ pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
 
 /// Runs `scenario` with `qdisc` wherever disciplines are compared, in as much time as the scenario lasts and a little more. The
 /// chance of disciplines, link and sources is that of `seed`; what the kernel and the machine do is not, and no two runs are
-/// the same.
-///
-/// # Errors
-/// See [`RunError`].
-pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch) -> Result<Ran, RunError> {
-    run_shown(scenario, qdisc, seed, watch, &mut |_| {})
-}
-
-/// The same; `show` is handed the [`Window`] in which the links show what they do, as soon as there is one.
-///
-/// # Errors
-/// See [`RunError`].
-pub fn run_shown(
+/// the same. `show` is handed the [`Window`] in which the links show what they do, as soon as there is one.
+pub fn run(
     scenario: &Scenario,
     qdisc: &Qdisc,
     seed: u64,
@@ -87,12 +77,14 @@ pub fn run_shown(
     let scenario = Arc::new(scenario.clone());
     let (begin, (findings, inbox)) = (Begin::unknown(), channel());
     let (mut capture, recorders) = Capture::of(&scenario);
-    let testbed = Testbed::open(&scenario, qdisc, seed, (&begin, &findings), recorders)?;
-    drop(findings);
-    show(testbed.window());
-    let (near, far) = testbed.hosts();
-    let load = Load::prepare(&scenario, seed, near, far, testbed.clock())?;
-    let clock = testbed.clock();
+    let network = {
+        let (scenario, qdisc, begin) = (Arc::clone(&scenario), qdisc.clone(), begin.clone());
+        move || Network::new(&scenario, &qdisc, seed, begin, findings)
+    };
+    let mut link = Link::between(hosts::apart(load::sysctls(&scenario))?, recorders, network)?;
+    show(link.running().window());
+    let clock = link.clock();
+    let load = Load::prepare(&scenario, seed, link.near(), link.far(), clock)?;
     let at = clock.now() + AHEAD;
     begin.at(at);
     load.begin(at);
@@ -104,10 +96,10 @@ pub fn run_shown(
     };
     let found = Found::watched(&inbox, &scenario, &mut tell, watch)?;
     let report = load.stop()?;
-    let (view, counters, urgent) = testbed.stop()?;
+    let (view, counters) = (link.stop()?, link.counters()?);
     tell_traces(watch, &report.traces);
     capture.iter_mut().for_each(|capture| capture.take((at, Time::NEVER), watch));
-    let proof = Proof::new(&view, counters, urgent, &report);
+    let proof = Proof::new(&view, counters, link.running().urgent(), &report);
     let mut notes = report.notes.clone();
     notes.extend(load::differences(&scenario));
     notes.extend(capture.and_then(|capture| capture.missing()));

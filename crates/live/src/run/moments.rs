@@ -1,29 +1,9 @@
 //! When a run begins, and when there is something to be written down.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use headgate_core::{Span, Time};
 use headgate_scenario::Scenario;
 
-/// When a run begins, on the loop's clock; [`Time::NEVER`] until that is known.
-#[derive(Clone, Debug)]
-pub(super) struct Begin(Arc<AtomicU64>);
-
-impl Begin {
-    pub(super) fn unknown() -> Begin {
-        Begin(Arc::new(AtomicU64::new(Time::NEVER.as_nanos())))
-    }
-
-    pub(super) fn at(&self, time: Time) {
-        self.0.store(time.as_nanos(), Ordering::Release);
-    }
-
-    #[inline]
-    fn get(&self) -> Time {
-        Time::from_nanos(self.0.load(Ordering::Acquire))
-    }
-}
+use crate::io::clock::Begin;
 
 /// The moments of a run at which everybody looks, on the loop's clock.
 pub(super) struct Moments {

@@ -12,24 +12,31 @@ use headgate_core::{Packet, Qdisc, Rng, Span, Time};
 use headgate_link::Wakes;
 use headgate_scenario::{Classifier, Direction, FlowKey, Paths, Scenario};
 
-use self::agenda::{Agenda, Coming};
 use self::node::{Node, nodes};
 use super::access::{self, Access};
 use super::account::Finding;
-use super::moments::{Begin, Moments};
+use super::moments::Moments;
 use super::slots::Slots;
-use crate::forward::ends::{Arrived, Entry, Exit};
+use crate::forward::ends::{Entry, Exit};
 use crate::forward::fabric::Fabric;
 use crate::forward::queue::{self, Onward};
-use crate::forward::view::LaneCounts;
-use crate::forward::view::{LaneView, MOST_SHOWN};
+use crate::forward::view::{LaneCounts, LaneView, MOST_SHOWN};
 use crate::io::Io;
+use crate::io::clock::Begin;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
 use crate::io::tap::Recorder;
+use crate::timeline::Timeline;
 
-mod agenda;
 mod node;
+
+/// A packet that will be at a queue.
+struct Coming {
+    /// The number of the direction whose queue that is, and of the one that it comes out of; `None` if it comes from its host.
+    to: u16,
+    from: Option<u16>,
+    packet: Packet<FrameId>,
+}
 
 /// All links, with an account at each direction.
 pub(super) struct Network {
@@ -42,7 +49,7 @@ pub(super) struct Network {
     /// By number.
     nodes: Vec<Node>,
     wakes: Wakes,
-    coming: Agenda,
+    coming: Timeline<Coming>,
     /// The least delay of a link: nothing comes out sooner.
     least: Span,
     moments: Moments,
@@ -56,9 +63,6 @@ pub(super) struct Network {
 impl Network {
     /// The links of `scenario`, with `qdisc` where disciplines are compared. What is found is posted, from the moment on that
     /// `begin` tells.
-    ///
-    /// # Errors
-    /// What is wrong with a discipline.
     pub(super) fn new(
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,
@@ -80,7 +84,7 @@ impl Network {
             access: Access::new(scenario, &slots),
             paths: Paths::new(scenario),
             wakes: Wakes::new(nodes.len()),
-            coming: Agenda::new(slots.all),
+            coming: Timeline::new(slots.all as usize),
             least: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
             nodes,
             moments: Moments::new(scenario, begin),
@@ -88,13 +92,6 @@ impl Network {
             stalls: (0, Span::ZERO),
             findings,
         })
-    }
-
-    /// From now on `recorders` note packets that are dropped or lost: each direction's of the first link.
-    pub(super) fn record(&mut self, recorders: &[Option<Recorder>; 2]) {
-        for (node, recorder) in self.nodes.iter_mut().zip(recorders) {
-            node.recorder.clone_from(recorder);
-        }
     }
 
     /// Does what was to be done up to `now`, at the times at which it was to be done. Of what is due at one moment, looks come
@@ -111,8 +108,8 @@ impl Network {
                 self.look(next);
                 looks = self.moments.next();
             } else if next == comes {
-                let Some(coming) = self.coming.pop() else { return };
-                self.arrive(coming);
+                let Some((at, coming)) = self.coming.pop(next) else { return };
+                self.arrive(at, coming);
             } else {
                 self.pull(self.wakes.winner(), next);
             }
@@ -120,7 +117,7 @@ impl Network {
     }
 
     /// A packet reaches a queue.
-    fn arrive(&mut self, Coming { at, to, from, mut packet }: Coming) {
+    fn arrive(&mut self, at: Time, Coming { to, from, mut packet }: Coming) {
         let Network { nodes, pool, access, entries, coming, paths, exits, .. } = self;
         match from {
             Some(from) => nodes[usize::from(from)].out += 1,
@@ -129,11 +126,11 @@ impl Network {
         let node = &mut nodes[usize::from(to)];
         node.came += u64::from(from.is_some());
         let account = node.queue.port_mut().ledger_mut();
-        if let Some(name) = account.name(access::flow(&packet.handle)) {
+        if let Some(name) = account.names.get(access::flow(&packet.handle) as usize) {
             (packet.flow, packet.class) = (name.flow, name.class);
         }
-        let parser = entries[0].parser();
-        account.meet(&packet, at, || parser.look(pool.frame(&packet.handle)));
+        let parser = &mut entries[0].parser;
+        account.lane.meet(packet.flow, packet.bytes, at, || parser.look(pool.frame(&packet.handle)));
         let receive = receiver(to, coming, paths, access, exits);
         node.queue.arrive(packet, at, &mut Onward { pool, recorder: node.recorder.as_ref(), receive });
         self.wakes.set(to.into(), node.queue.wake());
@@ -188,12 +185,11 @@ impl Network {
     /// Adds to `view` what was counted at the access of `direction`, where it is not known over which links it would have gone.
     fn add_doors(&self, view: &mut LaneView, direction: Direction) {
         let (entry, exit) = (&self.entries[direction as usize], &self.exits[direction as usize]);
-        let [_, no_slot] = entry.counts();
-        view.oddities = *entry.oddities();
-        view.counts.came += no_slot + view.oddities.dropped();
-        view.counts.no_slot = no_slot;
-        [_, view.counts.refused] = exit.counts();
-        view.lateness = exit.lateness().clone();
+        view.oddities = entry.parser.oddities;
+        view.counts.came += entry.no_slot + view.oddities.dropped();
+        view.counts.no_slot = entry.no_slot;
+        view.counts.refused = exit.refused;
+        view.lateness = exit.lateness.clone();
     }
 }
 
@@ -201,14 +197,14 @@ impl Network {
 #[inline]
 fn receiver<'a>(
     from: u16,
-    coming: &'a mut Agenda,
+    coming: &'a mut Timeline<Coming>,
     paths: &'a Paths,
     access: &'a mut Access,
     exits: &'a mut [Exit; 2],
 ) -> impl FnMut(Packet<FrameId>, Time) + 'a {
     move |packet, out| {
         if let Some(to) = paths.next(from, access::flow(&packet.handle) as usize) {
-            return coming.push(Coming { at: out, to, from: Some(from), packet });
+            return coming.push(out, Coming { to, from: Some(from), packet });
         }
         let due = access.behind(&packet.handle, packet.bytes, out);
         exits[access.route(&packet.handle).direction as usize].fly(due, packet.handle);
@@ -219,23 +215,12 @@ impl Fabric for Network {
     fn take(&mut self, now: Time, direction: Direction, from: &mut dyn Io) -> io::Result<bool> {
         self.advance(now);
         let Network { entries, pool, access, nodes, coming, .. } = self;
-        let more = entries[direction as usize].take(from, pool, |mut frame, parser, pool| {
-            let bytes = pool.frame(&frame);
-            let Ok(parsed) = parser.parse(bytes) else {
-                pool.give(frame);
-                return Arrived::Seen;
-            };
-            let size = bytes.len() as u32;
-            pool.set_ip(&frame, parsed.ip);
-            let Some(at) = access.enter(&mut frame, &parsed, size, (now, direction)) else {
-                pool.give(frame);
-                return Arrived::NoRoom;
-            };
-            let to = access.route(&frame).first;
+        let more = entries[direction as usize].take(from, pool, |mut packet, parsed, _| {
+            let Some(at) = access.enter(&mut packet, parsed, (now, direction)) else { return Err(packet.handle) };
+            let to = access.route(&packet.handle).first;
             nodes[usize::from(to)].came += 1;
-            let packet = Packet { class: parsed.class, ecn: parsed.ecn, ..Packet::new(parsed.flow, size, frame) };
-            coming.push(Coming { at, to, from: None, packet });
-            Arrived::Seen
+            coming.push(at, Coming { to, from: None, packet });
+            Ok(())
         });
         self.advance(now);
         more
@@ -278,6 +263,10 @@ impl Fabric for Network {
         let mut views: Vec<LaneView> = self.nodes.iter_mut().zip(under_way).enumerate().map(of).collect();
         views.iter_mut().zip(Direction::BOTH).for_each(|(view, direction)| self.add_doors(view, direction));
         views
+    }
+
+    fn record(&mut self, recorders: &[Option<Recorder>; 2]) {
+        self.nodes.iter_mut().zip(recorders).for_each(|(node, recorder)| node.recorder.clone_from(recorder));
     }
 }
 

@@ -4,6 +4,7 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 use headgate_measure::Balance;
 
+use crate::counts::counts;
 use crate::forward::view::{LaneView, View};
 use crate::io::interface::Counters;
 use crate::io::oddities::Oddity;
@@ -34,23 +35,17 @@ pub struct Proof {
     pub marks: [u64; 2],
 }
 
-/// Packets that the link is not to blame for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Elsewhere {
-    /// Before the link, at the devices of the hosts.
-    pub device: u64,
-    /// In the loop, for want of room.
-    pub no_slot: u64,
-    /// In the loop, because they made no sense.
-    pub unreadable: u64,
-    /// Behind the link: the host did not take them.
-    pub refused: u64,
-}
-
-impl Elsewhere {
-    /// All of them.
-    pub fn all(&self) -> u64 {
-        self.device + self.no_slot + self.unreadable + self.refused
+counts! {
+    /// Packets that the link is not to blame for.
+    Elsewhere {
+        /// Before the link, at the devices of the hosts.
+        device,
+        /// In the loop, for want of room.
+        no_slot,
+        /// In the loop, because they made no sense.
+        unreadable,
+        /// Behind the link: the host did not take them.
+        refused,
     }
 }
 

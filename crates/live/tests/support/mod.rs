@@ -12,6 +12,8 @@ use headgate_live::{Lane, LaneSettings, Layer, Pool};
 use headgate_scenario::{FlowKey, Impairments, Pace, Simplex};
 
 #[allow(dead_code, reason = "each test takes what it needs")]
+pub mod memory;
+#[allow(dead_code, reason = "each test takes what it needs")]
 pub mod namespace;
 
 /// A clock on which no time passes but by its being waited for, and no more than a step at a time. Copies are the same clock.

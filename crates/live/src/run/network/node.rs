@@ -31,9 +31,6 @@ impl Node {
 }
 
 /// Every direction of every link.
-///
-/// # Errors
-/// What is wrong with a discipline.
 pub(super) fn nodes(
     scenario: &Arc<Scenario>,
     qdisc: &Qdisc,

@@ -9,11 +9,11 @@ use headgate_traffic::{After, Data};
 
 use super::*;
 use crate::forward::forwarder::{CATCH_UP, Forwarder};
-use crate::forward::memory::{FakeClock, Memory};
 use crate::forward::view::View;
 use crate::link::Link;
 use crate::load::flows::{Flow, Sends, flows};
 use crate::load::ports;
+use crate::memory::{AddsUp, FakeClock, Memory};
 
 type Frames = Vec<(Time, Vec<u8>)>;
 

@@ -1,4 +1,5 @@
-//! Frames from a list into another, and a clock that goes where it is told: the forwarder without a machine.
+// Frames from a list into another, and a clock that goes where it is told: the forwarder without a machine. The crate's own
+// tests and its example include this file, too.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -8,10 +9,9 @@ use std::rc::Rc;
 
 use headgate_core::{Span, Time};
 
-use super::pacing::Clock;
-use crate::io::frame::Layer;
-use crate::io::pool::{FrameId, Pool};
-use crate::io::{BATCH, Io, Received};
+use headgate_live::io::{BATCH, Io, Received};
+use headgate_live::pacing::Clock;
+use headgate_live::{FrameId, LaneView, Layer, Pool};
 
 /// A clock that stands still but while it is waited for. Then it goes on to that moment, or to the next frame.
 #[derive(Debug, Default)]
@@ -127,5 +127,21 @@ impl Io for Memory {
 
     fn mtu(&self) -> usize {
         1500
+    }
+}
+
+/// What can be said of what a lane shows.
+pub trait AddsUp {
+    /// Whether every frame that came is accounted for.
+    fn adds_up(&self) -> bool;
+}
+
+impl AddsUp for LaneView {
+    fn adds_up(&self) -> bool {
+        let (port, counts) = (self.totals.counts(), &self.counts);
+        let (coming, flying) = (self.coming as u64, self.flying as u64);
+        counts.came == counts.no_slot + self.oddities.dropped() + coming + port.arrived
+            && port.arrived == port.sent + port.dropped() + u64::from(self.backlog.packets)
+            && port.sent == counts.lost + counts.out + flying
     }
 }

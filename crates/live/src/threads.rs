@@ -1,0 +1,28 @@
+//! Threads that make something and go on with it.
+
+use std::io;
+use std::sync::mpsc::sync_channel;
+use std::thread::{self, JoinHandle};
+
+/// Starts a thread called `name` that makes something: that, and the thread, which goes on with what `make` gives beside it.
+///
+/// # Errors
+/// Those of `make`.
+pub(crate) fn begin<M: Send + 'static, T: Send + 'static, R: FnOnce() -> T>(
+    name: &str,
+    make: impl FnOnce() -> io::Result<(M, R)> + Send + 'static,
+) -> io::Result<(M, JoinHandle<Option<T>>)> {
+    let (say, made) = sync_channel(1);
+    let work = move || {
+        let (made, run) = make().map_err(|error| say.send(Err(error))).ok()?;
+        let _ = say.send(Ok(made));
+        Some(run())
+    };
+    let thread = thread::Builder::new().name(name.to_string()).spawn(work)?;
+    Ok((made.recv().map_err(ended)??, thread))
+}
+
+/// What is wrong where a thread does not answer.
+pub(crate) fn ended<E>(_: E) -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "a thread of the link has ended")
+}
