@@ -4,10 +4,11 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
@@ -69,10 +70,10 @@ def run(
     try:
         if server:
             _serve(link, server)
-        with _Signals() as signals:
+        with _signals() as belong_to:
             begun = time.monotonic()
             pid = _start(link.spawn, command)
-            signals.belong_to(pid)
+            belong_to(pid)
             code = _wait(link, pid, watch, tick)
             seconds = time.monotonic() - begun
     finally:
@@ -136,37 +137,31 @@ def _wait(
         os.close(handle)
 
 
-class _Signals:
-    """From before the command starts until it has ended, signals are its own.
+@contextmanager
+def _signals() -> Iterator[Callable[[int], None]]:
+    """From before the command starts until it has ended, signals are its own; what this gives is told its process.
 
     They have handlers: what is ignored would be ignored by what we start, too.
     """
+    process: int | None = None
+    early: list[int] = []
 
-    def __init__(self) -> None:
-        self._pid: int | None = None
-        self._early: list[int] = []
-        self._old: dict[signal.Signals, Any] = {}
+    def hand_on(number: int, _frame: FrameType | None) -> None:
+        if process is None:
+            early.append(number)
+        else:
+            os.kill(process, number)
 
-    def belong_to(self, pid: int) -> None:
-        """The command has started as process `pid`: it gets what came for it already, and what comes."""
-        self._pid = pid
-        for number in self._early:
+    def belong_to(pid: int) -> None:
+        nonlocal process
+        process = pid
+        for number in early:
             os.kill(pid, number)
 
-    def __enter__(self) -> Self:
-        for numbers, handler in ((LEFT_TO_COMMAND, self._leave), (HANDED_ON, self._hand_on)):
-            self._old |= {number: signal.signal(number, handler) for number in numbers}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._old.items():
+    handlers = dict.fromkeys(LEFT_TO_COMMAND, lambda *_: None) | dict.fromkeys(HANDED_ON, hand_on)
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield belong_to
+    finally:
+        for number, handler in before.items():
             signal.signal(number, handler)
-
-    def _leave(self, _number: int, _frame: FrameType | None) -> None:
-        """The terminal sent it to the command as well."""
-
-    def _hand_on(self, number: int, _frame: FrameType | None) -> None:
-        if self._pid is None:
-            self._early.append(number)
-        else:
-            os.kill(self._pid, number)
