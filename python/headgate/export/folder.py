@@ -27,7 +27,11 @@ def written(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool) ->
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
         try:
-            names = [_write(unfinished, *file) for file in chain([first], files)]
+            names = []
+            for name, data in chain([first], files):
+                (unfinished / name).parent.mkdir(exist_ok=True)
+                (unfinished / name).write_bytes(data)
+                names.append(name)
             for name in names:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (unfinished / name).replace(folder / name)
@@ -38,10 +42,3 @@ def written(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool) ->
     except OSError as error:
         raise not_writable(folder, error) from None
     return len(names)
-
-
-def _write(folder: Path, name: str, data: bytes) -> str:
-    file = folder / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_bytes(data)
-    return name

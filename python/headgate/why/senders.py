@@ -62,17 +62,13 @@ class Traced(NamedTuple):
         counted = values[self.lasts_s > 0]
         return float(counted.max() if len(counted) else values[-1])
 
-    def phases(self) -> dict[str, float]:
-        """Shares of time by phase."""
-        phase = np.asarray(self.rows["phase"].to_pylist(), dtype=object)
-        return {name: self.mean(phase == name) for name in sorted(set(phase[self.lasts_s > 0]))}
-
     def common(self) -> dict[str, Any]:
         """What is told of every sender: of the round-trip time, the mean over the rows and the least."""
+        phase = np.asarray(self.rows["phase"].to_pylist(), dtype=object)
         srtt = self.column("srtt_ms")[self.lasts_s > 0]
         known = srtt[~np.isnan(srtt)]
         return {
-            "phases": self.phases(),
+            "phases": {name: self.mean(phase == name) for name in sorted(set(phase[self.lasts_s > 0]))},
             "srtt_ms_mean": float(known.mean()) if len(known) else None,
             "srtt_ms_min": float(known.min()) if len(known) else None,
             "timeouts_s": [float(time) for time in self.rises("timeouts") if time >= self.start_s],

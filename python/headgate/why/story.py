@@ -119,18 +119,14 @@ def _goodput(facts: Facts) -> Iterator[str]:
     if others.flows > peers.flows:
         rest = (others.goodput_bps - peers.goodput_bps) / (others.flows - peers.flows)
         yield f"The flows of other groups got {style.measured(rest)} each on average."
-    offered = _offered(facts)
+    # Headers included, at the mean size of the packets that were sent on.
+    sent = mine.arrived - mine.dropped
+    offered = mine.arrived * (mine.sent_bytes / sent) * 8 / facts.span_s if sent > 0 else 0.0
     if facts.kind == "udp" and offered > mine.goodput_bps * ALIKE:
         heedless = ", and does not slow down" if facts.constant else ""
         yield f"It offered {style.measured(offered)} to the link{heedless}."
     elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked + mine.lost == 0:
         yield "Nothing was dropped or marked: not the network held it back, but its own window, source or times."
-
-
-def _offered(facts: Facts) -> float:
-    """What came from the flow in bit/s, headers included, at the mean size of the packets that were sent on."""
-    sent = facts.mine.arrived - facts.mine.dropped
-    return facts.mine.arrived * (facts.mine.sent_bytes / sent) * 8 / facts.span_s if sent > 0 else 0.0
 
 
 def _losses(facts: Facts) -> Iterator[str]:
@@ -238,10 +234,9 @@ def _sender(facts: Facts) -> Iterator[str]:
             yield f"The other flows of its group had {each} timeouts each on average."
     elif facts.governed:
         yield f"It had {_count(mine.timeouts, 'timeout')} without a report from its receiver."
-    if facts.trace is not None:
-        yield from _traced(facts.trace)
-    elif facts.governed and facts.rates is not None:
-        yield from _traced(facts.rates)
+    traced = facts.trace or (facts.rates if facts.governed else None)
+    if traced is not None:
+        yield from _traced(traced)
 
 
 def _traced(found: Trace | Rates) -> Iterator[str]:
