@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from headgate.errors import UsageError
 from headgate.execution import batch
@@ -23,36 +23,26 @@ if TYPE_CHECKING:
 One = str | Path | Scenario
 
 
-@overload
-def run(
-    scenario: One,
-    *,
-    set: Iterable[str] = (),
-    qdiscs: Iterable[AnyQdisc] = (),
-    seeds: int | Iterable[int] | None = None,
-    live: bool = False,
-    out: str | Path | None = None,
-    threads: int | None = None,
-    report: bool = True,
-    force: bool = False,
-    watcher: Watcher | None = None,
-) -> Result: ...
+class Options(TypedDict, total=False):
+    """The keywords of `run`."""
+
+    set: Iterable[str]
+    qdiscs: Iterable[AnyQdisc]
+    seeds: int | Iterable[int] | None
+    live: bool
+    out: str | Path | None
+    threads: int | None
+    report: bool
+    force: bool
+    watcher: Watcher | None
 
 
 @overload
-def run(
-    scenario: list[One] | tuple[One, ...],
-    *,
-    set: Iterable[str] = (),
-    qdiscs: Iterable[AnyQdisc] = (),
-    seeds: int | Iterable[int] | None = None,
-    live: bool = False,
-    out: str | Path | None = None,
-    threads: int | None = None,
-    report: bool = True,
-    force: bool = False,
-    watcher: Watcher | None = None,
-) -> list[Result]: ...
+def run(scenario: One, **options: Unpack[Options]) -> Result: ...
+
+
+@overload
+def run(scenario: list[One] | tuple[One, ...], **options: Unpack[Options]) -> list[Result]: ...
 
 
 def run(

@@ -21,8 +21,6 @@ class UsageError(HeadgateError):
 class RunFailedError(HeadgateError):
     """At least one point (a discipline with a seed) failed; the finished ones are kept."""
 
-    exit_code = 1
-
 
 class ResultError(HeadgateError):
     """A result folder that cannot be written, or that is no result."""

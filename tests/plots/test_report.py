@@ -12,7 +12,7 @@ from headgate import report
 from headgate.analysis import data
 from headgate.analysis.verdict import verdict
 from headgate.report import sections
-from headgate.report.measures import measures
+from headgate.report.sections import measures
 from headgate.scenario import Group
 from headgate.terminal import table as terminal
 

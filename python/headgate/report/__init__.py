@@ -8,7 +8,6 @@ from headgate.analysis.verdict import verdict
 from headgate.plot import Picture
 from headgate.report import sections
 from headgate.report.definitions import DEFINITIONS
-from headgate.report.measures import measures
 from headgate.report.pages import render
 from headgate.results import Result
 
@@ -29,7 +28,7 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         alternatives=sections.alternatives(result),
         summary=sections.summary(result),
         reasons=sections.reasons(result),
-        measures=measures(result),
+        measures=sections.measures(result),
         disciplines=sections.disciplines(result),
         live=result.live,
         proof=proof,
