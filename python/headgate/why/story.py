@@ -106,7 +106,7 @@ def _treatment(facts: Facts) -> str:
 def _signals(facts: Facts, both: str) -> str:
     """The word for what happened to the flow's packets."""
     happened = {"dropped": facts.mine.dropped, "marked": facts.mine.marked}
-    return f" {both} ".join(word for word, count in happened.items() if count)
+    return f" {both} ".join(word for word, count in happened.items() if count) or "marked"
 
 
 def _goodput(facts: Facts) -> Iterator[str]:
