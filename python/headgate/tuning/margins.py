@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headgate import _core, api
-from headgate._core import ScenarioError
 from headgate.analysis.judge import Quantity
 from headgate.analysis.spread import figure
 from headgate.errors import UsageError
@@ -15,7 +14,7 @@ from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis, Range
-from headgate.tuning.spec import Spec
+from headgate.tuning.spec import Spec, refusal
 from headgate.tuning.tuned import only
 
 #: What is looked at where nothing is named: what RFC 7928 (section 2.7) sets against each other.
@@ -148,10 +147,7 @@ def _spec(base: Spec, value: Value) -> Spec:
 
 def _checked(scenario: Scenario, base: Spec, value: Value) -> Value:
     """The value, refused if the discipline cannot have it beside the others."""
-    try:
-        scenario.changed(qdiscs=[str(_spec(base, value))])
-    except ScenarioError as error:
-        if value.chosen:
-            raise UsageError(error.message) from None
-        return value._replace(refused=error.message)
-    return value
+    refused = refusal(scenario, str(_spec(base, value)))
+    if refused and value.chosen:
+        raise UsageError(refused)
+    return value._replace(refused=refused)

@@ -1,21 +1,20 @@
 """What a search found: the best setting or the front of several, compared on seeds that the search did not see."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from headgate import _core, api
-from headgate._core import ScenarioError
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Metric
 from headgate.analysis.spread import figure
-from headgate.execution.runner import Watcher
 from headgate.files import store
 from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.tuning import tc
 from headgate.tuning.goals import Goal, Goals
-from headgate.tuning.spec import Spec
+from headgate.tuning.spec import Spec, refusal
 from headgate.tuning.study import Plan, Trial
 
 HELD_OUT = "held-out"
@@ -24,6 +23,10 @@ PUT_BACK = "put-back"
 MOST = 8
 #: The version of the document.
 SCHEMA = 1
+
+#: Runs a scenario into a folder, without a report.
+Runs: TypeAlias = Callable[[Path, Scenario], Result]
+quietly = partial(api.run_into, report=False)
 
 
 class Compared(NamedTuple):
@@ -83,44 +86,32 @@ def best(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
     return front[:1] if len(goals.goals) == 1 else front
 
 
-def compare(
-    plan: Plan,
-    trials: list[Trial],
-    seeds: Sequence[int],
-    folder: Path,
-    *,
-    threads: int | None = None,
-    watcher: Watcher | None = None,
-) -> Outcome:
+def compare(plan: Plan, trials: list[Trial], seeds: Sequence[int], folder: Path, runs: Runs = quietly) -> Outcome:
     """Runs the best settings, and the discipline as it was, on `seeds`; into `folder`, where a rerun finds them."""
     front = best(trials, plan.goals)
     if not front:
         return Outcome(plan, trials, [], [], None)
     chosen = spread(front, MOST)
     if len(front) == 1:
-        chosen = [without_idle(plan, front[0], folder, threads=threads, watcher=watcher)]
+        chosen = [without_idle(plan, front[0], folder, runs)]
     reference = str(plan.base)
     specs = list(dict.fromkeys([reference, *(trial.qdisc for trial in chosen)]))
     scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
-    path = folder / HELD_OUT / store.folder_name(scenario)
-    result = api.run_into(path, scenario, threads=threads, report=False, watcher=watcher)
+    result = runs(folder / HELD_OUT / store.folder_name(scenario), scenario)
     found = plan.goals.measure_all(result, specs)
     compared = [Compared(trial, found[reference], found[trial.qdisc]) for trial in chosen]
     return Outcome(plan, trials, front, compared, result)
 
 
-def without_idle(
-    plan: Plan, trial: Trial, folder: Path, *, threads: int | None = None, watcher: Watcher | None = None
-) -> Trial:
+def without_idle(plan: Plan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
     """The setting with those parameters as they were that do nothing: put back by itself, each changes no value."""
     changed = [name for name, value in trial.settings.items() if value != plan.base.value(name)]
     back = {name: str(plan.base.having({**trial.settings, name: plan.base.value(name)})) for name in changed}
-    back = {name: spec for name, spec in back.items() if _can_be(plan.scenario, spec)}
+    back = {name: spec for name, spec in back.items() if not refusal(plan.scenario, spec)}
     if len(changed) < 2 or not back:
         return trial
     scenario = plan.scenario.changed(qdiscs=back.values())
-    path = folder / PUT_BACK / store.folder_name(scenario)
-    result = api.run_into(path, scenario, threads=threads, report=False, watcher=watcher)
+    result = runs(folder / PUT_BACK / store.folder_name(scenario), scenario)
     found = plan.goals.measure_all(result, back)
     # As text: what was not measured does not equal itself.
     idle = [name for name, measured in found.items() if repr(measured) == repr(trial.measured)]
@@ -194,14 +185,6 @@ def spread(front: Sequence[Trial], most: int) -> list[Trial]:
     if len(front) <= most:
         return list(front)
     return [front[round(place * (len(front) - 1) / (most - 1))] for place in range(most)]
-
-
-def _can_be(scenario: Scenario, spec: str) -> bool:
-    try:
-        scenario.changed(qdiscs=[spec])
-    except ScenarioError:
-        return False
-    return True
 
 
 def _costs(trial: Trial, goals: Goals) -> list[float]:

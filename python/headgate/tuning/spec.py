@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from headgate import _core
+from headgate._core import ScenarioError
 from headgate.errors import UsageError, meant
+from headgate.scenario import Scenario
 from headgate.tuning.values import same
 
 
@@ -56,6 +58,15 @@ def parameter(discipline: _core.Discipline, name: str) -> _core.Parameter:
     names = [each.name for each in known]
     near = meant(name, [*names, *(also for each in known for also in each.also)])
     raise UsageError(f"{discipline.name} has no parameter {name!r}{near} Parameters: {', '.join(names)}")
+
+
+def refusal(scenario: Scenario, spec: str) -> str:
+    """Why a scenario cannot have this discipline; empty if it can."""
+    try:
+        scenario.changed(qdiscs=[spec])
+    except ScenarioError as error:
+        return error.message
+    return ""
 
 
 def _apart(written: str) -> Iterator[str]:

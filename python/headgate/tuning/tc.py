@@ -13,6 +13,9 @@ from headgate.tuning.tc_red import burst_for
 from headgate.tuning.values import EXACT, Scale, kind_of
 from headgate.units import RATES, SIZES, TIMES
 
+#: How the registry writes times, rates and sizes.
+MS, BPS, OCTETS = Scale(TIMES, whole=False), Scale(RATES, whole=False), Scale(SIZES, whole=True)
+
 
 class Link(NamedTuple):
     """What tc must be told of the link: its rate in bit/s, its limit as text, and the size of its packets in bytes."""
@@ -25,7 +28,7 @@ class Link(NamedTuple):
         """A queue length (`50p`, `30KB`, `25%`) in packets."""
         if level.endswith("%"):
             return float(level[:-1]) / 100 * self.packets(self.limit)
-        octets = Scale(SIZES, whole=True).read(level)
+        octets = OCTETS.read(level)
         return float(level.removesuffix("p")) if octets is None else octets / self.packet
 
 
@@ -62,16 +65,16 @@ def _percent(value: str, _: Link) -> str:
 
 
 def _ms(value: str, _: Link) -> str:
-    return f"{_number(TIMES, value):.0f}"
+    return f"{MS.number(value):.0f}"
 
 
 #: How tc has the values of each kind of parameter.
 WRITES: Mapping[str, Write] = {
     "number": lambda value, _: value,
     "whole number": _whole,
-    "time": lambda value, _: Scale(TIMES, whole=False).text(_number(TIMES, value), EXACT),
-    "rate": lambda value, _: f"{_number(RATES, value):.0f}bit",
-    "bytes": lambda value, _: f"{_number(SIZES, value):.0f}",
+    "time": lambda value, _: MS.text(MS.number(value), EXACT),
+    "rate": lambda value, _: f"{BPS.number(value):.0f}bit",
+    "bytes": lambda value, _: f"{OCTETS.number(value):.0f}",
     "packets or bytes": _packets,
     "packets, bytes or share of the limit": _packets,
 }
@@ -133,10 +136,10 @@ def _sfb(spec: Spec, link: Link) -> tuple[list[str], list[str]]:
     """Linux has a token bucket for all unresponsive flows together, in packets a second."""
     if spec.value("penalty") == "boxtime":
         boxtime = spec.value("boxtime")
-        rate = max(1, round(1e3 / max(1e-3, _number(TIMES, boxtime))))
+        rate = max(1, round(1e3 / max(1e-3, MS.number(boxtime))))
         note = f"tc has no boxtime: a packet each {boxtime} is penalty_rate {rate} (packets a second, whole)"
         return [f"penalty_rate {rate}", "penalty_burst 1"], [note]
-    rate = max(1, round(_number(RATES, spec.value("penalty_rate")) / 8 / link.packet))
+    rate = max(1, round(BPS.number(spec.value("penalty_rate")) / 8 / link.packet))
     notes = (
         ["tc has no fair_share: a fixed penalty_rate stands for it"] if spec.value("penalty") == "fair_share" else []
     )
@@ -182,7 +185,7 @@ KINDS: dict[str, Kind] = {
         "sfq",
         "limit divisor quantum depth flows headdrop/ perturb",
         ("Linux wants a divisor that is a power of 2",),
-        write={"perturb": lambda value, _: f"{_number(TIMES, value) / 1e3:.0f}"},
+        write={"perturb": lambda value, _: f"{MS.number(value) / 1e3:.0f}"},
     ),
     "tbf": Kind(
         "tbf",
@@ -224,14 +227,5 @@ def link_of(scenario: Scenario) -> Link:
     link = next(each for each in links if each["name"] == name)
     limit = link["limit"] if direction == "forward" else link["reverse"]["limit"]
     group = [*written.get("tcp", []), *written.get("udp", [])][0]
-    octets = Scale(SIZES, whole=True)
-    packet = sum(octets.read(group[part]) or 0.0 for part in ("packet", "header"))
+    packet = sum(OCTETS.read(group[part]) or 0.0 for part in ("packet", "header"))
     return Link(scenario.rate_bps, limit, max(1, round(packet)))
-
-
-def _number(units: dict[str, float], text: str) -> float:
-    """The number of a value that the scenario was read with."""
-    value = Scale(units, whole=False).read(text)
-    if value is None:
-        raise AssertionError(f"{text!r} is in none of {', '.join(units)}")
-    return value

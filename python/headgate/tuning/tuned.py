@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -79,7 +80,8 @@ def tune(
         except OSError as error:
             raise store.not_writable(folder, error) from None
         further = fresh(scenario.seeds, held_out)
-        found = outcome.compare(plan, tried, further, folder, threads=threads, watcher=watcher)
+        runs = partial(outcome.quietly, threads=threads, watcher=watcher)
+        found = outcome.compare(plan, tried, further, folder, runs)
         decides = importances(plan, searching.record.study(trials))
         told = outcome.document(found, decides)
         store.write_files(folder, {DOCUMENT: store.json_text(told)})

@@ -53,6 +53,13 @@ class Scale(NamedTuple):
         except ValueError:
             return None
 
+    def number(self, text: str) -> float:
+        """The number of a text that is known to be on this scale."""
+        value = self.read(text)
+        if value is None:
+            raise AssertionError(f"{text!r} is in none of {', '.join(self.units)}")
+        return value
+
     def text(self, value: float, digits: int = DIGITS) -> str:
         """A value as a person would write it, in the unit that suits it, to so many significant digits."""
         if self.whole:
@@ -121,17 +128,10 @@ def declared(parameter: _core.Parameter, scale: Scale) -> Declared:
     if found is None:
         raise AssertionError(f"the range {parameter.range!r} of {parameter.name} is in no known words")
     ends = (found["low"], found["high"] or found["most"])
-    low, high = (None if end is None else _read(end, scale) for end in ends)
+    low, high = (None if end is None else scale.number(end) for end in ends)
     return Declared(
         0.0 if low is None else low,
         most if high is None else high,
         found["above"] == "more than",
         found["below"] == "less than",
     )
-
-
-def _read(text: str, scale: Scale) -> float:
-    value = scale.read(text)
-    if value is None:
-        raise AssertionError(f"the registry has an end {text!r} of a range that is in no known unit")
-    return value
