@@ -7,7 +7,8 @@ from headgate.evaluate.network import dumbbell, tcp, udp
 from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
 from headgate.experiment.measures import completion_ms, ratio, share_of_fair
 
-#: Long enough for several periods of one Reno flow's window, which takes 83 packets / 0.5 a round trip, about 20 s.
+#: Most tests judge idle capacity and delay. Runs are long enough for several periods of one Reno flow's window, which
+#: takes 83 packets / 0.5 a round trip, about 20 s.
 _test = partial(Test, criteria=(busy(), short()), times=Times(140, 20), quick=Times(45, 15))
 
 _FRIENDLY = _test(
