@@ -5,9 +5,6 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 
 /// Starts a thread called `name` that makes something: that, and the thread, which goes on with what `make` gives beside it.
-///
-/// # Errors
-/// Those of `make`.
 pub(crate) fn begin<M: Send + 'static, T: Send + 'static, R: FnOnce() -> T>(
     name: &str,
     make: impl FnOnce() -> io::Result<(M, R)> + Send + 'static,

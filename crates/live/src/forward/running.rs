@@ -27,9 +27,6 @@ pub struct Running<F = Lanes> {
 
 impl<F: Fabric + 'static> Running<F> {
     /// Runs what `make` makes by `clock`, in a thread called `name`, which comes before ordinary ones where that is allowed.
-    ///
-    /// # Errors
-    /// What the system says, and what `make` says.
     pub(crate) fn start<A: Io, B: Io>(
         name: &str,
         clock: Monotonic,
@@ -69,10 +66,7 @@ impl<F: Fabric + 'static> Running<F> {
         Arc::clone(&self.stop)
     }
 
-    /// Does `job` on what lies between the ends, in the forwarder's thread, and waits for it.
-    ///
-    /// # Errors
-    /// `BrokenPipe` if the forwarder has ended.
+    /// Does `job` on what lies between the ends, in the forwarder's thread, and waits for it: `BrokenPipe` if that has ended.
     pub(crate) fn with<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut F, Time) -> T + Send + 'static,
@@ -84,10 +78,7 @@ impl<F: Fabric + 'static> Running<F> {
 }
 
 impl<F> Running<F> {
-    /// Stops it, and says what was done in all.
-    ///
-    /// # Errors
-    /// What ended it before.
+    /// Stops it, and says what was done in all, or what ended it before.
     pub(crate) fn stop(&mut self) -> io::Result<View> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {

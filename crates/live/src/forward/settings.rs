@@ -97,10 +97,7 @@ impl LaneSettings {
         self.lane(layer, Streams { seed, label }, None)
     }
 
-    /// Lanes like these, forward and reverse.
-    ///
-    /// # Errors
-    /// `InvalidInput`: what is wrong with a discipline or an overhead.
+    /// Lanes like these, forward and reverse; errors as those of [`build`](LaneSettings::build).
     pub(crate) fn build_both(lanes: &[LaneSettings; 2], layer: Layer, seed: u64) -> io::Result<Lanes> {
         let [forward, reverse] = lanes;
         Ok([forward.build(layer, seed, "forward")?, reverse.build(layer, seed, "reverse")?])
@@ -130,10 +127,7 @@ impl LaneSettings {
     }
 
     /// The queue and the medium alone, of any discipline. `meter` is handed the discipline and the counts that every lane
-    /// has.
-    ///
-    /// # Errors
-    /// `InvalidInput`: what is wrong with the discipline or the overhead.
+    /// has. Errors are those of [`build`](LaneSettings::build).
     pub(crate) fn queue<M: Meter<FrameId>>(
         &self,
         (seed, label): (u64, &str),

@@ -60,17 +60,16 @@ impl Host {
     }
 }
 
-/// Both ends of a link, and the devices between which it goes.
+/// Both ends of a link.
 pub(crate) struct Ends {
     pub(crate) near: Host,
     pub(crate) far: Host,
-    pub(crate) tuns: (Tun, Tun),
     pub(crate) addresses: Addresses,
-    pub(crate) nat: Option<Nat>,
+    _nat: Option<Nat>,
 }
 
-/// Two hosts from which nothing leads anywhere else.
-pub(crate) fn apart(sysctls: Sysctls) -> io::Result<Ends> {
+/// Two hosts from which nothing leads anywhere else, and their devices.
+pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
     let Addresses { v4, v6 } = Addresses::APART;
     let host = |end: usize, sysctls: Sysctls| {
         Host::new(Namespace::new()?, move |tun| {
@@ -83,12 +82,12 @@ pub(crate) fn apart(sysctls: Sysctls) -> io::Result<Ends> {
     };
     let (near, a, has_v6) = host(0, sysctls.clone())?;
     let (far, b, _) = host(1, sysctls)?;
-    Ok(Ends { near, far, tuns: (a, b), addresses: Addresses { v4, v6: v6.filter(|_| has_v6) }, nat: None })
+    Ok((Ends { near, far, addresses: Addresses { v4, v6: v6.filter(|_| has_v6) }, _nat: None }, [a, b]))
 }
 
 /// A near host alone: at the far end is the network that this thread is in, which forwards for it. There nothing is changed
 /// but what is gone with the process: a device with its address, and a table of translated addresses.
-pub(crate) fn outside(sysctls: Sysctls) -> io::Result<Ends> {
+pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
     let opened = Host::new(Namespace::here()?, |tun| {
         if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
             let what = "this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`";
@@ -115,7 +114,7 @@ pub(crate) fn outside(sysctls: Sysctls) -> io::Result<Ends> {
         interface::bring_up(tun.name())?;
         interface::set_default_route(tun.name(), v4[1])
     })?;
-    Ok(Ends { near, far, tuns: (a, b), addresses: Addresses { v4, v6: None }, nat: Some(nat) })
+    Ok((Ends { near, far, addresses: Addresses { v4, v6: None }, _nat: Some(nat) }, [a, b]))
 }
 
 fn set(sysctls: Sysctls) -> io::Result<()> {

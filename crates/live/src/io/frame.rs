@@ -173,7 +173,10 @@ impl Parser {
 
     fn v6(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
         let packet = &frame[at..];
-        let ip = Ipv6HeaderSlice::from_slice(packet).map_err(|error| v6_oddity(&error))?;
+        let ip = Ipv6HeaderSlice::from_slice(packet).map_err(|error| match error {
+            err::ipv6::HeaderSliceError::Len(_) => Oddity::ShortHeader,
+            err::ipv6::HeaderSliceError::Content(_) => Oddity::BadVersion,
+        })?;
         let payload = packet[ip.slice().len()..].get(..usize::from(ip.payload_length())).ok_or(Oddity::BadLength)?;
         let (protocol, ports) = self.behind_extensions(ip.next_header(), payload);
         let tos = ip.traffic_class();
@@ -267,18 +270,9 @@ fn is_tag(kind: EtherType) -> bool {
 }
 
 fn is_extension(next: IpNumber) -> bool {
-    matches!(
-        next,
-        IpNumber::IPV6_HEADER_HOP_BY_HOP
-            | IpNumber::IPV6_ROUTE_HEADER
-            | IpNumber::IPV6_FRAGMENTATION_HEADER
-            | IpNumber::AUTHENTICATION_HEADER
-            | IpNumber::IPV6_DESTINATION_OPTIONS
-            | IpNumber::MOBILITY_HEADER
-            // RFC 7401 and RFC 5533: they have the shape of RFC 8200's options.
-            | IpNumber::HIP
-            | IpNumber::SHIM6
-    )
+    // Behind ESP nobody can read, and of an experiment nobody knows the shape.
+    use etherparse::ip_number::{ENCAP_SEC, EXP0, EXP1};
+    next.is_ipv6_ext_header_value() && ![ENCAP_SEC, EXP0, EXP1].contains(&next)
 }
 
 fn v4_oddity(error: &err::ipv4::HeaderSliceError) -> Oddity {
@@ -287,12 +281,5 @@ fn v4_oddity(error: &err::ipv4::HeaderSliceError) -> Oddity {
         HeaderSliceError::Len(_) => Oddity::ShortHeader,
         HeaderSliceError::Content(HeaderError::UnexpectedVersion { .. }) => Oddity::BadVersion,
         HeaderSliceError::Content(HeaderError::HeaderLengthSmallerThanHeader { .. }) => Oddity::BadHeaderLength,
-    }
-}
-
-fn v6_oddity(error: &err::ipv6::HeaderSliceError) -> Oddity {
-    match error {
-        err::ipv6::HeaderSliceError::Len(_) => Oddity::ShortHeader,
-        err::ipv6::HeaderSliceError::Content(_) => Oddity::BadVersion,
     }
 }

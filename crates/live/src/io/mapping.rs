@@ -48,10 +48,7 @@ impl Mapping {
         self.bytes
     }
 
-    /// The word of 32 bits at `at`, a multiple of 4, which both sides use as an atomic.
-    ///
-    /// # Panics
-    /// If it is none, or lies beyond the end.
+    /// The word of 32 bits at `at`, which both sides use as an atomic. Panics unless `at` is a multiple of 4 within the mapping.
     #[inline]
     pub(super) fn word(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(4) && at + 4 <= self.bytes, "{at} of {}", self.bytes);
@@ -60,10 +57,7 @@ impl Mapping {
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
 
-    /// The word of 64 bits at `at`, a multiple of 8, which both sides use as an atomic.
-    ///
-    /// # Panics
-    /// If it is none, or lies beyond the end.
+    /// The word of 64 bits at `at`, which both sides use as an atomic. Panics unless `at` is a multiple of 8 within the mapping.
     #[inline]
     pub(super) fn long(&self, at: usize) -> &AtomicU64 {
         assert!(at.is_multiple_of(8) && at + 8 <= self.bytes, "{at} of {}", self.bytes);
@@ -72,10 +66,7 @@ impl Mapping {
     }
 
     /// Writes `bytes` at `at`, where the kernel does not look at this moment. If it did, it would find some of them old and
-    /// some new.
-    ///
-    /// # Panics
-    /// If there is no room for them.
+    /// some new. Panics if there is no room for them.
     #[inline]
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
         assert!(at.checked_add(bytes.len()).is_some_and(|end| end <= self.bytes), "{at} of {}", self.bytes);

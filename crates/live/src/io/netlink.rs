@@ -104,10 +104,7 @@ impl Netlink {
         }
     }
 
-    /// Has `requests` done.
-    ///
-    /// # Errors
-    /// Why the first one was not that was not.
+    /// Has `requests` done; the error is why the first one was not that was not.
     pub(super) fn ask(&self, requests: &Requests) -> io::Result<()> {
         sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
         let (mut answer, mut answered) = ([0; 8192], 0);

@@ -16,10 +16,7 @@ pub(crate) fn explained(what: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
-/// A request about the interface `name`, zero but for that.
-///
-/// # Errors
-/// `InvalidInput` if no interface can have that name.
+/// A request about the interface `name`, zero but for that; `InvalidInput` if no interface can have that name.
 pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
     // The kernel wants a zero at the end.
     if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0) {
@@ -147,10 +144,7 @@ pub(super) fn get<T: Numbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -
 /// Frames that one call sends.
 pub(super) const MOST_SENT: usize = 32;
 
-/// Sends frames, at most [`MOST_SENT`], on a bound socket, without waiting; says how many it took.
-///
-/// # Errors
-/// What the system says, if it took none.
+/// Sends frames, at most [`MOST_SENT`], on a bound socket, without waiting; says how many it took, or why it took none.
 pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
     const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
     let mut pieces = [EMPTY; MOST_SENT];

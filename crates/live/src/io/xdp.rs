@@ -109,10 +109,7 @@ impl XdpSender {
         Ok(XdpSender { sent, done, frames, free, last, longest, withdrawn: false, passed_over: 0, socket })
     }
 
-    /// Sends `frames`, one call's worth of them at most.
-    ///
-    /// # Errors
-    /// `ENXIO` if the interface is gone.
+    /// Sends `frames`, one call's worth of them at most; `ENXIO` if the interface is gone.
     pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<Sent> {
         self.done.drain(&mut self.free, self.frames.bytes() as u64);
         if self.withdrawn && self.pass_over()?.is_none() {

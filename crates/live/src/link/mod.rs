@@ -16,12 +16,12 @@ use crate::forward::running::Running;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
 use crate::hosts::netns::Namespace;
-use crate::hosts::{self, Addresses, Ends, Host};
+use crate::hosts::{self, Addresses, Ends};
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::interface::Counters;
 use crate::io::tap::{Recorder, Tap, recorders};
-use crate::io::{Io, Nat};
+use crate::io::{Io, Tun};
 
 /// A link and the hosts at its ends.
 #[derive(Clone, Debug)]
@@ -44,13 +44,11 @@ pub struct LinkSettings {
 pub struct Link<F = Lanes> {
     // Before the hosts, whose devices it holds.
     running: Running<F>,
-    clock: Monotonic,
+    /// The clock that the loop goes by.
+    pub(crate) clock: Monotonic,
     /// The same devices, which so outlive the loop: the kernel's counts are gone with them.
     _devices: Vec<OwnedFd>,
-    near: Host,
-    far: Host,
-    addresses: Addresses,
-    _nat: Option<Nat>,
+    ends: Ends,
     log: Option<Log>,
 }
 
@@ -81,11 +79,10 @@ impl Link {
 impl<F: Fabric + 'static> Link<F> {
     /// Starts the loop between `ends`, over what `make` makes in its thread; `recorders` note what passes the ends.
     pub(crate) fn between(
-        ends: Ends,
+        (ends, [a, b]): (Ends, [Tun; 2]),
         recorders: [Option<Recorder>; 2],
         make: impl FnOnce() -> io::Result<F> + Send + 'static,
     ) -> io::Result<Link<F>> {
-        let Ends { near, far, tuns: (a, b), addresses, nat } = ends;
         let clock = Monotonic::new();
         let devices = [a.fd(), b.fd()].into_iter().flatten().map(|fd| fd.try_clone_to_owned());
         let devices = devices.collect::<io::Result<_>>()?;
@@ -95,29 +92,24 @@ impl<F: Fabric + 'static> Link<F> {
             let [near, far] = recorders;
             Ok(Forwarder::new(Tap::new(a, clock, near), Tap::new(b, clock, far), fabric, paced))
         })?;
-        Ok(Link { running, clock, _devices: devices, near, far, addresses, _nat: nat, log: None })
+        Ok(Link { running, clock, _devices: devices, ends, log: None })
     }
 }
 
 impl<F> Link<F> {
-    /// The clock that the loop goes by.
-    pub(crate) fn clock(&self) -> Monotonic {
-        self.clock
-    }
-
     /// The addresses of both ends.
     pub fn addresses(&self) -> Addresses {
-        self.addresses
+        self.ends.addresses
     }
 
     /// The near host's namespace.
     pub fn near(&self) -> &Namespace {
-        &self.near.namespace
+        &self.ends.near.namespace
     }
 
     /// The far host's namespace, which may be our own.
     pub fn far(&self) -> &Namespace {
-        &self.far.namespace
+        &self.ends.far.namespace
     }
 
     /// The loop: what it does, and whether it still does.
@@ -127,7 +119,7 @@ impl<F> Link<F> {
 
     /// What the kernel counted at the near host's device and the far one's.
     pub fn counters(&self) -> io::Result<[Counters; 2]> {
-        Ok([self.near.counters()?, self.far.counters()?])
+        Ok([self.ends.near.counters()?, self.ends.far.counters()?])
     }
 
     /// What is written down, if anything is.

@@ -37,14 +37,13 @@ pub enum Receives {
     Udp(UdpSettings),
 }
 
-impl Flow {
-    /// What its receiver must know: its number, and how it comes.
-    pub fn receiver(&self) -> (u32, Receives) {
-        let receives = match &self.sends {
+impl Sends {
+    /// What its receiver must know.
+    pub fn received(&self) -> Receives {
+        match self {
             Sends::Tcp(settings, _) => Receives::Tcp(*settings),
             Sends::Udp(settings, ..) => Receives::Udp(*settings),
-        };
-        (self.number, receives)
+        }
     }
 }
 

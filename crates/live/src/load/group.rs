@@ -134,7 +134,10 @@ pub fn refuse(scenario: &Scenario) -> io::Result<()> {
 }
 
 fn refused(scenario: &Scenario, available: &str) -> Result<(), String> {
-    ports::refuse(scenario)?;
+    let (flows, most) = (scenario.total_flows(), ports::MOST_FLOWS);
+    if flows > most {
+        return Err(format!("{flows} flows are too many: live there can be {most}"));
+    }
     for group in &scenario.tcp {
         cc_of(group, available)?;
         if group.accecn {

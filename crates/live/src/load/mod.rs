@@ -98,7 +98,7 @@ impl Load {
         }
         let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
         let slot = SLOT.min(Span::from_nanos(scenario.record.interval.as_nanos() / 10));
-        let bound: Vec<_> = flows.iter().map(Flow::receiver).collect();
+        let bound: Vec<_> = flows.iter().map(|flow| (flow.number, flow.sends.received())).collect();
         let shared = Arc::clone(&self.shared);
         let made = move || {
             let receivers = Receivers::new(&bound, to, warm, slot, shared)?;

@@ -167,7 +167,7 @@ impl Receivers {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let (now, clock) = (self.shared.now().unwrap_or(Time::ZERO), self.shared.clock());
+        let (now, clock) = (self.shared.now().unwrap_or(Time::ZERO), self.shared.clock.now());
         for (meta, buffer) in metas[..count].iter().zip(&self.buffers) {
             for datagram in buffer[..meta.len].chunks(meta.stride.max(1)) {
                 let useful = settings.useful(datagram.len() as u32);

@@ -55,9 +55,6 @@ pub struct Senders {
 
 impl Senders {
     /// The senders of `flows` from one host to another, with their connections set up; `tracer` looks at those that are traced.
-    ///
-    /// # Errors
-    /// What the system says; `TimedOut` if a connection cannot be set up.
     pub fn new(
         flows: Vec<Flow>,
         (from, to): (Ipv4Addr, Ipv4Addr),
@@ -198,7 +195,7 @@ impl Senders {
     fn send_datagrams(&mut self, place: usize, at: Time, now: Time) {
         let flow = &mut self.sent.udp[place];
         self.sent.late.record((now - at).as_nanos());
-        flow.send(self.shared.clock());
+        flow.send(self.shared.clock.now());
         match flow.next() {
             Some(next) => self.timers.push(next, Due::Datagrams(place)),
             None => flow.ended = Some(now),

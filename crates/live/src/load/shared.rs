@@ -12,7 +12,8 @@ use crate::io::clock::{Begin, Monotonic};
 
 /// Shared by all threads of a load.
 pub struct Shared {
-    clock: Monotonic,
+    /// What tells when it begins.
+    pub clock: Monotonic,
     begin: Begin,
     stop: AtomicBool,
     transfers: Mutex<Vec<VecDeque<Transfer>>>,
@@ -62,11 +63,6 @@ impl Shared {
     pub fn now(&self) -> Option<Time> {
         let begin = Some(self.begin.get()).filter(|begin| *begin < Time::NEVER)?;
         Some(Time::ZERO + (self.clock.now() - begin))
-    }
-
-    /// The clock's time.
-    pub fn clock(&self) -> Time {
-        self.clock.now()
     }
 
     /// How long it is until the beginning, or until it should be looked for again.

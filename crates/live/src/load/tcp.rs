@@ -119,10 +119,7 @@ impl TcpSender {
         Ok(())
     }
 
-    /// Whether the connection stands.
-    ///
-    /// # Errors
-    /// Why it never will.
+    /// Whether the connection stands; the error is why it never will.
     pub fn is_connected(&self) -> io::Result<bool> {
         let Some(socket) = &self.socket else { return Ok(false) };
         socket.take_error()?.map_or(Ok(()), Err)?;

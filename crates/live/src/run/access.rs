@@ -68,8 +68,8 @@ pub(super) struct Access {
     flows: Vec<(u16, [[Wire; 2]; 2])>,
     /// By slot: when the frame in it came from its host.
     taken: Vec<Time>,
-    /// By group.
-    excess: Vec<Histogram>,
+    /// By group, how long data took from its sender's device to its receiver's, less what a full packet takes without queues.
+    pub(super) excess: Vec<Histogram>,
 }
 
 impl Access {
@@ -173,11 +173,6 @@ impl Access {
     /// One-way delays count from now on.
     pub(super) fn restart(&mut self) {
         self.excess.fill(Histogram::default());
-    }
-
-    /// By group, how long data took from its sender's device to its receiver's, less what a full packet takes without queues.
-    pub(super) fn excess(&self) -> &[Histogram] {
-        &self.excess
     }
 }
 

@@ -83,7 +83,7 @@ pub fn run(
     };
     let mut link = Link::between(hosts::apart(load::sysctls(&scenario))?, recorders, network)?;
     show(link.running().window());
-    let clock = link.clock();
+    let clock = link.clock;
     let load = Load::prepare(&scenario, seed, link.near(), link.far(), clock)?;
     let at = clock.now() + AHEAD;
     begin.at(at);

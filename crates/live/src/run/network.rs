@@ -163,7 +163,7 @@ impl Network {
         }
         if due.end {
             // Nobody listens any more if the run was stopped.
-            let _ = self.findings.send(Finding::End(self.access.excess().to_vec()));
+            let _ = self.findings.send(Finding::End(self.access.excess.clone()));
         }
     }
 
