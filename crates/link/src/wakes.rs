@@ -8,43 +8,47 @@ use headgate_core::Time;
 /// One moment for each of a fixed number of links.
 #[derive(Debug)]
 pub struct Wakes {
-    /// The root at 1, the children of `i` at `2 i` and `2 i + 1`, the leaves at the end.
-    times: Box<[Time]>,
+    /// Pair `i` has the children of node `i`, which are nodes `2 i` and `2 i + 1`. The root is node 1, leaves come last.
+    pairs: Box<[[Time; 2]]>,
+    /// The root.
+    first: Time,
 }
 
 impl Wakes {
     /// `links` of them, none of which wants anything.
     pub fn new(links: usize) -> Wakes {
-        Wakes { times: vec![Time::NEVER; 2 * links.next_power_of_two()].into() }
+        Wakes { pairs: vec![[Time::NEVER; 2]; links.next_power_of_two()].into(), first: Time::NEVER }
     }
 
     /// When the first link wants to be looked at; [`Time::NEVER`] if none does.
     #[inline]
     pub fn first(&self) -> Time {
-        self.times[1]
+        self.first
     }
 
     /// The link whose time is [`first`](Wakes::first); of several, the one of the lowest number.
     #[inline]
     pub fn winner(&self) -> usize {
-        let leaves = self.times.len() / 2;
         let mut at = 1;
-        while at < leaves {
-            at *= 2;
-            at += usize::from(self.times[at] != self.times[1]);
+        while let Some(pair) = self.pairs.get(at) {
+            at = 2 * at + usize::from(pair[0] != self.first);
         }
-        at - leaves
+        at - self.pairs.len()
     }
 
     /// From now on `link` wants to be looked at at `time`.
     #[inline]
-    pub fn set(&mut self, link: usize, time: Time) {
-        let mut at = self.times.len() / 2 + link;
-        self.times[at] = time;
+    pub fn set(&mut self, link: usize, mut time: Time) {
+        let mut at = self.pairs.len() + link;
         while at > 1 {
-            at /= 2;
-            self.times[at] = self.times[2 * at].min(self.times[2 * at + 1]);
+            let pair = &mut self.pairs[at / 2];
+            if pair[at % 2] == time {
+                return;
+            }
+            pair[at % 2] = time;
+            (time, at) = (pair[0].min(pair[1]), at / 2);
         }
+        self.first = time;
     }
 }
 

@@ -30,8 +30,8 @@ impl Filed {
     /// In place of one that `block` holds, or else of the one that was kept longest.
     fn keep(&mut self, block: Block) {
         let held = self.0.iter().position(|known| block.0 <= known.0 && known.1 <= block.1);
-        self.0.copy_within(..held.unwrap_or(2), 1);
-        self.0[0] = block;
+        let mut next = block;
+        self.0[..=held.unwrap_or(2)].iter_mut().for_each(|known| std::mem::swap(known, &mut next));
     }
 }
 

@@ -135,8 +135,7 @@ impl Outstanding {
     #[inline]
     fn advance(&mut self, una: u32, mut delivered: impl FnMut(u32)) {
         while self.base < una {
-            let state = self.state(self.base);
-            self.states.pop_front();
+            let state = self.states.pop_front().unwrap_or_else(|| self.unknown(self.base));
             self.uncount(state);
             match state {
                 State::Arrived => self.arrived -= 1,
@@ -223,8 +222,12 @@ impl Outstanding {
     }
 
     fn state(&self, seq: u32) -> State {
-        let unknown = if seq < self.lost_below { State::Lost } else { State::InFlight };
-        self.states.get((seq - self.base) as usize).copied().unwrap_or(unknown)
+        self.states.get((seq - self.base) as usize).copied().unwrap_or_else(|| self.unknown(seq))
+    }
+
+    /// The state of a segment beyond `states`.
+    fn unknown(&self, seq: u32) -> State {
+        if seq < self.lost_below { State::Lost } else { State::InFlight }
     }
 
     fn at(&mut self, seq: u32) -> &mut State {

@@ -185,10 +185,11 @@ impl Beyond {
     /// The three blocks that grew last, newest first (RFC 2018, section 4).
     fn newest(&self) -> Blocks {
         let mut newest = [((0, 0), 0); 3];
-        for &block in &self.blocks {
-            if let Some(place) = newest.iter().position(|(_, change)| *change < block.1) {
-                newest.copy_within(place..2, place + 1);
-                newest[place] = block;
+        for mut block in self.blocks.iter().rev().copied() {
+            for kept in &mut newest {
+                if kept.1 < block.1 {
+                    std::mem::swap(kept, &mut block);
+                }
             }
         }
         newest.map(|(block, _)| block)

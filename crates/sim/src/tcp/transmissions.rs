@@ -101,9 +101,11 @@ impl Transmissions {
 
     /// `seq` has arrived; gives its record if it had not before.
     pub fn arrive(&mut self, seq: u32) -> Option<Record> {
+        let entry = self.at(seq);
+        let Entry { sent, order, again, .. } = *entry;
+        let known = std::mem::replace(&mut entry.delivered, true);
         self.leave(seq);
-        let known = std::mem::replace(&mut self.at(seq).delivered, true);
-        (!known).then(|| self.record(seq))
+        (!known).then_some(Record { sent, order, again })
     }
 
     /// The cumulative acknowledgement moved up to `una`: all before have [arrived](Transmissions::arrive).
