@@ -1,7 +1,7 @@
 //! What is measured at one direction of a link, for the tables of a run.
 
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
-use headgate_measure::{Counted, EventLog, FlowLedger, IntervalRow, LinkMeter, LinkRow, Occupancy};
+use headgate_measure::{Counted, EventLog, FlowLedger, IntervalRow, LinkRow, Occupancy, Quantity, Told, queue_rows};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::queue::Meter;
@@ -9,9 +9,16 @@ use crate::queue::Meter;
 /// The meter of one direction: counts by flow, and the queue and the link over time.
 #[derive(Clone, Debug)]
 pub struct Account {
+    hop: Hop,
+    /// Disciplines are compared there: it has rows over time.
+    compared: bool,
     ledger: FlowLedger,
-    meter: LinkMeter,
+    /// Since queue and link were last settled, in the interval under way, and since counting began.
     occupancy: Occupancy,
+    interval: Occupancy,
+    total: Occupancy,
+    /// What came to the queue and was dropped there.
+    told: Told,
     /// Packets lost on the way, and packets that waited, when counting began.
     lost: u64,
     queued_before: u64,
@@ -24,9 +31,13 @@ impl Account {
         let log = compared.then(|| EventLog::new(hop.number(), scenario.record.events, discipline)).flatten();
         let carries_data = scenario.routes().any(|route| route.contains(&hop));
         Account {
+            hop,
+            compared,
             ledger: FlowLedger::new(scenario, carries_data, log),
-            meter: LinkMeter::new(scenario, hop),
             occupancy: Occupancy::default(),
+            interval: Occupancy::default(),
+            total: Occupancy::default(),
+            told: Told::default(),
             lost: 0,
             queued_before: 0,
         }
@@ -46,7 +57,7 @@ impl Account {
 
     /// Whether disciplines are compared there.
     pub fn compared(&self) -> bool {
-        self.meter.compared()
+        self.compared
     }
 
     /// Completes what was seen of queue and link up to `now`. The queue holds `held`, and the packet that is being sent
@@ -56,7 +67,8 @@ impl Account {
         // The packet being sent counts for the part of it that lies before `now`.
         let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, held, ahead));
         seen.busy = seen.busy - ahead;
-        self.meter.add(&seen);
+        self.interval.add(&seen);
+        self.total.add(&seen);
     }
 
     /// An interval ends, which was settled: its rows.
@@ -67,19 +79,41 @@ impl Account {
         discipline: &impl Discipline<T>,
         rows: &mut Vec<IntervalRow>,
     ) {
-        self.meter.sample(now, (held, self.ledger.counts()), discipline, rows);
+        let ambient = self.told.tell(self.ledger.counts().ambient());
+        let seen = std::mem::replace(&mut self.interval, Occupancy::starting(now, held, Span::ZERO));
+        if self.compared {
+            let link = self.hop.number();
+            rows.extend(queue_rows(now, link, seen.means(), ambient));
+            let mut gauge = |name, value| rows.push(IntervalRow::of_link(now, link, Quantity::Gauge(name), value));
+            discipline.observe(&mut gauge);
+        }
     }
 
     /// The warm-up ends, and was settled: what was counted before does not count. Intervals and events go on.
     pub fn restart(&mut self, held: Backlog, now: Time) {
-        self.meter.restart(now, held, self.ledger.counts());
+        self.total = Occupancy::starting(now, held, Span::ZERO);
+        self.told.restart(self.ledger.counts().ambient());
         self.ledger.restart();
         (self.lost, self.queued_before) = (0, held.packets.into());
     }
 
     /// The link's row, when `held` waits at the end.
     pub fn row(&self, scenario: &Scenario, held: Backlog) -> LinkRow {
-        self.meter.row(scenario, &self.ledger, self.lost, [self.queued_before, held.packets.into()])
+        let (queue_packets_mean, queue_bytes_mean, utilisation) = self.total.means();
+        LinkRow {
+            link: scenario.links[usize::from(self.hop.link)].name.clone(),
+            direction: self.hop.direction,
+            compared: self.compared,
+            counts: self.ledger.counts().clone(),
+            lost: self.lost,
+            queued: [self.queued_before, held.packets.into()],
+            utilisation,
+            queue_packets_mean,
+            queue_bytes_mean,
+            port: self.ledger.port(),
+            packets: None,
+            events: None,
+        }
     }
 
     /// Asks the discipline for its gauges, if it has just dropped or marked a packet and they are wanted. `name` says what

@@ -1,7 +1,7 @@
 //! What Headgate measures and reports of a run, simulated or on real packets.
 //!
-//! Both worlds give the same tables because one code fills them. A port's [`FlowLedger`] counts, [`Occupancy`] and
-//! [`LinkMeter`] follow the queue over time, [`Ends`] is told what reaches its receiver, an [`EventLog`] has what happened
+//! Both worlds give the same tables because one code fills them. A port's [`FlowLedger`] counts, [`Occupancy`] follows
+//! the queue over time, [`Ends`] is told what reaches its receiver, an [`EventLog`] has what happened
 //! to single packets, and an [`Outcome`] is what one run gives of all that. Whoever runs a scenario brings packets and
 //! time: [`Counted`] says of a packet which flow's it is. [`dues`] are what flows should have got.
 #![forbid(unsafe_code)]
@@ -16,10 +16,10 @@ mod meter;
 mod metrics;
 mod occupancy;
 mod outcome;
+mod over_time;
 mod path;
 pub mod pcapng;
 mod reasons;
-mod sampling;
 mod senders;
 mod share;
 mod shown;
@@ -38,11 +38,11 @@ pub use metrics::{
     Ends, FairnessRow, Fate, LossPattern, Milestones, OneWay, PortMetrics, PortRow, Synchronisation, Treated, one_ways,
 };
 pub use occupancy::Occupancy;
-pub use outcome::{IntervalRow, LinkRow, Outcome, TransferRow, Watch, note_run};
+pub use outcome::{LinkRow, Outcome, TransferRow, Watch, note_run};
+pub use over_time::{IntervalRow, Metric, Quantity, Told, group_rows, queue_rows};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
 pub use reasons::{declare_reason, reasons};
-pub use sampling::{LinkMeter, Told, group_rows};
-pub use senders::{SenderState, TcpState, TfrcState, TraceRow};
+pub use senders::{SenderState, TraceRow};
 pub use share::{Demand, max_min};
 pub use table::{Cells, Column, Names, Row, Unit};
 pub use tables::{About, Table, tables};

@@ -9,9 +9,10 @@ use crate::balance::Balance;
 use crate::events::EventBatch;
 use crate::flows::FlowRow;
 use crate::metrics::{FairnessRow, OneWay, PortRow};
+use crate::over_time::IntervalRow;
 use crate::senders::TraceRow;
 use crate::shown::PacketCounts;
-use crate::table::{GROUP, GROUP_NAME, Hidden, LINK, Nested, Unit, rows};
+use crate::table::{GROUP, Hidden, Nested, Unit, rows};
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,28 +65,6 @@ rows! {
     } also {
         /// Time from start to end; null if the run ended first.
         completion as Unit::Milliseconds, after "end_ns": |row: &TransferRow| row.end.map(|end| end - row.start);
-    }
-}
-
-rows! {
-    /// One metric over one interval, of a link or of a group.
-    pub struct IntervalRow derives Clone Debug PartialEq {
-        /// The interval's end.
-        time_s: f64 as Unit::Seconds,
-        /// What is measured, or the name of a gauge of the link's discipline.
-        metric: &'static str as Hidden,
-        /// Whether `metric` is the name of a gauge.
-        is_gauge: bool as Hidden,
-        /// The link; null where the metric is of a group.
-        link: Option<u16> as LINK,
-        /// The group; null where the metric is of a link.
-        group: Option<u32> as GROUP_NAME,
-        /// The metric's value.
-        value: f64 as Unit::None,
-    } also {
-        /// What is measured ([below](#metrics-over-time)), or `gauge:NAME` for a gauge of the link's discipline.
-        metric as Unit::None, after "time_s":
-            |row: &IntervalRow| if row.is_gauge { format!("gauge:{}", row.metric) } else { row.metric.to_string() };
     }
 }
 

@@ -4,7 +4,8 @@ use crate::distributions::{DelayRow, LossRow};
 use crate::events::EventRow;
 use crate::flows::FlowRow;
 use crate::metrics::FairnessRow;
-use crate::outcome::{IntervalRow, LinkRow, TransferRow};
+use crate::outcome::{LinkRow, TransferRow};
+use crate::over_time::IntervalRow;
 use crate::senders::TraceRow;
 use crate::table::{Column, Row, Unit};
 

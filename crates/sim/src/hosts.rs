@@ -3,7 +3,7 @@
 mod account;
 
 use headgate_core::{Ecn, Time, Why};
-use headgate_measure::{Ends, FairnessRow, SenderState, TraceRow, Traces, TransferRow};
+use headgate_measure::{Ends, FairnessRow, TraceRow, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
@@ -300,11 +300,8 @@ impl Hosts {
     fn trace(&mut self, id: u32, now: Time) {
         let Some(traces) = &mut self.traces else { return };
         traces.note(id, now, || match self.tcp.get(id as usize) {
-            Some(flow) => {
-                let (state, payload) = (flow.state(), self.tcp_kinds[flow.group as usize].payload);
-                SenderState::Tcp { state, acked_bytes: u64::from(state.acked) * u64::from(payload) }
-            }
-            None => SenderState::Tfrc(self.tfrc.state(id)),
+            Some(flow) => flow.state(&self.tcp_kinds[flow.group as usize]),
+            None => self.tfrc.state(id),
         });
     }
 

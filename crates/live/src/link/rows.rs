@@ -1,7 +1,7 @@
 //! A link over time, from what it shows now and then: the rows of `intervals`, as a scenario's result has them.
 
 use headgate_core::{Span, Time};
-use headgate_measure::IntervalRow;
+use headgate_measure::{IntervalRow, Metric, Quantity, queue_rows};
 
 use crate::forward::view::{LaneView, View};
 
@@ -35,23 +35,19 @@ impl Rows {
 
 /// The rows of one direction for an interval of `length` that ends at `at`.
 fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, now): (&LaneView, &LaneView)) {
-    let mut write = |metric, is_gauge, value| {
-        rows.push(IntervalRow { time_s: at.as_secs_f64(), metric, is_gauge, link: Some(link), group: None, value });
-    };
-    let (packets, bytes, busy) = now.occupancy.means_since(&before.occupancy);
-    write("queue_packets", false, packets);
-    write("queue_bytes", false, bytes);
-    write("utilisation", false, busy);
     let (old, new) = (before.totals.counts(), now.totals.counts());
     let ((came, dropped), (came_before, dropped_before)) = (new.ambient(), old.ambient());
-    if came > came_before {
-        write("ambient_drop_rate", false, (dropped - dropped_before) as f64 / (came - came_before) as f64);
-    }
-    write("sent_bps", false, (new.sent_bytes - old.sent_bytes) as f64 * 8.0 / length.as_secs_f64());
-    write("drops", false, (new.dropped() - old.dropped()) as f64);
-    write("marks", false, (new.marked() - old.marked()) as f64);
-    write("lost", false, (now.counts.lost - before.counts.lost) as f64);
-    now.gauges.iter().for_each(|(name, value)| write(name, true, *value));
+    let means = now.occupancy.means_since(&before.occupancy);
+    rows.extend(queue_rows(at, link, means, (came - came_before, dropped - dropped_before)));
+    let counts = [
+        (Metric::SENT_BPS, (new.sent_bytes - old.sent_bytes) as f64 * 8.0 / length.as_secs_f64()),
+        (Metric::DROPS, (new.dropped() - old.dropped()) as f64),
+        (Metric::MARKS, (new.marked() - old.marked()) as f64),
+        (Metric::LOST, (now.counts.lost - before.counts.lost) as f64),
+    ];
+    let counts = counts.map(|(metric, value)| (Quantity::Metric(metric), value));
+    let gauges = now.gauges.iter().map(|(name, value)| (Quantity::Gauge(name), *value));
+    rows.extend(counts.into_iter().chain(gauges).map(|(what, value)| IntervalRow::of_link(at, link, what, value)));
 }
 
 #[cfg(test)]
@@ -59,7 +55,7 @@ mod tests {
     use super::*;
 
     fn value(rows: &[IntervalRow], metric: &str, link: u16) -> f64 {
-        rows.iter().find(|row| row.metric == metric && row.link == Some(link)).unwrap().value
+        rows.iter().find(|row| row.metric.name() == metric && row.link == Some(link)).unwrap().value
     }
 
     #[test]
@@ -73,7 +69,7 @@ mod tests {
         assert_eq!(rows.see(&view(50, 1), false), []);
         let first = rows.see(&view(101, 3), false);
         assert_eq!((value(&first, "lost", 1), value(&first, "lost", 0), first[0].time_s), (3.0, 0.0, 0.101));
-        assert!(first.iter().all(|row| row.metric != "ambient_drop_rate"), "nothing came");
+        assert!(first.iter().all(|row| row.metric.name() != "ambient_drop_rate"), "nothing came");
         assert_eq!(rows.see(&view(151, 4), false), []);
         // A view that comes late ends all intervals before it.
         assert_eq!(value(&rows.see(&view(420, 9), false), "lost", 1), 6.0);

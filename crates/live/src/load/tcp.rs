@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
 use headgate_core::{Rate, Span, Time};
-use headgate_measure::{SenderState, TcpState, TransferRow};
+use headgate_measure::{SenderState, TransferRow};
 use headgate_traffic::{Data, Writer};
 use rustix::net::{RecvFlags, recv};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -208,18 +208,20 @@ impl TcpSender {
         let info = TcpInfo::of(socket).ok()?;
         let bbr = (self.settings.cc == "bbr").then(|| tcp::bbr_phase(socket)).flatten();
         let so_far = self.tally.so_far(&info);
-        let state = TcpState {
-            cwnd: info.cwnd.into(),
-            ssthresh: info.ssthresh.map_or(f64::INFINITY, f64::from),
-            srtt: (info.srtt > Span::ZERO).then_some((info.srtt, info.rttvar)),
-            rto: info.rto,
-            flight: info.unacked,
-            acked: (so_far.acked / u64::from(self.settings.data.max(1))) as u32,
+        let sampled = info.srtt > Span::ZERO;
+        Some(SenderState {
+            cwnd: Some(info.cwnd.into()),
+            ssthresh: info.ssthresh.map(f64::from),
+            srtt: sampled.then_some(info.srtt),
+            rttvar: sampled.then_some(info.rttvar),
+            rto: Some(info.rto),
+            flight: Some(info.unacked),
+            acked_bytes: Some(self.settings.useful(so_far.acked)),
             phase: bbr.unwrap_or_else(|| info.phase()),
             retransmits: so_far.retransmits as u32,
             timeouts: so_far.timeouts as u32,
-        };
-        Some(SenderState::Tcp { state, acked_bytes: self.settings.useful(so_far.acked) })
+            ..SenderState::default()
+        })
     }
 
     /// Tells the application if all that it wrote is acknowledged.

@@ -65,7 +65,7 @@ impl TraceBox {
 
 #[cfg(test)]
 mod tests {
-    use headgate_measure::{SenderState, TfrcState};
+    use headgate_measure::SenderState;
     use headgate_scenario::Changes;
 
     use super::*;
@@ -93,8 +93,7 @@ mod tests {
     #[test]
     fn rows_of_two_hosts_come_out_in_order_of_time() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        let state = TfrcState { rate: 0.0, receive_rate: None, loss: 0.0, rtt: None, phase: "", timeouts: 0 };
-        let row = |millis| TraceRow { time: at(millis), flow: 0, state: SenderState::Tfrc(state) };
+        let row = |millis| TraceRow { time: at(millis), flow: 0, state: SenderState::default() };
         let rows = TraceBox::default();
         let taken = || rows.take().iter().map(|row| row.time).collect::<Vec<_>>();
         rows.expect(0);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::{Span, Time};
-use headgate_measure::TfrcState;
+use headgate_measure::SenderState;
 
 use super::limited::DataLimited;
 use super::receive_rates::ReceiveRates;
@@ -113,14 +113,15 @@ impl Sender {
     }
 
     /// What the sender shows of itself.
-    pub fn state(&self) -> TfrcState {
-        TfrcState {
-            rate: self.rate,
-            receive_rate: self.heard,
-            loss: self.loss,
-            rtt: self.rtt(),
+    pub fn state(&self) -> SenderState {
+        SenderState {
+            srtt: self.rtt(),
             phase: if self.loss > 0.0 { "avoidance" } else { "slow_start" },
             timeouts: self.timeouts,
+            rate_bps: Some(8.0 * self.rate),
+            receive_rate_bps: self.heard.map(|rate| 8.0 * rate),
+            loss_event_rate: Some(self.loss),
+            ..SenderState::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireKind};
-use headgate_measure::TcpState;
+use headgate_measure::SenderState;
 use headgate_scenario::TcpGroup;
 use headgate_traffic::Data;
 
@@ -306,8 +306,8 @@ impl TcpFlow {
     }
 
     /// What the sender shows of itself.
-    pub fn state(&self) -> TcpState {
-        self.sender.state()
+    pub fn state(&self, kind: &TcpKind) -> SenderState {
+        self.sender.state(kind.payload)
     }
 
     /// Segments sent so far, those sent again included.

@@ -2,7 +2,7 @@
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireKind};
-use headgate_measure::TfrcState;
+use headgate_measure::SenderState;
 use headgate_scenario::{UdpCc, UdpGroup};
 
 use super::{capable, first, first_back, packet, stops};
@@ -126,7 +126,7 @@ impl Tfrc {
     }
 
     /// What a flow's sender shows of itself.
-    pub fn state(&mut self, id: u32) -> TfrcState {
+    pub fn state(&mut self, id: u32) -> SenderState {
         self.flow(id).0.sender.state()
     }
 

@@ -50,9 +50,8 @@ fn path(seconds: (u32, u32), limit: u32, rest: &str) -> Outcome {
 fn phases(cc: &str, limit: u32) -> (Outcome, Vec<(&'static str, f64, u32)>) {
     let flow = format!("[[tcp]]\nname = 'a'\ncc = '{cc}'\ndelayed_ack = 'off'\n[record]\nflows = ['a/0']\n");
     let (outcome, rows) = traced((45, 5), 1, limit, &flow);
-    let state = |row: &TraceRow| *row.state.tcp().expect("it is TCP").0;
-    let entered = rows.chunk_by(|a, b| state(a).phase == state(b).phase);
-    let first = |rows: &[TraceRow]| (state(&rows[0]).phase, rows[0].time.as_secs_f64(), state(&rows[0]).flight);
+    let entered = rows.chunk_by(|a, b| a.state.phase == b.state.phase);
+    let first = |rows: &[TraceRow]| (rows[0].state.phase, rows[0].time.as_secs_f64(), rows[0].state.flight.unwrap());
     (outcome, entered.map(first).collect())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headgate_core::{Span, Time, Why};
-use headgate_measure::TcpState;
+use headgate_measure::SenderState;
 use headgate_measure::{EventBatch, EventRow, Happening, Outcome, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
@@ -185,11 +185,11 @@ fn a_trace_follows_the_window_and_ends_with_the_totals() {
     assert!(of(0).chain(of(2)).chain(of(4)).next().is_none(), "nobody asked for these");
     for flow in [1, 3] {
         let rows: Vec<&TraceRow> = of(flow).collect();
-        let states: Vec<&TcpState> = rows.iter().map(|row| row.state.tcp().expect("it is TCP").0).collect();
+        let states: Vec<&SenderState> = rows.iter().map(|row| &row.state).collect();
         let (first, last) = (states[0], states[states.len() - 1]);
         // RFC 6928: ten segments at first, all of them under way; RFC 6298: a second until there is a sample.
-        assert_eq!((first.cwnd, first.flight, first.phase), (10.0, 10, "slow_start"));
-        assert_eq!((first.srtt, first.rto), (None, Span::from_secs(1)));
+        assert_eq!((first.cwnd, first.flight, first.phase), (Some(10.0), Some(10), "slow_start"));
+        assert_eq!((first.srtt, first.rto), (None, Some(Span::from_secs(1))));
         let outcome = &outcome.flows[flow as usize];
         assert_eq!(u64::from(last.retransmits), outcome.retransmits);
         assert_eq!(u64::from(last.timeouts), outcome.timeouts);

@@ -219,7 +219,7 @@ fn the_ambient_drop_rate_over_time_adds_up_to_the_whole() {
     let [monitored, unresponsive] = [Why::Prefilter, Why::Unresponsive].map(|why| counts.drops(why));
     assert!(monitored > 0 && unresponsive > 0, "{monitored} {unresponsive}");
     let before = monitored + unresponsive;
-    let rates = outcome.intervals.iter().filter(|row| row.metric == "ambient_drop_rate");
+    let rates = outcome.intervals.iter().filter(|row| row.metric.name() == "ambient_drop_rate");
     let mean = rates.map(|row| row.value).sum::<f64>() / 30.0;
     let whole = (counts.dropped() - before) as f64 / (counts.arrived - before) as f64;
     // Arrivals differ from second to second, so that the mean of the seconds is near the whole, not equal to it.

@@ -85,7 +85,7 @@ fn digest(outcome: &Outcome) -> u64 {
         [flow.cwnd_mean, flow.delay_ms_mean].into_iter().for_each(|x| digest.real(x.unwrap_or(-1.0)));
     }
     for row in &outcome.intervals {
-        row.metric.bytes().for_each(|byte| digest.number(byte.into()));
+        row.metric.name().bytes().for_each(|byte| digest.number(byte.into()));
         digest.number(row.group.map_or(u64::MAX, u64::from));
         [row.time_s, row.value].into_iter().for_each(|x| digest.real(x));
     }

@@ -1,7 +1,7 @@
 //! TFRC among others on a link: its share, how smooth it is, and what its keys do.
 
 use headgate_core::{Rate, Span};
-use headgate_measure::{EventBatch, Outcome, TfrcState, TraceRow, Watch};
+use headgate_measure::{EventBatch, Outcome, SenderState, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 use headgate_sim::tfrc::packets_a_round_trip;
@@ -25,7 +25,7 @@ fn against_tcp(qdisc: &str, flows: u32, more: &str) -> Outcome {
 
 /// Goodput of a group in each second after the first twenty, in bit/s.
 fn seconds(outcome: &Outcome, group: u32) -> Vec<f64> {
-    let rows = outcome.intervals.iter().filter(|row| row.metric == "goodput_bps" && row.group == Some(group));
+    let rows = outcome.intervals.iter().filter(|row| row.metric.name() == "goodput_bps" && row.group == Some(group));
     rows.filter(|row| row.time_s > 20.5).map(|row| row.value).collect()
 }
 
@@ -133,7 +133,7 @@ fn lost_reports_do_not_stop_it() {
 #[test]
 fn it_starts_and_stops_when_it_is_told() {
     let outcome = go(&scenario("20s", "droptail", "[[udp]]\ncc = 'tfrc'\nstart = '5s'\nstop = '10s'\n"));
-    let rows = outcome.intervals.iter().filter(|row| row.metric == "goodput_bps" && row.value > 0.0);
+    let rows = outcome.intervals.iter().filter(|row| row.metric.name() == "goodput_bps" && row.value > 0.0);
     let busy: Vec<f64> = rows.map(|row| row.time_s).collect();
     assert_eq!((busy[0], busy[busy.len() - 1]), (6.0, 11.0), "up to a queue's length after its stop");
 }
@@ -193,15 +193,15 @@ fn over_a_link_that_loses_at_random_it_sends_at_the_rate_of_the_equation() {
 }
 
 /// One flow over a link that goes on as `keys` say, with the rows of its sender.
-fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, TfrcState)>) {
-    struct Keeper(Vec<(f64, TfrcState)>);
+fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, SenderState)>) {
+    struct Keeper(Vec<(f64, SenderState)>);
     impl Watch for Keeper {
         fn goes_on(&mut self, _: headgate_core::Time) -> bool {
             true
         }
         fn events(&mut self, _: &EventBatch) {}
         fn traces(&mut self, batch: &[TraceRow]) {
-            let row = |row: &TraceRow| (row.time.as_secs_f64(), *row.state.tfrc().expect("it is TFRC"));
+            let row = |row: &TraceRow| (row.time.as_secs_f64(), row.state);
             self.0.extend(batch.iter().map(row));
         }
     }
@@ -219,15 +219,18 @@ fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, TfrcState)>) {
 fn a_trace_shows_the_rate_that_the_equation_gives() {
     let (_, rows) = traced("30s", "loss = 0.01");
     // RFC 5348, section 4.2: a packet a second (960 bytes without headers) until there is a round-trip time.
-    let first = TfrcState { rate: 960.0, receive_rate: None, loss: 0.0, rtt: None, phase: "slow_start", timeouts: 0 };
+    let known = SenderState { rate_bps: Some(8.0 * 960.0), loss_event_rate: Some(0.0), ..SenderState::default() };
+    let first = SenderState { phase: "slow_start", ..known };
     assert_eq!(rows[0].1, first);
     let mut bounded = 0;
-    let avoiding: Vec<&TfrcState> = rows.iter().map(|(_, state)| state).filter(|state| state.loss > 0.0).collect();
+    let avoiding: Vec<&SenderState> =
+        rows.iter().map(|(_, state)| state).filter(|state| state.loss_event_rate > Some(0.0)).collect();
     for state in &avoiding {
         // Section 4.3, step 4: X_Bps of the reported p and R, or what the reported receive rates allow.
-        let equation = 960.0 / state.rtt.unwrap().as_secs_f64() * packets_a_round_trip(state.loss);
-        assert!(state.phase == "avoidance" && state.rate <= equation * (1.0 + 1e-6), "{state:?} beyond {equation}");
-        bounded += usize::from(state.rate < equation * (1.0 - 1e-6));
+        let (rate, loss) = (state.rate_bps.unwrap() / 8.0, state.loss_event_rate.unwrap());
+        let equation = 960.0 / state.srtt.unwrap().as_secs_f64() * packets_a_round_trip(loss);
+        assert!(state.phase == "avoidance" && rate <= equation * (1.0 + 1e-6), "{state:?} beyond {equation}");
+        bounded += usize::from(rate < equation * (1.0 - 1e-6));
     }
     assert!(avoiding.len() > 100 && 10 * bounded < avoiding.len(), "{bounded} of {} below", avoiding.len());
 }
@@ -242,7 +245,7 @@ fn the_nofeedback_timers_expiries_are_counted() {
     let expiries: Vec<(f64, f64)> = rows
         .windows(2)
         .filter(|pair| pair[1].1.timeouts > pair[0].1.timeouts)
-        .map(|pair| (pair[1].0, pair[1].1.rate / pair[0].1.rate))
+        .map(|pair| (pair[1].0, pair[1].1.rate_bps.unwrap() / pair[0].1.rate_bps.unwrap()))
         .collect();
     assert_eq!(expiries.len() as u32, last);
     // Section 4.4: the first cuts the receive rates to half of what they are, or of the equation's rate, and the others

@@ -20,7 +20,7 @@ fn phases(net: &mut Net, ends: impl Iterator<Item = Time>) -> Vec<&'static str> 
     let mut phases: Vec<&str> = Vec::new();
     for end in ends {
         net.run(end);
-        let phase = net.host.tcp.state().phase;
+        let phase = net.host.tcp.state(1).phase;
         if phases.last() != Some(&phase) {
             phases.push(phase);
         }
@@ -61,7 +61,7 @@ fn startup_ends_when_three_rounds_bring_no_more() {
         let mut ended = 0;
         for now in (0..2000).step_by(10) {
             net.run(at(now));
-            if net.host.tcp.state().phase != "startup" {
+            if net.host.tcp.state(1).phase != "startup" {
                 ended = now;
                 break;
             }
@@ -122,7 +122,7 @@ fn a_loss_lowers_version_3_to_seven_tenths_until_it_probes_again() {
     let lost = Cell::new(None);
     let mut net = Net::new(config(Cc::Bbr3))
         .fate(|seq, nth| if lost.get() == Some(seq) && nth == 1 { Fate::Lost } else { Fate::Arrives });
-    while net.host.tcp.state().phase != "probe_cruise" {
+    while net.host.tcp.state(1).phase != "probe_cruise" {
         net.run(net.host.now + ms(1));
     }
     let (start, before) = (net.host.now, net.host.tcp.cwnd());
@@ -133,7 +133,7 @@ fn a_loss_lowers_version_3_to_seven_tenths_until_it_probes_again() {
     let mut lifted = false;
     while !lifted && net.host.now < start + ms(4000) {
         net.run(net.host.now + ms(1));
-        lifted = net.host.tcp.state().phase == "probe_up";
+        lifted = net.host.tcp.state(1).phase == "probe_up";
     }
     assert!(lifted && net.host.tcp.cwnd() > 0.9 * before, "{}", net.host.tcp.cwnd());
 }
@@ -145,7 +145,7 @@ fn a_timeout_sends_one_segment_and_the_next_acknowledgement_allows_four() {
         // path holds. The timer expires a second after the last acknowledgement of news.
         let cut = Cell::new(false);
         let mut net = Net::new(config(cc)).fate(|_, _| if cut.get() { Fate::Lost } else { Fate::Arrives });
-        while !["probe_bw", "probe_cruise"].contains(&net.host.tcp.state().phase) {
+        while !["probe_bw", "probe_cruise"].contains(&net.host.tcp.state(1).phase) {
             net.run(net.host.now + ms(1));
         }
         net.run(net.host.now + ms(300));

@@ -1,19 +1,21 @@
 //! What a sender shows of itself, for traces.
 
-use headgate_measure::TcpState;
+use headgate_measure::SenderState;
 
 use super::{Controller, Phase, Sender};
 
 impl Sender {
-    /// What the sender shows of itself.
-    pub fn state(&self) -> TcpState {
-        TcpState {
-            cwnd: self.cwnd(),
-            ssthresh: self.ssthresh(),
-            srtt: self.rto.srtt().map(|srtt| (srtt, self.rto.rttvar())),
-            rto: self.rto.timeout(),
-            flight: self.flight(),
-            acked: self.una,
+    /// What the sender shows of itself, with segments of `payload` bytes of data.
+    pub fn state(&self, payload: u32) -> SenderState {
+        let srtt = self.rto.srtt();
+        SenderState {
+            cwnd: Some(self.cwnd()),
+            ssthresh: Some(self.ssthresh()).filter(|segments| segments.is_finite()),
+            srtt,
+            rttvar: srtt.map(|_| self.rto.rttvar()),
+            rto: Some(self.rto.timeout()),
+            flight: Some(self.flight()),
+            acked_bytes: Some(u64::from(self.una) * u64::from(payload)),
             phase: self.cc.phase().unwrap_or(match self.phase {
                 Phase::Recovery { .. } => "recovery",
                 Phase::Open if self.window.in_slow_start() => "slow_start",
@@ -21,6 +23,7 @@ impl Sender {
             }),
             retransmits: self.retransmits,
             timeouts: self.timeouts,
+            ..SenderState::default()
         }
     }
 }

@@ -1,0 +1,163 @@
+//! Metrics over time: what one interval saw of a link and of a group of flows.
+
+use headgate_core::{Span, Time};
+
+use crate::table::{GROUP_NAME, Hidden, LINK, Unit, rows};
+
+/// A metric over time.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is measured of: `link`, `group`, or either.
+    pub of: &'static str,
+    /// What its values are in.
+    pub unit: Unit,
+    /// What it means, in a sentence.
+    pub meaning: &'static str,
+}
+
+/// Declares metrics over time: meaning, name in Rust, name in tables, what it is measured of, and unit.
+macro_rules! metrics {
+    ($($(#[doc = $meaning:literal])+ $metric:ident = $name:literal, of $of:literal in $unit:ident;)+) => {
+        impl Metric {
+            $($(#[doc = $meaning])+ pub const $metric: &Metric =
+                &Metric { name: $name, of: $of, unit: Unit::$unit, meaning: concat!($($meaning),+) };)+
+            /// Every metric, in the order in which they are documented.
+            pub const ALL: &[&Metric] = &[$(Metric::$metric),+];
+        }
+    };
+}
+
+metrics! {
+    /// Packets in the queue, averaged over the interval.
+    QUEUE_PACKETS = "queue_packets", of "link" in Packets;
+    /// Bytes in the queue, averaged over the interval.
+    QUEUE_BYTES = "queue_bytes", of "link" in Bytes;
+    /// Share of the interval in which the link was sending.
+    UTILISATION = "utilisation", of "link" in Share;
+    /// The ambient drop rate of the packets that came in the interval, as in `links`; no row if none came.
+    AMBIENT_DROP_RATE = "ambient_drop_rate", of "link" in Share;
+    /// Useful bits delivered per second, averaged over the interval.
+    GOODPUT_BPS = "goodput_bps", of "group" in BitsPerSecond;
+    /// Packets of data dropped; in `intervals.parquet` of a running link, packets of any kind.
+    DROPS = "drops", of "group or link" in Packets;
+    /// Packets marked, likewise.
+    MARKS = "marks", of "group or link" in Packets;
+    /// Bits sent per second, averaged over the interval; of a running link only.
+    SENT_BPS = "sent_bps", of "link" in BitsPerSecond;
+    /// Packets lost on the way; of a running link only.
+    LOST = "lost", of "link" in Packets;
+}
+
+/// What a row over time is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// A metric.
+    Metric(&'static Metric),
+    /// A gauge of the link's discipline, by its name, at the interval's end.
+    Gauge(&'static str),
+}
+
+impl Quantity {
+    /// The metric's name, or the gauge's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Metric(metric) => metric.name,
+            Quantity::Gauge(name) => name,
+        }
+    }
+
+    /// The word for it in tables.
+    pub fn word(self) -> String {
+        match self {
+            Quantity::Metric(metric) => metric.name.to_string(),
+            Quantity::Gauge(name) => format!("gauge:{name}"),
+        }
+    }
+}
+
+rows! {
+    /// One metric over one interval, of a link or of a group.
+    pub struct IntervalRow derives Clone Debug PartialEq {
+        /// The interval's end.
+        time_s: f64 as Unit::Seconds,
+        /// What is measured.
+        metric: Quantity as Hidden,
+        /// The link; null where the metric is of a group.
+        link: Option<u16> as LINK,
+        /// The group; null where the metric is of a link.
+        group: Option<u32> as GROUP_NAME,
+        /// The metric's value.
+        value: f64 as Unit::None,
+    } also {
+        /// What is measured ([below](#metrics-over-time)), or `gauge:NAME` for a gauge of the link's discipline.
+        metric as Unit::None, after "time_s": |row: &IntervalRow| row.metric.word();
+    }
+}
+
+impl IntervalRow {
+    /// The row of a link for the interval that ends at `now`.
+    pub fn of_link(now: Time, link: u16, metric: Quantity, value: f64) -> IntervalRow {
+        IntervalRow { time_s: now.as_secs_f64(), metric, link: Some(link), group: None, value }
+    }
+}
+
+/// The rows that every link has of an interval that ends at `now`: the means of its queue and of its use, and of the packets
+/// that came the share that was dropped.
+pub fn queue_rows(
+    now: Time,
+    link: u16,
+    (packets, bytes, busy): (f64, f64, f64),
+    (came, dropped): (u64, u64),
+) -> impl Iterator<Item = IntervalRow> {
+    let means = [(Metric::QUEUE_PACKETS, packets), (Metric::QUEUE_BYTES, bytes), (Metric::UTILISATION, busy)];
+    let ambient = (came > 0).then(|| (Metric::AMBIENT_DROP_RATE, dropped as f64 / came as f64));
+    let row = move |(metric, value)| IntervalRow::of_link(now, link, Quantity::Metric(metric), value);
+    means.into_iter().chain(ambient).map(row)
+}
+
+/// The rows of a group for an interval of `length` that ends at `now`: it was delivered `bytes` useful bytes, and of its
+/// packets so many were dropped, and so many marked.
+pub fn group_rows((now, length): (Time, Span), group: u32, bytes: u64, (drops, marks): (u64, u64)) -> [IntervalRow; 3] {
+    let (time_s, goodput) = (now.as_secs_f64(), bytes as f64 * 8.0 / length.as_secs_f64());
+    let metrics = [(Metric::GOODPUT_BPS, goodput), (Metric::DROPS, drops as f64), (Metric::MARKS, marks as f64)];
+    metrics.map(|(metric, value)| IntervalRow {
+        time_s,
+        metric: Quantity::Metric(metric),
+        link: None,
+        group: Some(group),
+        value,
+    })
+}
+
+/// Two counts as they stood at the last sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told(u64, u64);
+
+impl Told {
+    /// What came since the last sample, which is this one from now on.
+    pub fn tell(&mut self, now: (u64, u64)) -> (u64, u64) {
+        let Told(first, second) = std::mem::replace(self, Told(now.0, now.1));
+        (now.0.wrapping_sub(first), now.1.wrapping_sub(second))
+    }
+
+    /// The counts begin anew, from where they stand now: what the interval has seen so far is owed to its end, and wraps.
+    pub fn restart(&mut self, now: (u64, u64)) {
+        *self = Told(self.0.wrapping_sub(now.0), self.1.wrapping_sub(now.1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_before_the_counters_began_anew_is_told_at_the_intervals_end() {
+        let mut told = Told::default();
+        assert_eq!(told.tell((10, 1)), (10, 1));
+        told.restart((17, 3));
+        assert_eq!(told.tell((5, 0)), (12, 2), "7 and 2 before, 5 and 0 after");
+        assert_eq!(told.tell((6, 4)), (1, 4));
+    }
+}
