@@ -1,7 +1,8 @@
 """Writes what the catalogue of measures says into docs/reference and the JSON Schema of a run.
 
-Places between markers are filled: `<!-- tables -->` in tables.md, `<!-- measures: link -->` and `<!-- measures: flows
--->` in json.md, `<!-- metrics -->` in metrics.md. In run-1.json the definitions `bottleneck` and `group` are written.
+Places between markers are filled: `<!-- tables -->` and `<!-- over time -->` in tables.md, `<!-- measures: link -->`
+and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md. In run-1.json the definitions `bottleneck`
+and `group` are written.
 """
 
 from __future__ import annotations
@@ -43,10 +44,8 @@ def main() -> None:
 
 def files() -> Iterator[tuple[Path, str]]:
     """Every file with its text as it should be."""
-    yield (
-        DOCS / "tables.md",
-        filled((DOCS / "tables.md").read_text(), "tables", "".join(map(_of_table, tables.COLUMNS))),
-    )
+    page = filled((DOCS / "tables.md").read_text(), "tables", "".join(map(_of_table, tables.COLUMNS)))
+    yield DOCS / "tables.md", filled(page, "over time", _over_time())
     page = filled((DOCS / "json.md").read_text(), "measures: link", _measures(LINK))
     yield DOCS / "json.md", filled(page, "measures: flows", _measures(FLOWS))
     yield DOCS / "metrics.md", filled((DOCS / "metrics.md").read_text(), "metrics", _named(MEASURES))
@@ -59,7 +58,7 @@ def unit(measure: Measure) -> str:
 
 
 def _of_table(name: str) -> str:
-    rows = [[f"`{column.name}`", _type(column), _unit(column), column.meaning] for column in _columns(name)]
+    rows = [[f"`{column.name}`", _type(column), _unit(column.unit), column.meaning] for column in _columns(name)]
     about = tables.ABOUT[name].rstrip(".")
     head = f"\n### {name}\n\nA row is {about[0].lower()}{about[1:]}.\n\n"
     return head + table(["column", "type", "unit", "is"], rows)
@@ -79,8 +78,8 @@ def _type(column: Column) -> str:
     return f"{column.kind}, null" if column.nullable else column.kind
 
 
-def _unit(column: Column) -> str:
-    return {"share": "0 to 1", "ratio": "", "count": ""}.get(column.unit, column.unit)
+def _unit(word: str) -> str:
+    return {"share": "0 to 1", "ratio": "", "count": ""}.get(word, word)
 
 
 def _measures(measures: Iterable[Measure]) -> str:
@@ -101,6 +100,11 @@ def _named(measures: Iterable[Measure]) -> str:
         for each in measures
     ]
     return "\n" + table(["metric", "unit", "of", "parts", "better", "is"], rows) + "\n"
+
+
+def _over_time() -> str:
+    rows = [[f"`{name}`", of, _unit(unit), meaning] for name, of, unit, meaning in _core.metrics_over_time()]
+    return "\n" + table(["metric", "of", "unit", "is"], rows) + "\n"
 
 
 def _list(words: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "disciplines",
     "find",
     "measure",
+    "metrics_over_time",
     "nearest",
     "numbers",
     "place",
@@ -211,6 +212,7 @@ class Port:
     def gauges(self, flow: int | None = None) -> list[tuple[str, float]]: ...
     def waited_ms(self, share: float) -> float | None: ...
 
+def metrics_over_time() -> list[tuple[str, str, str, str]]: ...
 def tables() -> list[tuple[str, str, list[tuple[str, str, bool, str, str]]]]: ...
 def run(
     scenario: Scenario,

@@ -3,11 +3,10 @@
 //! The simulator and the live forwarder differ in what a packet is, where it goes next and who keeps the time. What a
 //! link does to packets is the same, and written here once. A [`LinkQueue`] owns the discipline's port and decides when
 //! each packet is sent. A [`Medium`] says how long sending takes ([`Transmitter`]) and what happens on the way
-//! ([`Passage`]). Whoever runs the link is its [`NextHop`] and gets the packets that come out. An [`Account`] measures
-//! one direction for the tables of a run.
+//! ([`Passage`]). Whoever runs the link is its [`NextHop`] and gets the packets that come out. A [`Meter`] measures
+//! one direction, such as [`LinkLedger`](headgate_measure::LinkLedger) for the tables of a run.
 #![forbid(unsafe_code)]
 
-mod account;
 mod medium;
 mod passage;
 mod queue;
@@ -15,7 +14,6 @@ mod transmitter;
 mod wakes;
 mod wire;
 
-pub use account::Account;
 pub use medium::{Carrier, Medium, Transit};
 pub use passage::Passage;
 pub use queue::{HandOver, LinkQueue, Meter, NextHop};

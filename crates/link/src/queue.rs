@@ -8,7 +8,8 @@
 //! up for: the discipline learns that the link went idle, and when, just before anything else happens at the port. A
 //! discipline cannot tell the difference, and an idle link costs nothing.
 
-use headgate_core::{Backlog, Discipline, Ledger, Packet, Port, Sink, Span, Time};
+use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
+use headgate_measure::{Counted, LinkLedger};
 
 use crate::medium::{Carrier, Transit};
 
@@ -207,9 +208,31 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     }
 }
 
+/// Where flows go by their numbers and time is the run's own, as in the simulator.
+impl<T: Counted> Meter<T> for LinkLedger {
+    #[inline(always)]
+    fn called<D: Discipline<T>>(&mut self, discipline: &D) {
+        self.explain(discipline, |flow| FlowId(flow.into()));
+    }
+
+    #[inline(always)]
+    fn holds(&mut self, held: Backlog, now: Time) {
+        LinkLedger::holds(self, held, now);
+    }
+
+    #[inline(always)]
+    fn sending(&mut self, now: Time, sent: Time) {
+        self.busy(sent - now);
+    }
+
+    fn lost(&mut self, packet: &Packet<T>, now: Time) {
+        self.lost_on_the_way(packet, now);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use headgate_core::{FlowId, Place, Rate, Rng, Totals, Why, registry};
+    use headgate_core::{Place, Rate, Rng, Totals, Why, registry};
 
     use super::*;
 

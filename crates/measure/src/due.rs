@@ -1,7 +1,7 @@
 //! What the flows of each group ask for, and what they are due of it.
 
 use headgate_core::Span;
-use headgate_scenario::{Access, Hop, Plan, Scenario, Start, UdpCc};
+use headgate_scenario::{FlowGroup, Plan, Scenario, Start, UdpCc};
 
 use crate::path::base_rtt;
 use crate::share::{Demand, max_min};
@@ -82,42 +82,35 @@ impl Writes<'_> {
     }
 }
 
+/// What the flows of `group` ask for: no more than `most` bits a second on the wire.
+fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> Asked {
+    let end = group.stop.unwrap_or(scenario.duration);
+    let writes = Writes { plan: &group.plan, flows: group.flows, start: group.start, end };
+    let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
+    let want = most.min(access).min(writes.bps() / useful);
+    let route = group.route.iter().map(|hop| usize::from(hop.number())).collect();
+    let demand = Demand { flows: group.flows, want, route };
+    Asked { demand, useful, ends: group.plan.mean_bytes().is_some(), responsive }
+}
+
 fn tcp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
     scenario.tcp.iter().map(|group| {
         let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
         let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
-        let end = group.stop.unwrap_or(scenario.duration);
-        let writes = Writes { plan: &group.plan, flows: group.flows, start: group.start, end };
-        let useful = useful(group.packet, group.header);
-        let want = window.min(access(&group.sender, &group.receiver)).min(writes.bps() / useful);
-        let ends = group.plan.mean_bytes().is_some();
-        Asked { demand: demand(group.flows, want, &group.route), useful, ends, responsive: true }
+        asked(scenario, group, useful(group.packet, group.header), window, true)
     })
 }
 
 fn udp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
     scenario.udp.iter().map(|group| {
-        let end = group.stop.unwrap_or(scenario.duration);
-        let writes = Writes { plan: &group.plan, flows: group.flows, start: group.start, end };
-        let useful = useful(group.packet, group.header);
-        let most = (group.most().as_bits() as f64).min(access(&group.sender, &group.receiver));
-        let want = most.min(writes.bps() / useful);
-        let (ends, responsive) = (group.plan.mean_bytes().is_some(), group.cc != UdpCc::Off);
-        Asked { demand: demand(group.flows, want, &group.route), useful, ends, responsive }
+        let most = group.most().as_bits() as f64;
+        asked(scenario, group, useful(group.packet, group.header), most, group.cc != UdpCc::Off)
     })
 }
 
 /// The part of a full packet that is data.
 fn useful(packet: u32, header: u32) -> f64 {
     f64::from(packet - header) / f64::from(packet)
-}
-
-fn access(sender: &Access, receiver: &Access) -> f64 {
-    sender.rate.min(receiver.rate).as_bits() as f64
-}
-
-fn demand(flows: u32, want: f64, route: &[Hop]) -> Demand {
-    Demand { flows, want, route: route.iter().map(|hop| usize::from(hop.number())).collect() }
 }
 
 #[cfg(test)]

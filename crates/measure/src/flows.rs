@@ -4,7 +4,7 @@ use headgate_core::{Counts, Time};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::due::dues;
-use crate::meter::FlowLedger;
+use crate::meter::LinkLedger;
 use crate::metrics::{Ends, Milestones};
 use crate::shown::PacketCounts;
 use crate::table::{GROUP, Nested, Unit, rows};
@@ -61,7 +61,7 @@ pub fn flow_rows<'a>(
     [warm, end]: [Time; 2],
     ends: &Ends,
     transported: impl Iterator<Item = Transported>,
-    ledger: impl Fn(&Hop) -> &'a FlowLedger + Copy,
+    ledger: impl Fn(&Hop) -> &'a LinkLedger + Copy,
 ) -> Vec<FlowRow> {
     let (span, dues) = (end - warm, dues(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
@@ -86,7 +86,7 @@ pub fn flow_rows<'a>(
 
 /// What became of a flow's data in the queues along its route, whose ledgers these are; how much links lost; and the mean of its
 /// queueing delays in milliseconds, the sum of those at each queue.
-fn along<'a>(route: impl Iterator<Item = &'a FlowLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
+fn along<'a>(route: impl Iterator<Item = &'a LinkLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
     let mut all = Counts::default();
     let mut arrived = None;
     for counts in route.clone().map(|ledger| ledger.of_flow(flow)) {

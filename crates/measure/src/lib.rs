@@ -1,6 +1,6 @@
 //! What Headgate measures and reports of a run, simulated or on real packets.
 //!
-//! Both worlds give the same tables because one code fills them. A port's [`FlowLedger`] counts, [`Occupancy`] follows
+//! Both worlds give the same tables because one code fills them. A port's [`LinkLedger`] counts, [`Occupancy`] follows
 //! the queue over time, [`Ends`] is told what reaches its receiver, an [`EventLog`] has what happened
 //! to single packets, and an [`Outcome`] is what one run gives of all that. Whoever runs a scenario brings packets and
 //! time: [`Counted`] says of a packet which flow's it is. [`dues`] are what flows should have got.
@@ -12,6 +12,7 @@ mod distributions;
 mod due;
 mod events;
 mod flows;
+mod links;
 mod meter;
 mod metrics;
 mod occupancy;
@@ -33,17 +34,18 @@ pub use distributions::{DelayRow, LossRow};
 pub use due::{Due, dues};
 pub use events::{EventBatch, EventLog, EventRow, Gauge, Happening};
 pub use flows::{FlowRow, Transported, flow_rows};
-pub use meter::FlowLedger;
+pub use links::{LinkRow, note_run};
+pub use meter::LinkLedger;
 pub use metrics::{
-    Ends, FairnessRow, Fate, LossPattern, Milestones, OneWay, PortMetrics, PortRow, Synchronisation, Treated, one_ways,
+    Ends, FairnessRow, LossPattern, Milestones, OneWay, PortMetrics, PortRow, Synchronisation, Treated, one_ways,
 };
 pub use occupancy::Occupancy;
-pub use outcome::{LinkRow, Outcome, TransferRow, Watch, note_run};
+pub use outcome::{Outcome, TransferRow, Watch};
 pub use over_time::{IntervalRow, Metric, Quantity, Told, group_rows, queue_rows};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
 pub use reasons::{declare_reason, reasons};
 pub use senders::{SenderState, TraceRow};
 pub use share::{Demand, max_min};
-pub use table::{Cells, Column, Names, Row, Unit};
-pub use tables::{About, Table, tables};
+pub use table::{About, Cells, Column, Names, Row, Unit};
+pub use tables::{Table, tables};
 pub use traces::Traces;

@@ -1,11 +1,14 @@
-//! What a port's ledger counts while a run goes, by flow.
+//! What is measured at one direction of a link while a run goes: counts by flow, and the queue and the link over time.
 
-use headgate_core::{ByReason, Counts, Ledger, Packet, Signals, Time, Why};
-use headgate_scenario::{Kind, Scenario};
+use headgate_core::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, Signals, Span, Time, Why};
+use headgate_scenario::{Hop, Kind, Scenario};
 
 use crate::counted::Counted;
 use crate::events::{EventLog, Happening};
-use crate::metrics::{Fate, PortMetrics, PortRow};
+use crate::links::LinkRow;
+use crate::metrics::{Loss, PortMetrics};
+use crate::occupancy::Occupancy;
+use crate::over_time::{IntervalRow, Quantity, Told, queue_rows};
 use crate::path::mean_base_rtt;
 
 /// What every packet of a flow changes, and what must be known of the flow then: two flows to a cache line.
@@ -26,23 +29,38 @@ struct Signalled {
     marks: Vec<u32>,
 }
 
-/// A port's ledger: the counts of all packets, and of each flow's data; the port's metrics; and events if they are wanted.
+/// The ledger of a port, and the meter of the link behind it: the counts of all packets, and of each flow's data; the port's
+/// metrics; events if they are wanted; and the queue and the link over time.
 #[derive(Clone, Debug)]
-pub struct FlowLedger {
+pub struct LinkLedger {
+    hop: Hop,
+    /// Disciplines are compared there: it has rows over time.
+    compared: bool,
     all: Counts,
     passed: Vec<Passed>,
     signalled: ByReason<Signalled>,
-    /// Packets of each flow's data that were sent and lost behind the queue.
+    /// Packets of each flow's data that were sent and lost behind the queue, and all that were.
     lost: Vec<u32>,
+    lost_total: u64,
     /// Packets of data dropped and marked, by group.
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
     events: Option<EventLog>,
+    /// Since queue and link were last settled, in the interval under way, and since counting began.
+    occupancy: Occupancy,
+    interval: Occupancy,
+    total: Occupancy,
+    /// What came to the queue and was dropped there.
+    told: Told,
+    /// Packets that waited when counting began.
+    queued_before: u64,
 }
 
-impl FlowLedger {
-    /// Nothing counted yet, of the flows of `scenario`, or of none where only replies come.
-    pub fn new(scenario: &Scenario, carries_data: bool, events: Option<EventLog>) -> FlowLedger {
+impl LinkLedger {
+    /// Nothing measured yet, at `hop` of `scenario`, where `discipline` is.
+    pub fn new<T>(scenario: &Scenario, hop: Hop, discipline: &impl Discipline<T>) -> LinkLedger {
+        let compared = scenario.simplex(hop).qdisc.is_none();
+        let carries_data = scenario.routes().any(|route| route.contains(&hop));
         let mut passed = Vec::new();
         for group in scenario.groups().filter(|_| carries_data) {
             let flow = Passed::of(group.index as u16, group.kind == Kind::Tcp);
@@ -50,25 +68,89 @@ impl FlowLedger {
         }
         let groups = scenario.groups().count();
         let metrics = PortMetrics::new(passed.len(), groups, mean_base_rtt(scenario));
-        FlowLedger {
+        LinkLedger {
+            hop,
+            compared,
             all: Counts::default(),
             signalled: ByReason::default(),
             lost: vec![0; passed.len()],
+            lost_total: 0,
             passed,
             groups: vec![(0, 0); groups],
             metrics,
-            events,
+            events: compared.then(|| EventLog::new(hop.number(), scenario.record.events, discipline)).flatten(),
+            occupancy: Occupancy::default(),
+            interval: Occupancy::default(),
+            total: Occupancy::default(),
+            told: Told::default(),
+            queued_before: 0,
         }
     }
 
-    /// Begins anew, when the warm-up ends. Events go on.
-    pub fn restart(&mut self) {
+    /// Whether disciplines are compared there.
+    pub fn compared(&self) -> bool {
+        self.compared
+    }
+
+    /// Completes what was seen of queue and link up to `now`. The queue holds `held`, and the packet that is being sent
+    /// needs `ahead` more.
+    pub fn settle(&mut self, held: Backlog, ahead: Span, now: Time) {
+        self.occupancy.set(held, now);
+        // The packet being sent counts for the part of it that lies before `now`.
+        let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, held, ahead));
+        seen.busy = seen.busy - ahead;
+        self.interval.add(&seen);
+        self.total.add(&seen);
+    }
+
+    /// An interval ends, which was settled: its rows.
+    pub fn sample<T>(
+        &mut self,
+        held: Backlog,
+        now: Time,
+        discipline: &impl Discipline<T>,
+        rows: &mut Vec<IntervalRow>,
+    ) {
+        let ambient = self.told.tell(self.all.ambient());
+        let seen = std::mem::replace(&mut self.interval, Occupancy::starting(now, held, Span::ZERO));
+        if self.compared {
+            let link = self.hop.number();
+            rows.extend(queue_rows(now, link, seen.means(), ambient));
+            let mut gauge = |name, value| rows.push(IntervalRow::of_link(now, link, Quantity::Gauge(name), value));
+            discipline.observe(&mut gauge);
+        }
+    }
+
+    /// The warm-up ends, and was settled: what was counted before does not count. Intervals and events go on.
+    pub fn restart(&mut self, held: Backlog, now: Time) {
+        self.total = Occupancy::starting(now, held, Span::ZERO);
+        self.told.restart(self.all.ambient());
         self.all = Counts::default();
         self.passed.iter_mut().for_each(|flow| *flow = Passed::of(flow.group, flow.responsive));
         self.signalled = ByReason::default();
         self.lost.fill(0);
         self.groups.fill((0, 0));
         self.metrics.restart();
+        (self.lost_total, self.queued_before) = (0, held.packets.into());
+    }
+
+    /// The link's row, when `held` waits at the end.
+    pub fn row(&self, scenario: &Scenario, held: Backlog) -> LinkRow {
+        let (queue_packets_mean, queue_bytes_mean, utilisation) = self.total.means();
+        LinkRow {
+            link: scenario.links[usize::from(self.hop.link)].name.clone(),
+            direction: self.hop.direction,
+            compared: self.compared,
+            counts: self.all.clone(),
+            lost: self.lost_total,
+            queued: [self.queued_before, held.packets.into()],
+            utilisation,
+            queue_packets_mean,
+            queue_bytes_mean,
+            port: self.metrics.row(|flow| self.passed[flow].group.into()),
+            packets: None,
+            events: None,
+        }
     }
 
     /// The counts over all packets.
@@ -103,35 +185,52 @@ impl FlowLedger {
         &self.groups
     }
 
-    /// What is measured beyond the counts.
-    pub fn port(&self) -> PortRow {
-        self.metrics.row(|flow| self.passed[flow].group.into())
-    }
-
     /// The log of events, if one is wanted.
     #[inline]
     pub fn events(&mut self) -> Option<&mut EventLog> {
         self.events.as_mut()
     }
 
+    /// Asks the discipline for its gauges, if it has just dropped or marked a packet and they are wanted. `name` says what
+    /// the discipline calls a flow.
+    #[inline(always)]
+    pub fn explain<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
+        if let Some(log) = &mut self.events
+            && log.waits()
+        {
+            log.explain(discipline, name);
+        }
+    }
+
+    /// The queue holds `held` from `now` on.
+    #[inline(always)]
+    pub fn holds(&mut self, held: Backlog, now: Time) {
+        self.occupancy.set(held, now);
+    }
+
+    /// The link is busy for `span`.
+    #[inline(always)]
+    pub fn busy(&mut self, span: Span) {
+        self.occupancy.busy(span);
+    }
+
     /// A packet that was just sent is lost on the way.
     pub fn lost_on_the_way<T: Counted>(&mut self, packet: &Packet<T>, now: Time) {
+        self.lost_total += 1;
         if T::is_data(packet) {
-            let flow = T::flow(packet) as usize;
-            self.lost[flow] += 1;
-            self.metrics.lost_on_the_way(self.fate(packet), now);
+            self.lost[T::flow(packet) as usize] += 1;
+            self.metrics.lost_on_the_way(self.loss(packet, false), now);
         }
         if let Some(log) = &mut self.events {
             log.note_lost(packet, now);
         }
     }
 
-    /// What the port has seen of the packet's flow. What the link lost has not been sent to anybody.
-    fn fate<T: Counted>(&self, packet: &Packet<T>) -> Fate {
+    /// The loss of a packet, and what the port has seen of its flow. What the link lost has not been sent to anybody.
+    fn loss<T: Counted>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
         let flow = T::flow(packet) as usize;
-        let Passed { arrived, sent, group, responsive, .. } = self.passed[flow];
-        let sent = sent - self.lost[flow];
-        Fate { flow, group: group.into(), came: packet.arrived, arrived, sent, responsive }
+        let Passed { arrived, sent, group, .. } = self.passed[flow];
+        Loss { flow, group: group.into(), on_arrival, arrived, sent: sent - self.lost[flow] }
     }
 
     #[inline]
@@ -157,7 +256,7 @@ impl Passed {
     }
 }
 
-impl<T: Counted> Ledger<T> for FlowLedger {
+impl<T: Counted> Ledger<T> for LinkLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         self.all.arrived += 1;
@@ -191,10 +290,10 @@ impl<T: Counted> Ledger<T> for FlowLedger {
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.all.signals.entry(why).drops += 1;
         if T::is_data(packet) {
-            let fate = self.fate(packet);
-            count(&mut self.signalled.entry(why).drops, fate.flow, self.passed.len());
-            self.groups[fate.group].0 += 1;
-            self.metrics.lost(fate, now);
+            let loss = self.loss(packet, packet.arrived == now);
+            count(&mut self.signalled.entry(why).drops, loss.flow, self.passed.len());
+            self.groups[loss.group].0 += 1;
+            self.metrics.lost(loss, self.passed[loss.flow].responsive, now);
         }
         self.note(packet, Happening::Dropped(why), now);
     }

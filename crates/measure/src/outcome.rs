@@ -2,17 +2,16 @@
 //!
 //! A field of a row is a column of its table: its comment is what the documentation says of the column.
 
-use headgate_core::{Counts, Time};
-use headgate_scenario::Direction;
+use headgate_core::Time;
 
 use crate::balance::Balance;
 use crate::events::EventBatch;
 use crate::flows::FlowRow;
-use crate::metrics::{FairnessRow, OneWay, PortRow};
+use crate::links::LinkRow;
+use crate::metrics::{FairnessRow, OneWay};
 use crate::over_time::IntervalRow;
 use crate::senders::TraceRow;
-use crate::shown::PacketCounts;
-use crate::table::{GROUP, Hidden, Nested, Unit, rows};
+use crate::table::{GROUP, Unit, rows};
 
 /// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,59 +64,6 @@ rows! {
     } also {
         /// Time from start to end; null if the run ended first.
         completion as Unit::Milliseconds, after "end_ns": |row: &TransferRow| row.end.map(|end| end - row.start);
-    }
-}
-
-rows! {
-    /// One direction of a link.
-    pub struct LinkRow derives Clone Debug Default PartialEq {
-        /// The link's name; `bottleneck` in a dumbbell.
-        link: String as Unit::None,
-        /// Which way along the link: `forward` or `reverse`.
-        direction: Direction as Unit::None,
-        /// Whether disciplines are compared there: intervals, events and the unit of cost are of such links.
-        compared: bool as Unit::None,
-        /// All packets, data or not.
-        counts: Counts as PacketCounts,
-        /// Packets that were sent and lost on the way.
-        lost: u64 as Unit::Packets,
-        /// Packets that waited when counting began, and at the end.
-        queued: [u64; 2] as Hidden,
-        /// Share of the time in which the link was sending.
-        utilisation: f64 as Unit::Share,
-        /// Queue averaged over time, in packets.
-        queue_packets_mean: f64 as Unit::Packets,
-        /// Queue averaged over time, in bytes.
-        queue_bytes_mean: f64 as Unit::Bytes,
-        /// What is measured at the link's port beyond the counts.
-        port: PortRow as Nested,
-        /// Packets sent in the whole run where disciplines are compared, in the first row of such a link.
-        packets: Option<u64> as Unit::Packets,
-        /// The simulator's events in the whole run, in the same row.
-        events: Option<u64> as Unit::Count,
-    } also {
-        /// Packets dropped over packets that arrived, without those that a discipline dropped since it had singled their
-        /// flow out; null if none arrived. R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the
-        /// congested router", ICNP 2001, section 1.
-        ambient_drop_rate as Unit::Share, after "delay_ms_max": |row: &LinkRow| {
-            let (came, dropped) = row.counts.ambient();
-            (came > 0).then(|| dropped as f64 / came as f64)
-        };
-    }
-}
-
-impl LinkRow {
-    /// Whether what arrived, with what waited when counting began, was sent or dropped or waits still.
-    pub fn conserves(&self) -> bool {
-        let [before, after] = self.queued;
-        self.counts.arrived + before == self.counts.sent + self.counts.dropped() + after
-    }
-}
-
-/// Notes what is counted of the run as a whole, in one row, so that a sum over the table is right.
-pub fn note_run(links: &mut [LinkRow], packets: u64, events: u64) {
-    if let Some(first) = links.iter_mut().find(|link| link.compared) {
-        (first.packets, first.events) = (Some(packets), Some(events));
     }
 }
 

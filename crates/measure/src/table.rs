@@ -10,47 +10,43 @@ use headgate_scenario::{Direction, Hop, Scenario};
 
 use crate::reasons::reasons_in;
 
-/// What a column is counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Words, numbers of flows, yes and no.
-    None,
-    /// Bits per second.
-    BitsPerSecond,
-    /// Bytes.
-    Bytes,
-    /// Whatever the column's name says.
-    Count,
-    /// Milliseconds.
-    Milliseconds,
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Packets.
-    Packets,
-    /// A quotient; 1 is what it is compared with.
-    Ratio,
-    /// Seconds.
-    Seconds,
-    /// A part of a whole, 0 to 1.
-    Share,
+/// Declares units: each with its documentation, its name in Rust and the word for it.
+macro_rules! units {
+    ($($(#[$doc:meta])+ $unit:ident = $name:literal,)+) => {
+        /// What a column is counted in.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Unit { $($(#[$doc])+ $unit,)+ }
+
+        impl Unit {
+            /// The word for it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Unit::$unit => $name,)+ }
+            }
+        }
+    };
 }
 
-impl Unit {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Unit::None => "",
-            Unit::BitsPerSecond => "bit/s",
-            Unit::Bytes => "bytes",
-            Unit::Count => "count",
-            Unit::Milliseconds => "ms",
-            Unit::Nanoseconds => "ns",
-            Unit::Packets => "packets",
-            Unit::Ratio => "ratio",
-            Unit::Seconds => "s",
-            Unit::Share => "share",
-        }
-    }
+units! {
+    /// Words, numbers of flows, yes and no.
+    None = "",
+    /// Bits per second.
+    BitsPerSecond = "bit/s",
+    /// Bytes.
+    Bytes = "bytes",
+    /// Whatever the column's name says.
+    Count = "count",
+    /// Milliseconds.
+    Milliseconds = "ms",
+    /// Nanoseconds.
+    Nanoseconds = "ns",
+    /// Packets.
+    Packets = "packets",
+    /// A quotient; 1 is what it is compared with.
+    Ratio = "ratio",
+    /// Seconds.
+    Seconds = "s",
+    /// A part of a whole, 0 to 1.
+    Share = "share",
 }
 
 /// What the numbers of groups and links stand for in one scenario.
@@ -105,7 +101,7 @@ pub enum Cells<R> {
 
 impl<R> Cells<R> {
     /// The type of the values.
-    pub fn kind(&self) -> &'static str {
+    fn kind(&self) -> &'static str {
         match self {
             Cells::Words(_) | Cells::Names(_) => "words",
             Cells::Bools(_) => "bool",
@@ -116,16 +112,24 @@ impl<R> Cells<R> {
     }
 }
 
-/// A column of rows of type `R`.
-pub struct Column<R> {
+/// What a column is.
+pub struct About {
     /// Its name.
     pub name: String,
+    /// The type of its values: `words`, `bool`, `u32`, `u64` or `f64`.
+    pub kind: &'static str,
+    /// Whether cells may be null.
+    pub nullable: bool,
     /// What its values are in.
     pub unit: Unit,
     /// What it means, in a sentence.
     pub meaning: String,
-    /// Whether cells may be null.
-    pub nullable: bool,
+}
+
+/// A column of rows of type `R`.
+pub struct Column<R> {
+    /// What it is.
+    pub about: About,
     /// Its values.
     pub cells: Cells<R>,
     /// The reason that it counts, if it counts one: it is in the tables of scenarios where some discipline can give that.
@@ -135,8 +139,12 @@ pub struct Column<R> {
 impl<R: 'static> Column<R> {
     /// A column of values that `get` reads or computes.
     pub fn new<T: Value>(name: &str, unit: Unit, meaning: &str, get: impl Fn(&R) -> T + 'static) -> Column<R> {
-        let (name, meaning) = (format!("{name}{}", T::SUFFIX), meaning.trim().to_string());
-        Column { name, unit, meaning, nullable: T::NULLABLE, cells: T::cells(get), reason: None }
+        Column::of_cells(&format!("{name}{}", T::SUFFIX), unit, meaning, T::NULLABLE, T::cells(get))
+    }
+
+    fn of_cells(name: &str, unit: Unit, meaning: &str, nullable: bool, cells: Cells<R>) -> Column<R> {
+        let (name, meaning) = (name.to_string(), meaning.trim().to_string());
+        Column { about: About { name, kind: cells.kind(), nullable, unit, meaning }, cells, reason: None }
     }
 
     /// The same column, as one that counts `why` alone.
@@ -154,8 +162,7 @@ impl<R: 'static> Column<R> {
             Cells::U64s(read) => Cells::U64s(Box::new(move |row| read(get(row)))),
             Cells::F64s(read) => Cells::F64s(Box::new(move |row| read(get(row)))),
         };
-        let Column { name, unit, meaning, nullable, reason, .. } = self;
-        Column { name, unit, meaning, nullable, cells, reason }
+        Column { about: self.about, cells, reason: self.reason }
     }
 }
 
@@ -337,8 +344,8 @@ impl<T: Number> Shows<T> for Numbered {
                 let (name, second) = &words(names)[get(row).place()?];
                 Some([name.as_str(), second][word])
             }));
-            let meaning = if about.is_empty() { meaning } else { about }.trim().to_string();
-            Column { name: name.to_string(), unit: Unit::None, meaning, nullable, cells, reason: None }
+            let meaning = if about.is_empty() { meaning } else { about };
+            Column::of_cells(name, Unit::None, meaning, nullable, cells)
         };
         self.columns.iter().enumerate().map(column).collect()
     }
@@ -366,7 +373,7 @@ macro_rules! rows {
                     &$shown, stringify!($field), concat!($($doc),+), |row: &$row| &row.$field,
                 ));)*
                 $($(
-                    let place = 1 + all.iter().position(|column| column.name == $before).expect($before);
+                    let place = 1 + all.iter().position(|column| column.about.name == $before).expect($before);
                     all.insert(place, Column::new(stringify!($name), $unit, concat!($($meaning),+), $value));
                 )*)?
                 all

@@ -3,11 +3,12 @@
 use crate::distributions::{DelayRow, LossRow};
 use crate::events::EventRow;
 use crate::flows::FlowRow;
+use crate::links::LinkRow;
 use crate::metrics::FairnessRow;
-use crate::outcome::{LinkRow, TransferRow};
+use crate::outcome::TransferRow;
 use crate::over_time::IntervalRow;
 use crate::senders::TraceRow;
-use crate::table::{Column, Row, Unit};
+use crate::table::{About, Row};
 
 /// A table of a result.
 pub struct Table {
@@ -17,20 +18,6 @@ pub struct Table {
     pub about: &'static str,
     /// Its columns, after the discipline and the seed that every row begins with.
     pub columns: Vec<About>,
-}
-
-/// What a column is.
-pub struct About {
-    /// Its name.
-    pub name: String,
-    /// The type of its values: `words`, `bool`, `u32`, `u64` or `f64`.
-    pub kind: &'static str,
-    /// Whether values may be missing.
-    pub nullable: bool,
-    /// What its values are in.
-    pub unit: Unit,
-    /// What it means.
-    pub meaning: String,
 }
 
 /// Every table, in the order in which they are documented. The last two are there on request.
@@ -49,12 +36,5 @@ pub fn tables() -> [Table; 9] {
 }
 
 fn table<R: Row>(name: &'static str) -> Table {
-    let about = |Column { name, unit, meaning, nullable, cells, .. }: Column<R>| About {
-        name,
-        kind: cells.kind(),
-        nullable,
-        unit,
-        meaning,
-    };
-    Table { name, about: R::ABOUT.trim(), columns: R::columns().into_iter().map(about).collect() }
+    Table { name, about: R::ABOUT.trim(), columns: R::columns().into_iter().map(|column| column.about).collect() }
 }

@@ -42,7 +42,7 @@ impl Columns {
     /// The columns that rows of this type have.
     pub fn of<'a, R: Row>(&mut self, names: &'a Names, rows: impl Iterator<Item = &'a R> + Clone) {
         let columns = R::columns().into_iter().filter(|column| names.have(column));
-        for Column { name, nullable, cells, .. } in columns {
+        for Column { about, cells, .. } in columns {
             let rows = rows.clone();
             let array: ArrayRef = match cells {
                 Cells::Words(read) => words(rows.map(read)),
@@ -52,7 +52,7 @@ impl Columns {
                 Cells::U64s(read) => Arc::new(rows.map(read).collect::<UInt64Array>()),
                 Cells::F64s(read) => Arc::new(rows.map(read).collect::<Float64Array>()),
             };
-            self.add(&name, array, nullable);
+            self.add(&about.name, array, about.nullable);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use headgate_measure::{About, EventBatch, Names, Row, Table, TraceRow};
+use headgate_measure::{About, EventBatch, Metric, Names, Row, Table, TraceRow};
 use headgate_scenario::Scenario;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -143,4 +143,10 @@ pub fn tables() -> Vec<(&'static str, &'static str, Vec<ColumnStated>)> {
     let column = |about: About| (about.name, about.kind, about.nullable, about.unit.name(), about.meaning);
     let table = |table: Table| (table.name, table.about, table.columns.into_iter().map(column).collect());
     headgate_measure::tables().map(table).into()
+}
+
+/// Every metric over time: its name, what it is measured of, its unit and its meaning.
+#[pyfunction]
+pub fn metrics_over_time() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    Metric::ALL.iter().map(|metric| (metric.name, metric.of, metric.unit.name(), metric.meaning.trim())).collect()
 }

@@ -7,13 +7,13 @@ use headgate_measure::{Ends, FairnessRow, TraceRow, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
+use crate::event::{Event, What};
 use crate::queue::Queue;
 use crate::segment::{Carried, Options, SimPacket};
 use crate::tcp::Ack;
 use crate::traffic::{
     App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, flow_stream, source_stream,
 };
-use crate::world::Event;
 
 /// Every flow, TCP before UDP, and what their packets carry besides themselves.
 pub struct Hosts {
@@ -75,7 +75,7 @@ impl Hosts {
             let mut rng = flow_stream(seed, &group.name, i);
             let app = App::new(group.plan.start(i), source_stream(seed, &group.name, i));
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
-            queue.push(start, Event::start(flow as u32));
+            queue.push(start, Event::flow(What::Start, flow as u32));
             self.ends.begins(flow, number, start);
             self.tcp.push(TcpFlow::new(&self.tcp_kinds[number], number as u16, app, rng));
             self.before.push(Before::default());
@@ -92,7 +92,7 @@ impl Hosts {
             self.ends.begins(flow, self.tcp_kinds.len() + number, start);
             match group.cc {
                 UdpCc::Off => self.emit(flow, queue),
-                UdpCc::Tfrc => queue.push(start, Event::start(flow as u32)),
+                UdpCc::Tfrc => queue.push(start, Event::flow(What::Start, flow as u32)),
             }
         }
     }
@@ -101,7 +101,7 @@ impl Hosts {
     pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.start(id, &self.tcp_kinds[flow.group as usize], now, queue),
-            None => self.tfrc.start(id, now, queue),
+            None => self.tfrc.flow(id, now, queue).send(),
         }
         self.end(id, now);
         self.trace(id, now);
@@ -149,14 +149,16 @@ impl Hosts {
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.on_sender_timer(id, &self.tcp_kinds[flow.group as usize], now, queue),
-            None => self.tfrc.sender_timer(id, now, queue),
+            None => self.tfrc.flow(id, now, queue).on_sender_timer(),
         }
         self.trace(id, now);
     }
 
     /// The timer of a flow's receiver.
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.receiver_timer(id, now, queue) };
+        let Some(flow) = self.tcp.get_mut(id as usize) else {
+            return self.tfrc.flow(id, now, queue).on_receiver_timer();
+        };
         flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.replies, queue);
     }
 
@@ -177,10 +179,11 @@ impl Hosts {
     #[inline]
     pub fn leave(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
-            return queue.push(now, Event::from_link(next, packet));
+            return queue.push(now, Event::packet(What::FromLink, next, packet));
         }
         if packet.handle.is_reply() {
-            queue.push(self.reply_arrives(&packet, now), Event::to_sender(packet));
+            let arrives = self.reply_arrives(&packet, now, queue);
+            queue.push(arrives, Event::packet(What::ToSender, 0, packet));
         } else {
             self.receive(packet, now, queue);
         }
@@ -242,13 +245,14 @@ impl Hosts {
         let (arrives, waits) = match packet.handle.carried() {
             // TFRC's receiver acts at once, as TCP's does.
             Carried::Tfrc { seq } => {
-                (self.tfrc.on_data(packet.flow.0 as u32, (seq, packet.ecn == Ecn::Ce), now, queue), false)
+                let data = (seq, packet.ecn == Ecn::Ce);
+                (self.tfrc.flow(packet.flow.0 as u32, now, queue).on_data(data), false)
             }
             _ => flow.receive(packet.bytes, &self.udp_kinds[flow.group as usize], now),
         };
         self.ends.arrives(self.tcp_kinds.len() + flow.group as usize, packet.handle.age(arrives));
         if waits {
-            queue.push(arrives, Event::delivered(packet));
+            queue.push(arrives, Event::packet(What::Delivered, 0, packet));
         } else {
             self.deliver(&packet, now, arrives);
         }
@@ -269,10 +273,12 @@ impl Hosts {
 
     /// When an acknowledgement or a report that leaves the last router reaches its sender.
     #[inline]
-    fn reply_arrives(&mut self, packet: &SimPacket, now: Time) -> Time {
+    fn reply_arrives(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) -> Time {
         let id = packet.flow.0 as u32;
-        let Some(flow) = self.tcp.get_mut(id as usize) else { return self.tfrc.report_arrives(id, now) };
-        flow.ack_arrives(&self.tcp_kinds[flow.group as usize], now)
+        match self.tcp.get_mut(id as usize) {
+            Some(flow) => flow.ack_arrives(&self.tcp_kinds[flow.group as usize], now),
+            None => self.tfrc.flow(id, now, queue).report_arrives(),
+        }
     }
 
     /// An acknowledgement or a report reaches its sender.
@@ -283,7 +289,7 @@ impl Hosts {
         let (ack, ece, ace, sack) = match packet.handle.carried() {
             Carried::Ack { ack, ece, ace, sack } => (ack, ece, ace, sack),
             Carried::Report(report) => {
-                self.tfrc.on_report(id, report, now, queue);
+                self.tfrc.flow(id, now, queue).on_report(report);
                 return self.trace(id, now);
             }
             _ => return,
@@ -323,7 +329,7 @@ impl Hosts {
         let flow = &mut self.udp[id - self.tcp.len()];
         let kind = &self.udp_kinds[flow.group as usize];
         if let Some((arrives, packet)) = flow.emit(id as u32, kind) {
-            queue.push(arrives, Event::from_sender(kind.link, packet));
+            queue.push(arrives, Event::packet(What::FromSender, kind.link, packet));
         }
     }
 

@@ -3,8 +3,10 @@
 
 mod capture;
 mod classified;
+mod event;
 mod hosts;
 mod link;
+mod net;
 mod queue;
 mod queueing;
 mod run;

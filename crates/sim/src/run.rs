@@ -7,7 +7,7 @@ use headgate_measure::{Outcome, Watch};
 use headgate_scenario::{Hop, Qdisc, Scenario, UdpCc};
 
 use crate::hosts::Hosts;
-use crate::link::Link;
+use crate::link::{Link, link};
 use crate::queue::Queue;
 use crate::queueing::{Foreign, Queueing};
 use crate::sampler::Sampler;
@@ -36,19 +36,20 @@ pub fn run_with(
     let links = links(scenario, qdisc, seed, foreign)?;
     let mut queue = Queue::new(typical_gap(scenario));
     let hosts = Hosts::new(scenario, seed, &mut queue);
-    World::new(queue, links, hosts, Sampler::new(scenario)).run(scenario, watch)
+    let world = World::new(queue, links, hosts, Sampler::new(scenario));
+    world.run(scenario, watch).ok_or(RunError::Stopped)
 }
 
 /// Every direction of every link.
 fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) -> Result<Vec<Link>, RunError> {
     let classes = scenario.shares();
-    let link = |hop: Hop| {
+    let built = |hop: Hop| {
         let label = scenario.label(hop);
         let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
         let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed, foreign)?;
-        Ok(Link::new(scenario, hop, discipline, seed, &label))
+        Ok(link(scenario, hop, discipline, seed, &label))
     };
-    scenario.hops().map(link).collect()
+    scenario.hops().map(built).collect()
 }
 
 /// Nanoseconds between two events while all links are busy: a packet on one causes about five, and what UDP

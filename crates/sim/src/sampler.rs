@@ -4,9 +4,10 @@ use headgate_core::{Span, Time};
 use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, Told, flow_rows, group_rows, note_run};
 use headgate_scenario::{Hop, Scenario};
 
-use crate::link::Link;
+use crate::event::Event;
+use crate::link::{Link, Onward};
+use crate::net::Net;
 use crate::queue::Queue;
-use crate::world::{Event, Net};
 
 /// Collects what the tables need.
 pub struct Sampler {
@@ -37,7 +38,11 @@ impl Sampler {
     /// An interval ends; says when the next does.
     pub fn sample(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) -> Time {
         settle(net, now, queue);
-        net.links.iter_mut().for_each(|link| link.sample(now, &mut self.rows));
+        for link in &mut net.links {
+            let held = link.port().backlog();
+            let (discipline, ledger) = link.port_mut().parts();
+            ledger.sample(held, now, discipline, &mut self.rows);
+        }
         self.write_groups(net, now);
         self.since = now;
         now + self.interval
@@ -50,7 +55,10 @@ impl Sampler {
         self.told.iter_mut().zip(seen).for_each(|(told, seen)| told.restart(seen));
         self.warm = now;
         self.packets = sent(net);
-        net.links.iter_mut().for_each(|link| link.restart(now));
+        for link in &mut net.links {
+            let held = link.port().backlog();
+            link.port_mut().ledger_mut().restart(held, now);
+        }
         net.hosts.restart(now);
     }
 
@@ -73,10 +81,10 @@ impl Sampler {
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
         let fairness = net.hosts.fairness(end);
         let packets = self.packets + sent(net);
-        let mut links: Vec<LinkRow> =
-            net.links.iter().map(|link| link.account().row(scenario, link.backlog())).collect();
+        let row = |link: &Link| link.port().ledger().row(scenario, link.port().backlog());
+        let mut links: Vec<LinkRow> = net.links.iter().map(row).collect();
         note_run(&mut links, packets, events);
-        let ledger = |hop: &Hop| net.links[usize::from(hop.number())].account().ledger();
+        let ledger = |hop: &Hop| net.links[usize::from(hop.number())].port().ledger();
         Outcome {
             fairness,
             one_way: net.hosts.ends().delays().to_vec(),
@@ -94,20 +102,24 @@ impl Sampler {
 /// Completes what is measured at the links up to `now`.
 fn settle(net: &mut Net, now: Time, queue: &mut Queue<Event>) {
     let Net { links, hosts, .. } = net;
-    links.iter_mut().for_each(|link| link.settle(now, hosts, queue));
+    for (number, link) in (0..).zip(links) {
+        link.settle(now, &mut Onward { number, hosts, queue });
+        let (held, ahead) = (link.port().backlog(), link.ahead(now));
+        link.port_mut().ledger_mut().settle(held, ahead, now);
+    }
 }
 
 /// Packets sent where disciplines are compared.
 fn sent(net: &Net) -> u64 {
-    let compared = net.links.iter().map(Link::account).filter(|account| account.compared());
-    compared.map(|account| account.ledger().counts().sent).sum()
+    let compared = net.links.iter().map(|link| link.port().ledger()).filter(|ledger| ledger.compared());
+    compared.map(|ledger| ledger.counts().sent).sum()
 }
 
 /// Drops and marks of data so far, by group.
 fn by_group(net: &Net, groups: usize) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for link in &net.links {
-        for (sum, seen) in sums.iter_mut().zip(link.account().ledger().lost_and_marked()) {
+        for (sum, seen) in sums.iter_mut().zip(link.port().ledger().lost_and_marked()) {
             *sum = (sum.0 + seen.0, sum.1 + seen.1);
         }
     }

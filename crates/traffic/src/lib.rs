@@ -29,6 +29,7 @@ mod capture;
 mod kind;
 mod law;
 mod on_off;
+mod read;
 pub mod registry;
 pub mod sources;
 mod trace;

@@ -8,8 +8,8 @@ use std::sync::mpsc::Sender;
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
-use headgate_link::{Account as Measured, Meter};
-use headgate_measure::{Counted, EventBatch, FlowLedger, IntervalRow, LinkRow};
+use headgate_link::Meter;
+use headgate_measure::{Counted, EventBatch, IntervalRow, LinkLedger, LinkRow};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use super::moments::Due;
@@ -43,7 +43,7 @@ pub(super) struct Sample {
 pub(super) struct Total {
     pub(super) link: u16,
     pub(super) row: LinkRow,
-    pub(super) ledger: FlowLedger,
+    pub(super) ledger: LinkLedger,
     /// Packets sent in the whole run, warm-up included.
     pub(super) sent: u64,
     /// Drops and marks of data by group at the end of the warm-up, before the ledger began anew.
@@ -56,7 +56,7 @@ pub(super) struct Account {
     scenario: Arc<Scenario>,
     /// What every lane counts.
     pub(super) lane: LaneLedger,
-    account: Measured,
+    account: LinkLedger,
     /// What the discipline is told of each flow of the scenario.
     pub(super) names: Vec<Identity>,
     /// When the run began; [`Time::NEVER`] before.
@@ -78,7 +78,7 @@ impl Account {
         Account {
             hop,
             lane,
-            account: Measured::new(scenario, hop, discipline),
+            account: LinkLedger::new(scenario, hop, discipline),
             names: scenario.identities(hop),
             begin: Time::NEVER,
             singled: Vec::new(),
@@ -107,14 +107,14 @@ impl Account {
         if due.begin {
             // What came before, such as handshakes, is not of the run.
             self.begin = at;
-            self.account = Measured::new(&self.scenario, self.hop, discipline);
+            self.account = LinkLedger::new(&self.scenario, self.hop, discipline);
             self.singled.clear();
         }
         let now = self.run_time(at);
         self.account.settle(held, ahead, now);
         if due.begin || due.warm {
-            self.sent_before = self.account.ledger().counts().sent;
-            self.before_warm = self.account.ledger().lost_and_marked().to_vec();
+            self.sent_before = self.account.counts().sent;
+            self.before_warm = self.account.lost_and_marked().to_vec();
             self.account.restart(held, now);
         }
         if due.sample {
@@ -133,14 +133,14 @@ impl Account {
             events.rows.iter_mut().for_each(|row| row.time = self.run_time(row.time));
         }
         let singled = std::mem::take(&mut self.singled);
-        let groups = self.account.ledger().lost_and_marked().to_vec();
+        let groups = self.account.lost_and_marked().to_vec();
         let link = self.hop.number();
         // Nobody listens any more if the run was stopped.
         let _ = self.findings.send(Finding::Sample(Sample { link, at: now, rows, groups, events, singled }));
     }
 
     fn finish(&mut self, held: Backlog) {
-        let ledger = self.account.ledger().clone();
+        let ledger = self.account.clone();
         let total = Total {
             link: self.hop.number(),
             row: self.account.row(&self.scenario, held),
@@ -206,6 +206,6 @@ impl Meter<FrameId> for Account {
     }
 
     fn lost(&mut self, packet: &Packet<FrameId>, now: Time) {
-        self.account.lost(packet, now);
+        self.account.lost_on_the_way(packet, now);
     }
 }

@@ -13,8 +13,8 @@ mod synchrony;
 
 pub use ends::{Ends, OneWay, one_ways};
 pub use fairness::FairnessRow;
-pub use loss::LossPattern;
+pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;
-pub use port::{Fate, PortMetrics, PortRow};
+pub use port::{PortMetrics, PortRow};
 pub use spells::Treated;
 pub use synchrony::Synchronisation;

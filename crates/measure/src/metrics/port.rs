@@ -22,23 +22,6 @@ impl Shows<Histogram> for Delays {
     }
 }
 
-/// A packet of data that leaves a port or is lost there, and what was counted of its flow up to and with it.
-#[derive(Clone, Copy, Debug)]
-pub struct Fate {
-    /// The packet's flow.
-    pub flow: usize,
-    /// The flow's group.
-    pub group: usize,
-    /// When it arrived at the port.
-    pub came: Time,
-    /// Packets of the flow that arrived.
-    pub arrived: u32,
-    /// Packets of the flow that were sent, and not lost on the way.
-    pub sent: u32,
-    /// The flow slows down when it loses: TCP.
-    pub responsive: bool,
-}
-
 rows! {
     /// What was measured at one port.
     pub struct PortRow derives Clone Debug Default PartialEq {
@@ -102,20 +85,18 @@ impl PortMetrics {
         self.delays[others].record(nanos);
     }
 
-    /// A packet of data is dropped.
-    pub fn lost(&mut self, fate: Fate, now: Time) {
-        let Fate { flow, group, came, arrived, sent, responsive } = fate;
-        self.losses.lost(Loss { flow, group, on_arrival: came == now, arrived, sent }, now);
+    /// A packet of data is dropped, of a flow that is `responsive` or not: TCP slows down when it loses.
+    pub fn lost(&mut self, loss: Loss, responsive: bool, now: Time) {
+        self.losses.lost(loss, now);
         if responsive {
-            self.synchrony.lost(flow, self.present, now);
+            self.synchrony.lost(loss.flow, self.present, now);
         }
     }
 
     /// A packet of data is lost on the link behind the port. Its receiver cannot tell that from a drop; flows do not lose
     /// together for it, so that [`PortRow::synchronisation`] leaves it out.
-    pub fn lost_on_the_way(&mut self, fate: Fate, now: Time) {
-        let Fate { flow, group, arrived, sent, .. } = fate;
-        self.losses.lost(Loss { flow, group, on_arrival: false, arrived, sent }, now);
+    pub fn lost_on_the_way(&mut self, loss: Loss, now: Time) {
+        self.losses.lost(loss, now);
     }
 
     /// What was measured; `group_of` gives the group of a flow.

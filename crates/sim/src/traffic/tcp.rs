@@ -8,11 +8,11 @@ use headgate_traffic::Data;
 
 use super::app::{App, Transfer};
 use super::{Replies, capable, first, first_back, packet, stops};
+use crate::event::{Event, What};
 use crate::queue::Queue;
 use crate::segment::{Options, Segment, SimPacket};
 use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
 use crate::touch::touch;
-use crate::world::Event;
 
 /// What the TCP flows of a group have in common.
 pub struct TcpKind {
@@ -143,7 +143,7 @@ impl TcpFlow {
             Data::Bytes(bytes) => self.sender.offer(segments(bytes, kind.payload)),
             Data::For(lasting) => {
                 self.sender.open();
-                queue.push(now + lasting, Event::close(id));
+                queue.push(now + lasting, Event::flow(What::Close, id));
             }
             Data::Endless => self.sender.open(),
         }
@@ -200,10 +200,10 @@ impl TcpFlow {
             let at = self.after_overhead(kind, now);
             let ecn = if data.again { kind.ecn_again } else { kind.ecn };
             let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr).sent_at(at));
-            queue.push(self.up.pass(at, &kind.data_up), Event::from_sender(kind.links[0], packet));
+            queue.push(self.up.pass(at, &kind.data_up), Event::packet(What::FromSender, kind.links[0], packet));
         }
         if let Some(departure) = self.sender.departure(&kind.config, now) {
-            queue.push(departure, Event::departure(id));
+            queue.push(departure, Event::flow(What::Departure, id));
         }
         self.arm_sender(id, queue);
     }
@@ -349,7 +349,7 @@ impl TcpFlow {
         let sack = (blocks.is_some() || delay.is_some()).then(|| replies.sacks.keep(Options { blocks, delay }));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, sack));
-        queue.push(self.ack_up.pass(now, &kind.ack_up), Event::from_receiver(kind.links[1], packet));
+        queue.push(self.ack_up.pass(now, &kind.ack_up), Event::packet(What::FromReceiver, kind.links[1], packet));
     }
 
     #[inline]
@@ -358,7 +358,7 @@ impl TcpFlow {
             && deadline < self.sender_timer
         {
             self.sender_timer = deadline;
-            queue.push(deadline, Event::sender_timer(id));
+            queue.push(deadline, Event::flow(What::SenderTimer, id));
         }
     }
 
@@ -368,7 +368,7 @@ impl TcpFlow {
             && self.receiver_timer == Time::NEVER
         {
             self.receiver_timer = deadline;
-            queue.push(deadline, Event::receiver_timer(id));
+            queue.push(deadline, Event::flow(What::ReceiverTimer, id));
         }
     }
 }
@@ -376,7 +376,7 @@ impl TcpFlow {
 /// A write begins at `at`, if it does.
 fn writes(id: u32, at: Option<Time>, queue: &mut Queue<Event>) {
     if let Some(at) = at {
-        queue.push(at, Event::write(id));
+        queue.push(at, Event::flow(What::Write, id));
     }
 }
 

@@ -6,10 +6,10 @@ use headgate_measure::SenderState;
 use headgate_scenario::{UdpCc, UdpGroup};
 
 use super::{capable, first, first_back, packet, stops};
+use crate::event::{Event, What};
 use crate::queue::Queue;
 use crate::segment::{Reports, Segment, StoreId};
 use crate::tfrc::{Config, Feedback, Receiver, Sender};
-use crate::world::Event;
 
 /// Every TFRC flow, among the UDP flows.
 pub struct Tfrc {
@@ -78,41 +78,11 @@ impl Tfrc {
         self.flows.push((cc == UdpCc::Tfrc).then(flow));
     }
 
-    /// A flow starts.
-    pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let (flow, kind, _) = self.flow(id);
-        flow.send(id, kind, now, queue);
-    }
-
-    /// A timer of a flow's sender.
-    pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let (flow, kind, _) = self.flow(id);
-        flow.on_sender_timer(id, kind, now, queue);
-    }
-
-    /// The feedback timer of a flow.
-    pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
-        let (flow, kind, reports) = self.flow(id);
-        flow.on_receiver_timer(id, kind, now, (reports, queue));
-    }
-
-    /// A datagram, its number and whether it is marked, leaves the last router for its receiver at `now`; when it
-    /// arrives.
-    pub fn on_data(&mut self, id: u32, data: (u32, bool), now: Time, queue: &mut Queue<Event>) -> Time {
-        let (flow, kind, reports) = self.flow(id);
-        flow.on_data(id, data, kind, now, (reports, queue))
-    }
-
-    /// When a report that leaves the last router at `now` reaches its sender.
-    pub fn report_arrives(&mut self, id: u32, now: Time) -> Time {
-        let (flow, kind, _) = self.flow(id);
-        flow.report_down.pass(now, &kind.report_down)
-    }
-
-    /// A report reaches its sender.
-    pub fn on_report(&mut self, id: u32, report: StoreId, now: Time, queue: &mut Queue<Event>) {
-        let (flow, kind, reports) = self.flow(id);
-        flow.on_report(id, reports.take(report), kind, now, queue);
+    /// A flow, which acts at `now`.
+    pub fn flow<'a>(&'a mut self, id: u32, now: Time, queue: &'a mut Queue<Event>) -> FlowAt<'a> {
+        let flow =
+            self.flows[(id - self.first) as usize].as_mut().expect("only TFRC's flows have its packets and timers");
+        FlowAt { id, kind: &self.kinds[usize::from(flow.group)], flow, reports: &mut self.reports, now, queue }
     }
 
     /// A report is lost.
@@ -126,8 +96,9 @@ impl Tfrc {
     }
 
     /// What a flow's sender shows of itself.
-    pub fn state(&mut self, id: u32) -> SenderState {
-        self.flow(id).0.sender.state()
+    pub fn state(&self, id: u32) -> SenderState {
+        let flow = self.flows[(id - self.first) as usize].as_ref();
+        flow.map_or_else(SenderState::default, |flow| flow.sender.state())
     }
 
     /// The warm-up ends: timeouts count anew.
@@ -139,13 +110,6 @@ impl Tfrc {
     pub fn timeouts(&self) -> impl Iterator<Item = u32> {
         let since = |flow: &TfrcFlow| flow.sender.timeouts() - flow.timeouts_before;
         self.flows.iter().map(move |flow| flow.as_deref().map_or(0, since))
-    }
-
-    fn flow(&mut self, id: u32) -> (&mut TfrcFlow, &TfrcKind, &mut Reports) {
-        let flow =
-            self.flows[(id - self.first) as usize].as_mut().expect("only TFRC's flows have its packets and timers");
-        let kind = &self.kinds[usize::from(flow.group)];
-        (flow, kind, &mut self.reports)
     }
 }
 
@@ -191,111 +155,108 @@ impl TfrcFlow {
         }
     }
 
-    /// Sends what may be sent.
-    fn send(&mut self, id: u32, kind: &TfrcKind, now: Time, queue: &mut Queue<Event>) {
-        if now >= kind.stop {
-            return;
-        }
-        while self.due(kind) <= now {
-            // It had to wait for nothing but the rate that is allowed: it sends all it may.
-            let all = self.sender.ready(&kind.config) >= self.wanted;
-            let data = self.sender.send(all, now);
-            self.stretch = self.rng.between(1.0 - kind.jitter, 1.0 + kind.jitter);
-            self.wanted = now + kind.gap;
-            let packet = packet(id, kind.packet, kind.ecn, Segment::tfrc(data.seq).sent_at(now));
-            queue.push(self.up.pass(now, &kind.data_up), Event::from_sender(kind.link, packet));
-        }
-        self.arm_sender(id, kind, queue);
-    }
-
-    /// A moment to send or the nofeedback timer, perhaps one that was set for something earlier than there is now.
-    fn on_sender_timer(&mut self, id: u32, kind: &TfrcKind, now: Time, queue: &mut Queue<Event>) {
-        if self.sender_timer != now {
-            return;
-        }
-        self.sender_timer = Time::NEVER;
-        self.sender.on_timer(&kind.config, now);
-        self.send(id, kind, now, queue);
-    }
-
-    /// A report reaches the sender.
-    fn on_report(&mut self, id: u32, report: Feedback, kind: &TfrcKind, now: Time, queue: &mut Queue<Event>) {
-        self.sender.on_feedback(report, &kind.config, now);
-        self.send(id, kind, now, queue);
-    }
-
-    /// A datagram leaves the last router for the receiver at `now`. As with TCP's segments, the receiver acts at once,
-    /// with the time at which it will be there, and its feedback timer, if that expires before, is looked at first.
-    fn on_data(
-        &mut self,
-        id: u32,
-        (seq, marked): (u32, bool),
-        kind: &TfrcKind,
-        now: Time,
-        (reports, queue): (&mut Reports, &mut Queue<Event>),
-    ) -> Time {
-        let arrives = self.down.pass(now, &kind.data_down);
-        if let Some(due) = self.receiver.deadline()
-            && due < arrives
-        {
-            let report = self.receiver.on_timer(&kind.config, due);
-            self.report(id, report, kind, due, (reports, queue));
-        }
-        let report = self.receiver.on_data(self.sender.said(seq), marked, &kind.config, arrives);
-        self.report(id, report, kind, arrives, (reports, queue));
-        arrives
-    }
-
-    /// The feedback timer, perhaps one that was set for something earlier.
-    fn on_receiver_timer(
-        &mut self,
-        id: u32,
-        kind: &TfrcKind,
-        now: Time,
-        (reports, queue): (&mut Reports, &mut Queue<Event>),
-    ) {
-        if self.receiver_timer != now {
-            return;
-        }
-        self.receiver_timer = Time::NEVER;
-        let report = self.receiver.on_timer(&kind.config, now);
-        self.report(id, report, kind, now, (reports, queue));
-    }
-
     /// When the next datagram goes.
     fn due(&self, kind: &TfrcKind) -> Time {
         let next = self.sender.ready(&kind.config).max(self.wanted);
         self.sender.last().map_or(next, |last| last + Span::from_secs_f64((next - last).as_secs_f64() * self.stretch))
     }
+}
 
-    fn report(
-        &mut self,
-        id: u32,
-        report: Option<Feedback>,
-        kind: &TfrcKind,
-        now: Time,
-        (reports, queue): (&mut Reports, &mut Queue<Event>),
-    ) {
-        if let Some(report) = report {
-            self.reported += 1;
-            let packet = packet(id, kind.feedback, Ecn::NotEct, Segment::report(reports.keep(report)));
-            queue.push(self.report_up.pass(now, &kind.report_up), Event::from_receiver(kind.back_link, packet));
+/// A flow that acts, and what it acts upon.
+pub struct FlowAt<'a> {
+    id: u32,
+    flow: &'a mut TfrcFlow,
+    kind: &'a TfrcKind,
+    reports: &'a mut Reports,
+    now: Time,
+    queue: &'a mut Queue<Event>,
+}
+
+impl FlowAt<'_> {
+    /// Sends what may be sent.
+    pub fn send(&mut self) {
+        let FlowAt { id, flow, kind, now, queue, .. } = self;
+        if *now >= kind.stop {
+            return;
         }
-        if let Some(deadline) = self.receiver.deadline()
-            && deadline < self.receiver_timer
-        {
-            self.receiver_timer = deadline;
-            queue.push(deadline, Event::receiver_timer(id));
+        while flow.due(kind) <= *now {
+            // It had to wait for nothing but the rate that is allowed: it sends all it may.
+            let all = flow.sender.ready(&kind.config) >= flow.wanted;
+            let data = flow.sender.send(all, *now);
+            flow.stretch = flow.rng.between(1.0 - kind.jitter, 1.0 + kind.jitter);
+            flow.wanted = *now + kind.gap;
+            let packet = packet(*id, kind.packet, kind.ecn, Segment::tfrc(data.seq).sent_at(*now));
+            queue.push(flow.up.pass(*now, &kind.data_up), Event::packet(What::FromSender, kind.link, packet));
+        }
+        let due = flow.due(kind);
+        let next = flow.sender.deadline().map_or(due, |deadline| due.min(deadline));
+        // After the last datagram no rate matters any more.
+        if due < kind.stop && next < flow.sender_timer {
+            flow.sender_timer = next;
+            queue.push(next, Event::flow(What::SenderTimer, *id));
         }
     }
 
-    fn arm_sender(&mut self, id: u32, kind: &TfrcKind, queue: &mut Queue<Event>) {
-        let due = self.due(kind);
-        let next = self.sender.deadline().map_or(due, |deadline| due.min(deadline));
-        // After the last datagram no rate matters any more.
-        if due < kind.stop && next < self.sender_timer {
-            self.sender_timer = next;
-            queue.push(next, Event::sender_timer(id));
+    /// A moment to send or the nofeedback timer, perhaps one that was set for something earlier than there is now.
+    pub fn on_sender_timer(&mut self) {
+        if self.flow.sender_timer == self.now {
+            self.flow.sender_timer = Time::NEVER;
+            self.flow.sender.on_timer(&self.kind.config, self.now);
+            self.send();
+        }
+    }
+
+    /// A report reaches the sender.
+    pub fn on_report(&mut self, report: StoreId) {
+        self.flow.sender.on_feedback(self.reports.take(report), &self.kind.config, self.now);
+        self.send();
+    }
+
+    /// When a report that leaves the last router reaches its sender.
+    pub fn report_arrives(&mut self) -> Time {
+        self.flow.report_down.pass(self.now, &self.kind.report_down)
+    }
+
+    /// A datagram, its number and whether it is marked, leaves the last router for the receiver; when it arrives. As with
+    /// TCP's segments, the receiver acts at once, with the time at which it will be there, and its feedback timer, if that
+    /// expires before, is looked at first.
+    pub fn on_data(&mut self, (seq, marked): (u32, bool)) -> Time {
+        let arrives = self.flow.down.pass(self.now, &self.kind.data_down);
+        if let Some(due) = self.flow.receiver.deadline()
+            && due < arrives
+        {
+            let report = self.flow.receiver.on_timer(&self.kind.config, due);
+            self.report(report, due);
+        }
+        let TfrcFlow { sender, receiver, .. } = &mut *self.flow;
+        let report = receiver.on_data(sender.said(seq), marked, &self.kind.config, arrives);
+        self.report(report, arrives);
+        arrives
+    }
+
+    /// The feedback timer, perhaps one that was set for something earlier.
+    pub fn on_receiver_timer(&mut self) {
+        if self.flow.receiver_timer == self.now {
+            self.flow.receiver_timer = Time::NEVER;
+            let report = self.flow.receiver.on_timer(&self.kind.config, self.now);
+            self.report(report, self.now);
+        }
+    }
+
+    /// The receiver sends its `report` at `at`, if it has one, and sets its timer.
+    fn report(&mut self, report: Option<Feedback>, at: Time) {
+        let FlowAt { id, flow, kind, reports, queue, .. } = self;
+        if let Some(report) = report {
+            flow.reported += 1;
+            let packet = packet(*id, kind.feedback, Ecn::NotEct, Segment::report(reports.keep(report)));
+            let arrives = flow.report_up.pass(at, &kind.report_up);
+            queue.push(arrives, Event::packet(What::FromReceiver, kind.back_link, packet));
+        }
+        if let Some(deadline) = flow.receiver.deadline()
+            && deadline < flow.receiver_timer
+        {
+            flow.receiver_timer = deadline;
+            queue.push(deadline, Event::flow(What::ReceiverTimer, *id));
         }
     }
 }

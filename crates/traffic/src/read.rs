@@ -1,0 +1,79 @@
+//! Reads a trace from a file: lines of CSV, or a capture.
+
+use headgate_core::Span;
+
+use crate::capture;
+use crate::trace::{Collector, Trace, TraceError};
+
+/// Thirty years, in seconds: a time that was meant otherwise.
+const LATEST: f64 = 1e9;
+
+impl Trace {
+    /// Reads a capture or a CSV file. `name` decides by its extension, `.csv`; otherwise the first bytes do.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn read(bytes: &[u8], name: &str) -> Result<Trace, TraceError> {
+        let named = |extension: &str| name.to_ascii_lowercase().ends_with(extension);
+        if !named(".csv") && capture::begins(bytes) {
+            return capture::read(bytes);
+        }
+        let is_text = !bytes.is_empty() && std::str::from_utf8(bytes).is_ok();
+        if !is_text || [".pcap", ".pcapng", ".cap"].into_iter().any(named) {
+            return Err(TraceError::NotATrace);
+        }
+        csv(bytes)
+    }
+}
+
+/// Lines of time in seconds, any name of a flow, and bytes; a first line that has no number for a time is a heading,
+/// and what begins with `#` a comment.
+fn csv(bytes: &[u8]) -> Result<Trace, TraceError> {
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader =
+        reader.has_headers(false).flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(bytes);
+    let (mut collected, mut latest, mut first) = (Collector::new(), Span::ZERO, true);
+    let mut record = csv::StringRecord::new();
+    loop {
+        let wrong = |line, what: String| Err(TraceError::Line { line, what });
+        match reader.read_record(&mut record) {
+            Ok(false) => return collected.trace(Span::ZERO),
+            Ok(true) => {}
+            Err(error) => return wrong(line_of(bytes, error.position()), "this is no line of CSV".to_string()),
+        }
+        let heading = std::mem::replace(&mut first, false) && record.len() == 3 && record[0].parse::<f64>().is_err();
+        if heading {
+            continue;
+        }
+        let (at, flow, written) = match fields(&record) {
+            Ok(fields) => fields,
+            Err(what) => return wrong(line_of(bytes, record.position()), what),
+        };
+        if at < latest {
+            return wrong(line_of(bytes, record.position()), format!("the time goes back, from {latest} to {at}"));
+        }
+        latest = at;
+        if written > 0 {
+            collected.add(flow.to_string(), at, written)?;
+        }
+    }
+}
+
+/// The line, from 1, of the record at `position`. The reader counts blank lines and comments before a record to it.
+fn line_of(bytes: &[u8], position: Option<&csv::Position>) -> u64 {
+    let (line, byte) = position.map_or((1, 0), |position| (position.line(), position.byte()));
+    let rest = bytes.get(usize::try_from(byte).unwrap_or(usize::MAX)..).unwrap_or_default();
+    let lines = rest.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    line + lines.take_while(|line| line.is_empty() || line.starts_with(b"#")).count() as u64
+}
+
+/// The three fields of a line.
+fn fields(record: &csv::StringRecord) -> Result<(Span, &str, u32), String> {
+    let [time, flow, bytes] = record.iter().collect::<Vec<_>>()[..] else {
+        return Err(format!("expected time,flow,bytes, found {} fields", record.len()));
+    };
+    let seconds: Option<f64> = time.parse().ok().filter(|seconds| (0.0..=LATEST).contains(seconds));
+    let seconds = seconds.ok_or_else(|| format!("expected a time in seconds from 0 to {LATEST}, found {time:?}"))?;
+    let bytes = bytes.parse().map_err(|_| format!("expected bytes, a whole number below 2^32, found {bytes:?}"))?;
+    Ok((Span::from_secs_f64(seconds), flow, bytes))
+}
