@@ -3,7 +3,7 @@
 mod account;
 
 use headgate_core::{Ecn, Time, Why};
-use headgate_measure::{Ends, FairnessRow, TraceRow, Traces, TransferRow};
+use headgate_measure::{Ends, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use crate::capture::Captures;
@@ -33,9 +33,11 @@ pub struct Hosts {
     pub dropped_packets: u64,
     /// Useful bytes delivered since the last sample, by group.
     delivered: Vec<u64>,
-    ends: Ends,
-    traces: Option<Traces>,
-    captures: Option<Box<Captures>>,
+    /// What is measured where data reaches its receiver.
+    pub ends: Ends,
+    /// The traces and the captures, if any are wanted.
+    pub traces: Option<Traces>,
+    pub captures: Option<Box<Captures>>,
     /// Those that arrived.
     transfers: Vec<TransferRow>,
 }
@@ -168,11 +170,6 @@ impl Hosts {
         if let Some(captures) = &mut self.captures {
             captures.sent(link, packet, now, &self.replies.sacks);
         }
-    }
-
-    /// The captures, if any are wanted.
-    pub fn captures(&mut self) -> Option<&mut Captures> {
-        self.captures.as_deref_mut()
     }
 
     /// A packet comes out of `link` at `now`, which may lie ahead: it goes to the next link of its route or to its host.
@@ -311,11 +308,6 @@ impl Hosts {
         });
     }
 
-    /// The traces since they were last taken, if any are wanted.
-    pub fn traces(&mut self) -> Option<&mut Vec<TraceRow>> {
-        self.traces.as_mut().map(Traces::rows)
-    }
-
     /// A datagram reached its first link: its source sends the next.
     #[inline]
     pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut Queue<Event>) {
@@ -345,16 +337,6 @@ impl Hosts {
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
         self.tfrc.restart();
         self.ends.restart(now);
-    }
-
-    /// What is measured where data reaches its receiver.
-    pub fn ends(&self) -> &Ends {
-        &self.ends
-    }
-
-    /// Jain's index on each time scale, up to `now`.
-    pub fn fairness(&mut self, now: Time) -> Vec<FairnessRow> {
-        self.ends.fairness(now)
     }
 
     /// Useful bytes delivered since the last call, by group.

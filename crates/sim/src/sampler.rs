@@ -79,7 +79,7 @@ impl Sampler {
 
     /// Everything the run gave.
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
-        let fairness = net.hosts.fairness(end);
+        let fairness = net.hosts.ends.fairness(end);
         let packets = self.packets + sent(net);
         let row = |link: &Link| link.port().ledger().row(scenario, link.port().backlog());
         let mut links: Vec<LinkRow> = net.links.iter().map(row).collect();
@@ -87,9 +87,9 @@ impl Sampler {
         let ledger = |hop: &Hop| net.links[usize::from(hop.number())].port().ledger();
         Outcome {
             fairness,
-            one_way: net.hosts.ends().delays().to_vec(),
+            one_way: net.hosts.ends.delays().to_vec(),
             packets,
-            flows: flow_rows(scenario, [self.warm, end], net.hosts.ends(), net.hosts.transported(end), ledger),
+            flows: flow_rows(scenario, [self.warm, end], &net.hosts.ends, net.hosts.transported(end), ledger),
             transfers: net.hosts.transfers(),
             links,
             intervals: self.rows,

@@ -132,11 +132,11 @@ impl World {
             watch.events(&self.batch);
             self.batch.clear();
         }
-        if let Some(traces) = self.net.hosts.traces() {
-            watch.traces(traces);
-            traces.clear();
+        if let Some(traces) = &mut self.net.hosts.traces {
+            watch.traces(traces.rows());
+            traces.rows().clear();
         }
-        if let Some(captures) = self.net.hosts.captures() {
+        if let Some(captures) = &mut self.net.hosts.captures {
             captures.take(|link, bytes| watch.captured(link, bytes));
         }
         watch.goes_on(now).then_some(())

@@ -41,32 +41,32 @@ impl Captures {
     /// Those that `scenario` asks for, if it asks for any.
     pub fn new(scenario: &Scenario) -> Option<Captures> {
         let wanted = &scenario.record.capture;
-        let formats = || Formats::new(scenario);
-        let captures = |formats: Formats| {
-            let flows = formats.flows();
-            let capture = |(number, link)| wanted.contains(&(number as u16)).then(|| Capture::new(link, flows));
-            let links = scenario.links.iter().enumerate().map(capture).collect();
-            Captures { formats, links }
-        };
-        (!wanted.is_empty()).then(|| captures(formats()))
+        if wanted.is_empty() {
+            return None;
+        }
+        let formats = Formats::new(scenario);
+        let flows = formats.flows();
+        let capture = |(number, link)| wanted.contains(&number).then(|| Capture::new(link, flows));
+        let links = (0..).zip(&scenario.links).map(capture).collect();
+        Some(Captures { formats, links })
     }
 
     /// A packet begins to be sent at direction `number` of all.
     pub fn sent(&mut self, number: u16, packet: &SimPacket, now: Time, sacks: &Sacks) {
-        let (link, direction) = place(number);
-        if let Some(capture) = &mut self.links[link] {
-            capture.greet(packet, direction, now, &self.formats);
-            capture.write(&self.formats.frame(packet, sacks), sent(direction), now, &[]);
-        }
+        self.note((number, 0), packet, now, sacks, &[]);
     }
 
     /// A packet is dropped at direction `number` of all.
     pub fn dropped(&mut self, number: u16, packet: &SimPacket, why: Why, now: Time, sacks: &Sacks) {
-        let (link, direction) = place(number);
+        self.note((number, 2), packet, now, sacks, &["dropped: ", why.name()]);
+    }
+
+    /// Writes a packet on the interface of a direction: `first` is that of forward.
+    fn note(&mut self, (number, first): (u16, u32), packet: &SimPacket, now: Time, sacks: &Sacks, comment: &[&str]) {
+        let (link, direction) = (usize::from(number / 2), Direction::BOTH[usize::from(number % 2)]);
         if let Some(capture) = &mut self.links[link] {
             capture.greet(packet, direction, now, &self.formats);
-            let comment = ["dropped: ", why.name()];
-            capture.write(&self.formats.frame(packet, sacks), dropped(direction), now, &comment);
+            capture.write(&self.formats.frame(packet, sacks), first + direction as u32, now, comment);
         }
     }
 
@@ -79,22 +79,6 @@ impl Captures {
             }
         }
     }
-}
-
-/// The link and the direction that have this number among all directions.
-fn place(number: u16) -> (usize, Direction) {
-    let number = usize::from(number);
-    (number / 2, Direction::BOTH[number % 2])
-}
-
-/// The interface of what is sent in a direction.
-fn sent(direction: Direction) -> u32 {
-    direction as u32
-}
-
-/// The interface of what is dropped.
-fn dropped(direction: Direction) -> u32 {
-    2 + direction as u32
 }
 
 impl Capture {
@@ -119,10 +103,10 @@ impl Capture {
         if std::mem::replace(&mut self.greeted[packet.flow.0 as usize], true) {
             return;
         }
-        let forth = if packet.handle.is_reply() { back(direction) } else { direction };
+        let forth = if packet.handle.is_reply() { direction.back() } else { direction };
         for (frame, with_the_data) in formats.handshake(packet).into_iter().flatten() {
-            let way = if with_the_data { forth } else { back(forth) };
-            self.write(&frame, sent(way), now, &[NOT_SIMULATED]);
+            let way = if with_the_data { forth } else { forth.back() };
+            self.write(&frame, way as u32, now, &[NOT_SIMULATED]);
         }
     }
 
@@ -130,8 +114,4 @@ impl Capture {
         let (nanos, bytes) = (now.as_nanos(), frame.bytes());
         self.blocks.packet(&Captured { interface, nanos, length: frame.length, bytes, comment });
     }
-}
-
-fn back(direction: Direction) -> Direction {
-    if direction == Direction::Forward { Direction::Reverse } else { Direction::Forward }
 }
