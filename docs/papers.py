@@ -23,7 +23,6 @@ from headgate.analysis.judge import Verdict
 from headgate.experiment import record, show
 from headgate.experiment.running import How
 from headgate.papers import catalogue
-from headgate.papers.further import specs
 
 HERE = Path(__file__).parent / "papers"
 PICTURE = re.compile(r"\(figures/([a-z-]+)-([a-z]+\d+)\.svg\)")
@@ -39,7 +38,7 @@ def main() -> None:
         documents = [one(name, given.out, How()) for name in catalogue.names(paper)]
         write(paper, documents, given.out)
     if given.further:
-        how = How(further=specs(given.further))
+        how = How(further=catalogue.further(given.further))
         compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
         kept = [found.document for name in compared if (found := load(name, given.out, how)) is not None]
         (HERE / "today.md").write_text(today(kept, how))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module, resources
 
+from headgate import _core
 from headgate.errors import UsageError, meant
 from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
@@ -65,6 +66,22 @@ def chosen(wanted: Iterable[str]) -> list[str]:
         else:
             raise _unknown(word)
     return list(dict.fromkeys(found))
+
+
+def further(written: str | None) -> tuple[str, ...]:
+    """The disciplines of `--with`: `codel,fq_codel,pie`, or with settings `codel:target=1ms;fq_codel:flows=64`."""
+    if not written:
+        return ()
+    separator = ";" if ";" in written or ":" in written else ","
+    found = [spec.strip() for spec in written.split(separator) if spec.strip()]
+    names = [each.name for each in _core.disciplines()]
+    for spec in found:
+        name = spec.partition(":")[0]
+        if name not in names:
+            raise UsageError(f"--with names no discipline {name!r}{meant(name, names)} `headgate list` names them all")
+    if not found:
+        raise UsageError("--with names no discipline; it takes a list such as codel,fq_codel,pie")
+    return tuple(dict.fromkeys(found))
 
 
 def row(name: str) -> Row:

@@ -76,11 +76,10 @@ def run(
     from headgate.experiment import show as shown
     from headgate.experiment.running import How
     from headgate.papers import catalogue
-    from headgate.papers.further import specs
 
     if trace is not None and not trace.is_file():
         raise UsageError(f"cannot read {trace}: there is no such file")
-    how = How(quick, seeds, specs(further), {}, trace, threads, force)
+    how = How(quick, seeds, catalogue.further(further), {}, trace, threads, force)
     chosen = catalogue.chosen(names)
     documents = []
     for number, name in enumerate(chosen, 1):
@@ -112,9 +111,8 @@ def report(
     from headgate.experiment import show as shown
     from headgate.experiment.running import How
     from headgate.papers import catalogue, page
-    from headgate.papers.further import specs
 
-    how = How(quick, seeds, specs(further))
+    how = How(quick, seeds, catalogue.further(further))
     chosen = catalogue.chosen(names or ["all"])
     kept = {name: record.load(name, catalogue.experiment(name), out, how) for name in chosen}
     records = [each for each in kept.values() if each is not None]
