@@ -9,7 +9,7 @@ from headgate.analysis.metrics.catalogue import MISPLACED
 from headgate.analysis.metrics.takes import has_both
 from headgate.analysis.metrics.views import Flows
 from headgate.analysis.spread import Figure
-from headgate.analysis.summary import classes, summarise
+from headgate.analysis.summary import summarise, summed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Role
 
@@ -71,12 +71,11 @@ class Division(NamedTuple):
 def divisions(result: ResultTables) -> list[Division]:
     """One division a discipline, the nearest to the fair one first."""
     entries = summarise(result)
-    groups = result.scenario.groups
     looks = style.looks([entry["qdisc"] for entry in entries])
-    found = [
-        _division(looks[entry["qdisc"]].label, entry, by_role, Flows(result, entry["qdisc"], groups))
-        for entry, by_role in zip(entries, classes(result, lambda group: group.role.value), strict=True)
-    ]
+    found = (
+        _division(looks[entry["qdisc"]].label, entry, Flows(result, entry["qdisc"], result.scenario.groups))
+        for entry in entries
+    )
     return sorted(found, key=lambda division: division.misplaced)
 
 
@@ -86,15 +85,13 @@ def leaders(found: list[Division]) -> list[Division]:
     return list(takewhile(lambda division: (division.misplaced_bps["low"] or 0.0) <= best, found))
 
 
-def _division(label: str, entry: dict[str, Any], by_role: dict[str, dict[str, Any]], flows: Flows) -> Division:
-    groups = flows.groups
-    roles = [group.role for group in groups]
-    entries = entry["groups"]
+def _division(label: str, entry: dict[str, Any], flows: Flows) -> Division:
+    roles = [group.role for group in flows.groups]
     if has_both(roles):
-        members = {role: [group for group in groups if group.role == role] for role in Role if role in roles}
-        parts = [_part(spoken(mine), role, by_role[role.value]) for role, mine in members.items()]
+        members = {role: [group for group in flows.groups if group.role == role] for role in Role if role in roles}
+        parts = [_part(spoken(mine), role, summed(flows.of(mine))) for role, mine in members.items()]
     else:
-        parts = _few([_part(entry["name"], role, entry) for entry, role in zip(entries, roles, strict=True)])
+        parts = _few([_part(each["name"], role, each) for each, role in zip(entry["groups"], roles, strict=True)])
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
     return Division(label, parts, MISPLACED.take(flows), p95, entry["jain"]["mean"])
 

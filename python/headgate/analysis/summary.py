@@ -3,7 +3,7 @@
 docs/reference/json.md says what each figure means; the names here are those of the document.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from headgate.analysis import data
@@ -13,7 +13,6 @@ from headgate.analysis.metrics.views import Flows, Grid, Link, grid, jain
 from headgate.analysis.proof import warnings
 from headgate.analysis.spread import figure
 from headgate.files.result_tables import ResultTables
-from headgate.scenario import Group
 
 SCHEMA = 1
 
@@ -37,22 +36,17 @@ def summarise(result: ResultTables) -> list[dict[str, Any]]:
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
 
 
-def classes(
-    result: ResultTables, of: Callable[[Group], str] = lambda group: group.kind
-) -> list[dict[str, dict[str, Any]]]:
-    """For each discipline, the groups that are alike taken together, as the entry of one group without distributions.
+def classes(result: ResultTables) -> list[dict[str, dict[str, Any]]]:
+    """For each discipline, the groups of each kind (`tcp`, `udp`) taken together."""
+    groups = result.scenario.groups
+    alike = {kind: [group for group in groups if group.kind == kind] for kind in dict.fromkeys(g.kind for g in groups)}
+    every = [Flows(result, qdisc, groups) for qdisc in result.scenario.qdiscs]
+    return [{kind: summed(flows.of(mine)) for kind, mine in alike.items()} for flows in every]
 
-    Alike are those `of` one word, by default their kind (`tcp`, `udp`).
-    """
-    alike: dict[str, list[Group]] = {}
-    for group in result.scenario.groups:
-        alike.setdefault(of(group), []).append(group)
-    found = []
-    for qdisc in result.scenario.qdiscs:
-        every = Flows(result, qdisc, result.scenario.groups)
-        parts = {word: every.of(groups) for word, groups in alike.items()}
-        found.append({word: {**_named(word, word, part), **taken(COUNTED, part)} for word, part in parts.items()})
-    return found
+
+def summed(flows: Flows) -> dict[str, Any]:
+    """Flows taken together, as the entry of a group without its name and distributions."""
+    return {"flows": len(flows.columns), **taken(COUNTED, flows)}
 
 
 def taken(measures: Iterable[Measure], view: Flows | Link) -> dict[str, Any]:
