@@ -55,7 +55,13 @@ impl Watch {
         for at in (0..self.flows.len()).rev() {
             let (flow, history) = self.flows.at(at);
             match counts(flow).filter(|counts| counts.arrived >= history.before.arrived) {
-                Some(counts) => history.end(counts, lasted),
+                Some(counts) => {
+                    let before = std::mem::replace(&mut history.before, counts);
+                    if history.slots.len() == SLOTS {
+                        history.slots.pop_front();
+                    }
+                    history.slots.push_back(Slot { lasted, counts: counts - before });
+                }
                 // It has lost its row, and has it anew or not at all.
                 None => drop(self.flows.remove_at(at)),
             }
@@ -81,15 +87,5 @@ impl Watch {
     /// What `flow` did lately, as far as it was watched.
     pub(crate) fn slots(&mut self, flow: FlowId) -> &[Slot] {
         self.flows.get(flow).map_or(&[], |history| &*history.slots.make_contiguous())
-    }
-}
-
-impl History {
-    fn end(&mut self, now: FlowCounts, lasted: Span) {
-        let before = std::mem::replace(&mut self.before, now);
-        if self.slots.len() == SLOTS {
-            self.slots.pop_front();
-        }
-        self.slots.push_back(Slot { lasted, counts: now - before });
     }
 }

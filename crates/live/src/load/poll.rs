@@ -19,15 +19,6 @@ const BATCH: usize = 256;
 /// The token of the waker.
 const WAKER: u64 = u64::MAX;
 
-/// What a socket is ready for.
-#[derive(Clone, Copy, Debug)]
-pub struct Ready {
-    /// What it was added with.
-    pub token: u64,
-    /// Something is on its error queue, or it failed.
-    pub error: bool,
-}
-
 /// Sockets that are watched.
 pub struct Watch {
     epoll: OwnedFd,
@@ -84,11 +75,12 @@ impl Watch {
         Ok(())
     }
 
-    /// What was ready when the last wait ended: number `index` of it.
-    pub fn ready(&self, index: usize) -> Option<Ready> {
+    /// What was ready when the last wait ended, number `index` of it: the token it was added with, and whether something is on its
+    /// error queue, or it failed.
+    pub fn ready(&self, index: usize) -> Option<(u64, bool)> {
         let event = self.events.get(index)?;
         let flags = event.flags;
-        Some(Ready { token: event.data.u64(), error: flags.intersects(EventFlags::ERR | EventFlags::HUP) })
+        Some((event.data.u64(), flags.intersects(EventFlags::ERR | EventFlags::HUP)))
     }
 }
 
@@ -117,7 +109,7 @@ mod tests {
         watch.waker.wake();
         watch.wait(Span::from_secs(20)).unwrap();
         assert!(clock.now().as_secs_f64() < 10.0);
-        assert!(watch.ready(0).is_some_and(|ready| ready.token == WAKER) && watch.ready(1).is_none());
+        assert!(watch.ready(0).is_some_and(|(token, _)| token == WAKER) && watch.ready(1).is_none());
         watch.wait(Span::ZERO).unwrap();
         assert!(watch.ready(0).is_none(), "it wakes once");
     }

@@ -91,8 +91,8 @@ impl Receivers {
         while !self.shared.stopped() {
             self.watch.wait(Span::from_secs(1))?;
             for index in 0.. {
-                let Some(ready) = self.watch.ready(index) else { break };
-                self.look(ready.token)?;
+                let Some((token, _)) = self.watch.ready(index) else { break };
+                self.look(token)?;
             }
         }
         // A kernel that does not count them has seen none that anybody knows of.

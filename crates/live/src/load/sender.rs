@@ -66,27 +66,22 @@ impl Senders {
         let sent = Sent { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
         let mut senders = Senders { shared, watch, sent, timers, warm, end, ecn: None, tracer };
         for flow in flows {
-            senders.add(flow, from, to)?;
+            let (number, lasts, to) = (flow.number, flow.lasts, SocketAddrV4::new(to, ports::port(flow.number)));
+            match flow.sends {
+                Sends::Tcp(settings, writer) => {
+                    let sender = TcpSender::new([number, flow.group], lasts, settings, (from, to), writer);
+                    senders.sent.tcp.push(sender);
+                }
+                Sends::Udp(settings, source, rng) => {
+                    let sender = UdpSender::new(number, lasts, settings, (from, to), (source, rng))?;
+                    senders.sent.udp.push(sender);
+                }
+            }
         }
         // A timer's slack alone would be 50 us.
         set_current_timer_slack(NonZeroU64::new(1))?;
         senders.connect_all()?;
         Ok(senders)
-    }
-
-    fn add(&mut self, flow: Flow, from: Ipv4Addr, to: Ipv4Addr) -> io::Result<()> {
-        let to = SocketAddrV4::new(to, ports::port(flow.number));
-        match flow.sends {
-            Sends::Tcp(settings, writer) => {
-                let sender = TcpSender::new([flow.number, flow.group], flow.lasts, settings, (from, to), writer);
-                self.sent.tcp.push(sender);
-            }
-            Sends::Udp(settings, source, rng) => {
-                let sender = UdpSender::new(flow.number, flow.lasts, settings, (from, to), (source, rng))?;
-                self.sent.udp.push(sender);
-            }
-        }
-        Ok(())
     }
 
     /// Sets up every connection, few at a time.
@@ -218,11 +213,11 @@ impl Senders {
     fn look(&mut self, before: Time) {
         let now = self.shared.now().unwrap_or(before);
         for index in 0.. {
-            let Some(ready) = self.watch.ready(index) else { break };
-            let place = ready.token as usize;
+            let Some((token, error)) = self.watch.ready(index) else { break };
+            let place = token as usize;
             // Not the waker.
             if let Some(flow) = self.sent.tcp.get_mut(place) {
-                flow.on_ready(place, ready.error, now, &mut self.timers);
+                flow.on_ready(place, error, now, &mut self.timers);
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 
 use headgate_core::{Packet, Qdisc, Rng, Span, Time};
 use headgate_link::Wakes;
-use headgate_scenario::{Classifier, Direction, FlowKey, Paths, Scenario};
+use headgate_scenario::{Direction, Paths, Scenario};
 
 use self::node::{Node, nodes};
 use super::access::{self, Access};
@@ -74,8 +74,7 @@ impl Network {
         let nodes = nodes(scenario, qdisc, seed, &findings)?;
         let entry = |direction: Direction| {
             let key = Rng::named(seed, &format!("flows {direction}")).bits();
-            let classifier = Classifier::new(&[], FlowKey::FiveTuple, key);
-            Entry::new(Parser::with_classifier(Layer::Ip, classifier, key))
+            Entry::new(Parser::new(Layer::Ip, key))
         };
         Ok(Network {
             pool: Pool::new(slots.all, Pool::SLOT),
