@@ -283,16 +283,18 @@ class Discipline:
 
 @final
 class Controller:
-    """A congestion controller."""
+    """A congestion controller, or a loss recovery."""
 
     name: Final[str]
-    """The word that `cc` takes."""
+    """The word that its key takes."""
     summary: Final[str]
     """What it does, in one line."""
     citation: Final[str]
     """The publication that defines it."""
     section: Final[str]
     """Whose it is: `tcp` or `udp`."""
+    key: Final[str]
+    """The key that takes it: `cc`, or `recovery` of a loss recovery."""
     parameters: Final[list[Parameter]]
     """The keys of its group that bear on it, with the defaults that they have beside it."""
 

@@ -83,11 +83,12 @@ def test_show_explains_a_controller_with_the_defaults_beside_it(command: Command
     shown = command("show", controller.name).stdout
     assert f"{controller.name}: {controller.summary}\n" in shown
     assert controller.citation in shown
-    assert f'cc = "{controller.name}" in [[{controller.section}]]' in shown
+    assert f'{controller.key} = "{controller.name}" in [[{controller.section}]]' in shown
     rows = {words[0]: words[1] for line in shown.splitlines() if len(words := line.split()) > 2}
     written = f"""
         name = "x"\nduration = "1s"\nqdiscs = ["droptail"]
-        link = {{ rate = "1Mbit/s", delay = "1ms", limit = "9p" }}\n[[{controller.section}]]\ncc = "{controller.name}"
+        link = {{ rate = "1Mbit/s", delay = "1ms", limit = "9p" }}\n[[{controller.section}]]
+        {controller.key} = "{controller.name}"
     """
     (group,) = tomllib.loads(headgate.Scenario.parse(written).to_toml())[controller.section]
     for option in controller.parameters:

@@ -91,7 +91,7 @@ def test_half_of_the_flows_of_mild_congestion_have_packets_of_500_bytes():
 
 def test_one_tcp_flow_stands_beside_an_unresponsive_one_of_more_than_half_of_the_link():
     tcp, udp = groups(of("5-3-beside")).values()
-    assert (tcp["flows"], tcp["cc"], udp["flows"]) == (1, "sack", 1)
+    assert (tcp["flows"], tcp["recovery"], udp["flows"]) == (1, "sack", 1)
     assert 5 < float(udp["rate"].removesuffix("Mbit/s")) <= 10
     (alone,) = groups(of("5-3-alone")).values()
     assert float(alone["rate"].removesuffix("Mbit/s")) > 10

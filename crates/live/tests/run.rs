@@ -29,7 +29,7 @@ fn scenario(keys: &str) -> Scenario {
 /// Two TCP flows and one that sends at a constant rate, which is a quarter of the link.
 const THREE: &str = "duration = '2s'\nwarmup = '500ms'\n\
     link = { rate = '10Mbit/s', delay = '5ms', limit = '60p' }\nrecord = { interval = '100ms', events = 'all' }\n\
-    [[tcp]]\nflows = 2\ncc = 'newreno'\naccess = { rate = '100Mbit/s', delay = '1ms' }\n\
+    [[tcp]]\nflows = 2\nrecovery = 'newreno'\naccess = { rate = '100Mbit/s', delay = '1ms' }\n\
     [[udp]]\nrate = '2.5Mbit/s'\npacket = '1000B'\naccess = { rate = '100Mbit/s', delay = '2ms' }\n";
 
 #[derive(Default)]
@@ -101,8 +101,8 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
 const LOT: &str = "duration = '2s'\nrecord = { interval = '100ms', events = 'drops' }\n\
     [[link]]\nname = 'first'\nfrom = 'A'\nto = 'B'\nrate = '10Mbit/s'\ndelay = '4ms'\nlimit = '60p'\n\
     [[link]]\nname = 'second'\nfrom = 'B'\nto = 'C'\nrate = '4Mbit/s'\ndelay = '3ms'\nlimit = '30p'\n\
-    [[tcp]]\nname = 'long'\nfrom = 'A'\nto = 'C'\nflows = 2\ncc = 'newreno'\n\
-    [[tcp]]\nname = 'cross'\nfrom = 'A'\nto = 'B'\nflows = 2\ncc = 'newreno'\n\
+    [[tcp]]\nname = 'long'\nfrom = 'A'\nto = 'C'\nflows = 2\nrecovery = 'newreno'\n\
+    [[tcp]]\nname = 'cross'\nfrom = 'A'\nto = 'B'\nflows = 2\nrecovery = 'newreno'\n\
     [[udp]]\nname = 'stream'\nfrom = 'A'\nto = 'C'\nrate = '1Mbit/s'\npacket = '1000B'\n\
     [[udp]]\nname = 'back'\nfrom = 'C'\nto = 'B'\nrate = '1Mbit/s'\npacket = '1000B'\n\
     [[udp]]\nname = 'flood'\nfrom = 'B'\nto = 'C'\nrate = '3.5Mbit/s'\npacket = '1000B'\n";
@@ -174,7 +174,7 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
     }
     let keys = "duration = '1s'\nlink = { rate = '10Mbit/s', delay = '10ms', limit = '40p' }\n\
                 record = { flows = ['reno/1', 'bbr'] }\n\
-                [[tcp]]\nname = 'reno'\nflows = 2\ncc = 'newreno'\n\
+                [[tcp]]\nname = 'reno'\nflows = 2\nrecovery = 'newreno'\n\
                 [[tcp]]\nname = 'bbr'\ncc = 'bbr'\nfrom = 'right'\nto = 'left'\n";
     let (scenario, mut seen) = (scenario(keys), Seen::default());
     let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));

@@ -15,7 +15,7 @@ pub struct Controller(Known);
 
 #[pymethods]
 impl Controller {
-    /// The word that `cc` takes.
+    /// The word that its key takes.
     #[getter]
     fn name(&self) -> &'static str {
         self.0.name()
@@ -37,6 +37,12 @@ impl Controller {
     #[getter]
     fn section(&self) -> &'static str {
         self.0.section()
+    }
+
+    /// The key that takes it: `cc`, or `recovery` of a loss recovery.
+    #[getter]
+    fn key(&self) -> &'static str {
+        self.0.key()
     }
 
     /// The keys of its group that bear on it, with the defaults that they have beside it.

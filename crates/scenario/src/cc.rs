@@ -1,14 +1,13 @@
 //! The congestion controllers a scenario can name, a row each: what one needs of its sender, its receiver and the network
 //! stands in its row and nowhere else.
 
-use crate::recovery::Recovery;
 use crate::schema::TcpSettings;
 use crate::values::Words;
 
 /// What a controller needs, and what its flows have where their group says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// It is of the years after RACK-TLP and proportional rate reduction: its flows have both.
+    /// It is of the years after RACK-TLP and proportional rate reduction: its flows have both, unless they say otherwise.
     pub modern: bool,
     /// It is made for marks (a Scalable control in the words of RFC 9330): its flows have `ecn`, and losses lower the window
     /// whether or not a mark did.
@@ -41,10 +40,10 @@ impl Needs {
     };
 }
 
-/// Declares [`Cc`]. A row: variant, name in scenario files, its flows' [`Recovery`] unless told otherwise, what it [`Needs`],
-/// what the Linux kernel calls it if it knows it, what it does, where it is defined.
+/// Declares [`Cc`]. A row: variant, name in scenario files, what it [`Needs`], what the Linux kernel calls it if it knows it,
+/// what it does, where it is defined.
 macro_rules! controllers {
-    ($($variant:ident $name:literal $recovery:ident [$($need:ident)*] $($kernel:literal)?, $summary:literal, $citation:literal;)+) => {
+    ($($variant:ident $name:literal [$($need:ident)*] $($kernel:literal)?, $summary:literal, $citation:literal;)+) => {
         /// Congestion control of a TCP sender.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Cc {
@@ -70,20 +69,13 @@ macro_rules! controllers {
                 match self { $(Cc::$variant => $citation),+ }
             }
 
-            /// How its flows repair losses unless told otherwise.
-            #[inline]
-            pub const fn recovery(self) -> Recovery {
-                match self { $(Cc::$variant => Recovery::$recovery),+ }
-            }
-
             /// What it needs of its sender, its receiver and the network.
             #[inline]
             pub const fn needs(self) -> Needs {
                 match self { $(Cc::$variant => Needs { $($need: true,)* ..Needs::NONE }),+ }
             }
 
-            /// What the Linux kernel calls it; `None` if it knows it under no name. The kernel repairs losses by selective
-            /// acknowledgements whatever the control is, so that its `reno` stands for three of ours.
+            /// What the Linux kernel calls it; `None` if it knows it under no name.
             pub const fn kernel(self) -> Option<&'static str> {
                 match self { $(Cc::$variant => [$(Some($kernel),)? None][0]),+ }
             }
@@ -97,23 +89,20 @@ macro_rules! controllers {
 }
 
 controllers! {
-    Tahoe "tahoe" Tahoe [], "slow start anew after a loss, which three duplicate ACKs tell", "Jacobson, SIGCOMM 1988";
-    Reno "reno" Reno [] "reno", "halves its window for a loss; fast recovery ends with the first new ACK", "RFC 5681";
-    NewReno "newreno" NewReno [] "reno", "as Reno, but a partial ACK keeps recovery going", "RFC 6582";
-    Sack "sack" Sack [] "reno", "as Reno, but selective ACKs say what was lost", "RFC 2018, RFC 6675";
-    Cubic "cubic" Sack [modern] "cubic", "grows by a cubic of the time since its last reduction; SACK recovery", "RFC 9438";
-    Dctcp "dctcp" Sack [modern marks mirrored_echo] "dctcp", "lowers its window by as much as is marked; SACK recovery", "RFC 8257";
-    Prague "prague" Sack [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
-    Ledbat "ledbat" Sack [modern delays], "keeps the queueing delay at a target and yields to the others; SACK recovery", "RFC 6817";
-    Bbr "bbr" Sack [modern pacing rates] "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
-    Bbr3 "bbr3" Sack [modern pacing rates], "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
+    Reno "reno" [] "reno", "grows by a segment a round trip, and halves its window for a loss", "RFC 5681";
+    Cubic "cubic" [modern] "cubic", "grows by a cubic of the time since its last reduction", "RFC 9438";
+    Dctcp "dctcp" [modern marks mirrored_echo] "dctcp", "lowers its window by as much as is marked", "RFC 8257";
+    Prague "prague" [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
+    Ledbat "ledbat" [modern delays], "keeps the queueing delay at a target and yields to the others", "RFC 6817";
+    Bbr "bbr" [modern pacing rates] "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
+    Bbr3 "bbr3" [modern pacing rates], "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
 }
 
 impl TcpSettings {
     /// The sender keeps a record of each segment outstanding.
     #[inline]
     pub const fn tracks(&self) -> bool {
-        self.rack || self.prr || self.hystart || self.models()
+        self.rack() || self.prr || self.hystart || self.models()
     }
 
     /// The controller goes by a model of the path.

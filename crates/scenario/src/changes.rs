@@ -17,7 +17,7 @@ use crate::tuned;
 /// What to change in a scenario file while reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// `PATH=VALUE` each, applied in order: `link.rate=20Mbit/s`, `tcp.cc=sack` (all TCP groups), `NAME.rate=8Mbit/s`
+    /// `PATH=VALUE` each, applied in order: `link.rate=20Mbit/s`, `tcp.cc=cubic` (all TCP groups), `NAME.rate=8Mbit/s`
     /// (the group called so), `link.NAME.rate=..` (the link called so), `class.NAME.weight=3` (the class called so;
     /// `class.weight=1` for all), `qdisc.red.maxp=0.2` (a setting of every discipline called so, also of those in
     /// `qdiscs` below). The value is read as TOML if it is TOML, else as text.

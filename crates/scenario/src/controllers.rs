@@ -5,12 +5,15 @@ use headgate_core::Field;
 use crate::cc::Cc;
 use crate::changes::Changes;
 use crate::model::Scenario;
+use crate::recovery::Recovery;
 
-/// A congestion controller: a word that `cc` takes in a group of flows.
+/// A congestion controller or a loss recovery: a word that `cc` or `recovery` takes in a group of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controller {
     /// Of TCP flows.
     Tcp(Cc),
+    /// The loss recovery of TCP flows.
+    Recovery(Recovery),
     /// TCP-Friendly Rate Control, of UDP flows.
     Tfrc,
 }
@@ -26,8 +29,7 @@ const TCP: &[(&str, &str, &str)] = &[
         "Windows grow by what is acknowledged, not by ACKs; in slow start by so many packets an ACK at most (RFC 3465).",
     ),
     ("pacing", "true or false", "Packets leave one by one, at a rate, not as ACKs come."),
-    ("recovery", "tahoe, reno, newreno or sack", "How losses are repaired."),
-    ("rack", "true or false", "Losses are found by time, and probes ask for the last packets (RFC 8985)."),
+    ("recovery", "tahoe, reno, newreno, sack or rack", "How losses are repaired."),
     ("prr", "true or false", "A loss recovery reduces in proportion to what arrives (RFC 9937)."),
     ("hystart", "true or false", "The first slow start ends where round-trip times rise (RFC 9406)."),
     ("initial_window", "packets", "cwnd at the start."),
@@ -50,9 +52,12 @@ const TFRC: &[(&str, &str, &str)] = &[
 ];
 
 impl Controller {
-    /// Every controller: those of TCP in the order in which they are listed, then that of UDP.
+    /// Every controller: those of TCP in the order in which they are listed, its loss recoveries, then that of UDP.
     pub fn all() -> impl Iterator<Item = Controller> {
-        Cc::ALL.iter().copied().map(Controller::Tcp).chain([Controller::Tfrc])
+        let tcp = Cc::ALL.iter().copied().map(Controller::Tcp);
+        // One name is one thing: `cc = "reno"` alone brings the recovery of that name.
+        let recoveries = Recovery::ALL.iter().filter(|recovery| Cc::ALL.iter().all(|cc| cc.name() != recovery.name()));
+        tcp.chain(recoveries.copied().map(Controller::Recovery)).chain([Controller::Tfrc])
     }
 
     /// The controller called `name`, if there is one.
@@ -64,6 +69,7 @@ impl Controller {
     pub const fn name(self) -> &'static str {
         match self {
             Controller::Tcp(cc) => cc.name(),
+            Controller::Recovery(recovery) => recovery.name(),
             Controller::Tfrc => "tfrc",
         }
     }
@@ -72,6 +78,7 @@ impl Controller {
     pub fn summary(self) -> &'static str {
         match self {
             Controller::Tcp(cc) => cc.summary(),
+            Controller::Recovery(recovery) => recovery.summary(),
             Controller::Tfrc => {
                 "sends datagrams at the rate that TCP would have at the losses and round trips it meets"
             }
@@ -82,6 +89,7 @@ impl Controller {
     pub fn citation(self) -> &'static str {
         match self {
             Controller::Tcp(cc) => cc.citation(),
+            Controller::Recovery(recovery) => recovery.citation(),
             Controller::Tfrc => "RFC 5348",
         }
     }
@@ -89,8 +97,16 @@ impl Controller {
     /// Whose it is: `tcp` or `udp`, the section of scenario files that takes it.
     pub const fn section(self) -> &'static str {
         match self {
-            Controller::Tcp(_) => "tcp",
+            Controller::Tcp(_) | Controller::Recovery(_) => "tcp",
             Controller::Tfrc => "udp",
+        }
+    }
+
+    /// The key there that takes its name.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Controller::Tcp(_) | Controller::Tfrc => "cc",
+            Controller::Recovery(_) => "recovery",
         }
     }
 
@@ -99,7 +115,7 @@ impl Controller {
         let group = self.group();
         let [options, own] = match self {
             Controller::Tcp(cc) if cc.needs().delays => [TCP, DELAYS],
-            Controller::Tcp(_) => [TCP, &[]],
+            Controller::Tcp(_) | Controller::Recovery(_) => [TCP, &[]],
             Controller::Tfrc => [TFRC, &[]],
         };
         let field = |(name, kind, doc): &(&'static str, &str, &str)| {
@@ -112,14 +128,14 @@ impl Controller {
         options.iter().chain(own).map(field).collect()
     }
 
-    /// A group that says nothing but `cc`, every default filled in.
+    /// A group that says nothing but this, every default filled in.
     fn group(self) -> toml::Table {
-        let (section, name) = (self.section(), self.name());
+        let (section, key, name) = (self.section(), self.key(), self.name());
         let link = "rate = \"10Mbit/s\"\ndelay = \"10ms\"\nlimit = \"100p\"";
         let text = format!(
-            "name = \"{name}\"\nduration = \"1s\"\nqdiscs = [\"droptail\"]\n[link]\n{link}\n[[{section}]]\ncc = \"{name}\"\n"
+            "name = \"{name}\"\nduration = \"1s\"\nqdiscs = [\"droptail\"]\n[link]\n{link}\n[[{section}]]\n{key} = \"{name}\"\n"
         );
-        let read = Scenario::read(&text, name, &Changes::default()).expect("a group needs no more than its `cc`");
+        let read = Scenario::read(&text, name, &Changes::default()).expect("a group needs no more than this");
         let whole: toml::Table = read.to_toml().parse().expect("a scenario is written as TOML");
         whole[section][0].as_table().cloned().unwrap_or_default()
     }
@@ -144,10 +160,10 @@ mod tests {
 
     #[test]
     fn defaults_are_those_beside_the_controller() {
-        // docs/guide/scenarios.md: DCTCP and Prague can be marked, Prague paces; `rack` came after `sack`.
+        // docs/guide/scenarios.md: DCTCP and Prague can be marked, Prague paces; RACK came after Reno.
         assert_eq!([default("reno", "ecn"), default("dctcp", "ecn")], ["false", "true"]);
         assert_eq!([default("cubic", "pacing"), default("prague", "pacing")], ["false", "true"]);
-        assert_eq!([default("sack", "rack"), default("cubic", "rack")], ["false", "true"]);
+        assert_eq!([default("sack", "recovery"), default("cubic", "recovery")], ["sack", "rack"]);
         // RFC 6817, section 2.5.
         assert_eq!([default("ledbat", "target"), default("ledbat", "gain")], ["100ms", "1.0"]);
         // TFRC's most is its access link's rate.

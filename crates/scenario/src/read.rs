@@ -12,7 +12,7 @@ use crate::error::{Fault, ScenarioError, Source};
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
-use crate::schema::{RawScenario, rename};
+use crate::schema::{RawScenario, rename, respell};
 
 impl Scenario {
     /// Reads a scenario from the text of a TOML file, with `changes` made to it first. `file` is what errors call it.
@@ -47,7 +47,8 @@ impl Scenario {
         let mut warnings = Vec::new();
         // Before the changes, which name keys of today, and after them, for those that do not.
         let renamed = rename(tree.get_mut(), &mut warnings).and_then(|()| changes::apply(&source, tree.get_mut()));
-        let read = renamed.and_then(|()| rename(tree.get_mut(), &mut warnings)).and_then(|()| {
+        let renamed = renamed.and_then(|()| rename(tree.get_mut(), &mut warnings));
+        let read = renamed.and_then(|()| respell(tree.get_mut(), text.len(), &mut warnings)).and_then(|()| {
             let raw = RawScenario::deserialize(Deserializer::from(tree.clone()));
             resolve::scenario(raw.map_err(|error| unreadable(&error, tree.get_ref()))?, files)
         });

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::cc::Cc;
+use crate::schema::TcpSettings;
 use crate::values::Words;
 
 /// Declares [`Recovery`]. A row: variant, name in scenario files, what it does, where it is defined.
@@ -45,13 +47,27 @@ recoveries! {
     Reno "reno", "fast recovery until anything new is acknowledged", "RFC 5681";
     NewReno "newreno", "fast recovery until all that was outstanding is acknowledged", "RFC 6582";
     Sack "sack", "fast recovery of the segments that selective ACKs say are lost", "RFC 2018, RFC 6675";
+    Rack "rack", "as `sack`, but losses are found by time, and probes ask for the last packets", "RFC 8985";
 }
 
 impl Recovery {
+    /// What flows with this controller have where the file says nothing, and other flows of their profile `usual`.
+    pub(crate) fn of(cc: Cc, usual: Recovery) -> Recovery {
+        if cc.needs().modern { Recovery::Rack } else { usual }
+    }
+
     /// The receiver sends selective acknowledgements.
     #[inline]
     pub const fn is_selective(self) -> bool {
-        matches!(self, Recovery::Sack)
+        matches!(self, Recovery::Sack | Recovery::Rack)
+    }
+}
+
+impl TcpSettings {
+    /// Losses are found by time (RFC 8985).
+    #[inline]
+    pub const fn rack(&self) -> bool {
+        matches!(self.recovery, Recovery::Rack)
     }
 }
 

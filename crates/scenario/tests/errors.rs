@@ -16,7 +16,7 @@ limit = "100p"
 [[tcp]]
 name = "web"
 flows = 2
-cc = "newreno"
+recovery = "newreno"
 packet = "512B"
 access = { rate = "100Mbit/s", delay = "1ms" }
 
@@ -102,15 +102,17 @@ const FAULTS: &[Case] = &[
         (14, 9), "tcp[0].flows", "`tcp[0].flows`: expected a whole number from 0 to 4294967295, found integer `-2`"),
     ("a text for a count", "flows = 2", r#"flows = "two""#,
         (14, 9), "tcp[0].flows", r#"`tcp[0].flows`: expected a whole number from 0 to 4294967295, found string "two""#),
-    ("an unknown congestion control", r#""newreno""#, r#""newrenno""#,
-        (15, 6), "tcp[0].cc", "`tcp[0].cc`: unknown congestion control `newrenno`; did you mean `newreno`? (known: tahoe, reno, newreno, sack, cubic, dctcp, prague, ledbat, bbr, bbr3)"),
-    ("RACK without selective ACKs", r#"cc = "newreno""#, "cc = \"newreno\"\nrack = true",
+    ("an unknown congestion control", r#"recovery = "newreno""#, r#"cc = "cubik""#,
+        (15, 6), "tcp[0].cc", "`tcp[0].cc`: unknown congestion control `cubik`; did you mean `cubic`? (known: reno, cubic, dctcp, prague, ledbat, bbr, bbr3)"),
+    ("an unknown loss recovery", r#""newreno""#, r#""newrenno""#,
+        (15, 12), "tcp[0].recovery", "`tcp[0].recovery`: unknown loss recovery `newrenno`; did you mean `newreno`? (known: tahoe, reno, newreno, sack, rack)"),
+    ("RACK without selective ACKs", r#"recovery = "newreno""#, "recovery = \"newreno\"\nrack = true",
         (16, 8), "tcp[0].rack", "`tcp[0].rack`: `rack` needs selective acknowledgements, which `newreno` does without"),
-    ("a key of LEDBAT's beside another control", r#"cc = "newreno""#, "cc = \"newreno\"\ntarget = \"5ms\"",
-        (16, 10), "tcp[0].target", "`tcp[0].target`: `target` is of `cc = \"ledbat\"` alone, not of `newreno`"),
-    ("LEDBAT without a gain", r#"cc = "newreno""#, "cc = \"ledbat\"\ngain = 0",
+    ("a key of LEDBAT's beside another control", r#"recovery = "newreno""#, "recovery = \"newreno\"\ntarget = \"5ms\"",
+        (16, 10), "tcp[0].target", "`tcp[0].target`: `target` is of `cc = \"ledbat\"` alone, not of `reno`"),
+    ("LEDBAT without a gain", r#"recovery = "newreno""#, "cc = \"ledbat\"\ngain = 0",
         (16, 8), "tcp[0].gain", "`tcp[0].gain`: must be more than 0 and at most 1000, not 0"),
-    ("BBR without pacing", r#"cc = "newreno""#, "cc = \"bbr3\"\npacing = false",
+    ("BBR without pacing", r#"recovery = "newreno""#, "cc = \"bbr3\"\npacing = false",
         (16, 10), "tcp[0].pacing", "`tcp[0].pacing`: `bbr3` controls the rate at which segments leave: it needs `pacing`"),
     ("a congestion control that UDP does not have", "jitter = 0.1", "cc = \"tfr\"",
         (21, 6), "udp[0].cc", "`udp[0].cc`: unknown congestion control of UDP `tfr`; did you mean `tfrc`? (known: off, tfrc)"),
@@ -323,7 +325,7 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("web.access.dely=1ms", "unknown key `dely` in [tcp.access]; did you mean `delay`?"),
     ("web.name.first=3", "`name` is not a table: nothing can be set in it"),
     ("link.core.reverse.rate.unit=5", "no key lies deeper than 4 names, as in `link.core.reverse.rate`"),
-    ("tcp.cc=westwood", "`tcp[0].cc`: unknown congestion control `westwood` (known: tahoe, reno, newreno, sack, cubic, dctcp, prague, ledbat, bbr, bbr3)"),
+    ("tcp.cc=westwood", "`tcp[0].cc`: unknown congestion control `westwood` (known: reno, cubic, dctcp, prague, ledbat, bbr, bbr3)"),
     ("tcp.web.flows=3", "`web` is a group, not a key of [[tcp]]: write `web.flows`"),
     ("tcp.web.access.delay=1ms", "`web` is a group, not a key of [[tcp]]: write `web.access.delay`"),
     ("udp.udp.jitter=0", "`udp` is a group, not a key of [[udp]]: write `udp.jitter`"),

@@ -1,7 +1,7 @@
 //! The keys of a file: defaults, overrides, changes; and the files that ship.
 
 use headgate_core::{Limit, Rate, Span};
-use headgate_scenario::{Access, Cc, Changes, Direction, Events, Hop, Kind, Qdisc, Scenario, Start};
+use headgate_scenario::{Access, Cc, Changes, Direction, Events, Hop, Kind, Qdisc, Recovery, Scenario, Start};
 
 const SMALL: &str = r#"
 name = "small"
@@ -40,13 +40,13 @@ fn a_profile_chooses_the_defaults_and_keys_override_it() {
     let tcp = small("[[tcp]]\nprofile = 'rfc'", &[]).tcp.remove(0);
     assert_eq!(tcp, small("[[tcp]]", &[]).tcp.remove(0));
     assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1500, 40, 10_000, 10));
-    assert_eq!((tcp.cc, tcp.initial_ssthresh, tcp.delayed_ack), (Cc::Sack, None, Some(Span::from_millis(100))));
+    assert_eq!((tcp.recovery, tcp.initial_ssthresh, tcp.delayed_ack), (Recovery::Sack, None, Some(Span::from_millis(100))));
     assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(1), Span::from_secs(1), true));
     assert!(tcp.idle_restart && !tcp.ecn_retransmits);
 
     let tcp = small("[[tcp]]\nprofile = 'ns2'\nmin_rto = '1s'", &[]).tcp.remove(0);
     assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1000, 0, 20, 2));
-    assert_eq!((tcp.cc, tcp.initial_ssthresh, tcp.delayed_ack), (Cc::NewReno, Some(20), None));
+    assert_eq!((tcp.recovery, tcp.initial_ssthresh, tcp.delayed_ack), (Recovery::NewReno, Some(20), None));
     assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(3), Span::from_secs(1), false));
     assert!(!tcp.idle_restart && tcp.ecn_retransmits);
     let tcp = small("[[tcp]]\nprofile = 'ns2'\nwindow = 1000", &[]).tcp.remove(0);
@@ -218,12 +218,52 @@ fn recovery_follows_the_controller_unless_it_is_given() {
     let recovery = |group: &str| tcp(group).recovery.name();
     // docs/decisions/0011: files from before this key mean what they meant.
     let old = ["", "cc = 'tahoe'", "cc = 'reno'", "cc = 'newreno'", "cc = 'sack'", "cc = 'cubic'", "profile = 'ns2'"];
-    assert_eq!(old.map(recovery), ["sack", "tahoe", "reno", "newreno", "sack", "sack", "newreno"]);
+    assert_eq!(old.map(recovery), ["sack", "tahoe", "reno", "newreno", "sack", "rack", "newreno"]);
     assert_eq!(recovery("cc = 'reno'\nrecovery = 'sack'"), "sack");
     let cubic = tcp("cc = 'cubic'\nrecovery = 'newreno'");
-    assert_eq!((cubic.recovery.name(), cubic.rack, cubic.prr), ("newreno", false, false), "what needs SACK is off");
+    assert_eq!((cubic.recovery.name(), cubic.prr), ("newreno", false), "what needs SACK is off");
     let error = read("cc = 'bbr'\nrecovery = 'reno'").unwrap_err().to_string();
-    assert!(error.contains("`bbr` goes by the times of single segments: it needs `recovery = \"sack\"`"), "{error}");
+    assert!(error.contains("`bbr` goes by the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`"), "{error}");
+}
+
+/// The recovery and the warnings of one group of flows with these lines, after these changes.
+fn respelt(group: &str, set: &[&str]) -> (Cc, Recovery, Vec<String>) {
+    let text = format!(
+        "name = 'r'\nduration = '9s'\nqdiscs = ['droptail']\n\
+         link = {{ rate = '1Mbit/s', delay = '0s', limit = '9p' }}\n[[tcp]]\n{group}"
+    );
+    let changes = Changes { set: set.iter().map(ToString::to_string).collect(), ..Changes::default() };
+    let (scenario, warnings) = Scenario::read_warned(&text, "r.toml", &changes, &()).unwrap();
+    assert_eq!(Scenario::read_warned(&scenario.to_toml(), "again.toml", &Changes::default(), &()), Ok((scenario.clone(), vec![])));
+    (scenario.tcp[0].cc, scenario.tcp[0].recovery, warnings)
+}
+
+#[test]
+fn a_recovery_in_cc_and_rack_is_read_with_a_warning_that_says_what_to_write() {
+    let (cc, recovery, warnings) = respelt("cc = 'sack'", &[]);
+    assert_eq!((cc, recovery), (Cc::Reno, Recovery::Sack));
+    let says = "`cc = \"sack\"` is written `cc = \"reno\", recovery = \"sack\"` now: the old spelling works until the next release";
+    assert!(warnings[0].starts_with(says) && warnings[0].contains("--> r.toml:6:6"), "{warnings:?}");
+    let (_, recovery, warnings) = respelt("cc = 'cubic'\nrack = false", &[]);
+    assert_eq!(recovery, Recovery::Sack);
+    assert!(warnings[0].starts_with("`rack = false` is written `recovery = \"sack\"` now"), "{warnings:?}");
+    for (group, recovery) in [("cc = 'sack'\nrack = true", Recovery::Rack), ("cc = 'tahoe'\nrack = false", Recovery::Tahoe)] {
+        assert_eq!((respelt(group, &[]).1, respelt(group, &[]).2.len()), (recovery, 2), "{group}");
+    }
+    for group in ["", "cc = 'reno'", "cc = 'cubic'", "cc = 'reno'\nrecovery = 'rack'"] {
+        assert_eq!(respelt(group, &[]).2, [""; 0], "{group}");
+    }
+}
+
+#[test]
+fn a_change_has_the_last_word_on_the_recovery_also_in_its_old_spelling() {
+    let of = |group: &str, set: &[&str]| respelt(group, set).1;
+    assert_eq!(of("recovery = 'sack'", &["tcp.cc=newreno"]), Recovery::NewReno);
+    assert_eq!(of("recovery = 'sack'", &["tcp.cc=newreno", "tcp.recovery=rack"]), Recovery::Rack);
+    assert_eq!(of("cc = 'tahoe'", &["tcp.cc=cubic"]), Recovery::Rack);
+    assert_eq!(of("cc = 'tahoe'", &["tcp.recovery=sack"]), Recovery::Sack);
+    assert_eq!(of("recovery = 'sack'", &["tcp.rack=true"]), Recovery::Rack);
+    assert_eq!(of("cc = 'sack'\nrack = true", &["tcp.recovery=sack"]), Recovery::Sack);
 }
 
 #[test]

@@ -245,8 +245,8 @@ fn fitting(mut lines: Lines) -> Lines {
     if cc.needs().rates {
         lines.insert("recovery", "\"sack\"".to_string());
     }
-    if lines["recovery"] != "\"sack\"" {
-        lines.extend(["rack", "prr", "hystart"].map(|key| (key, "false".to_string())));
+    if !matches!(lines["recovery"].as_str(), "\"sack\"" | "\"rack\"") {
+        lines.extend(["prr", "hystart"].map(|key| (key, "false".to_string())));
     }
     if cc.needs().rates {
         lines.insert("pacing", "true".to_string());

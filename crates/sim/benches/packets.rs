@@ -81,7 +81,7 @@ fn crowd(flows: u64, seconds: u64) -> Scenario {
         "name = 'crowd'\nduration = '{seconds}s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
          [link]\nrate = '{flows}Mbit/s'\ndelay = '14ms'\nlimit = '{}p'\n\
          [link.reverse]\nlimit = '10000000p'\n\
-         [[tcp]]\nprofile = 'ns2'\nflows = {flows}\ncc = 'newreno'\nwindow = 1000\nstart = '0s..1s'\n\
+         [[tcp]]\nprofile = 'ns2'\nflows = {flows}\nrecovery = 'newreno'\nwindow = 1000\nstart = '0s..1s'\n\
          [record]\ninterval = '1s'\n",
         flows * 4
     );
@@ -94,7 +94,7 @@ fn whole() {
     // BLUE's section III-B: 45 Mb/s, packets of 1 KB, on 2 s and off 3 s.
     let pareto = "name = 'pareto'\nduration = '200s'\nwarmup = '100s'\nqdiscs = ['blue', 'red', 'sfb']\n\
          [link]\nrate = '45Mbit/s'\ndelay = '10ms'\nlimit = '200KB'\n\
-         [[tcp]]\nprofile = 'ns2'\nflows = 4000\ncc = 'reno'\necn = true\nwindow = 100\nstart = '0s..1s'\n\
+         [[tcp]]\nprofile = 'ns2'\nflows = 4000\nrecovery = 'reno'\necn = true\nwindow = 100\nstart = '0s..1s'\n\
          traffic = 'pareto:preset=blue'\n[record]\ninterval = '1s'\n";
     let crowd = "name = 'crowd'\nduration = '10s'\nwarmup = '1s'\nqdiscs = ['droptail']\n\
          [link]\nrate = '10Gbit/s'\ndelay = '14ms'\nlimit = '40000p'\n\

@@ -2,12 +2,12 @@
 
 use headgate_core::{Rng, Time};
 use headgate_measure::Outcome;
-use headgate_scenario::{Cc, Changes, Scenario};
+use headgate_scenario::{Cc, Changes, Recovery, Scenario};
 use headgate_sim::run;
 use headgate_sim::tcp::Config;
 
 mod common;
-use common::{Fate, Net, ms, plain};
+use common::{Fate, Law, Net, ms, plain};
 
 const SEEDS: std::ops::Range<u64> = 1..5;
 
@@ -44,7 +44,7 @@ fn steady(config: Config, segments: f64, mut lost: impl FnMut() -> bool) -> Stea
     Steady { window, timeouts: f64::from(timeouts) / f64::from(losses) }
 }
 
-fn lossy(cc: Cc, delayed: bool) -> Config {
+fn lossy(of: impl Law, delayed: bool) -> Config {
     let delayed_ack = delayed.then(|| ms(40));
     Config {
         min_rto: ms(200),
@@ -52,7 +52,7 @@ fn lossy(cc: Cc, delayed: bool) -> Config {
         limited_transmit: true,
         initial_ssthresh: Some(20),
         window: 100_000,
-        ..plain(cc)
+        ..plain(of)
     }
 }
 
@@ -80,7 +80,7 @@ fn periodic_loss_gives_the_square_root_law() {
     // The law's own world: exactly every 1/p-th segment is lost, and no timer expires. It is a law of large windows:
     // whole segments (half a segment less on average) and a round trip of recovery without growth count for less the
     // larger they are.
-    for cc in [Cc::NewReno, Cc::Sack] {
+    for of in [Recovery::NewReno, Recovery::Sack] {
         for (delayed, b) in [(false, 1.0), (true, 2.0)] {
             let ratios = [300, 1000, 3000].map(|period| {
                 let mut n = 0;
@@ -88,12 +88,12 @@ fn periodic_loss_gives_the_square_root_law() {
                     n += 1;
                     n % period == 0
                 };
-                let seen = steady(lossy(cc, delayed), 100.0 * f64::from(period), lost);
+                let seen = steady(lossy(of, delayed), 100.0 * f64::from(period), lost);
                 assert_eq!(seen.timeouts, 0.0);
                 seen.window / sqrt_law(1.0 / f64::from(period), b)
             });
-            assert!((0.9..1.0).contains(&ratios[1]) && (0.95..1.0).contains(&ratios[2]), "{cc:?} b {b}: {ratios:?}");
-            assert!(ratios.is_sorted(), "{cc:?} b {b}: {ratios:?}");
+            assert!((0.9..1.0).contains(&ratios[1]) && (0.95..1.0).contains(&ratios[2]), "{of:?} b {b}: {ratios:?}");
+            assert!(ratios.is_sorted(), "{of:?} b {b}: {ratios:?}");
         }
     }
 }
@@ -102,26 +102,26 @@ fn periodic_loss_gives_the_square_root_law() {
 fn random_loss_gives_the_square_root_law() {
     // Independent losses: for small p the constant is 1.31 instead of sqrt(3/2) = 1.22, 7 % more (Mathis et al.,
     // table 1); windows of about ten lose that again to timeouts, fewer than 4 % of losses here.
-    for cc in [Cc::NewReno, Cc::Sack] {
+    for of in [Recovery::NewReno, Recovery::Sack] {
         for (delayed, b) in [(false, 1.0), (true, 2.0)] {
             for p in [0.001, 0.003, 0.01] {
-                let seen = by_chance(&lossy(cc, delayed), p);
+                let seen = by_chance(&lossy(of, delayed), p);
                 let ratio = seen.window / sqrt_law(p, b);
-                assert!((0.9..1.1).contains(&ratio), "{cc:?} b {b} p {p}: {ratio:.3}");
-                assert!(seen.timeouts < 0.04, "{cc:?} b {b} p {p}: {:.3} of losses", seen.timeouts);
+                assert!((0.9..1.1).contains(&ratio), "{of:?} b {b} p {p}: {ratio:.3}");
+                assert!(seen.timeouts < 0.04, "{of:?} b {b} p {p}: {:.3} of losses", seen.timeouts);
             }
         }
     }
 }
 
 /// Each `period`th segment is lost, for forty losses, and no timer expires.
-fn periodic(cc: Cc, period: u32) -> Steady {
+fn periodic(of: impl Law, period: u32) -> Steady {
     let mut n = 0;
     let lost = || {
         n += 1;
         n % period == 0
     };
-    let seen = steady(lossy(cc, false), 40.0 * f64::from(period), lost);
+    let seen = steady(lossy(of, false), 40.0 * f64::from(period), lost);
     assert_eq!(seen.timeouts, 0.0);
     seen
 }
@@ -158,7 +158,7 @@ fn cubic_under_periodic_loss_has_the_window_of_its_curve() {
     assert!((0.97..1.03).contains(&seen), "{seen:.3}");
     // Where the curve is below Reno's window, that is what it has (section 4.3): Reno's in this same world, since both
     // fall short of the law by the same whole segments and recoveries.
-    let seen = periodic(Cc::Cubic, 300).window / periodic(Cc::Sack, 300).window;
+    let seen = periodic(Cc::Cubic, 300).window / periodic(Recovery::Sack, 300).window;
     assert!((0.95..1.05).contains(&seen), "{seen:.3}");
 }
 
@@ -167,7 +167,7 @@ fn tahoe_under_periodic_loss_pays_a_slow_start_for_each() {
     // From 1 to W/2 in log2(W/2) round trips, with as many segments as W/2 in all but the last; then from W/2 to W in
     // W/2 round trips: 1/p = W/2 + 3/8 W^2 segments in log2(W/2) + W/2 round trips and the one that finds the loss.
     for period in [1000, 3000] {
-        let seen = periodic(Cc::Tahoe, period);
+        let seen = periodic(Recovery::Tahoe, period);
         let segments = f64::from(period);
         let w = ((0.25 + 1.5 * segments).sqrt() - 0.5) / 0.75;
         let ratio = seen.window / (segments / ((w / 2.0).log2() + w / 2.0 + 1.0));
@@ -191,11 +191,11 @@ fn go(scenario: &Scenario, seed: u64) -> Outcome {
 fn a_lone_flow_fills_ten_megabits_at_a_hundred_milliseconds() {
     // Twice 48 + 1 + 1 ms: 100 ms, 83 packets of 1500 bytes. With a buffer of as many, the window halves from 166 to
     // 83 and the link never runs dry but in slow start, which the warm-up cuts.
-    for cc in ["reno", "newreno", "sack"] {
+    for recovery in ["reno", "newreno", "sack"] {
         for delayed in ["off", "40ms"] {
-            let flows = format!("[[tcp]]\ncc = \"{cc}\"\ndelayed_ack = \"{delayed}\"\n");
+            let flows = format!("[[tcp]]\nrecovery = \"{recovery}\"\ndelayed_ack = \"{delayed}\"\n");
             let outcome = go(&dumbbell("200s", 83, &flows), 1);
-            assert!(outcome.links[0].utilisation > 0.95, "{cc} {delayed}: {}", outcome.links[0].utilisation);
+            assert!(outcome.links[0].utilisation > 0.95, "{recovery} {delayed}: {}", outcome.links[0].utilisation);
         }
     }
 }
@@ -213,10 +213,10 @@ fn share(scenario: &Scenario) -> f64 {
 #[test]
 fn two_equal_flows_share_equally() {
     // `overhead` breaks the lockstep in which a full queue would drop the packets of one flow again and again.
-    for cc in ["newreno", "sack"] {
-        let flows = format!("[[tcp]]\ncc = \"{cc}\"\nflows = 2\nstart = \"0s..1s\"\noverhead = \"1ms\"\n");
+    for recovery in ["newreno", "sack"] {
+        let flows = format!("[[tcp]]\nrecovery = \"{recovery}\"\nflows = 2\nstart = \"0s..1s\"\noverhead = \"1ms\"\n");
         let share = share(&dumbbell("1000s", 83, &flows));
-        assert!((share - 0.5).abs() < 0.01, "{cc}: {share} and {}", 1.0 - share);
+        assert!((share - 0.5).abs() < 0.01, "{recovery}: {share} and {}", 1.0 - share);
     }
 }
 

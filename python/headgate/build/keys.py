@@ -101,7 +101,6 @@ class TcpKeys(TypedDict, total=False):
     limited_transmit: bool
     pacing: bool
     ecn: bool
-    rack: bool
     prr: bool
     ecn_timeout: bool
     ecn_retransmits: bool

@@ -90,7 +90,7 @@ class Class(Part):
 
 
 def tcp(flows: int | None = None, /, **given: Unpack[keys.TcpKeys]) -> Tcp:
-    """A group of TCP flows, `tcp(9, cc="newreno", rtt="32ms")`: keywords are the keys of `[[tcp]]`.
+    """A group of TCP flows, `tcp(9, recovery="newreno", rtt="32ms")`: keywords are the keys of `[[tcp]]`.
 
     Times are texts or seconds, rates texts or bits per second, sizes texts or bytes. Raises `UsageError` for a keyword
     that there is not; values are checked when a scenario is built.

@@ -17,7 +17,7 @@ class Dumbbell(Scenario):
     """A scenario of one bottleneck between access links.
 
     >>> Dumbbell(rate="10Mbit/s", delay="10ms", limit="100p",
-    ...          flows=[tcp(9, cc="newreno", rtt="32ms"), udp("5Mbit/s")], qdiscs=[qdisc("sfb", bins=23), "red"])
+    ...          flows=[tcp(9, recovery="newreno", rtt="32ms"), udp("5Mbit/s")], qdiscs=[qdisc("sfb", bins=23), "red"])
 
     Keywords are the keys of a file's `[link]` and those at its top (docs/guide/scenarios.md), `flows` the groups, TCP
     and UDP in any order. `name` is `dumbbell` and `duration` 30 s unless they are given. Quantities are texts or

@@ -40,9 +40,9 @@ def disciplines(found: list[Discipline]) -> RenderableType:
 
 
 def controllers(found: list[Controller]) -> RenderableType:
-    """All congestion controllers, a line each."""
+    """All congestion controllers and loss recoveries, a line each."""
     rows = (
-        (Text(f"  {each.name}", style="bold"), Text(f"[[{each.section}]]"), each.summary, each.citation)
+        (Text(f"  {each.name}", style="bold"), Text(f"{each.key} of [[{each.section}]]"), each.summary, each.citation)
         for each in found
     )
     return _table("controller", "of", "what it does", "defined in", rows=rows)
@@ -73,7 +73,8 @@ def explained(found: Discipline | Controller | Source) -> RenderableType:
 
 
 def _controller(found: Controller) -> RenderableType:
-    written = f'a congestion controller: cc = "{found.name}" in [[{found.section}]]'
+    what = {"cc": "congestion controller", "recovery": "loss recovery"}[found.key]
+    written = f'a {what}: {found.key} = "{found.name}" in [[{found.section}]]'
     options = _parameters("option", found.parameters)
     more = Text("Every key of the section: docs/guide/scenarios.md.", style="dim")
     return Group(_heading(found), Text(f"defined in: {found.citation}"), Text(written), options, more)

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use headgate_core::{Ecn, Span};
-use headgate_scenario::{Cc, Scenario, TcpGroup, UdpCc, UdpGroup};
+use headgate_scenario::{Cc, Recovery, Scenario, TcpGroup, UdpCc, UdpGroup};
 
 use super::{ports, traces};
 use crate::hosts::controllers;
@@ -140,6 +140,9 @@ fn refused(scenario: &Scenario, available: &str) -> Result<(), String> {
     }
     for group in &scenario.tcp {
         cc_of(group, available)?;
+        if group.recovery == Recovery::Tahoe {
+            return Err(format!("group {:?}: live TCP does without `recovery = \"tahoe\"`", group.name));
+        }
         if group.accecn {
             return Err(format!("group {:?}: live TCP does without `accecn`", group.name));
         }
@@ -205,8 +208,8 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
         (|_| true, "connections are set up over the link, and ACKs that report gaps are longer than `ack`"),
         (|group| !group.recovery.is_selective(), "losses are repaired by selective ACKs, whatever `recovery` says"),
         (
-            |group| !group.rack || !group.prr,
-            "losses are found by time and recovery is proportional: `rack`, `prr` are on",
+            |group| !group.rack() || !group.prr,
+            "losses are found by time and recovery is proportional: `recovery` is \"rack\", `prr` is on",
         ),
         (|group| group.initial_window != 10, "`initial_window` is 10 packets"),
         (|group| group.initial_ssthresh.is_some(), "`initial_ssthresh` is unlimited"),
@@ -241,9 +244,11 @@ mod tests {
     #[test]
     fn what_the_kernel_cannot_do_is_named_with_its_group_and_what_it_can() {
         let said = |groups| refused(&scenario(groups), "reno cubic bbr\n").unwrap_err();
-        let tahoe = "group \"old\": the kernel has no congestion control for `cc = \"tahoe\"`; it has some for reno, \
-                     newreno, sack, cubic, bbr";
-        assert_eq!(said("[[tcp]]\nname = \"old\"\ncc = \"tahoe\"\n"), tahoe);
+        let tahoe = "group \"old\": live TCP does without `recovery = \"tahoe\"`";
+        assert_eq!(said("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
+        let prague = "group \"new\": the kernel has no congestion control for `cc = \"prague\"`; it has some for reno, \
+                      cubic, bbr";
+        assert_eq!(said("[[tcp]]\nname = \"new\"\ncc = \"prague\"\n"), prague);
         assert!(said("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
         assert!(said("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
         assert!(said("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("1500B at most"));
@@ -253,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_it_can_do_is_not_refused() {
-        let fine = scenario("[[tcp]]\ncc = \"newreno\"\n[[tcp]]\ncc = \"bbr\"\n[[udp]]\nrate = \"1Mbit/s\"\n");
+        let fine = scenario("[[tcp]]\nrecovery = \"newreno\"\n[[tcp]]\ncc = \"bbr\"\n[[udp]]\nrate = \"1Mbit/s\"\n");
         assert_eq!(refused(&fine, "reno cubic bbr"), Ok(()));
     }
 

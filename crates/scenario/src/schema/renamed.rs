@@ -1,6 +1,7 @@
-//! Names that keys had in earlier releases. A file may still use them, and is told the new ones.
+//! What keys and values were called in earlier releases. A file may still say so, and is told what to write.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use toml::Spanned;
@@ -8,6 +9,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Key, keys};
 use crate::error::Fault;
+use crate::recovery::Recovery;
+use crate::values::Words;
 
 /// Gives every key of a file its name of today. What it renames is told in `warnings`.
 ///
@@ -49,6 +52,83 @@ fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], warnings: &mut Vec<Fau
         DeValue::Array(items) => items.iter_mut().try_for_each(|item| inside(item, keys, warnings)),
         _ => Ok(()),
     }
+}
+
+/// Gives every `[[tcp]]` its `recovery`, of which `cc` and `rack` told in earlier releases. What is written beyond `end`, a
+/// change, says more than what the file has.
+///
+/// # Errors
+/// Values that contradict each other.
+pub(crate) fn respell(file: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
+    let Some(DeValue::Array(groups)) = file.get_mut("tcp").map(Spanned::get_mut) else { return Ok(()) };
+    let tables = groups.iter_mut().filter_map(|group| match group.get_mut() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    });
+    for table in tables {
+        cc_with_recovery(table, end, warnings);
+        rack(table, end, warnings)?;
+    }
+    Ok(())
+}
+
+fn text(value: &'static str, like: &Range<usize>) -> Spanned<DeValue<'static>> {
+    Spanned::new(like.clone(), DeValue::String(Cow::Borrowed(value)))
+}
+
+/// The word that a key has, if it is one of a recovery's, and where it stands.
+fn recovery_in(table: &DeTable<'_>, key: &str) -> Option<(Recovery, Range<usize>)> {
+    let value = table.get(key)?;
+    let (_, recovery) = Recovery::WORDS.iter().find(|(word, _)| value.get_ref().as_str() == Some(word))?;
+    Some((*recovery, value.span()))
+}
+
+fn put(table: &mut DeTable<'_>, key: &'static str, value: &'static str, like: &Range<usize>) {
+    table.remove(key);
+    table.insert(Spanned::new(like.clone(), Cow::Borrowed(key)), text(value, like));
+}
+
+fn warn(warnings: &mut Vec<Fault>, span: &Range<usize>, old: &str, new: &str) {
+    let message = format!("`{old}` is written `{new}` now: the old spelling works until the next release");
+    warnings.push(Fault::plain(span.clone(), message));
+}
+
+/// `cc` named Reno's window with a recovery: `"reno"` alone is RFC 5681's still, the others have a warning.
+fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) {
+    let Some((recovery, span)) = recovery_in(table, "cc").filter(|(word, _)| *word != Recovery::Rack) else { return };
+    let is_old = recovery != Recovery::Reno;
+    let given = table.get("recovery").map(Spanned::span);
+    if given.is_none_or(|given| is_old && span.start > end && given.start <= end) {
+        put(table, "recovery", recovery.name(), &span);
+    }
+    if is_old {
+        put(table, "cc", "reno", &span);
+        let new = format!("cc = \"reno\", recovery = \"{recovery}\"");
+        warn(warnings, &span, &format!("cc = \"{recovery}\""), &new);
+    }
+}
+
+/// `rack` was a key of its own.
+fn rack(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
+    let Some(value) = table.get("rack") else { return Ok(()) };
+    let (span, on) = match value.get_ref() {
+        DeValue::Boolean(on) => (value.span(), *on),
+        _ => return Err(Fault::value(value.span(), "expected true or false")),
+    };
+    let new = if on { "rack" } else { "sack" };
+    match recovery_in(table, "recovery") {
+        Some((_, given)) if given.start > end && span.start <= end => {}
+        Some((other, _)) if !other.is_selective() && on => {
+            let message = format!("`rack` needs selective acknowledgements, which `{other}` does without");
+            return Err(Fault::value(span, message));
+        }
+        Some((other, _)) if !other.is_selective() => {}
+        None if !on && !table.contains_key("cc") => {}
+        _ => put(table, "recovery", new, &span),
+    }
+    table.remove("rack");
+    warn(warnings, &span, &format!("rack = {on}"), &format!("recovery = \"{new}\""));
+    Ok(())
 }
 
 #[cfg(test)]

@@ -17,11 +17,12 @@ table! {
     pub struct TcpSettings, RawTcp {
         ..group: RawGroup;
         /// the [congestion controller](transport.md)
+        cc: Cc = Cc::Reno;
+        /// how losses are [repaired](transport.md#losses); `"rack"` with a `cc` after `reno`, `"reno"` with `cc = "reno"` alone
         // ns-2's plain agent is Tahoe; the papers' scripts ask for NewReno.
-        cc: Cc = Cc::Sack, ns2 Cc::NewReno;
-        /// how losses are [repaired](transport.md#losses); `"reno"` and older names of `cc` bring their own, the others `"sack"`
-        recovery: Recovery = cc.recovery(), check recovery.is_selective() || !cc.needs().rates,
-            else "`{cc}` goes by the times of single segments: it needs `recovery = \"sack\"`, not `{recovery}`";
+        recovery: Recovery = Recovery::of(cc, Recovery::Sack), ns2 Recovery::of(cc, Recovery::NewReno),
+            check recovery.is_selective() || !cc.needs().rates,
+            else "`{cc}` goes by the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`, not `{recovery}`";
         /// a full data packet on the wire, headers included
         // `packetSize_`. Release 2.35 adds 40 bytes on the wire (`useHeaders_`); the papers count packets of this size.
         packet: u32 as Size = 1500, ns2 1000, in Size(1)..=LARGEST_PACKET;
@@ -60,11 +61,8 @@ table! {
             else "`{cc}` controls the rate at which segments leave: it needs `pacing`";
         /// packets can be marked (RFC 3168); `dctcp`, `prague`: `true`
         ecn: bool = cc.needs().marks;
-        /// losses are found by time, and probes ask for the last packets (RACK-TLP, RFC 8985); needs a `recovery` with
-        /// selective acknowledgements; `true` with a `cc` after `sack`
-        rack: bool = cc.needs().modern && recovery.is_selective(), check !rack || recovery.is_selective(),
-            else "`rack` needs selective acknowledgements, which `{recovery}` does without";
-        /// a loss recovery reduces in proportion to what arrives (RFC 9937, once RFC 6937); as `rack`
+        /// a loss recovery reduces in proportion to what arrives (RFC 9937, once RFC 6937); needs a `recovery` with selective
+        /// acknowledgements; `true` with a `cc` after `reno`
         prr: bool = cc.needs().modern && recovery.is_selective(), check !prr || recovery.is_selective(),
             else "`prr` needs selective acknowledgements, which `{recovery}` does without";
         /// an ECN echo at a window of 1 waits for the timer (RFC 3168, 6.1.2); `dctcp`, `prague`: `false`

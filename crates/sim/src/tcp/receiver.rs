@@ -103,7 +103,7 @@ impl Receiver {
             Feedback::Accurate => self.ace = accecn::counted(self.ace, marked),
         }
         let in_order = seq == self.expected && !self.gap;
-        let twice = (!in_order && config.rack && self.has(seq)).then_some((seq, seq + 1));
+        let twice = (!in_order && config.rack() && self.has(seq)).then_some((seq, seq + 1));
         if in_order {
             self.expected += 1;
         } else if seq >= self.expected {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use headgate_core::{Span, Time};
-use headgate_scenario::Cc;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::Block;
 use headgate_sim::tcp::{Ack, Config, Data, Receiver, Sender};
 
@@ -18,9 +18,33 @@ pub fn at(n: u64) -> Time {
     Time::ZERO + ms(n)
 }
 
+/// A window law and a loss recovery. One alone has Reno's window, or repairs by selective acknowledgements.
+pub trait Law: Copy {
+    fn law(self) -> (Cc, Recovery);
+}
+
+impl Law for Cc {
+    fn law(self) -> (Cc, Recovery) {
+        (self, Recovery::Sack)
+    }
+}
+
+impl Law for Recovery {
+    fn law(self) -> (Cc, Recovery) {
+        (Cc::Reno, self)
+    }
+}
+
+impl Law for (Cc, Recovery) {
+    fn law(self) -> (Cc, Recovery) {
+        self
+    }
+}
+
 /// As the RFCs have it, with all that would blur a script left out: an initial window of two, an ACK a segment, no
 /// limited transmit, a fine clock.
-pub fn plain(cc: Cc) -> Config {
+pub fn plain(of: impl Law) -> Config {
+    let (cc, recovery) = of.law();
     Config {
         cc,
         window: 1000,
@@ -32,15 +56,15 @@ pub fn plain(cc: Cc) -> Config {
         max_rto: ms(60_000),
         rto_granularity: Span::from_micros(1),
         limited_transmit: false,
-        recovery: cc.recovery(),
+        recovery,
         accecn: cc.needs().accurate_ecn,
         ..Config::default()
     }
 }
 
 /// [`plain`], with `n` segments to begin with, in congestion avoidance.
-pub fn avoiding(cc: Cc, n: u32) -> Config {
-    Config { initial_window: n, initial_ssthresh: Some(n), ..plain(cc) }
+pub fn avoiding(of: impl Law, n: u32) -> Config {
+    Config { initial_window: n, initial_ssthresh: Some(n), ..plain(of) }
 }
 
 /// A segment as scripts write it: its number, `r` if it was sent before, `c` with CWR. Where ECN is not spoken, CWR

@@ -183,12 +183,12 @@ fn on_a_path_of_several_links_that_lose_every_packet_is_somewhere() {
 }
 
 fn groups() -> impl Strategy<Value = String> {
-    let cc = prop::sample::select(&["reno", "newreno", "sack"][..]);
-    let tcp = (1u32..4, cc, any::<bool>(), 100u32..1500, 1u32..40, any::<bool>());
-    let tcp = tcp.prop_map(|(flows, cc, ecn, packet, window, delayed)| {
+    let recovery = prop::sample::select(&["reno", "newreno", "sack"][..]);
+    let tcp = (1u32..4, recovery, any::<bool>(), 100u32..1500, 1u32..40, any::<bool>());
+    let tcp = tcp.prop_map(|(flows, recovery, ecn, packet, window, delayed)| {
         let delayed = if delayed { "40ms" } else { "off" };
         format!(
-            "[[tcp]]\nflows = {flows}\ncc = \"{cc}\"\necn = {ecn}\npacket = \"{packet}B\"\nwindow = {window}\n\
+            "[[tcp]]\nflows = {flows}\nrecovery = \"{recovery}\"\necn = {ecn}\npacket = \"{packet}B\"\nwindow = {window}\n\
              delayed_ack = \"{delayed}\"\nmin_rto = \"200ms\"\nstart = \"0s..500ms\"\n"
         )
     });

@@ -19,7 +19,7 @@ fn losses_found_by_time_leave_little_to_the_timer() {
     // 20 flows share some 90 packets of path and queue: windows of four to five, of which a loss leaves fewer than three
     // duplicates, and many a retransmission is lost. RFC 8985 (section 1.2) is for the latter, and for flights whose end is
     // lost, which leave no duplicates either; it names no figure.
-    let (by_count, by_time) = (congested(20, ""), congested(20, "rack = true\nprr = true"));
+    let (by_count, by_time) = (congested(20, ""), congested(20, "recovery = 'rack'\nprr = true"));
     assert!(by_count.0 > 100, "five runs of 20 s: {} timeouts", by_count.0);
     assert!(2 * by_time.0 < by_count.0, "{} timeouts instead of {}", by_time.0, by_count.0);
     assert!(by_time.1 > 0.99 * by_count.1, "{} Mbit/s instead of {}", by_time.1, by_count.1);

@@ -25,21 +25,20 @@ fn config() -> impl Strategy<Value = Config> {
     let cc = prop_oneof![
         3 => Just(Cc::Reno), 2 => Just(Cc::Cubic), 1 => Just(Cc::Dctcp), 2 => Just(Cc::Bbr), 2 => Just(Cc::Bbr3),
     ];
-    // Half of all repair by selective acknowledgements.
-    let recovery = prop_oneof![proptest::sample::select(Recovery::ALL), Just(Recovery::Sack)];
+    // Two thirds repair by selective acknowledgements.
+    let recovery = prop_oneof![proptest::sample::select(Recovery::ALL), Just(Recovery::Sack), Just(Recovery::Rack)];
     let windows = (1..12_u32, 4..40_u32);
     let delayed_ack = prop::option::of(Just(ms(40)));
-    ((cc, recovery), any::<[bool; 5]>(), windows, delayed_ack).prop_map(
+    ((cc, recovery), any::<[bool; 4]>(), windows, delayed_ack).prop_map(
         |(
             (cc, recovery),
-            [rack, prr, limited_transmit, pacing, idle_restart],
+            [prr, limited_transmit, pacing, idle_restart],
             (initial_window, window),
             delayed_ack,
         )| {
-            let recovery = if cc.needs().rates { cc.recovery() } else { recovery };
+            let recovery = if cc.needs().rates && !recovery.is_selective() { Recovery::Sack } else { recovery };
             Config {
                 recovery,
-                rack: rack && recovery.is_selective(),
                 prr: prr && recovery.is_selective(),
                 limited_transmit,
                 pacing: pacing && recovery.is_selective() || cc.needs().rates,

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use headgate_core::Time;
-use headgate_scenario::Cc;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::Config;
 
 use crate::common::{Fate, Net, Sent, at, ms, plain};
@@ -12,7 +12,7 @@ use crate::common::{Fate, Net, Sent, at, ms, plain};
 const BOTH: [Cc; 2] = [Cc::Bbr, Cc::Bbr3];
 
 fn config(cc: Cc) -> Config {
-    Config { pacing: true, rack: true, initial_window: 10, window: 20, ..plain(cc) }
+    Config { pacing: true, recovery: Recovery::Rack, initial_window: 10, window: 20, ..plain(cc) }
 }
 
 /// Runs up to each of `ends`, and shows the sender's phase there.

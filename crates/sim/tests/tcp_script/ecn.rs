@@ -1,18 +1,19 @@
 //! Explicit congestion notification (RFC 3168, section 6.1).
 
-use headgate_scenario::Cc;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::Config;
 
-use crate::common::{Fate, Host, Net, at, avoiding, ms};
+use crate::common::{Fate, Host, Law, Net, at, avoiding, ms};
 
 /// Losses found by counting, by time, and repaired in proportion: marks are answered alike.
 fn recoveries(config: Config) -> [Config; 3] {
-    [config.clone(), Config { rack: true, ..config.clone() }, Config { rack: true, prr: true, ..config }]
+    let timed = Config { recovery: Recovery::Rack, ..config.clone() };
+    [config, timed.clone(), Config { prr: true, ..timed }]
 }
 
 #[test]
 fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
-    for config in recoveries(avoiding(Cc::Sack, 8)) {
+    for config in recoveries(avoiding(Recovery::Sack, 8)) {
         let mut host = Host::started(config).with_ecn();
         // 6.1.2: cwnd and ssthresh are halved; nothing is sent again; seven are outstanding.
         assert_eq!(host.echo(1), "");
@@ -34,19 +35,19 @@ fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
 #[test]
 fn with_alternative_backoff_a_mark_leaves_more_than_a_loss() {
     // RFC 8511, section 3.1: 0.8 for a mark; a loss halves the window as ever.
-    for cc in [Cc::Tahoe, Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut host = Host::started(Config { abe: true, ..avoiding(cc, 10) }).with_ecn();
+    for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let mut host = Host::started(Config { abe: true, ..avoiding(recovery, 10) }).with_ecn();
         host.echo(1);
         assert_eq!(host.windows(), (8.0, 8.0));
     }
-    let mut host = Host::started(Config { abe: true, ..avoiding(Cc::Sack, 10) }).with_ecn();
+    let mut host = Host::started(Config { abe: true, ..avoiding(Recovery::Sack, 10) }).with_ecn();
     host.sack(0, &[(1, 4)]);
     assert_eq!(host.windows(), (5.0, 5.0));
 }
 
 #[test]
 fn an_echo_ends_slow_start() {
-    let mut host = Host::started(Config { initial_ssthresh: None, ..avoiding(Cc::NewReno, 8) }).with_ecn();
+    let mut host = Host::started(Config { initial_ssthresh: None, ..avoiding(Recovery::NewReno, 8) }).with_ecn();
     host.echo(1);
     assert_eq!(host.windows(), (4.0, 4.0));
 }
@@ -54,14 +55,14 @@ fn an_echo_ends_slow_start() {
 #[test]
 fn ssthresh_stays_at_two_segments_and_the_window_at_one() {
     // RFC 5681, equation 4; RFC 3168, 6.1.2: cwnd is bounded below by one segment.
-    let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(Cc::NewReno, 1) }).with_ecn();
+    let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(Recovery::NewReno, 1) }).with_ecn();
     assert_eq!(host.echo(1), "1c");
     assert_eq!(host.windows(), (1.0, 2.0));
 }
 
 #[test]
 fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
-    for config in recoveries(avoiding(Cc::Sack, 1)).into_iter().chain([avoiding(Cc::NewReno, 1)]) {
+    for config in recoveries(avoiding(Recovery::Sack, 1)).into_iter().chain([avoiding(Recovery::NewReno, 1)]) {
         // 6.1.2: the timer is reset, and a new packet goes only when it expires.
         let mut host = Host::started(config).with_ecn();
         host.wait(ms(100));
@@ -79,7 +80,7 @@ fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
 #[test]
 fn the_timer_waited_for_is_of_the_round_trip_that_the_echo_brings() {
     // RFC 6298, rule 2.2: R = 100 ms gives RTO = R + 4 R / 2 = 300 ms, though the timer was set for the initial 1 s.
-    for config in recoveries(avoiding(Cc::Sack, 1)).into_iter().chain([avoiding(Cc::NewReno, 1)]) {
+    for config in recoveries(avoiding(Recovery::Sack, 1)).into_iter().chain([avoiding(Recovery::NewReno, 1)]) {
         let mut host = Host::started(Config { min_rto: ms(200), ..config }).with_ecn();
         host.wait(ms(100));
         assert_eq!(host.echo(1), "");
@@ -91,15 +92,16 @@ fn the_timer_waited_for_is_of_the_round_trip_that_the_echo_brings() {
 #[test]
 fn every_controller_can_wait_for_its_timer_or_go_on_at_a_window_of_one() {
     // BBR never has so little.
-    for &cc in Cc::ALL.iter().filter(|cc| !cc.needs().rates) {
-        let mut host = Host::started(avoiding(cc, 1));
-        assert_eq!(host.echo(1), "", "{cc}");
-        assert_eq!(host.expire(), "1", "{cc}");
-        assert_eq!((host.tcp.cwnd(), host.tcp.timeouts()), (1.0, 0), "{cc}");
+    let controllers = Cc::ALL.iter().filter(|cc| !cc.needs().rates).map(|cc| (*cc, Recovery::Sack));
+    for of in controllers.chain(Recovery::ALL.iter().map(|recovery| recovery.law())) {
+        let mut host = Host::started(avoiding(of, 1));
+        assert_eq!(host.echo(1), "", "{of:?}");
+        assert_eq!(host.expire(), "1", "{of:?}");
+        assert_eq!((host.tcp.cwnd(), host.tcp.timeouts()), (1.0, 0), "{of:?}");
 
-        let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(cc, 1) });
-        assert_eq!(host.echo(1), "1", "{cc}");
-        assert_eq!(host.tcp.cwnd(), 1.0, "{cc}");
+        let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(of, 1) });
+        assert_eq!(host.echo(1), "1", "{of:?}");
+        assert_eq!(host.tcp.cwnd(), 1.0, "{of:?}");
     }
 }
 
@@ -111,7 +113,7 @@ fn the_receiver_echoes_until_it_sees_cwr() {
     // 200 ms: 8 and 9 were sent before CWR and echo, no growth: 12, 13. 10 brings CWR: ACK 11 is clean.
     let half = (8.0 + 1.0 / 8.0 + 1.0 / 8.125) / 2.0;
     let marks = |seq, _| if seq == 2 { Fate::Marked } else { Fate::Arrives };
-    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(marks).with_ecn();
+    let mut net = Net::new(avoiding(Recovery::Sack, 8)).fate(marks).with_ecn();
     net.run(at(200));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 8 9 10c 11", "200: 12 13 14 15"]);
     assert_eq!(net.sent[13].cwnd, half, "9 echoes");
@@ -122,15 +124,15 @@ fn the_receiver_echoes_until_it_sees_cwr() {
 #[test]
 fn every_reduction_is_announced() {
     // 6.1.2: CWR follows a reduction for any reason: retransmit timeout, fast retransmit, or echo.
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut host = Host::started(avoiding(cc, 8)).with_ecn();
-        let duplicate = |end| if cc == Cc::Sack { host.sack(0, &[(1, end)]) } else { host.ack(0) };
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let mut host = Host::started(avoiding(recovery, 8)).with_ecn();
+        let duplicate = |end| if recovery == Recovery::Sack { host.sack(0, &[(1, end)]) } else { host.ack(0) };
         let sent: Vec<_> = (2..9).map(duplicate).collect();
         // The retransmission is not new data, 8 is. Reno: cwnd 7 at the third duplicate, 9 at the fifth. SACK: cwnd 4,
         // pipe 5 (0 and 4 to 7) at the third, 3 at the fifth.
         assert_eq!(sent, ["", "", "0r", "", "8c", "9", "10"]);
 
-        let mut host = Host::started(avoiding(cc, 2)).with_ecn();
+        let mut host = Host::started(avoiding(recovery, 2)).with_ecn();
         assert_eq!(host.expire(), "0r");
         assert_eq!(host.ack(2), "2c 3");
     }
@@ -146,7 +148,7 @@ fn a_loss_and_a_mark_in_one_window_of_data_halve_it_once() {
         (1, _) => Fate::Marked,
         _ => Fate::Arrives,
     };
-    let mut net = Net::new(avoiding(Cc::Sack, 8)).fate(fate).with_ecn();
+    let mut net = Net::new(avoiding(Recovery::Sack, 8)).fate(fate).with_ecn();
     net.run(at(200));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 0r 8c 9 10", "200: 11 12 13 14"]);
     assert_eq!(net.host.tcp.ssthresh(), 4.0);
@@ -156,11 +158,11 @@ fn a_loss_and_a_mark_in_one_window_of_data_halve_it_once() {
 #[test]
 fn a_loss_in_a_window_that_was_halved_for_a_mark_does_not_halve_it_again() {
     // 6.1.2, the other way round: the echo comes first, and 3, of the same window of data, is lost.
-    for (cc, inflated) in [(Cc::Reno, 7.0), (Cc::NewReno, 7.0), (Cc::Sack, 4.0)] {
-        let mut host = Host::started(avoiding(cc, 8)).with_ecn();
+    for (recovery, inflated) in [(Recovery::Reno, 7.0), (Recovery::NewReno, 7.0), (Recovery::Sack, 4.0)] {
+        let mut host = Host::started(avoiding(recovery, 8)).with_ecn();
         (1..4).for_each(|ack| assert_eq!(host.echo(ack), ""));
         assert_eq!(host.windows(), (4.0, 4.0));
-        let duplicate = |end| if cc == Cc::Sack { host.sack(3, &[(4, end)]) } else { host.ack(3) };
+        let duplicate = |end| if recovery == Recovery::Sack { host.sack(3, &[(4, end)]) } else { host.ack(3) };
         let sent: Vec<_> = (5..8).map(duplicate).collect();
         assert_eq!(sent[2].split(' ').next(), Some("3r"));
         assert_eq!(host.windows(), (inflated, 4.0));

@@ -1,6 +1,6 @@
 //! Pacing (Linux, `tcp_update_pacing_rate`): twice the window over a round trip in slow start, 1.2 times afterwards.
 
-use headgate_scenario::Cc;
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::Config;
 
 use crate::common::{Fate, Net, at, avoiding, ms, plain};
@@ -20,7 +20,7 @@ fn slow_start_is_paced_at_twice_the_window() {
     // 2 leaves, and the next 100 ms / (2 x 3) later; by then the ACK of 1 has opened it to 4: 100 ms / (2 x 4) apart.
     // The ACK of 2 at 200 ms opens it to 5: 6 and 7 are 10 ms apart, 8 may leave at 220, when the ACK of 3 at 216.7 has
     // opened the window to 6: 9 leaves 8.3 ms after it.
-    let mut net = Net::new(paced(plain(Cc::Sack)));
+    let mut net = Net::new(paced(plain(Recovery::Sack)));
     net.run(at(229));
     assert_eq!(times(&net), [0, 0, 100_000, 116_666, 129_166, 141_666, 200_000, 210_000, 220_000, 228_333]);
 }
@@ -29,7 +29,7 @@ fn slow_start_is_paced_at_twice_the_window() {
 fn congestion_avoidance_is_paced_at_a_fifth_more_than_the_window() {
     // Ten ACKs arrive together at 100 ms. The first lets segment 10 go at a window of 10.1; after all of them the
     // others are 100 ms / (1.2 x cwnd) apart.
-    let mut net = Net::new(paced(avoiding(Cc::Sack, 10)));
+    let mut net = Net::new(paced(avoiding(Recovery::Sack, 10)));
     net.run(at(190));
     let grown = (0..10).fold(10.0, |cwnd, _| cwnd + 1.0 / cwnd);
     let first = 100.0 + 100.0 / (1.2 * 10.1);
@@ -44,7 +44,7 @@ fn congestion_avoidance_is_paced_at_a_fifth_more_than_the_window() {
 
 #[test]
 fn a_lost_ack_makes_no_burst() {
-    let config = Config { delayed_ack: None, ..avoiding(Cc::Sack, 8) };
+    let config = Config { delayed_ack: None, ..avoiding(Recovery::Sack, 8) };
     let lost: Vec<u32> = (9..=16).filter(|nth| nth % 4 != 0).collect();
     let bursts = |config| {
         let mut net = Net::new(config).losing_acks(&lost);
@@ -57,7 +57,7 @@ fn a_lost_ack_makes_no_burst() {
 
 #[test]
 fn segments_sent_again_are_paced_too() {
-    let mut net = Net::new(paced(avoiding(Cc::Sack, 20)))
+    let mut net = Net::new(paced(avoiding(Recovery::Sack, 20)))
         .fate(|seq, nth| if (40..50).contains(&seq) && nth == 1 { Fate::Lost } else { Fate::Arrives });
     net.run(at(2000));
     assert_eq!(net.host.tcp.retransmits(), 10);
@@ -72,7 +72,7 @@ fn segments_sent_again_are_paced_too() {
 
 #[test]
 fn what_a_timeout_sends_leaves_at_once() {
-    let mut net = Net::new(paced(Config { min_rto: ms(300), initial_rto: ms(300), ..avoiding(Cc::Sack, 4) }))
+    let mut net = Net::new(paced(Config { min_rto: ms(300), initial_rto: ms(300), ..avoiding(Recovery::Sack, 4) }))
         .fate(|_, nth| if nth == 1 { Fate::Lost } else { Fate::Arrives });
     net.run(at(310));
     assert_eq!(net.times_of(0), [0, 300]);

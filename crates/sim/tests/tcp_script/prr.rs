@@ -1,6 +1,6 @@
 //! Proportional rate reduction (RFC 9937), packet by packet, with losses found by counting.
 
-use headgate_scenario::Cc;
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::Config;
 
 use crate::common::{Host, Net, at, avoiding};
@@ -15,7 +15,7 @@ fn one_segment_leaves_for_every_two_that_arrive() {
     // Third: ssthresh 20 / 2, RecoverFS 22 - 2 = 20 (two were known to have arrived). In flight: 18 of 22 (less 0 and 3);
     // one delivered: ceil(1 x 10 / 20) = 1: 0 goes again. Then ceil(n / 2) may have been sent after n: one on each odd
     // one.
-    let mut host = Host::started(prr(avoiding(Cc::Sack, 20)));
+    let mut host = Host::started(prr(avoiding(Recovery::Sack, 20)));
     let sent: Vec<_> = (2..21).map(|end| host.sack(0, &[(1, end)])).collect();
     let expected = ["20", "21", "0r", "", "22", "", "23", "", "24", "", "25", "", "26", "", "27", "", "28", "", ""];
     assert_eq!(sent, expected);
@@ -32,7 +32,7 @@ fn after_heavy_losses_it_catches_up_with_ssthresh() {
     // 0 to 14 of 20 are lost, 15 to 19 arrive: the RFC's second example. Limited transmit: 20, 21. Third duplicate: 17 is
     // known, all below 15 are lost: in flight 18 to 21, four, less than ssthresh 10. Nothing sent: forced, and
     // max(1 - 0, 1) = 1 (no safe ACK). Each further duplicate lets one go, in flight stays.
-    let mut host = Host::started(prr(avoiding(Cc::Sack, 20)));
+    let mut host = Host::started(prr(avoiding(Recovery::Sack, 20)));
     let sent: Vec<_> = (16..21).map(|end| host.sack(0, &[(15, end)])).collect();
     assert_eq!(sent, ["20", "21", "0r", "1r", "2r"]);
     let sent = [host.sack(0, &[(15, 21)]), host.sack(0, &[(15, 22)])];
@@ -45,7 +45,7 @@ fn after_heavy_losses_it_catches_up_with_ssthresh() {
 #[test]
 fn without_it_sending_stops_for_half_a_round_trip() {
     // RFC 6675 waits until the pipe has fallen from 18 to ssthresh: that is what PRR is for.
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Cc::Sack, 20) });
+    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Sack, 20) });
     let sent: Vec<_> = (2..21).map(|end| host.sack(0, &[(1, end)])).collect();
     assert_eq!(sent[..3], ["20", "21", "0r"]);
     assert!(sent[3..11].iter().all(String::is_empty));
@@ -55,8 +55,8 @@ fn without_it_sending_stops_for_half_a_round_trip() {
 fn a_recovery_with_prr_ends_at_ssthresh() {
     for losses in [vec![2], vec![2, 4, 6], vec![2, 3, 4, 5, 6, 7, 8]] {
         let lost: Vec<_> = losses.iter().map(|&seq| (seq, 1)).collect();
-        for rack in [false, true] {
-            let mut net = Net::new(Config { rack, ..prr(avoiding(Cc::Sack, 20)) }).losing(&lost);
+        for recovery in [Recovery::Sack, Recovery::Rack] {
+            let mut net = Net::new(Config { recovery, ..prr(avoiding(Recovery::Sack, 20)) }).losing(&lost);
             net.run(at(400));
             // Recovery begins at 100 ms and takes a round trip; then congestion avoidance from 10, less than one a round
             // trip.

@@ -1,12 +1,12 @@
 //! RACK-TLP (RFC 8985), packet by packet. The path of [`Net`] has a round trip of 100 ms.
 
-use headgate_scenario::Cc;
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::Config;
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms};
 
 fn rack(config: Config) -> Config {
-    Config { rack: true, ..config }
+    Config { recovery: Recovery::Rack, ..config }
 }
 
 /// Losses repaired by RACK, or by counting duplicates.
@@ -19,7 +19,7 @@ fn a_loss_is_repaired_as_soon_as_three_later_segments_have_arrived() {
     // Section 6.2, step 4: with three selectively acknowledged and no reordering seen the window is zero. ACKs of 0 and
     // 1 send 8 and 9. 3 and 4 arrived: pipe is 8 and 7 (2, 5 to 9 and two new ones): RFC 6675's limited transmit. With
     // the third ssthresh and cwnd are 8 / 2.
-    let mut net = Net::new(rack(avoiding(Cc::Sack, 8))).losing(&[(2, 1)]);
+    let mut net = Net::new(rack(avoiding(Recovery::Sack, 8))).losing(&[(2, 1)]);
     net.run(at(200));
     assert_eq!(net.rows()[..2], ["0: 0 1 2 3 4 5 6 7", "100: 8 9 10 11 2r"]);
     assert_eq!(net.host.tcp.ssthresh(), 4.0);
@@ -31,7 +31,7 @@ fn one_later_segment_is_enough_after_a_quarter_of_the_round_trip() {
     // 1 of three segments is lost: 2 arrives 50 ms after it was sent and is acknowledged at 100 ms. Step 5: 1 is lost at
     // its sending + RACK.rtt + reo_wnd = 0 + 100 + 100 / 4. By counting it takes the retransmission timer, 1 s after the
     // ACK of 0.
-    for (config, time) in both(avoiding(Cc::Sack, 3)).into_iter().zip([125, 1100]) {
+    for (config, time) in both(avoiding(Recovery::Sack, 3)).into_iter().zip([125, 1100]) {
         let mut net = Net::new(config).losing(&[(1, 1)]).of(3);
         net.run(at(2000));
         assert_eq!(net.times_of(1), [0, time]);
@@ -44,7 +44,7 @@ fn a_retransmission_that_is_lost_is_found_without_the_timer() {
     // 2 is lost at 0 and again at 100 ms. 100 ms: it goes again after 10 and 11. What is sent at 200 ms was sent after
     // it; the first ACK of that comes at 300 ms, and 2 is then 200 ms old, more than RACK.rtt: it goes a third time.
     let lost = [(2, 1), (2, 2)];
-    let mut net = Net::new(rack(avoiding(Cc::Sack, 8))).losing(&lost);
+    let mut net = Net::new(rack(avoiding(Recovery::Sack, 8))).losing(&lost);
     net.run(at(1500));
     assert_eq!(net.times_of(2), [0, 100, 300]);
     assert_eq!(net.host.tcp.timeouts(), 0);
@@ -66,7 +66,7 @@ fn late(seq: u32, nth: u32, by: u64) -> Fate {
 fn reordering_within_a_quarter_of_the_round_trip_brings_no_retransmission() {
     // 6 takes 20 ms longer than 7: RACK waits for 25. From then on it knows of reordering and waits the same when three
     // or more have arrived (section 6.2, step 4); counting takes such segments for lost.
-    let [by_time, by_count] = both(avoiding(Cc::Sack, 8)).map(|config| {
+    let [by_time, by_count] = both(avoiding(Recovery::Sack, 8)).map(|config| {
         let mut net = Net::new(config).fate(|seq, nth| late(seq, nth, 20));
         net.run(at(3000));
         assert!(net.receiver.expected() > 100);
@@ -80,7 +80,7 @@ fn reordering_within_a_quarter_of_the_round_trip_brings_no_retransmission() {
 fn reports_of_duplicates_widen_the_reordering_window() {
     // Late by 40 ms, more than 25: 12 is found lost and sent again, and its second copy is reported (RFC 2883). That adds
     // a quarter of the least round trip, and 50 ms are enough for all that follow.
-    let mut net = Net::new(rack(avoiding(Cc::Sack, 8))).fate(|seq, nth| late(seq, nth, 40));
+    let mut net = Net::new(rack(avoiding(Recovery::Sack, 8))).fate(|seq, nth| late(seq, nth, 40));
     net.run(at(5000));
     assert!(net.receiver.expected() > 300);
     assert_eq!((net.times_of(12).len(), net.host.tcp.retransmits()), (2, 1));
@@ -90,8 +90,8 @@ fn reports_of_duplicates_widen_the_reordering_window() {
 fn a_lost_tail_costs_a_probe_and_not_a_timeout() {
     // Section 7: the last of ten is lost. The ACK of the others comes at 100 ms and restarts the probe timer: one segment
     // is outstanding, 2 x SRTT, and the receiver acknowledges at once. The probe is the last segment itself.
-    for (config, time) in both(avoiding(Cc::Sack, 10)).into_iter().zip([300, 1100]) {
-        let probed = config.rack;
+    for (config, time) in both(avoiding(Recovery::Sack, 10)).into_iter().zip([300, 1100]) {
+        let probed = config.rack();
         let mut net = Net::new(config).losing(&[(9, 1)]).of(10);
         net.run(at(2000));
         assert_eq!(net.times_of(9), [0, time]);
@@ -104,7 +104,7 @@ fn a_lost_tail_costs_a_probe_and_not_a_timeout() {
 fn a_receiver_that_holds_its_acknowledgement_back_is_given_time() {
     // Section 7.2: with one segment outstanding PTO = 2 SRTT + the receiver's delay. 0 and 1 are acknowledged together at
     // 100 ms, 2 is lost: 100 + 200 + 40.
-    let config = Config { delayed_ack: Some(ms(40)), ..rack(avoiding(Cc::Sack, 3)) };
+    let config = Config { delayed_ack: Some(ms(40)), ..rack(avoiding(Recovery::Sack, 3)) };
     let mut net = Net::new(config).losing(&[(2, 1)]).of(3);
     net.run(at(2000));
     assert_eq!(net.times_of(2), [0, 340]);
@@ -114,7 +114,7 @@ fn a_receiver_that_holds_its_acknowledgement_back_is_given_time() {
 fn the_answer_to_a_probe_tells_of_the_losses_before_it() {
     // The last three of ten are lost. 300 ms: 9 is the probe; its acknowledgement at 400 ms shows that 7 and 8, sent 400
     // ms ago, are lost: both go at once. One round trip after the probe instead of a timeout.
-    let mut net = Net::new(rack(avoiding(Cc::Sack, 10))).losing(&[(7, 1), (8, 1), (9, 1)]).of(10);
+    let mut net = Net::new(rack(avoiding(Recovery::Sack, 10))).losing(&[(7, 1), (8, 1), (9, 1)]).of(10);
     net.run(at(2000));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7 8 9", "300: 9r", "400: 7r 8r"]);
     assert_eq!(net.host.tcp.timeouts(), 0);
@@ -124,7 +124,7 @@ fn the_answer_to_a_probe_tells_of_the_losses_before_it() {
 #[test]
 fn a_probe_sends_new_data_if_there_is_any() {
     // The window is full when all of a flight is lost: the probe goes beyond it (section 7.3).
-    let mut host = Host::started(rack(avoiding(Cc::Sack, 4)));
+    let mut host = Host::started(rack(avoiding(Recovery::Sack, 4)));
     host.wait(ms(100));
     assert_eq!(host.ack(4), "4 5 6 7");
     assert_eq!(host.expire(), "8");
@@ -138,11 +138,11 @@ fn a_probe_sends_new_data_if_there_is_any() {
 fn without_a_measurement_there_is_no_probe() {
     // Section 7.3: none since the connection began, and none between two probes: 4 to 8 are lost, and the second time it
     // is the timer, 1 s after the probe.
-    let mut host = Host::started(rack(avoiding(Cc::Sack, 4)));
+    let mut host = Host::started(rack(avoiding(Recovery::Sack, 4)));
     assert_eq!(host.expire(), "0r");
     assert_eq!((host.now, host.tcp.timeouts()), (at(1000), 1));
 
-    let mut host = Host::started(rack(avoiding(Cc::Sack, 4)));
+    let mut host = Host::started(rack(avoiding(Recovery::Sack, 4)));
     host.wait(ms(100));
     assert_eq!(host.ack(4), "4 5 6 7");
     assert_eq!((host.expire(), host.now), ("8".into(), at(300)));
@@ -153,7 +153,7 @@ fn without_a_measurement_there_is_no_probe() {
 fn a_loss_that_the_probe_repaired_halves_the_window() {
     // Section 7.4: 9 was lost and is acknowledged after the probe, and so is what was sent later, without a report of a
     // duplicate. The ACKs of 9 and 10 add 1/10 and 1/10.1. FlightSize is 1: RFC 5681, equation 4, gives 2.
-    let mut host = Host::finite(rack(avoiding(Cc::Sack, 10)));
+    let mut host = Host::finite(rack(avoiding(Recovery::Sack, 10)));
     host.offer(10);
     host.wait(ms(100));
     assert_eq!(host.ack(9), "");
@@ -170,7 +170,7 @@ fn a_loss_that_the_probe_repaired_halves_the_window() {
 #[test]
 fn a_probe_for_nothing_changes_nothing() {
     // The same, but the receiver says that 9 came twice: the ACK was late.
-    let mut host = Host::finite(rack(avoiding(Cc::Sack, 10)));
+    let mut host = Host::finite(rack(avoiding(Recovery::Sack, 10)));
     host.offer(10);
     host.wait(ms(100));
     host.ack(9);
@@ -186,7 +186,7 @@ fn a_probe_for_nothing_changes_nothing() {
 fn a_timeout_sends_the_first_segment_at_once_and_the_rest_in_slow_start() {
     // Section 6.3: 1 to 8 should all have been acknowledged. RFC 5681: cwnd 1, ssthresh half of the flight, which the
     // probe has made 9 (section 7.3).
-    let mut host = Host::started(rack(avoiding(Cc::Sack, 8)));
+    let mut host = Host::started(rack(avoiding(Recovery::Sack, 8)));
     host.wait(ms(100));
     assert_eq!(host.ack(1), "8");
     assert_eq!(host.expire(), "9", "the probe");
@@ -201,7 +201,7 @@ fn a_timeout_sends_the_first_segment_at_once_and_the_rest_in_slow_start() {
 #[test]
 fn duplicates_are_reported_first() {
     // RFC 2883, section 4: a duplicate below the cumulative ACK, and one within a block.
-    let mut net = Net::new(rack(avoiding(Cc::Sack, 4)));
+    let mut net = Net::new(rack(avoiding(Recovery::Sack, 4)));
     let config = net.host.config.clone();
     let mut blocks = |seq| net.receiver.on_data(seq, false, false, &config, at(0)).unwrap().blocks;
     assert_eq!(blocks(0), None);

@@ -1,9 +1,9 @@
 //! When the receiver acknowledges and what it says (RFC 5681, section 4.2; RFC 2018; RFC 3168, section 6.1.3).
 
-use headgate_scenario::Cc;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::{Config, Receiver, Reply};
 
-use crate::common::{Net, at, ms, plain};
+use crate::common::{Law, Net, at, ms, plain};
 
 const DELAY: u64 = 100;
 
@@ -14,8 +14,8 @@ struct Other {
 }
 
 impl Other {
-    fn new(cc: Cc) -> Other {
-        Other { receiver: Receiver::default(), config: Config { delayed_ack: Some(ms(DELAY)), ..plain(cc) } }
+    fn new(of: impl Law) -> Other {
+        Other { receiver: Receiver::default(), config: Config { delayed_ack: Some(ms(DELAY)), ..plain(of) } }
     }
 
     fn gets(&mut self, seq: u32) -> Option<u32> {
@@ -29,7 +29,7 @@ impl Other {
 
 #[test]
 fn every_second_segment_is_acknowledged_at_once() {
-    let mut other = Other::new(Cc::Sack);
+    let mut other = Other::new(Recovery::Sack);
     let acks: Vec<_> = (0..6).map(|seq| other.gets(seq)).collect();
     assert_eq!(acks, [None, Some(2), None, Some(4), None, Some(6)]);
 }
@@ -37,14 +37,14 @@ fn every_second_segment_is_acknowledged_at_once() {
 #[test]
 fn a_lone_segment_is_acknowledged_when_the_delay_ends() {
     // 50 ms there, 100 ms of waiting, 50 ms back; then 1 and 2 arrive together and are acknowledged at once.
-    let mut net = Net::new(Config { initial_window: 1, delayed_ack: Some(ms(DELAY)), ..plain(Cc::Sack) });
+    let mut net = Net::new(Config { initial_window: 1, delayed_ack: Some(ms(DELAY)), ..plain(Recovery::Sack) });
     net.run(at(300));
     assert_eq!(net.rows(), ["0: 0", "200: 1 2", "300: 3 4 5"]);
 }
 
 #[test]
 fn gaps_duplicates_and_filled_gaps_are_acknowledged_at_once() {
-    let mut other = Other::new(Cc::NewReno);
+    let mut other = Other::new(Recovery::NewReno);
     assert_eq!(other.gets(0), None);
     assert_eq!(other.gets(2), Some(1), "out of order");
     assert_eq!(other.gets(4), Some(1));
@@ -56,7 +56,7 @@ fn gaps_duplicates_and_filled_gaps_are_acknowledged_at_once() {
 
 #[test]
 fn an_acknowledgement_sent_early_cancels_the_one_that_waits() {
-    let mut other = Other::new(Cc::Sack);
+    let mut other = Other::new(Recovery::Sack);
     other.gets(0);
     assert_eq!(other.receiver.deadline(), Some(at(DELAY)));
     assert_eq!(other.gets(2), Some(1));
@@ -66,10 +66,10 @@ fn an_acknowledgement_sent_early_cancels_the_one_that_waits() {
 
 #[test]
 fn only_sack_receivers_send_blocks() {
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut other = Other::new(cc);
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let mut other = Other::new(recovery);
         let reply = other.gets_marked(3, false, false).unwrap();
-        assert_eq!(reply.blocks, (cc == Cc::Sack).then_some([(3, 4), (0, 0), (0, 0)]));
+        assert_eq!(reply.blocks, (recovery == Recovery::Sack).then_some([(3, 4), (0, 0), (0, 0)]));
     }
 }
 
@@ -77,7 +77,7 @@ fn only_sack_receivers_send_blocks() {
 fn an_acknowledgement_that_waited_echoes_a_mark_on_either_segment() {
     // 6.1.3: ECN-Echo is set if any of the data packets being acknowledged is marked.
     for (first, second) in [(true, false), (false, true), (true, true)] {
-        let mut other = Other::new(Cc::Sack);
+        let mut other = Other::new(Recovery::Sack);
         assert_eq!(other.gets_marked(0, first, false), None);
         assert!(other.gets_marked(1, second, false).unwrap().ece);
     }
@@ -86,7 +86,7 @@ fn an_acknowledgement_that_waited_echoes_a_mark_on_either_segment() {
 #[test]
 fn cwr_on_the_second_segment_does_not_hide_a_mark_on_the_first() {
     // 6.1.3: the ACK of both has ECN-Echo, as the first is marked; ACKs of unmarked segments after CWR have not.
-    let mut other = Other::new(Cc::Sack);
+    let mut other = Other::new(Recovery::Sack);
     assert_eq!(other.gets_marked(0, true, false), None);
     assert!(other.gets_marked(1, false, true).unwrap().ece);
     assert_eq!(other.gets_marked(2, false, false), None);
@@ -95,7 +95,7 @@ fn cwr_on_the_second_segment_does_not_hide_a_mark_on_the_first() {
 
 #[test]
 fn a_new_connection_does_not_echo_the_marks_of_the_one_before() {
-    for cc in [Cc::Sack, Cc::Dctcp] {
+    for cc in [Cc::Reno, Cc::Dctcp] {
         let mut other = Other { config: plain(cc), ..Other::new(cc) };
         assert!(other.gets_marked(0, true, false).unwrap().ece, "{cc}");
         other.receiver.renew();

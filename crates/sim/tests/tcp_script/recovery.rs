@@ -1,7 +1,7 @@
 //! Fast retransmit and fast recovery without selective acknowledgements: Reno (RFC 5681, section 3.2), NewReno
 //! (RFC 6582, section 3.2), limited transmit (RFC 3042).
 
-use headgate_scenario::Cc;
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::{Ack, Config};
 
 use crate::common::{Host, Net, at, avoiding, ms};
@@ -16,8 +16,8 @@ fn eight_outstanding(config: Config) -> Host {
 
 #[test]
 fn the_third_duplicate_brings_the_retransmission_and_not_the_second() {
-    for cc in [Cc::Reno, Cc::NewReno] {
-        let mut host = eight_outstanding(avoiding(cc, 8));
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut host = eight_outstanding(avoiding(recovery, 8));
         assert_eq!(host.ack(1), "");
         assert_eq!(host.ack(1), "");
         assert_eq!(host.windows(), (8.125, 8.0), "two duplicates may be reordering");
@@ -29,8 +29,8 @@ fn the_third_duplicate_brings_the_retransmission_and_not_the_second() {
 
 #[test]
 fn one_loss_inflates_then_deflates_the_window() {
-    for cc in [Cc::Reno, Cc::NewReno] {
-        let mut host = eight_outstanding(avoiding(cc, 8));
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut host = eight_outstanding(avoiding(recovery, 8));
         let sent: Vec<_> = (0..7).map(|_| host.ack(1)).collect();
         // Step 4: cwnd 7 at the third duplicate, then 8, 9, 10, 11; eight are outstanding, so 9 lets one more go.
         assert_eq!(sent, ["", "", "1r", "", "9", "10", "11"]);
@@ -46,8 +46,8 @@ fn one_loss_inflates_then_deflates_the_window() {
 }
 
 /// 1 and 3 lost of 1 to 8: six duplicates, from 2, 4, 5, 6, 7 and 8.
-fn two_losses(cc: Cc) -> Host {
-    let mut host = eight_outstanding(avoiding(cc, 8));
+fn two_losses(recovery: Recovery) -> Host {
+    let mut host = eight_outstanding(avoiding(recovery, 8));
     let sent: Vec<_> = (0..6).map(|_| host.ack(1)).collect();
     assert_eq!(sent, ["", "", "1r", "", "9", "10"]);
     assert_eq!(host.windows(), (10.0, 4.0));
@@ -56,7 +56,7 @@ fn two_losses(cc: Cc) -> Host {
 
 #[test]
 fn reno_leaves_recovery_at_the_first_of_two_losses_and_stalls() {
-    let mut host = two_losses(Cc::Reno);
+    let mut host = two_losses(Recovery::Reno);
     // Step 6 knows no partial ACK: cwnd = 4, while 3 to 10 are outstanding.
     assert_eq!(host.ack(3), "");
     assert_eq!(host.windows(), (4.0, 4.0));
@@ -68,7 +68,7 @@ fn reno_leaves_recovery_at_the_first_of_two_losses_and_stalls() {
 
 #[test]
 fn newreno_takes_a_partial_ack_for_the_next_loss() {
-    let mut host = two_losses(Cc::NewReno);
+    let mut host = two_losses(Recovery::NewReno);
     // Step 3: 3 again; the window deflates by the two acknowledged and inflates by one: 10 - 2 + 1. Eight, 3 to 10,
     // are outstanding: one more.
     assert_eq!(host.ack(3), "3r 11");
@@ -88,7 +88,7 @@ fn newreno_repairs_one_loss_a_round_trip() {
     // 200 ms: duplicates from 10, 11: cwnd 11, 12, each sends one; ACK 4 is partial: 12 - 2 + 1 = 11, ten outstanding.
     // 300 ms: duplicates from 12, 13: cwnd 12, 13; ACK 6: 13 - 2 + 1 = 12, eleven outstanding; duplicate from 14.
     // 400 ms: duplicates from 15, 16: cwnd 14, 15; ACK 17 is full: min(5, 4 + 1) = 5; ACKs of 17 and 18 send one each.
-    let mut net = Net::new(avoiding(Cc::NewReno, 10)).losing(&[(2, 1), (4, 1), (6, 1)]);
+    let mut net = Net::new(avoiding(Recovery::NewReno, 10)).losing(&[(2, 1), (4, 1), (6, 1)]);
     net.run(at(400));
     assert_eq!(
         net.rows(),
@@ -100,7 +100,7 @@ fn newreno_repairs_one_loss_a_round_trip() {
 #[test]
 fn newreno_leaves_recovery_with_little_when_little_is_in_flight() {
     // The receiver's window keeps new data back; the full ACK finds nothing outstanding: min(4, max(0, 1) + 1) = 2.
-    let mut host = Host::started(Config { window: 8, ..avoiding(Cc::NewReno, 8) });
+    let mut host = Host::started(Config { window: 8, ..avoiding(Recovery::NewReno, 8) });
     assert_eq!(host.ack(1), "8");
     let sent: Vec<_> = (0..7).map(|_| host.ack(1)).collect();
     assert_eq!(sent.concat(), "1r");
@@ -111,7 +111,7 @@ fn newreno_leaves_recovery_with_little_when_little_is_in_flight() {
 #[test]
 fn newreno_restarts_the_timer_at_the_first_partial_ack_only() {
     // RFC 6582, section 3.2, step 3: only the first partial ACK resets the timer.
-    let mut host = two_losses(Cc::NewReno);
+    let mut host = two_losses(Recovery::NewReno);
     host.wait(ms(100));
     host.ack(3);
     let first = host.tcp.deadline();
@@ -123,8 +123,8 @@ fn newreno_restarts_the_timer_at_the_first_partial_ack_only() {
 
 #[test]
 fn limited_transmit_sends_one_new_segment_on_each_of_two_duplicates() {
-    for cc in [Cc::Reno, Cc::NewReno] {
-        let mut host = eight_outstanding(Config { limited_transmit: true, ..avoiding(cc, 8) });
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let mut host = eight_outstanding(Config { limited_transmit: true, ..avoiding(recovery, 8) });
         // RFC 3042: up to cwnd + 2 outstanding, and cwnd stays.
         assert_eq!((host.ack(1), host.ack(1)), ("9".into(), "10".into()));
         assert_eq!(host.windows(), (8.125, 8.0));
@@ -136,7 +136,7 @@ fn limited_transmit_sends_one_new_segment_on_each_of_two_duplicates() {
 
 #[test]
 fn limited_transmit_heeds_the_receivers_window() {
-    let mut host = Host::started(Config { window: 9, limited_transmit: true, ..avoiding(Cc::NewReno, 8) });
+    let mut host = Host::started(Config { window: 9, limited_transmit: true, ..avoiding(Recovery::NewReno, 8) });
     assert_eq!(host.ack(1), "8");
     assert_eq!((host.ack(1), host.ack(1)), ("9".into(), String::new()));
 }
@@ -144,7 +144,7 @@ fn limited_transmit_heeds_the_receivers_window() {
 #[test]
 fn a_duplicate_while_nothing_is_outstanding_counts_for_nothing() {
     // RFC 5681, section 2: a duplicate acknowledgement needs outstanding data.
-    let mut host = Host::new(avoiding(Cc::NewReno, 4));
+    let mut host = Host::new(avoiding(Recovery::NewReno, 4));
     let before = host.windows();
     let ack = Ack::default();
     (0..5).for_each(|_| host.tcp.on_ack(ack, &host.config, host.now));

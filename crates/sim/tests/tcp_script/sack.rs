@@ -1,6 +1,6 @@
 //! Loss recovery with selective acknowledgements (RFC 6675; rules and steps are those of its sections 4 and 5).
 
-use headgate_scenario::{Cc, Recovery};
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::Config;
 
 use crate::common::{Host, Net, at, avoiding};
@@ -12,7 +12,7 @@ fn all_losses_of_a_window_are_repaired_in_one_round_trip() {
     // 9: 6 is lost: 2, 10, 11, pipe 3: 4 and 6 go again.
     // 200 ms: 10 arrived: 2, 4, 6 (again), 11: pipe 4, room for new data: 12. Then one for each of 11, 2, 4; the ACK
     // of 6 covers 2 to 11 and ends recovery: cwnd 5, 12 to 15 outstanding, 16.
-    let mut net = Net::new(avoiding(Cc::Sack, 10)).losing(&[(2, 1), (4, 1), (6, 1)]);
+    let mut net = Net::new(avoiding(Recovery::Sack, 10)).losing(&[(2, 1), (4, 1), (6, 1)]);
     net.run(at(200));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7 8 9", "100: 10 11 2r 4r 6r", "200: 12 13 14 15 16"]);
     assert_eq!(net.host.windows(), (5.0, 5.0));
@@ -20,7 +20,7 @@ fn all_losses_of_a_window_are_repaired_in_one_round_trip() {
 
 #[test]
 fn the_third_duplicate_begins_recovery_and_not_the_second() {
-    let mut host = Host::started(avoiding(Cc::Sack, 8));
+    let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(0, &[(1, 2)]), "");
     assert_eq!(host.sack(0, &[(1, 3)]), "");
     assert_eq!(host.windows(), (8.0, 8.0));
@@ -32,7 +32,7 @@ fn the_third_duplicate_begins_recovery_and_not_the_second() {
 #[test]
 fn one_acknowledgement_that_tells_of_three_segments_is_enough() {
     // Step 2: fewer than three duplicates, but IsLost(HighACK + 1). Two ACKs were lost on the way.
-    let mut host = Host::started(avoiding(Cc::Sack, 8));
+    let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(0, &[(1, 4)]), "0r");
     assert_eq!(host.windows(), (4.0, 4.0));
 }
@@ -41,7 +41,7 @@ fn one_acknowledgement_that_tells_of_three_segments_is_enough() {
 fn an_acknowledgement_that_moves_and_tells_something_new_is_a_duplicate_too() {
     // Section 2: an ACK with new SACK data counts as a duplicate even if it moves the cumulative point. The ACKs of
     // 0, 2 and 3 were lost: this one acknowledges 0 and tells of 2, 3 and 4, so 1 is lost.
-    let mut host = Host::started(avoiding(Cc::Sack, 8));
+    let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(1, &[(2, 5)]), "1r");
     // FlightSize is 7, 1 to 7.
     assert_eq!(host.windows(), (3.5, 3.5));
@@ -50,7 +50,7 @@ fn an_acknowledgement_that_moves_and_tells_something_new_is_a_duplicate_too() {
 #[test]
 fn such_acknowledgements_count_from_one_again() {
     // Section 5: a cumulative acknowledgement resets DupAcks, then counts itself if it tells something new.
-    let mut host = Host::started(avoiding(Cc::Sack, 8));
+    let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(0, &[(2, 3)]), "");
     assert_eq!(host.sack(1, &[(4, 5), (2, 3)]), "8", "one, and an ordinary ACK of one segment");
     assert_eq!(host.sack(1, &[(6, 7), (4, 5), (2, 3)]), "1r", "IsLost(1): three above it have arrived");
@@ -58,7 +58,7 @@ fn such_acknowledgements_count_from_one_again() {
 
 #[test]
 fn an_acknowledgement_that_tells_nothing_new_is_no_duplicate() {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Cc::Sack, 8) });
+    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Sack, 8) });
     assert_eq!(host.sack(0, &[(1, 2)]), "8");
     // RFC 5681, section 3.2, step 1: no new data on a duplicate without new SACK information.
     for _ in 0..5 {
@@ -70,7 +70,7 @@ fn an_acknowledgement_that_tells_nothing_new_is_no_duplicate() {
 
 #[test]
 fn limited_transmit_goes_by_the_pipe_and_its_segments_do_not_count() {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Cc::Sack, 8) });
+    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Sack, 8) });
     // Step 3.3: pipe is 7 and 6, cwnd 8.
     assert_eq!(host.sack(0, &[(1, 2)]), "8");
     assert_eq!(host.sack(0, &[(1, 3)]), "9");
@@ -92,7 +92,7 @@ fn limited_transmit_goes_by_the_pipe_and_its_segments_do_not_count() {
 #[test]
 fn lost_segments_go_before_new_data_and_new_data_before_holes() {
     // Window 6: 0, 1 and 5 are lost. At the third duplicate cwnd = 3, 0 goes again; pipe: 0, 5: rule 1 names 1.
-    let mut host = Host::started(Config { window: 6, ..avoiding(Cc::Sack, 6) });
+    let mut host = Host::started(Config { window: 6, ..avoiding(Recovery::Sack, 6) });
     assert_eq!(host.sack(0, &[(2, 3)]), "");
     assert_eq!(host.sack(0, &[(2, 4)]), "");
     assert_eq!(host.sack(0, &[(2, 5)]), "0r 1r");
@@ -108,7 +108,7 @@ fn lost_segments_go_before_new_data_and_new_data_before_holes() {
 #[test]
 fn the_rescue_retransmission_waits_until_the_first_retransmission_was_acknowledged() {
     // Window 12; 0, 2, 10 and 11 are lost.
-    let mut host = Host::started(Config { window: 12, ..avoiding(Cc::Sack, 12) });
+    let mut host = Host::started(Config { window: 12, ..avoiding(Recovery::Sack, 12) });
     assert_eq!(host.sack(0, &[(1, 2)]), "");
     assert_eq!(host.sack(0, &[(3, 4), (1, 2)]), "");
     // Third: cwnd = 6. Pipe: 0 (again), 2 (two above), 5 to 11: 9.
@@ -131,7 +131,7 @@ fn the_rescue_retransmission_waits_until_the_first_retransmission_was_acknowledg
 #[test]
 fn what_is_known_beyond_the_recovery_point_is_kept_for_the_next_recovery() {
     // Step A: the scoreboard above HighACK stays. 1 is lost, then 9 of the new segments.
-    let mut host = Host::started(avoiding(Cc::Sack, 8));
+    let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.ack(1), "8");
     let told: Vec<_> = [3, 4, 5, 6, 7, 8, 9].iter().map(|&end| host.sack(1, &[(2, end)])).collect();
     // cwnd 4; pipe after the third: 1, 5 to 8; from the fifth on each lets one new segment go.
@@ -150,25 +150,20 @@ fn what_is_known_beyond_the_recovery_point_is_kept_for_the_next_recovery() {
 #[test]
 fn a_retransmission_that_is_lost_waits_for_the_timer() {
     // The timer last restarted at the ACK of 1, at 100 ms (RFC 6298, rule 5.3).
-    let mut net = Net::new(avoiding(Cc::Sack, 10)).losing(&[(2, 1), (2, 2)]);
+    let mut net = Net::new(avoiding(Recovery::Sack, 10)).losing(&[(2, 1), (2, 2)]);
     net.run(at(1500));
     assert_eq!(net.times_of(2), [0, 100, 1100]);
     assert_eq!(net.host.tcp.timeouts(), 1);
 }
 
 #[test]
-fn older_names_are_renos_window_with_the_recovery_of_that_name() {
+fn each_recovery_repairs_renos_window_in_its_own_way() {
     let lost = [(2, 1), (4, 1), (6, 1), (30, 1), (30, 2), (50, 1)];
     let rows = |config: Config| {
         let mut net = Net::new(config).losing(&lost);
         net.run(at(5000));
         net.rows()
     };
-    let older = [(Cc::Tahoe, Recovery::Tahoe), (Cc::NewReno, Recovery::NewReno), (Cc::Sack, Recovery::Sack)];
-    let all = older.map(|(cc, recovery)| {
-        let named = rows(avoiding(cc, 10));
-        assert_eq!(named, rows(Config { recovery, ..avoiding(Cc::Reno, 10) }), "{cc}");
-        named
-    });
-    assert!(all[0] != all[1] && all[1] != all[2], "each repairs in its own way");
+    let all = Recovery::ALL.iter().map(|recovery| rows(avoiding(*recovery, 10))).collect::<Vec<_>>();
+    assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
 }

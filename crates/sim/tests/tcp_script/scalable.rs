@@ -1,7 +1,7 @@
 //! Controls whose window falls by as much as is marked: DCTCP (RFC 8257) and Prague, and how receivers tell of marks.
 
 use headgate_core::Span;
-use headgate_scenario::Cc;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::{Config, Receiver};
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
@@ -35,7 +35,7 @@ fn a_dctcp_receiver_mirrors_marks_also_where_acks_are_delayed() {
 #[test]
 fn accurate_feedback_counts_marks_modulo_8() {
     // RFC 9768, section 3.2.1: from 5 on. It says nothing by the echo, whatever the controller.
-    for cc in [Cc::Prague, Cc::Sack, Cc::Cubic, Cc::Dctcp] {
+    for cc in [Cc::Prague, Cc::Reno, Cc::Cubic, Cc::Dctcp] {
         let config = Config { accecn: true, ..plain(cc) };
         assert_eq!(acks(&config, &[true, false, true, true]), ["1+6", "2+6", "3+7", "4+0"]);
         let delayed = Config { delayed_ack: Some(ms(100)), ..config };
@@ -45,7 +45,7 @@ fn accurate_feedback_counts_marks_modulo_8() {
 
 #[test]
 fn with_accurate_feedback_reno_reacts_once_a_window_and_announces_nothing() {
-    let config = Config { accecn: true, ..avoiding(Cc::Sack, 8) };
+    let config = Config { accecn: true, ..avoiding(Recovery::Sack, 8) };
     let mut host = Host::started(config).with_ecn();
     assert_eq!(host.echo(1), "");
     assert_eq!(host.windows(), (4.0, 4.0));

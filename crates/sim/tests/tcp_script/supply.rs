@@ -1,15 +1,15 @@
 //! Data that ends, pauses between data, and one connection after another (RFC 5681, sections 3.1 and 4.1;
 //! draft-ietf-ccwg-ratelimited-increase, section 3).
 
-use headgate_scenario::Cc;
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::Config;
 
 use crate::common::{Host, at, avoiding, ms, plain};
 
 /// Every way to repair losses.
-fn recoveries(config: impl Fn(Cc) -> Config) -> [Config; 4] {
-    let tracked = Config { rack: true, prr: true, ..config(Cc::Sack) };
-    [config(Cc::Reno), config(Cc::NewReno), config(Cc::Sack), tracked]
+fn recoveries(config: impl Fn(Recovery) -> Config) -> [Config; 4] {
+    let tracked = Config { recovery: Recovery::Rack, prr: true, ..config(Recovery::Sack) };
+    [config(Recovery::Reno), config(Recovery::NewReno), config(Recovery::Sack), tracked]
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn no_more_is_sent_than_was_offered() {
 
 #[test]
 fn what_is_offered_later_follows_within_the_window() {
-    let mut host = Host::finite(avoiding(Cc::NewReno, 8));
+    let mut host = Host::finite(avoiding(Recovery::NewReno, 8));
     assert_eq!(host.offer(3), "0 1 2");
     assert_eq!(host.offer(10), "3 4 5 6 7");
     assert_eq!(host.ack(1), "8");
@@ -41,7 +41,7 @@ fn what_is_offered_later_follows_within_the_window() {
 
 #[test]
 fn unlimited_data_needs_no_offer_and_has_no_end() {
-    let mut host = Host::started(plain(Cc::Sack));
+    let mut host = Host::started(plain(Recovery::Sack));
     assert_eq!(host.offer(7), "");
     assert_eq!(host.ack(2), "2 3 4");
     assert!(!host.tcp.acked_all());
@@ -50,7 +50,7 @@ fn unlimited_data_needs_no_offer_and_has_no_end() {
 #[test]
 fn in_slow_start_the_window_grows_to_twice_what_was_outstanding() {
     // IW 2 and two segments at a time: 2 x 2. The third pair finds a window of 4 that it does not fill.
-    let mut host = Host::finite(plain(Cc::Sack));
+    let mut host = Host::finite(plain(Recovery::Sack));
     for pair in 0..4 {
         host.offer(2);
         host.ack(2 * pair + 1);
@@ -67,7 +67,7 @@ fn in_slow_start_the_window_grows_to_twice_what_was_outstanding() {
 #[test]
 fn in_congestion_avoidance_the_window_grows_to_one_more_than_was_outstanding() {
     // IW 8 counts as used at the start. Then one segment at a time: 8 + 1/8 + 1/8.125 ... stops at 8 + 1.
-    let mut host = Host::finite(avoiding(Cc::NewReno, 8));
+    let mut host = Host::finite(avoiding(Recovery::NewReno, 8));
     for seq in 0..100 {
         host.offer(1);
         host.ack(seq + 1);
@@ -78,7 +78,7 @@ fn in_congestion_avoidance_the_window_grows_to_one_more_than_was_outstanding() {
 #[test]
 fn after_a_reduction_the_window_is_earned_anew() {
     // An echo halves 8 to 4, and from then on never more than one is outstanding, which earns 1 + 1: 4 stays.
-    let mut host = Host::finite(avoiding(Cc::Sack, 8));
+    let mut host = Host::finite(avoiding(Recovery::Sack, 8));
     host.offer(8);
     assert_eq!(host.echo(8), "");
     for seq in 8..20 {
@@ -91,7 +91,7 @@ fn after_a_reduction_the_window_is_earned_anew() {
 #[test]
 fn the_last_segments_are_repaired_with_nothing_new_to_send() {
     // RFC 6675, NextSeg: no unsent data, so rule 3 and rule 4. 5 and 7 of eight are lost; 6 alone is no proof: the timer.
-    let mut host = Host::finite(avoiding(Cc::Sack, 8));
+    let mut host = Host::finite(avoiding(Recovery::Sack, 8));
     host.offer(8);
     assert_eq!(host.ack(5), "");
     assert_eq!(host.sack(5, &[(6, 7)]), "");
@@ -101,7 +101,7 @@ fn the_last_segments_are_repaired_with_nothing_new_to_send() {
     assert!(host.tcp.acked_all());
 
     // 0 and 5 are lost: three duplicates, cwnd 4, pipe 0 (again), 5, 7 and, before the last SACK, 4 and 6.
-    let mut host = Host::finite(avoiding(Cc::Sack, 8));
+    let mut host = Host::finite(avoiding(Recovery::Sack, 8));
     host.offer(8);
     let sent: Vec<_> = (2..6).map(|end| host.sack(0, &[(1, end)])).collect();
     assert_eq!(sent.concat(), "0r");
@@ -125,7 +125,7 @@ fn rested(config: Config) -> Host {
 fn after_a_pause_longer_than_the_timeout_the_window_starts_anew() {
     // The last segment was sent at 100 ms: at 1100 ms not longer than the timeout, at 1101 ms it is.
     for (pause, sent) in [(900, 16), (901, 4)] {
-        let mut host = rested(plain(Cc::Sack));
+        let mut host = rested(plain(Recovery::Sack));
         host.wait(ms(pause));
         assert_eq!(host.offer(40).split(' ').count(), sent);
         assert_eq!(host.windows().0, sent as f64);
@@ -134,7 +134,7 @@ fn after_a_pause_longer_than_the_timeout_the_window_starts_anew() {
 
 #[test]
 fn without_idle_restart_a_pause_changes_nothing() {
-    let mut host = rested(Config { idle_restart: false, ..plain(Cc::Sack) });
+    let mut host = rested(Config { idle_restart: false, ..plain(Recovery::Sack) });
     host.wait(ms(60_000));
     assert_eq!(host.offer(40).split(' ').count(), 16);
 }
@@ -142,7 +142,7 @@ fn without_idle_restart_a_pause_changes_nothing() {
 #[test]
 fn a_pause_does_not_enlarge_a_small_window() {
     // cwnd is 1 after a timeout, below IW: min(IW, cwnd).
-    let mut host = Host::finite(plain(Cc::NewReno));
+    let mut host = Host::finite(plain(Recovery::NewReno));
     host.offer(1);
     assert_eq!(host.expire(), "0r");
     host.ack(1);

@@ -1,14 +1,14 @@
 //! Tahoe: fast retransmit without fast recovery (V. Jacobson, *Congestion Avoidance and Control*, SIGCOMM 1988, and the
 //! 4.3BSD-Tahoe release; ns-2's `Agent/TCP`).
 
-use headgate_scenario::Cc;
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::Config;
 
 use crate::common::{Host, Net, at, avoiding};
 
 #[test]
 fn the_third_duplicate_begins_slow_start_anew() {
-    let mut host = Host::started(avoiding(Cc::Tahoe, 8));
+    let mut host = Host::started(avoiding(Recovery::Tahoe, 8));
     assert_eq!(host.ack(1), "8");
     assert_eq!((host.ack(1), host.ack(1)), (String::new(), String::new()));
     // Eight outstanding: ssthresh 4, cwnd 1.
@@ -30,7 +30,7 @@ fn the_third_duplicate_begins_slow_start_anew() {
 fn what_was_sent_before_the_loss_is_sent_again_unless_acknowledged() {
     // 1 and 3 of 1 to 8 are lost. Slow start over from 1: its ACK, up to 3, lets 3 and 4 go again, though 4 has arrived;
     // the ACK of 3 covers all there is.
-    let mut net = Net::new(avoiding(Cc::Tahoe, 8)).losing(&[(1, 1), (3, 1)]);
+    let mut net = Net::new(avoiding(Recovery::Tahoe, 8)).losing(&[(1, 1), (3, 1)]);
     net.run(at(300));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 8 1r", "200: 3r 4r", "300: 9 10 11"]);
     // The ACK of 3 acknowledges 3 to 8: cwnd 3, 9 to 11; then a duplicate for 4, which arrived twice.
@@ -39,7 +39,7 @@ fn what_was_sent_before_the_loss_is_sent_again_unless_acknowledged() {
 
 #[test]
 fn limited_transmit_comes_before_and_does_not_count() {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Cc::Tahoe, 8) });
+    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Tahoe, 8) });
     assert_eq!(host.ack(1), "8");
     assert_eq!((host.ack(1), host.ack(1), host.ack(1)), ("9".into(), "10".into(), "1r".into()));
     assert_eq!(host.windows(), (1.0, 4.0));

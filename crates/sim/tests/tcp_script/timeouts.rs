@@ -1,7 +1,7 @@
 //! The retransmission timer (RFC 6298) and what follows when it expires (RFC 5681, 6582, 6675).
 
 use headgate_core::Span;
-use headgate_scenario::Cc;
+use headgate_scenario::Recovery;
 use headgate_sim::tcp::{Ack, Config, Rto};
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
@@ -11,7 +11,7 @@ fn the_timeout_follows_from_the_samples() {
     // Section 2.2: SRTT 100, RTTVAR 50: 100 + 4 x 50.
     // Section 2.3, sample 140: RTTVAR = 3/4 x 50 + 1/4 x 40 = 47.5, SRTT = 7/8 x 100 + 1/8 x 140 = 105: 295.
     // Sample 100: RTTVAR = 3/4 x 47.5 + 1/4 x 5 = 36.875, SRTT = 7/8 x 105 + 1/8 x 100 = 104.375: 251.875.
-    let config = Config { min_rto: ms(1), ..plain(Cc::Sack) };
+    let config = Config { min_rto: ms(1), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
     assert_eq!((rto.timeout(), rto.srtt()), (ms(1000), None), "section 2.1: a second before any sample");
     let timeouts = [100, 140, 100].map(|rtt| {
@@ -25,7 +25,7 @@ fn the_timeout_follows_from_the_samples() {
 #[test]
 fn the_timeout_is_bounded_below_and_above() {
     // Section 2.4 and 2.5.
-    let config = Config { max_rto: ms(1500), ..plain(Cc::Sack) };
+    let config = Config { max_rto: ms(1500), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
     rto.sample(ms(100), &config);
     assert_eq!(rto.timeout(), ms(1000));
@@ -37,7 +37,7 @@ fn the_timeout_is_bounded_below_and_above() {
 fn a_coarse_clock_rounds_up_and_is_the_least_margin() {
     // 30 ms on a clock of 100 ms is a tick: 100 + 4 x 50. As samples repeat RTTVAR dies out, and what is left is
     // SRTT + max(G, 4 RTTVAR) = 100 + 100.
-    let config = Config { min_rto: ms(1), rto_granularity: ms(100), ..plain(Cc::Sack) };
+    let config = Config { min_rto: ms(1), rto_granularity: ms(100), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
     rto.sample(ms(30), &config);
     assert_eq!(rto.timeout(), ms(300));
@@ -48,8 +48,8 @@ fn a_coarse_clock_rounds_up_and_is_the_least_margin() {
 #[test]
 fn a_sender_that_is_never_acknowledged_backs_off_to_the_maximum() {
     // Rules 5.5 and 5.6: 1, 2, 4, 8, 16, 32, then 60 seconds.
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut net = Net::new(avoiding(cc, 10)).fate(|_, _| Fate::Lost);
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let mut net = Net::new(avoiding(recovery, 10)).fate(|_, _| Fate::Lost);
         net.run(at(200_000));
         assert_eq!(net.times_of(0), [0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 123_000, 183_000]);
         assert_eq!(net.sent.len(), 10 + 8, "one segment a timeout (RFC 5681: the loss window is 1)");
@@ -62,7 +62,7 @@ fn a_sender_that_is_never_acknowledged_backs_off_to_the_maximum() {
 
 #[test]
 fn ssthresh_does_not_fall_below_two_segments() {
-    let mut host = Host::started(avoiding(Cc::NewReno, 3));
+    let mut host = Host::started(avoiding(Recovery::NewReno, 3));
     assert_eq!(host.expire(), "0r");
     assert_eq!(host.windows(), (1.0, 2.0));
 }
@@ -72,7 +72,7 @@ fn a_retransmitted_segment_gives_no_sample_and_leaves_the_backoff() {
     // Karn, section 3: the ACK at 1100 ms says nothing of the round trip; the timeout stays doubled until segment 1,
     // sent at 1100 ms and acknowledged at 1200 ms, gives a sample (section 5, last paragraph): 100 + 4 x 50, at least
     // a second. ssthresh is 2: the second ACK finds congestion avoidance, 2.9 after the third.
-    let mut net = Net::new(Config { initial_window: 1, ..plain(Cc::NewReno) }).losing(&[(0, 1)]);
+    let mut net = Net::new(Config { initial_window: 1, ..plain(Recovery::NewReno) }).losing(&[(0, 1)]);
     net.run(at(1200));
     assert_eq!(net.rows(), ["0: 0", "1000: 0r", "1100: 1 2", "1200: 3 4"]);
     let timeouts: Vec<_> = net.sent.iter().map(|sent| sent.rto).collect();
@@ -85,7 +85,7 @@ fn a_retransmitted_segment_gives_no_sample_and_leaves_the_backoff() {
 fn a_retransmission_spoils_the_sample_under_way() {
     // 0 is timed and lost, and acknowledged after 200 ms: that is no sample. 8, the first new segment after the
     // retransmission, was sent once and is one: 100 ms.
-    let mut net = Net::new(avoiding(Cc::NewReno, 8)).losing(&[(0, 1)]);
+    let mut net = Net::new(avoiding(Recovery::NewReno, 8)).losing(&[(0, 1)]);
     net.run(at(200));
     assert_eq!(net.times_of(0), [0, 100]);
     assert_eq!(net.host.tcp.rto().srtt(), Some(ms(100)));
@@ -93,7 +93,7 @@ fn a_retransmission_spoils_the_sample_under_way() {
 
 #[test]
 fn the_timer_starts_restarts_and_stops_by_the_rules() {
-    let mut host = Host::started(avoiding(Cc::NewReno, 4));
+    let mut host = Host::started(avoiding(Recovery::NewReno, 4));
     assert_eq!(host.tcp.deadline(), Some(at(1000)), "5.1: it starts with the first segment");
     host.wait(ms(100));
     host.ack(1);
@@ -114,7 +114,7 @@ fn the_timer_starts_restarts_and_stops_by_the_rules() {
 
 #[test]
 fn a_timer_that_has_not_expired_does_nothing() {
-    let mut host = Host::started(avoiding(Cc::NewReno, 4));
+    let mut host = Host::started(avoiding(Recovery::NewReno, 4));
     host.tcp.on_timer(&host.config, at(999));
     assert_eq!((host.tcp.timeouts(), host.windows()), (0, (4.0, 4.0)));
 }
@@ -124,8 +124,8 @@ fn after_a_timeout_the_window_is_sent_again_in_slow_start() {
     // 0 and 1 arrive and send 8 and 9 at 100 ms; 2 to 9 are lost. 1100 ms: ssthresh = 8 / 2, cwnd 1. Each ACK then
     // adds one: 2, 3, 4; from 4 on congestion avoidance, 4.9 after four ACKs: the window stays at 4.
     let lost: Vec<_> = (2..10).map(|seq| (seq, 1)).collect();
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut net = Net::new(avoiding(cc, 8)).losing(&lost);
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let mut net = Net::new(avoiding(recovery, 8)).losing(&lost);
         net.run(at(1400));
         assert_eq!(
             net.rows(),
@@ -140,7 +140,7 @@ fn after_a_timeout_what_sack_tells_of_is_not_sent_again() {
     // RFC 6675, section 5.1. 2 is lost twice; 3, 6 and 7 arrive, 4, 5, 8 and 9 do not. The timeout empties the
     // scoreboard, but the ACK of 2 tells of 6 and 7 again: 4 and 5 go, then 8 and 9.
     let lost = [(2, 1), (2, 2), (4, 1), (5, 1), (8, 1), (9, 1)];
-    let mut net = Net::new(avoiding(Cc::Sack, 8)).losing(&lost);
+    let mut net = Net::new(avoiding(Recovery::Sack, 8)).losing(&lost);
     net.run(at(1300));
     // 100 ms: 3, 6, 7 are three duplicates: cwnd 4, 2 goes again. 4 and 5 are not lost yet (two above): pipe is 2
     // (again), 4, 5, 8, 9: full.
@@ -152,12 +152,12 @@ fn after_a_timeout_what_sack_tells_of_is_not_sent_again() {
 #[test]
 fn duplicates_of_what_was_sent_before_a_timeout_begin_no_recovery() {
     // RFC 6582, section 3.2, steps 2 and 4; RFC 6675, section 5.1: not until `recover` is acknowledged.
-    for cc in [Cc::NewReno, Cc::Sack] {
-        let mut host = Host::started(avoiding(cc, 8));
+    for recovery in [Recovery::NewReno, Recovery::Sack] {
+        let mut host = Host::started(avoiding(recovery, 8));
         assert_eq!(host.ack(1), "8");
         assert_eq!(host.expire(), "1r");
         for end in 3..9 {
-            let sent = if cc == Cc::Sack { host.sack(1, &[(2, end)]) } else { host.ack(1) };
+            let sent = if recovery == Recovery::Sack { host.sack(1, &[(2, end)]) } else { host.ack(1) };
             assert_eq!(sent, "");
         }
         assert_eq!(host.windows(), (1.0, 4.0));
@@ -166,8 +166,8 @@ fn duplicates_of_what_was_sent_before_a_timeout_begin_no_recovery() {
 }
 
 /// 1 to 8 were outstanding when the timer expired; then all of them are acknowledged, and 9 and 10 leave.
-fn past_a_timeout(cc: Cc) -> Host {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(cc, 8) });
+fn past_a_timeout(recovery: Recovery) -> Host {
+    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(recovery, 8) });
     assert_eq!(host.ack(1), "8");
     assert_eq!(host.expire(), "1r");
     assert_eq!(host.ack(9), "9 10");
@@ -177,7 +177,7 @@ fn past_a_timeout(cc: Cc) -> Host {
 #[test]
 fn newreno_wants_more_than_recover_acknowledged_before_it_trusts_duplicates_again() {
     // RFC 6582, section 3.2, step 2: the ACK must cover more than `recover`, which is 8.
-    let mut host = past_a_timeout(Cc::NewReno);
+    let mut host = past_a_timeout(Recovery::NewReno);
     assert_eq!((host.ack(9), host.ack(9), host.ack(9)), ("11".into(), "12".into(), String::new()));
     // 10 to 12 outstanding, cwnd 3.
     assert_eq!(host.ack(10), "");
@@ -189,7 +189,7 @@ fn newreno_wants_more_than_recover_acknowledged_before_it_trusts_duplicates_agai
 #[test]
 fn sack_trusts_duplicates_again_once_recover_is_acknowledged() {
     // RFC 6675, section 5.1: HighACK at least RecoveryPoint, which is 8.
-    let mut host = past_a_timeout(Cc::Sack);
+    let mut host = past_a_timeout(Recovery::Sack);
     let sent = [11, 12, 13].map(|end| host.sack(9, &[(10, end)]));
     // ssthresh 2, and of the pipe only 9 is left.
     assert_eq!(sent, ["11", "12", "9r 13"]);
@@ -201,10 +201,10 @@ fn a_timeout_in_a_window_whose_loss_was_acted_upon_does_not_raise_ssthresh() {
     // RFC 5681, equation 4, is an upper bound. 1 of 1 to 8 is lost and its retransmission too; the duplicates from 2 to
     // 8 sent 9, 10 and 11. Eleven segments are not acknowledged, but seven of them have arrived: half of eleven is
     // above the 4 that the loss has left.
-    for cc in [Cc::Reno, Cc::NewReno, Cc::Sack] {
-        let mut host = Host::started(avoiding(cc, 8));
+    for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
+        let mut host = Host::started(avoiding(recovery, 8));
         assert_eq!(host.ack(1), "8");
-        let duplicate = |end| if cc == Cc::Sack { host.sack(1, &[(2, end)]) } else { host.ack(1) };
+        let duplicate = |end| if recovery == Recovery::Sack { host.sack(1, &[(2, end)]) } else { host.ack(1) };
         let sent: Vec<_> = (3..10).map(duplicate).collect();
         assert_eq!(sent.concat(), "1r91011");
         assert_eq!(host.expire(), "1r");

@@ -26,7 +26,7 @@ ACCESS: AccessKeys = {"rate": "1Gbit/s", "delay": "0s"}
 
 def connection(v: Values) -> Tcp:
     """What the TCP flows of every pair of nodes have in common."""
-    common = tcp(profile="ns2", access=ACCESS, cc=v.cc, ecn=True, packet="1000B", window=v.window)
+    common = tcp(profile="ns2", access=ACCESS, recovery=v.recovery, ecn=True, packet="1000B", window=v.window)
     return common.replace(overhead="200us")
 
 
@@ -60,7 +60,7 @@ def connections(number: int, **more: object) -> Case:
 
 #: What the paper leaves open in all of its simulations.
 CHOICES = (
-    Choice("cc", "reno", "the paper says TCP; ns of 1999 had ECN in its Reno, one loss a window", ("newreno", "sack")),
+    Choice("recovery", "reno", "the paper says TCP; ns of 1999 had ECN in its Reno, one loss a window", ("newreno", "sack")),
     Choice("window", 100, "the paper states no receiver's window: ns-2's 20 packets would hold flows back", (20,)),
     Choice("TCP overhead", "200us", "about a packet's time at 45 Mbit/s, so that flows do not fall into step"),
     Choice("pairs", PAIRS, "connections are spread evenly over the pairs of nodes, where the paper draws pairs"),

@@ -29,7 +29,7 @@ EXPERIMENT = Experiment(
         flows=tcp(
             v.connections,
             access={"rate": "100Mbit/s", "delay": "0s"},
-            cc="reno",
+            recovery="reno",
             window=v.window,
             initial_window=1,
             delayed_ack="200ms",

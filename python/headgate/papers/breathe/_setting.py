@@ -37,7 +37,7 @@ def scenario(v: Values) -> Dumbbell:
             tcp(
                 1000,
                 profile="ns2",
-                cc=v.cc,
+                recovery=v.recovery,
                 window=20,
                 min_rto=v.min_rto,
                 access={"delay": "5ms"},
@@ -81,7 +81,7 @@ CHOICES = (
     ),
     Choice("afd_sample", 5, "not stated; AFD's paper samples one arrival in five", (1, 20)),
     Choice("delays", "10 ms, links of flows 5 ms", "figure 1 is lost"),
-    Choice("cc", "newreno", "not stated", ("reno", "sack")),
+    Choice("recovery", "newreno", "not stated", ("reno", "sack")),
     Choice("window", 20, "not stated; ns-2's default. A flow's fair share is a packet in 8 s"),
     Choice("min_rto", "200ms", "ns-2.35's default", ("1s",)),
     Choice(

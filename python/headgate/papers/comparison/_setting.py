@@ -56,7 +56,7 @@ JITTER = Choice(
     (0, 0.5),
 )
 OVERHEAD = Choice("overhead", "1ms", "a random delay before each TCP packet, against the same lockstep", ("0s", "4ms"))
-CC = Choice("cc", "newreno", "the paper says TCP alone", ("reno", "sack"))
+CC = Choice("recovery", "newreno", "the paper says TCP alone", ("reno", "sack"))
 MAXP = Choice("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is what FRED has", (0.05, 0.1))
 #: What is open of TCP flows alone, and of those beside a constant one.
 TCP_ALONE = (DURATION, DELAY, OVERHEAD, CC)
@@ -85,7 +85,7 @@ def network(
         tcp(
             tcp_flows,
             profile="ns2",
-            cc=v.cc,
+            recovery=v.recovery,
             window=window,
             access={"delay": "5ms"},
             start="0s..1s",

@@ -36,7 +36,7 @@ WINDOW = Choice(
     (20, 78),
 )
 CC = Choice(
-    "cc", "newreno", "stated (section 5); varied, since NewReno repairs one loss a round trip", ("reno", "sack")
+    "recovery", "newreno", "stated (section 5); varied, since NewReno repairs one loss a round trip", ("reno", "sack")
 )
 MIN_RTO = Choice("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
 PHASE = Choice("jitter", 0.1, "random sending times, of TCP up to 200 us, keep flows from falling into step")
@@ -65,7 +65,7 @@ def sender(v: Values, flows: int = 1) -> Tcp:
     return tcp(
         flows,
         profile="ns2",
-        cc=v.cc,
+        recovery=v.recovery,
         packet="512B",
         window=v.window,
         min_rto=v.min_rto,

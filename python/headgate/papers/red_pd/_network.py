@@ -78,7 +78,7 @@ def sack(v: Values, name: str, sender: str, receiver: str, flows: int = 1) -> Tc
         flows,
         name=name,
         profile="ns2",
-        cc="sack",
+        recovery="sack",
         window=50,
         min_rto=v.min_rto,
         start="0s..10s",

@@ -176,10 +176,7 @@ macro_rules! registry {
 }
 
 registry! {
-    Tahoe;
     Reno;
-    NewReno;
-    Sack;
     Cubic = Cubic::new;
     Dctcp = Dctcp::new;
     Prague = Prague::new;

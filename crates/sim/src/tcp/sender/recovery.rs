@@ -32,7 +32,7 @@ impl Sender {
         let cwnd = match config.recovery {
             // RFC 6582, step 3, option 1: no burst when little is left in flight.
             Recovery::NewReno => self.window.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
-            Recovery::Tahoe | Recovery::Reno | Recovery::Sack => self.window.ssthresh,
+            Recovery::Tahoe | Recovery::Reno | Recovery::Sack | Recovery::Rack => self.window.ssthresh,
         };
         self.window.set_cwnd(cwnd, now);
         self.restart_timer(now);

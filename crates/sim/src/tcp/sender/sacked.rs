@@ -94,7 +94,7 @@ impl Sender {
         }
         // By count, what a duplicate acknowledgement says begins a recovery, and only if the first segment is lost
         // (RFC 6675, section 5): an acknowledgement that ends one does not.
-        let anew = match config.rack {
+        let anew = match config.rack() {
             true => found.any,
             false => news && phase == Phase::Open && known.out.is_lost(self.una),
         };
@@ -176,7 +176,7 @@ impl Sender {
     /// What a recovery sends that counts, when neither lost segments nor new data are left: holes that are not known to be
     /// lost, and once the last segment (RFC 6675, NextSeg, rules 3 and 4).
     fn poll_holes(&mut self, known: &mut Sacked, config: &Config, now: Time) -> Option<Data> {
-        if config.rack || self.phase == Phase::Open {
+        if config.rack() || self.phase == Phase::Open {
             return None;
         }
         if let Some(seq) = known.out.hole() {
@@ -191,14 +191,14 @@ impl Sender {
     /// after a timeout (RFC 6675, sections 5 and 5.1); by time they always are.
     #[inline]
     fn repairs(&self, config: &Config) -> bool {
-        config.rack || self.phase != Phase::Open || self.una < self.recover
+        config.rack() || self.phase != Phase::Open || self.una < self.recover
     }
 
     /// Segments that the window has to have room for: what is in flight. Without repairs, segments known to have arrived
     /// leave room on duplicate acknowledgements alone, and with limited transmit (RFC 6675, section 5, step 3).
     #[inline]
     fn in_network(&self, out: &Outstanding, config: &Config) -> u32 {
-        let repairs = config.rack || self.phase != Phase::Open || (self.una < self.recover && out.any_lost());
+        let repairs = config.rack() || self.phase != Phase::Open || (self.una < self.recover && out.any_lost());
         let limited = config.limited_transmit && self.dup_acks > 0;
         if repairs || limited { out.pipe(self.max) } else { self.flight() }
     }
@@ -263,7 +263,7 @@ impl Sender {
         let Sacked { out, tracker } = known;
         let (cc, wnd) = (&mut self.cc, &self.window);
         match tracker {
-            Some(t) if config.rack => {
+            Some(t) if config.rack() => {
                 let window = t.rack.window(self.una < self.recover, out.arrived(), self.rto.srtt());
                 let Tracker { sent, rack, rate, began, .. } = &mut **t;
                 t.reorder_at = rack.detect(sent, window, now, |sent, seq| {
@@ -295,7 +295,7 @@ impl Sender {
             let Tracker { sent, rack, rate, .. } = &mut **t;
             let (cc, wnd) = (&mut self.cc, &self.window);
             // Without RACK no segment has time left.
-            let now_or_never = if config.rack { now } else { Time::NEVER };
+            let now_or_never = if config.rack() { now } else { Time::NEVER };
             rack.on_timeout(sent, self.una, window, now_or_never, |sent, seq| {
                 out.lose(seq);
                 report(rate, cc, (sent, seq), wnd, now);
@@ -303,7 +303,7 @@ impl Sender {
             (t.prr, t.probe, t.reorder_at) = (None, false, Time::NEVER);
             t.tlp.clear();
         }
-        if !config.rack {
+        if !config.rack() {
             out.lose_all(self.max);
         }
         (self.resend, self.next, self.rto_at) = (true, self.max, Time::NEVER);
@@ -319,13 +319,13 @@ impl Sender {
             return;
         }
         // What limited transmit sent beyond the window does not count (RFC 5681, section 3.2, step 2).
-        let flight = match config.rack {
+        let flight = match config.rack() {
             true => self.flight().min(self.window.whole()),
             false => self.flight() - u32::from(self.limited),
         };
         self.begin_recovery(flight, config, now);
         let Sacked { out, tracker } = known;
-        if !config.rack {
+        if !config.rack() {
             out.begin_recovery(|seq| {
                 if let Some(t) = tracker {
                     t.sent.lose(seq);
@@ -402,7 +402,7 @@ impl Sender {
         let Some(t) = &mut known.tracker else { return };
         let ack_delay = config.delayed_ack.unwrap_or(Span::ZERO);
         t.tlp.at = match self.rto.srtt() {
-            Some(srtt) if config.rack && calm && t.tlp.may_probe() => {
+            Some(srtt) if config.rack() && calm && t.tlp.may_probe() => {
                 (now + Tlp::timeout(srtt, self.flight(), ack_delay)).min(self.rto_at)
             }
             _ => Time::NEVER,
