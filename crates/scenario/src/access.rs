@@ -3,7 +3,7 @@
 use headgate_core::{Rate, Span};
 use toml::Spanned;
 
-use crate::check::{LONGEST_DELAY, Section, plain, rate, within};
+use crate::check::{LONGEST_DELAY, Section, rate, within};
 use crate::error::Fault;
 use crate::model::Access;
 use crate::schema::{At, RawAccess, RawEnds};
@@ -23,7 +23,7 @@ pub(crate) fn links(raw: &RawEnds, section: &Section, way: Span) -> Result<[Acce
             Err(Fault::plain(delay, "`rtt` sets the delays of both access links: leave out this one"))
         }
         (Some(rtt), None) => {
-            let [near, far] = shares(plain(rtt.clone()), way)?;
+            let [near, far] = shares(rtt.clone(), way)?;
             Ok([Access { delay: near, ..sender }, Access { delay: far, ..receiver }])
         }
     }
@@ -46,5 +46,5 @@ fn shares(rtt: Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
 /// An access link: what `raw` does not say is as `both` sides have it, or the default.
 fn side(section: &Section, raw: &At<RawAccess>, both: &Access) -> Result<Access, Fault> {
     let raw = section.or(raw.clone(), RawAccess::default()).into_inner();
-    Ok(Access { rate: rate(section.quantity(raw.rate, both.rate))?, delay: section.span(raw.delay, both.delay)? })
+    Ok(Access { rate: rate(section.or(raw.rate, both.rate))?, delay: section.span(raw.delay, both.delay)? })
 }

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use headgate_core::nearest;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::error::{Fault, Source};
 use crate::groups::{Kind, default_name};
 use crate::network::DUMBBELL;
+use crate::schema::did_you_mean;
 use crate::tuned;
 
 /// What to change in a scenario file while reading it.
@@ -226,7 +226,7 @@ fn put_in_links<'c>(tree: &mut DeTable<'c>, inner: &[&str], value: &Spanned<DeVa
             name => known.push(name),
         }
     }
-    Err(unknown("link", wanted, &known, value.span()))
+    Err(unknown("no link", wanted, &known, value.span()))
 }
 
 fn put_in_group<'c>(
@@ -251,7 +251,7 @@ fn put_in_group<'c>(
         let path = [&["class", wanted], inner].concat().join(".");
         return Err(Fault::plain(value.span(), format!("`{wanted}` is a class: write `{path}`")));
     }
-    Err(unknown("section or group", wanted, &known, value.span()))
+    Err(unknown("no section or group", wanted, &known, value.span()))
 }
 
 /// A class and the group that it takes in may well have one name: classes have a path of their own.
@@ -268,7 +268,7 @@ fn put_in_class<'c>(
             name => known.extend(name),
         }
     }
-    Err(unknown("class", wanted, &known, value.span()))
+    Err(unknown("no class", wanted, &known, value.span()))
 }
 
 /// What a link goes by: its name, or what it has where the file gives none.
@@ -286,8 +286,8 @@ fn name_of(table: &DeTable<'_>) -> Option<String> {
     table.get("name").and_then(|name| name.get_ref().as_str()).map(str::to_string)
 }
 
-fn unknown(what: &str, wanted: &str, known: &[String], span: Range<usize>) -> Fault {
-    let guess = nearest(wanted, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
-    let fault = Fault::plain(span, format!("no {what} is called `{wanted}`{}", guess.unwrap_or_default()));
+pub(crate) fn unknown(what: &str, wanted: &str, known: &[String], span: Range<usize>) -> Fault {
+    let guess = did_you_mean(wanted, known.iter().map(String::as_str));
+    let fault = Fault::plain(span, format!("{what} is called `{wanted}`{guess}"));
     if known.is_empty() { fault } else { fault.help(format!("known: {}", known.join(", "))) }
 }

@@ -9,7 +9,6 @@ use toml::Spanned;
 
 use crate::error::Fault;
 use crate::schema::{At, Size};
-use crate::values::Quantity;
 
 /// A section of the file: where it is, for what is missing in it or wrong by default.
 #[derive(Clone)]
@@ -40,14 +39,9 @@ impl Section {
         raw.as_ref().map_or(self.span.clone(), Spanned::span)
     }
 
-    /// The same for a quantity.
-    pub(crate) fn quantity<T>(&self, raw: At<Quantity<T>>, default: T) -> Spanned<T> {
-        plain(self.or(raw, Quantity(default)))
-    }
-
     /// The same for a time of a sender's, which has a bound but may be zero.
-    pub(crate) fn span(&self, raw: At<Quantity<Span>>, default: Span) -> Result<Span, Fault> {
-        within(self.quantity(raw, default), ..=LONGEST_DELAY)
+    pub(crate) fn span(&self, raw: At<Span>, default: Span) -> Result<Span, Fault> {
+        within(self.or(raw, default), ..=LONGEST_DELAY)
     }
 }
 
@@ -68,11 +62,6 @@ pub(crate) const LARGEST_WINDOW: u32 = 1_000_000;
 /// Larger than any router's buffer.
 const LARGEST_PACKET_LIMIT: u32 = 10_000_000;
 const LARGEST_BYTE_LIMIT: u64 = 10_000_000_000;
-
-/// Takes the quantity out of its wrapping.
-pub(crate) fn plain<T>(value: Spanned<Quantity<T>>) -> Spanned<T> {
-    Spanned::new(value.span(), value.into_inner().0)
-}
 
 /// The value if it is in `range`.
 pub(crate) fn within<T: PartialOrd + Display>(value: Spanned<T>, range: impl RangeBounds<T>) -> Result<T, Fault> {

@@ -2,14 +2,14 @@
 
 use std::ops::Bound;
 
-use headgate_core::{ClassId, nearest};
+use headgate_core::ClassId;
 use toml::Spanned;
 
 use crate::check::{self, Section, within};
 use crate::classify::{ClassRule, Conditions, FlowKey};
 use crate::error::Fault;
-use crate::fields::{AnyOf, One};
-use crate::schema::{At, RawClass, RawClassify};
+use crate::fields::AnyOf;
+use crate::schema::{At, RawClass, RawClassify, did_you_mean};
 
 /// More aggregates than anyone can weigh against each other; a packet may be held against each of them.
 const MOST_CLASSES: usize = 1000;
@@ -19,11 +19,11 @@ const LARGEST_WEIGHT: f64 = 1e6;
 /// What makes packets one flow, in a scenario with or without classes.
 pub(crate) fn flow_key(raw: At<RawClassify>, classes: &[ClassRule]) -> Result<FlowKey, Fault> {
     let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[classify]" };
-    let flow = section.or(raw.map(Spanned::into_inner).unwrap_or_default().flow, One(FlowKey::FiveTuple));
-    if flow.get_ref().0 == FlowKey::Class && classes.is_empty() {
+    let flow = section.or(raw.map(Spanned::into_inner).unwrap_or_default().flow, FlowKey::FiveTuple);
+    if *flow.get_ref() == FlowKey::Class && classes.is_empty() {
         return Err(Fault::value(flow.span(), "the scenario has no [[class]]: all packets would be one flow"));
     }
-    Ok(flow.into_inner().0)
+    Ok(flow.into_inner())
 }
 
 /// The classes of a scenario whose groups have these `labels`.
@@ -79,8 +79,7 @@ fn parent(wanted: &Spanned<String>, child: &str, before: &[ClassRule], names: &[
     if names.contains(name) {
         return Err(Fault::value(span, format!("class `{name}` comes later: a parent stands before its children")));
     }
-    let guess = nearest(name, names.iter().map(String::as_str).filter(|name| *name != child));
-    let guess = guess.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let guess = did_you_mean(name, names.iter().map(String::as_str).filter(|name| *name != child));
     Err(Fault::value(span, format!("no class is called `{name}`{guess}")))
 }
 
@@ -90,8 +89,7 @@ fn known(wanted: At<AnyOf<String>>, labels: &[&str]) -> Result<Vec<String>, Faul
     let span = wanted.span();
     let wanted = wanted.into_inner().0;
     let Some(unknown) = wanted.iter().find(|label| !labels.contains(&label.as_str())) else { return Ok(wanted) };
-    let guess = nearest(unknown, labels.iter().copied()).map(|label| format!("; did you mean `{label}`?"));
-    let message = format!("no group is labelled `{unknown}`{}", guess.unwrap_or_default());
+    let message = format!("no group is labelled `{unknown}`{}", did_you_mean(unknown, labels.iter().copied()));
     Err(Fault::value(span, message).help(format!("known labels: {}", labels.join(", "))))
 }
 

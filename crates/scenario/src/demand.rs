@@ -10,15 +10,14 @@ use crate::inputs::Loader;
 use crate::routes::Graph;
 use crate::schema::At;
 use crate::start::{self, Start};
-use crate::traffic::{self, plan};
-use crate::values::OrOff;
+use crate::traffic::plan;
 
 /// The keys of a group that say it, as written.
 pub(crate) struct Raw {
     pub(crate) flows: At<u32>,
-    pub(crate) traffic: At<traffic::Written>,
+    pub(crate) traffic: At<Traffic>,
     pub(crate) start: At<start::Written>,
-    pub(crate) stop: At<OrOff<Span>>,
+    pub(crate) stop: At<Option<Span>>,
 }
 
 /// What they come to.
@@ -50,12 +49,12 @@ pub(crate) fn demand(
     link: Rate,
     around: &Surroundings<'_>,
 ) -> Result<Demand, Fault> {
-    let written = section.or(raw.traffic, traffic::Written(default));
+    let written = section.or(raw.traffic, default);
     let (traffic, plan) = plan(&written, sender, around.loader)?;
     let starts = raw.start.as_ref().map_or(section.span.clone(), Spanned::span);
     let start = start::start(raw.start, Start::AT_ONCE, || a_second(&traffic, &plan, sender, link))?;
     let end = match &raw.stop {
-        Some(stop) => stop.get_ref().0.unwrap_or(around.duration).min(around.duration),
+        Some(stop) => stop.get_ref().unwrap_or(around.duration).min(around.duration),
         None => around.duration,
     };
     let flows = match raw.flows {
@@ -93,9 +92,9 @@ fn a_second(traffic: &Traffic, plan: &Plan, sender: &Sender, link: Rate) -> Resu
     Ok(link.as_bits() as f64 / 8.0 / on_the_wire)
 }
 
-fn stop(stop: At<OrOff<Span>>, latest: Span) -> Result<Option<Span>, Fault> {
+fn stop(stop: At<Option<Span>>, latest: Span) -> Result<Option<Span>, Fault> {
     let Some(stop) = stop else { return Ok(None) };
-    match stop.get_ref().0 {
+    match *stop.get_ref() {
         Some(end) if end <= latest => {
             Err(Fault::value(stop.span(), format!("flows stop at {end}, but start as late as {latest}")))
         }

@@ -65,17 +65,24 @@ pub(crate) struct Fault {
     pub(crate) names_key: bool,
     /// The key that is missing in the section at `span`.
     pub(crate) missing: Option<String>,
+    /// The keys that there are, where the one at `span` is none of them.
+    pub(crate) known: Vec<&'static str>,
 }
 
 impl Fault {
     /// A fault in the value at `span`; the message will begin with its key.
     pub(crate) fn value(span: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { span, message: message.into(), help: None, names_key: true, missing: None }
+        Fault { names_key: true, ..Fault::plain(span, message) }
     }
 
     /// A fault whose message stands for itself.
     pub(crate) fn plain(span: Range<usize>, message: impl Into<String>) -> Fault {
-        Fault { span, message: message.into(), help: None, names_key: false, missing: None }
+        Fault { span, message: message.into(), help: None, names_key: false, missing: None, known: Vec::new() }
+    }
+
+    /// The fault that there is no such key as at `span`. What to say of it depends on the key's path.
+    pub(crate) fn unknown(span: Range<usize>, known: Vec<&'static str>) -> Fault {
+        Fault { known, ..Fault::plain(span, String::new()) }
     }
 
     /// The fault that the section at `span` has no `key`; `section` is how people write its heading.

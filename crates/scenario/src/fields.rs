@@ -1,14 +1,14 @@
 //! The fields of packet headers as scenario files write them: prefixes, ports, protocols, DSCPs; one value, or a list.
 
-use std::fmt;
-use std::marker::PhantomData;
+use std::fmt::{self, Debug};
 use std::net::IpAddr;
 
-use headgate_core::nearest;
 use ipnet::IpNet;
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use toml::de::DeValue;
 
 use crate::classify::FlowKey;
+use crate::error::Fault;
+use crate::schema::{Form, Kind, Node, Show, did_you_mean, mismatch};
 
 /// Port numbers from one to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl fmt::Display for Ports {
 }
 
 /// A number of eight bits or fewer, some of whose values have names.
-pub(crate) trait Named: Sized + Copy {
+pub(crate) trait Named: Copy + Debug {
     /// What it is, with its article.
     const WHAT: &'static str;
     /// The largest there is.
@@ -97,73 +97,82 @@ impl Named for Protocol {
     }
 }
 
-/// As scenario files have it: the name in quotes, or the number where there is none.
-pub(crate) fn written<N: Named>(value: N) -> String {
-    let name = N::NAMES.iter().find(|(_, named)| *named == value.value());
-    name.map_or_else(|| value.value().to_string(), |(name, _)| format!("\"{name}\""))
-}
-
-/// A field that a file gives as a text, and some also as a whole number.
-pub(crate) trait Field: Sized {
-    /// Whether a whole number will do.
-    const WHOLE: bool = false;
-
-    /// What is expected, in words.
-    fn expecting() -> String;
-    fn from_text(text: &str) -> Result<Self, String>;
-    fn from_whole(number: i64) -> Result<Self, String> {
-        Err(format!("expected {}, found {number}", Self::expecting()))
+/// The name in quotes, or the number where there is none.
+impl<N: Named> Show for N {
+    fn show(&self) -> String {
+        let name = N::NAMES.iter().find(|(_, named)| *named == self.value());
+        name.map_or_else(|| self.value().to_string(), |(name, _)| format!("\"{name}\""))
     }
 }
 
-impl<N: Named> Field for N {
-    const WHOLE: bool = true;
+/// A port as a number, a range as a text.
+impl Show for Ports {
+    fn show(&self) -> String {
+        if self.first == self.last { self.to_string() } else { format!("\"{self}\"") }
+    }
+}
 
+/// The form of a field that is a text, or a number too.
+fn form(expecting: String, numbers: bool) -> Form {
+    match numbers {
+        true => Form::new(expecting, "int | str", r#"{"type": ["integer", "string"]}"#),
+        false => Form::new(expecting, "str", r#"{"type": "string"}"#),
+    }
+}
+
+impl<N: Named> Kind for N {
+    fn form() -> Form {
+        form(N::expecting(), true)
+    }
     fn expecting() -> String {
         format!("{} such as \"{}\", or a number from 0 to {}", N::WHAT, N::NAMES[0].0, N::MOST)
     }
     fn from_text(text: &str) -> Result<N, String> {
-        if let Ok(number) = text.parse() {
-            return N::from_whole(number);
+        if text.parse::<i64>().is_ok() {
+            return N::from_number(text);
         }
         let names = || N::NAMES.iter().map(|(name, _)| *name);
         let found = N::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
         found.map(|(_, value)| N::new(*value)).ok_or_else(|| {
-            let guess = nearest(text, names()).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            let guess = did_you_mean(text, names());
             let known: Vec<&str> = names().collect();
             format!("`{text}` is not {}{guess} (known: {}, or 0 to {})", N::WHAT, known.join(", "), N::MOST)
         })
     }
-    fn from_whole(number: i64) -> Result<N, String> {
-        let value = u8::try_from(number).ok().filter(|value| *value <= N::MOST);
+    fn from_number(number: &str) -> Result<N, String> {
+        let value = number.parse().ok().filter(|value| *value <= N::MOST);
         value.map(N::new).ok_or_else(|| format!("{} is 0 to {}, not {number}", N::WHAT, N::MOST))
     }
 }
 
-impl Field for Ports {
-    const WHOLE: bool = true;
-
+impl Kind for Ports {
+    fn form() -> Form {
+        form(Ports::expecting(), true)
+    }
     fn expecting() -> String {
         "a port such as 443, or a range such as \"5000-6000\"".to_string()
     }
     fn from_text(text: &str) -> Result<Ports, String> {
         let bad = |_| format!("expected {}, found {text:?}", Self::expecting());
         let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let port = |number: &str| Self::from_whole(number.trim().parse().map_err(bad)?);
+        let port = |number: &str| Self::from_number(&number.trim().parse::<i64>().map_err(bad)?.to_string());
         let ports = Ports { first: port(first)?.first, last: port(last)?.last };
         if ports.first > ports.last {
             return Err(format!("the range {text:?} ends before it begins"));
         }
         Ok(ports)
     }
-    fn from_whole(number: i64) -> Result<Ports, String> {
-        let port = u16::try_from(number).map_err(|_| format!("a port is 0 to 65535, not {number}"))?;
+    fn from_number(number: &str) -> Result<Ports, String> {
+        let port = number.parse().map_err(|_| format!("a port is 0 to 65535, not {number}"))?;
         Ok(Ports { first: port, last: port })
     }
 }
 
 /// A prefix; an address is one that holds nothing else.
-impl Field for IpNet {
+impl Kind for IpNet {
+    fn form() -> Form {
+        form(IpNet::expecting(), false)
+    }
     fn expecting() -> String {
         "an address or a prefix, such as \"10.1.0.0/16\" or \"2001:db8::/32\"".to_string()
     }
@@ -182,7 +191,10 @@ impl Field for IpNet {
 #[derive(Clone, Debug)]
 pub(crate) struct OrOwn(pub(crate) Option<IpNet>);
 
-impl Field for OrOwn {
+impl Kind for OrOwn {
+    fn form() -> Form {
+        form(OrOwn::expecting(), false)
+    }
     fn expecting() -> String {
         format!("{}, or \"own\"", IpNet::expecting())
     }
@@ -191,18 +203,15 @@ impl Field for OrOwn {
     }
 }
 
-/// An address or a prefix as it is read.
-pub(crate) fn prefix(net: IpNet) -> String {
-    if net.prefix_len() == net.max_prefix_len() { net.addr().to_string() } else { net.to_string() }
+impl Show for IpNet {
+    fn show(&self) -> String {
+        if self.prefix_len() == self.max_prefix_len() { format!("\"{}\"", self.addr()) } else { format!("\"{self}\"") }
+    }
 }
 
-/// The label of a group of flows.
-impl Field for String {
-    fn expecting() -> String {
-        "a label in quotes".to_string()
-    }
-    fn from_text(text: &str) -> Result<String, String> {
-        Ok(text.to_string())
+impl Show for OrOwn {
+    fn show(&self) -> String {
+        self.0.map_or_else(|| "\"own\"".to_string(), |prefix| prefix.show())
     }
 }
 
@@ -231,7 +240,10 @@ impl fmt::Display for FlowKey {
     }
 }
 
-impl Field for FlowKey {
+impl Kind for FlowKey {
+    fn form() -> Form {
+        form(FlowKey::expecting(), false)
+    }
     fn expecting() -> String {
         let words: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
         format!("what makes packets one flow: {}, or a prefix such as source/24", words.join(", "))
@@ -248,73 +260,34 @@ impl Field for FlowKey {
             }
             (known, _) => {
                 let words = Self::WORDS.iter().map(|(word, _)| *word).filter(|_| known.is_none());
-                let guess = nearest(word, words).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
-                Err(format!("expected {}, found {text:?}{guess}", Self::expecting()))
+                Err(format!("expected {}, found {text:?}{}", Self::expecting(), did_you_mean(word, words)))
             }
         }
     }
 }
 
-/// One value of a field.
-#[derive(Clone, Debug)]
-pub(crate) struct One<F>(pub(crate) F);
-
 /// One value of a field or more, of which any will do.
 #[derive(Clone, Debug)]
 pub(crate) struct AnyOf<F>(pub(crate) Vec<F>);
 
-struct OneVisitor<F>(PhantomData<F>);
-
-impl<F: Field> Visitor<'_> for OneVisitor<F> {
-    type Value = One<F>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&F::expecting())
+impl<F: Kind> Kind for AnyOf<F> {
+    fn form() -> Form {
+        let Form { words, json, .. } = F::form();
+        let json = format!(r#"{{"anyOf": [{json}, {{"type": "array", "items": {json}, "minItems": 1}}]}}"#);
+        Form::new(format!("{words}, or a list of such"), "Several", json)
     }
-    fn visit_str<E: Error>(self, text: &str) -> Result<One<F>, E> {
-        F::from_text(text).map(One).map_err(E::custom)
+    fn expecting() -> String {
+        format!("{}, or a list of such", F::expecting())
     }
-    fn visit_i64<E: Error>(self, number: i64) -> Result<One<F>, E> {
-        F::from_whole(number).map(One).map_err(E::custom)
-    }
-}
-
-impl<'de, F: Field> Deserialize<'de> for One<F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(OneVisitor(PhantomData))
-    }
-}
-
-struct AnyOfVisitor<F>(PhantomData<F>);
-
-impl<'de, F: Field> Visitor<'de> for AnyOfVisitor<F> {
-    type Value = AnyOf<F>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, or a list of such", F::expecting())
-    }
-    fn visit_str<E: Error>(self, text: &str) -> Result<AnyOf<F>, E> {
-        OneVisitor(PhantomData).visit_str(text).map(|One(one)| AnyOf(vec![one]))
-    }
-    fn visit_i64<E: Error>(self, number: i64) -> Result<AnyOf<F>, E> {
-        OneVisitor(PhantomData).visit_i64(number).map(|One(one)| AnyOf(vec![one]))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<AnyOf<F>, A::Error> {
-        let mut all = Vec::new();
-        while let Some(One(one)) = list.next_element()? {
-            all.push(one);
+    fn read(node: &Node<'_>) -> Result<AnyOf<F>, Fault> {
+        match node.get_ref() {
+            DeValue::Array(items) if items.is_empty() => {
+                let message = "the list is empty, and nothing would match: leave the key out to match anything";
+                Err(Fault::value(node.span(), message))
+            }
+            DeValue::Array(items) => items.iter().map(F::read).collect::<Result<_, _>>().map(AnyOf),
+            DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) => F::read(node).map(|one| AnyOf(vec![one])),
+            _ => mismatch(node, &Self::expecting()),
         }
-        if all.is_empty() {
-            return Err(A::Error::custom(
-                "the list is empty, and nothing would match: leave the key out to match anything",
-            ));
-        }
-        Ok(AnyOf(all))
-    }
-}
-
-impl<'de, F: Field> Deserialize<'de> for AnyOf<F> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyOfVisitor(PhantomData))
     }
 }

@@ -7,11 +7,11 @@ use crate::access;
 use crate::check::{self, Section};
 use crate::demand::{self, Surroundings, demand};
 use crate::error::Fault;
-use crate::fields::{Dscp, One, OrOwn};
+use crate::fields::{Dscp, OrOwn};
 use crate::header::Headers;
 use crate::model::{Access, FlowGroup, TcpGroup, UdpCc, UdpGroup};
 use crate::routes::Way;
-use crate::schema::{At, RawEnds, RawGroup, RawHeaders, RawTcp, RawUdp, Shape, Size, TcpSettings, UdpSettings};
+use crate::schema::{At, RawEnds, RawGroup, RawHeaders, RawTcp, RawUdp, Size, TcpSettings, UdpSettings};
 use crate::values::Profile;
 
 /// What a file says of a group's flows, whatever they speak.
@@ -94,7 +94,7 @@ fn profile(raw: &RawGroup) -> Profile {
 /// Congestion control finds the rate at which a flow always has more to send: no source tells it otherwise.
 fn greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
     match &raw.traffic {
-        Some(traffic) if cc != UdpCc::Off && traffic.get_ref().0 != *default => {
+        Some(traffic) if cc != UdpCc::Off && traffic.get_ref() != default => {
             let message = format!("with `cc = \"{cc}\"` flows always have more to send, and take no source");
             Err(Fault::value(traffic.span(), message))
         }
@@ -103,7 +103,7 @@ fn greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
 }
 
 /// A size of packets as a file gives it.
-type RawSize = At<<Size as Shape>::Raw>;
+type RawSize = At<Size>;
 
 /// The bytes of data in a packet of such a size with such a header. Where the file gives no header, the packet is to blame.
 fn payload(section: &Section, packet: (&RawSize, u32), header: (&RawSize, u32)) -> Result<u32, Fault> {
@@ -121,14 +121,14 @@ fn payload(section: &Section, packet: (&RawSize, u32), header: (&RawSize, u32)) 
 fn headers(raw: RawHeaders, section: &Section, name: &str) -> Result<Headers, Fault> {
     let defaults = Headers::of_group(name);
     let blamed = section.place(&raw.destination);
-    let address = |end| section.or(end, One(OrOwn(None))).into_inner().0.0;
-    let ports = |end, default| section.or(end, One(default)).into_inner().0;
+    let address = |end| section.or(end, OrOwn(None)).into_inner().0;
+    let ports = |end, default| section.or(end, default).into_inner();
     let headers = Headers {
         source: address(raw.source),
         destination: address(raw.destination),
         source_port: ports(raw.source_port, defaults.source_port),
         destination_port: ports(raw.destination_port, defaults.destination_port),
-        dscp: section.or(raw.dscp, One(Dscp(defaults.dscp))).into_inner().0.0,
+        dscp: section.or(raw.dscp, Dscp(defaults.dscp)).into_inner().0,
         label: raw.label.as_ref().map(check::name).transpose()?.unwrap_or(defaults.label),
     };
     if headers.mixes_versions() {

@@ -9,7 +9,7 @@ use crate::check::{self, LONGEST_DELAY, Section, limit, within};
 use crate::error::Fault;
 use crate::inputs::Loader;
 use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
-use crate::qdisc::{Written, build};
+use crate::qdisc::build;
 use crate::schema::{At, RawDirection, RawLink, RawLinks};
 
 /// More links than anyone can look at.
@@ -66,10 +66,10 @@ impl Links {
             rate,
             pace,
             impairments,
-            limit: limit(check::plain(section.need("limit", both.medium.limit)?))?,
+            limit: limit(section.need("limit", both.medium.limit)?)?,
             qdisc: self.qdisc(section, both.medium.qdisc, COMPARED),
         };
-        let delay = within(check::plain(section.need("delay", both.delay)?), ..=LONGEST_DELAY)?;
+        let delay = within(section.need("delay", both.delay)?, ..=LONGEST_DELAY)?;
         let back = section.or(both.reverse, RawDirection::default());
         let section = Section { span: back.span(), heading: "[link.reverse]" };
         let RawDirection { rate, medium: back } = back.into_inner();
@@ -79,7 +79,7 @@ impl Links {
             rate,
             pace,
             impairments,
-            limit: limit(section.quantity(back.limit, Limit::Packets(1000)))?,
+            limit: limit(section.or(back.limit, Limit::Packets(1000)))?,
             qdisc: self.qdisc(&section, back.qdisc, "droptail"),
         };
         let [name, from, to] = names;
@@ -105,10 +105,10 @@ impl Links {
     }
 
     /// The discipline of the direction that is next, unless it is one that is compared.
-    fn qdisc(&mut self, section: &Section, raw: At<Written>, default: &str) -> Option<Qdisc> {
-        let raw = section.or(raw, Written(Qdisc::named(default)));
+    fn qdisc(&mut self, section: &Section, raw: At<Qdisc>, default: &str) -> Option<Qdisc> {
+        let raw = section.or(raw, Qdisc::named(default));
         self.places.push(raw.span());
-        Some(raw.into_inner().0).filter(|qdisc| *qdisc != Qdisc::named(COMPARED))
+        Some(raw.into_inner()).filter(|qdisc| *qdisc != Qdisc::named(COMPARED))
     }
 
     /// Builds the disciplines that are not compared, to see that they can be. `place` is that of a link of some rate.

@@ -9,7 +9,6 @@ use crate::check::{self, FASTEST, LONGEST_DELAY, LONGEST_RUN, Section, some_time
 use crate::error::Fault;
 use crate::inputs::Loader;
 use crate::schema::{At, RawMedium, RawStep};
-use crate::values::Quantity;
 
 /// How the rate of a direction changes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,7 +100,7 @@ impl RawMedium {
     /// Rate and how it changes; a direction that has neither `rate` nor `trace` has the `default`, if there is one.
     pub(crate) fn pace(
         &self,
-        rate: At<Quantity<Rate>>,
+        rate: At<Rate>,
         section: &Section,
         default: Option<Rate>,
         loader: &Loader<'_>,
@@ -117,19 +116,15 @@ impl RawMedium {
         }
         let rate = match (rate, default) {
             (None, Some(default)) => default,
-            (given, _) => check::rate(check::plain(section.need("rate", given)?))?,
+            (given, _) => check::rate(section.need("rate", given)?)?,
         };
-        let period =
-            self.schedule_period.clone().map(|period| some_time(check::plain(period), LONGEST_RUN)).transpose()?;
+        let period = self.schedule_period.clone().map(|period| some_time(period, LONGEST_RUN)).transpose()?;
         Ok((rate, schedule(section.or(self.schedule.clone(), Vec::new()), period)?))
     }
 
     pub(crate) fn impairments(&self, section: &Section) -> Result<Impairments, Fault> {
         let at = |raw: &At<f64>| raw.clone().unwrap_or_else(|| Spanned::new(section.span.clone(), 0.0));
-        let time = |raw: &At<Quantity<Span>>| {
-            raw.as_ref()
-                .map_or(Ok(Span::ZERO), |raw| within(Spanned::new(raw.span(), raw.get_ref().0), ..=LONGEST_DELAY))
-        };
+        let time = |raw: &At<Span>| raw.clone().map_or(Ok(Span::ZERO), |raw| within(raw, ..=LONGEST_DELAY));
         let loss = within(at(&self.loss), 0.0..1.0)?;
         let burst = self.loss_burst.clone().map(|burst| gilbert(burst, loss)).transpose()?;
         let (reorder, reorder_by) = (within(at(&self.reorder), 0.0..=1.0)?, time(&self.reorder_by)?);
@@ -158,7 +153,7 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
     for step in raw.into_inner() {
         let section = Section { span: step.span(), heading: "a step of `schedule`" };
         let step = step.into_inner();
-        let at = check::plain(section.need("at", step.at)?);
+        let at = section.need("at", step.at)?;
         let before = steps.last().map_or(Span::ZERO, |(at, _)| *at);
         if *at.get_ref() <= before {
             return Err(Fault::value(at.span(), format!("must come after {before}, not at {}", at.get_ref())));
@@ -166,7 +161,7 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
         if period.is_some_and(|period| *at.get_ref() >= period) {
             return Err(Fault::value(at.span(), "comes after `schedule_period`: it would never be taken"));
         }
-        let rate = within(check::plain(section.need("rate", step.rate)?), ..=FASTEST)?;
+        let rate = within(section.need("rate", step.rate)?, ..=FASTEST)?;
         steps.push((at.into_inner(), rate));
     }
     match (steps.is_empty(), period) {

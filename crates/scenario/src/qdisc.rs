@@ -1,14 +1,14 @@
 //! Disciplines as scenario files write them: `"sfb:bins=46"`, or a table, with disciplines inside disciplines.
 
-use std::fmt;
 use std::ops::Range;
 
 use headgate_core::params::Value;
 use headgate_core::{BuildError, Limit, Place, Qdisc, registry};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use toml::de::DeValue;
 
 use crate::error::Fault;
-use crate::settings::{Grammar, named};
+use crate::schema::{Form, Kind, Node, mismatch};
+use crate::settings::{named, plain};
 
 /// Every parameter of `qdisc` with its value, after building it once to see that it can be.
 ///
@@ -46,58 +46,40 @@ fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
     }
 }
 
-/// A discipline as it stands in a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Written(pub(crate) Qdisc);
-
-struct QdiscVisitor;
-
-impl<'de> Visitor<'de> for QdiscVisitor {
-    type Value = Written;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a discipline, such as \"red:maxp=0.1\" or { name = \"red\", maxp = 0.1 }")
+impl Kind for Qdisc {
+    fn form() -> Form {
+        Form::named("discipline", "str | Qdisc")
     }
-    fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
-        text.parse().map(Written).map_err(E::custom)
+    fn expecting() -> String {
+        "a discipline, such as \"red:maxp=0.1\" or { name = \"red\", maxp = 0.1 }".to_string()
     }
-    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Written, A::Error> {
-        from_table(table).map(Written)
-    }
-}
-
-impl<'de> Deserialize<'de> for Written {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(QdiscVisitor)
-    }
-}
-
-fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Qdisc, A::Error> {
-    let mut qdisc = Qdisc::named("");
-    qdisc.name = named::<Nested, A>(table, |key, value| qdisc.add(key, value))?;
-    Ok(qdisc)
-}
-
-/// The settings of a discipline: disciplines may be among them.
-struct Nested;
-
-impl Grammar for Nested {
-    const WHAT: &'static str = "discipline";
-    const EXPECTED: &'static str = "a text, a number, true or false, a discipline or a list of disciplines";
-
-    /// A discipline with settings inside another's: as text it stands between brackets.
-    fn text(text: &str) -> String {
-        let nested = text.contains(':') && text.contains('=') && !text.starts_with('[');
-        if nested { format!("[{text}]") } else { text.to_string() }
-    }
-    fn table<'de, A: MapAccess<'de>>(table: A) -> Result<String, A::Error> {
-        from_table(table).map(|qdisc| qdisc.show())
-    }
-    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<String, A::Error> {
-        let mut nested = Vec::new();
-        while let Some(Written(qdisc)) = list.next_element()? {
-            nested.push(qdisc);
+    fn read(node: &Node<'_>) -> Result<Qdisc, Fault> {
+        match node.get_ref() {
+            DeValue::String(text) => text.parse().map_err(|why: String| Fault::value(node.span(), why)),
+            DeValue::Table(table) => {
+                let mut qdisc = Qdisc::named("");
+                qdisc.name = named("discipline", (node, table), setting, |key, value| qdisc.add(key, value))?;
+                Ok(qdisc)
+            }
+            _ => mismatch(node, &Self::expecting()),
         }
-        Ok(nested.show())
+    }
+}
+
+/// A setting of a discipline: disciplines may be among them.
+fn setting(value: &Node<'_>) -> Result<String, Fault> {
+    match value.get_ref() {
+        // A discipline with settings inside another's: as text it stands between brackets.
+        DeValue::String(text) if text.contains(':') && text.contains('=') && !text.starts_with('[') => {
+            Ok(format!("[{text}]"))
+        }
+        DeValue::Table(_) => <Qdisc as Kind>::read(value).map(|qdisc| qdisc.show()),
+        DeValue::Array(items) => {
+            items.iter().map(<Qdisc as Kind>::read).collect::<Result<Vec<_>, _>>().map(|all| all.show())
+        }
+        _ => plain(value).map_or_else(
+            || mismatch(value, "a text, a number, true or false, a discipline or a list of disciplines"),
+            Ok,
+        ),
     }
 }

@@ -2,17 +2,15 @@
 
 use std::ops::Range;
 
-use headgate_core::nearest;
-use serde::Deserialize;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer};
+use toml::de::{DeTable, DeValue};
 
 use crate::changes::{self, Changes};
 use crate::error::{Fault, ScenarioError, Source};
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
-use crate::schema::{RawScenario, rename, respell};
+use crate::schema::{RawScenario, RawTable, did_you_mean, rename, respell};
 
 impl Scenario {
     /// Reads a scenario from the text of a TOML file, with `changes` made to it first. `file` is what errors call it.
@@ -48,13 +46,12 @@ impl Scenario {
         // Before the changes, which name keys of today, and after them, for those that do not.
         let renamed = rename(tree.get_mut(), &mut warnings).and_then(|()| changes::apply(&source, tree.get_mut()));
         let renamed = renamed.and_then(|()| rename(tree.get_mut(), &mut warnings));
-        let read = renamed.and_then(|()| respell(tree.get_mut(), text.len(), &mut warnings)).and_then(|()| {
-            let raw = RawScenario::deserialize(Deserializer::from(tree.clone()));
-            resolve::scenario(raw.map_err(|error| unreadable(&error, tree.get_ref()))?, files)
-        });
+        let read = renamed
+            .and_then(|()| respell(tree.get_mut(), text.len(), &mut warnings))
+            .and_then(|()| resolve::scenario(RawScenario::of(tree.get_ref())?, files));
         let explained = |fault: Fault| {
             let key = path_of(&fault, tree.get_ref());
-            source.explain(fault, key)
+            source.explain(if fault.known.is_empty() { fault } else { unknown_key(fault, &key) }, key)
         };
         let scenario = read.map_err(explained)?;
         let warned = |fault| explained(fault).to_string().replacen("error: ", "", 1);
@@ -75,44 +72,9 @@ fn syntax(error: &toml::de::Error) -> Fault {
     Fault::plain(error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()))
 }
 
-/// Puts what the deserializer says in the words of whoever wrote the file.
-fn unreadable(error: &toml::de::Error, tree: &DeTable<'_>) -> Fault {
-    let span = error.span().unwrap_or(0..0);
-    let message = error.message();
-    if message.starts_with("unknown field") {
-        return unknown_key(span, message, tree);
-    }
-    let kind = ["invalid type: ", "invalid value: "].iter().find_map(|kind| message.strip_prefix(kind));
-    let Some((found, expected)) = kind.and_then(|rest| rest.rsplit_once(", expected ")) else {
-        return Fault::value(span, message);
-    };
-    let key = key_at(tree, &span);
-    let expected = match expected {
-        "a sequence" if key.as_deref() == Some("tcp") => "groups headed [[tcp]], in double brackets",
-        "a sequence" if key.as_deref() == Some("udp") => "groups headed [[udp]], in double brackets",
-        "a sequence" if key.as_deref() == Some("class") => "classes headed [[class]], in double brackets",
-        "a sequence" => "a list",
-        "a boolean" => "true or false",
-        "a string" => "a text in quotes",
-        "f64" => "a number",
-        "u32" => "a whole number from 0 to 4294967295",
-        "u64" => "a whole number, 0 or more",
-        other => other,
-    };
-    let found = match found {
-        "map" => "a table",
-        "sequence" => "a list",
-        other => other,
-    };
-    Fault::value(span, format!("expected {expected}, found {found}"))
-}
-
-/// `message` lists the known keys, each between backticks, after what it expected.
-fn unknown_key(span: Range<usize>, message: &str, tree: &DeTable<'_>) -> Fault {
-    let listed = message.rsplit_once(", expected ").map_or("", |(_, listed)| listed);
-    let known: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
-    let path = key_at(tree, &span).unwrap_or_default();
-    let (section, key) = path.rsplit_once('.').unwrap_or(("", &path));
+/// What to say of a key that there is not.
+fn unknown_key(fault: Fault, path: &str) -> Fault {
+    let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
     let place = match section.split_once('[') {
         _ if section.is_empty() => String::new(),
         Some((kind, rest)) => match rest.split_once('.') {
@@ -121,9 +83,9 @@ fn unknown_key(span: Range<usize>, message: &str, tree: &DeTable<'_>) -> Fault {
         },
         None => format!(" in [{section}]"),
     };
-    let guess = nearest(key, known.iter().copied()).map(|name| format!("; did you mean `{name}`?"));
-    Fault::plain(span, format!("unknown key `{key}`{place}{}", guess.unwrap_or_default()))
-        .help(format!("known keys: {}", known.join(", ")))
+    let guess = did_you_mean(key, fault.known.iter().copied());
+    let help = format!("known keys: {}", fault.known.join(", "));
+    Fault { message: format!("unknown key `{key}`{place}{guess}"), ..fault.help(help) }
 }
 
 /// The path of the innermost key or value at `span`, such as `tcp[0].access.rate`.

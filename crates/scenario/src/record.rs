@@ -3,16 +3,14 @@
 use std::fmt;
 use std::ops::{Bound, Range};
 
-use headgate_core::{Span, nearest};
-use serde::de::{Deserialize, Deserializer};
+use headgate_core::Span;
 use toml::Spanned;
 
 use crate::check::{Section, within};
 use crate::error::Fault;
 use crate::model::{Events, Record, TcpGroup, UdpCc, UdpGroup};
 use crate::network::Link;
-use crate::schema::{At, RawRecord};
-use crate::values::{FromText, TextVisitor};
+use crate::schema::{At, Form, Kind, RawRecord, did_you_mean};
 
 /// More rows over time than anyone can look at.
 const MOST_INTERVALS: u64 = 1_000_000;
@@ -40,7 +38,10 @@ impl fmt::Display for Traced {
     }
 }
 
-impl FromText for Traced {
+impl Kind for Traced {
+    fn form() -> Form {
+        Form::new("group, or one of its flows", "str", r#"{"type": "string"}"#)
+    }
     fn expecting() -> String {
         "a group such as \"web\", or one of its flows such as \"web/3\"".to_string()
     }
@@ -49,12 +50,6 @@ impl FromText for Traced {
         let number =
             flow.map(|flow| flow.parse().map_err(|_| format!("expected {}, found {text:?}", Self::expecting())));
         Ok(Traced { group: group.to_string(), flow: number.transpose()? })
-    }
-}
-
-impl<'de> Deserialize<'de> for Traced {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor::default())
     }
 }
 
@@ -70,7 +65,7 @@ pub(crate) fn record(
     // By default 100 ms, but a row or more even in the shortest of runs, and not too many in the longest.
     let least = Span::from_nanos(duration.as_nanos().div_ceil(MOST_INTERVALS));
     let default = Span::from_millis(100).min(duration).max(least);
-    let interval = section.quantity(raw.interval, default);
+    let interval = section.or(raw.interval, default);
     let interval = within(interval, (Bound::Included(least), Bound::Included(duration)))?;
     let flows = section.or(raw.flows, Vec::new()).into_inner();
     let capture = section.or(raw.capture, Vec::new()).into_inner();
@@ -78,7 +73,7 @@ pub(crate) fn record(
         interval,
         events: section.or(raw.events, Events::Off).into_inner(),
         flows: flows.into_iter().map(|flow| traced(flow, tcp, udp)).collect::<Result<_, _>>()?,
-        flow_interval: within(section.quantity(raw.flow_interval, Span::ZERO), ..=duration)?,
+        flow_interval: within(section.or(raw.flow_interval, Span::ZERO), ..=duration)?,
         capture: captured(capture, links)?,
     })
 }
@@ -101,7 +96,7 @@ fn captured(names: Vec<Spanned<String>>, links: &[Link]) -> Result<Vec<u16>, Fau
 
 /// Nothing of that kind goes by that name.
 fn unknown<'a>(span: Range<usize>, what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Fault {
-    let guess = nearest(name, known.clone()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let guess = did_you_mean(name, known.clone());
     let known: Vec<&str> = known.collect();
     Fault::value(span, format!("no {what} is called `{name}`{guess}")).help(format!("known: {}", known.join(", ")))
 }

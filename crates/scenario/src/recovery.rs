@@ -1,7 +1,5 @@
 //! How a TCP sender repairs losses, a row each. What a loss does to the window is the [controller](crate::Cc)'s.
 
-use std::fmt;
-
 use crate::cc::Cc;
 use crate::schema::TcpSettings;
 use crate::values::Words;
@@ -68,12 +66,5 @@ impl TcpSettings {
     #[inline]
     pub const fn rack(&self) -> bool {
         matches!(self.recovery, Recovery::Rack)
-    }
-}
-
-/// As scenario files have it.
-impl fmt::Display for Recovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

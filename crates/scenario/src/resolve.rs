@@ -16,7 +16,7 @@ use crate::inputs::{Files, Loader};
 use crate::links::Links;
 use crate::model::{Scenario, TcpGroup, UdpCc, UdpGroup};
 use crate::network::{Hop, Link};
-use crate::qdisc::{Written, build};
+use crate::qdisc::build;
 use crate::record;
 use crate::routes::Graph;
 use crate::schema::{At, RawScenario, RawTcp, RawUdp};
@@ -32,8 +32,8 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     let loader = Loader::new(files);
     let top = Section { span: 0..0, heading: "" };
     let name = check::name(&top.need("name", raw.run.name)?)?;
-    let duration = some_time(check::plain(top.need("duration", raw.run.duration)?), LONGEST_RUN)?;
-    let warmup = warmup(top.quantity(raw.run.warmup, Span::ZERO), duration)?;
+    let duration = some_time(top.need("duration", raw.run.duration)?, LONGEST_RUN)?;
+    let warmup = warmup(top.or(raw.run.warmup, Span::ZERO), duration)?;
     let links = Links::new(top.need("link", raw.link)?, &loader)?;
     let graph = Graph::new(&links.links);
     let (tcp, udp) = (listed(raw.tcp), listed(raw.udp));
@@ -206,7 +206,7 @@ impl Names {
 /// The disciplines to compare: at least one, no two of which are the same, each of which can be built wherever they are
 /// compared; and that is somewhere.
 fn compared<'a>(
-    qdiscs: Spanned<Vec<Spanned<Written>>>,
+    qdiscs: Spanned<Vec<Spanned<Qdisc>>>,
     scenario: &Scenario,
     place: &dyn Fn(Rate) -> Place<'a>,
 ) -> Result<Vec<Qdisc>, Fault> {
@@ -221,7 +221,7 @@ fn compared<'a>(
     };
     for qdisc in qdiscs.into_inner() {
         let span = qdisc.span();
-        let Written(qdisc) = qdisc.into_inner();
+        let qdisc = qdisc.into_inner();
         let resolved = build(&qdisc, first.0, &place(first.1), &span)?;
         others.iter().try_for_each(|other| build(&qdisc, other.0, &place(other.1), &span).map(drop))?;
         if let Some((same, _)) = built.iter().find(|(other, values)| other.name == qdisc.name && *values == resolved) {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use headgate_core::{Rate, Span, nearest};
+use headgate_core::{Rate, Span};
 use toml::Spanned;
 
 use crate::check::Section;
 use crate::error::Fault;
 use crate::network::{Direction, Hop, Link};
-use crate::schema::At;
+use crate::schema::{At, did_you_mean};
 
 /// The nodes and what leads from each to which other.
 pub(crate) struct Graph<'a> {
@@ -86,8 +86,8 @@ impl<'a> Graph<'a> {
     fn find(&self, name: &Spanned<String>) -> Result<usize, Fault> {
         let known = || self.nodes.iter().copied();
         self.numbers.get(name.get_ref().as_str()).copied().ok_or_else(|| {
-            let guess = nearest(name.get_ref(), known()).map(|name| format!("; did you mean `{name}`?"));
-            let message = format!("no link ends at a node called `{}`{}", name.get_ref(), guess.unwrap_or_default());
+            let guess = did_you_mean(name.get_ref(), known());
+            let message = format!("no link ends at a node called `{}`{guess}", name.get_ref());
             Fault::plain(name.span(), message).help(format!("nodes: {}", known().collect::<Vec<_>>().join(", ")))
         })
     }

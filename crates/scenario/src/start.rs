@@ -5,15 +5,13 @@ use std::ops::Bound;
 
 use headgate_core::{Rng, Span, Time};
 use headgate_traffic::{Arrivals, most_arrivals};
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use toml::Spanned;
+use toml::de::DeValue;
 
-use crate::check::{LONGEST_RUN, MOST_FLOWS, plain, some_time, within};
+use crate::check::{LONGEST_RUN, MOST_FLOWS, some_time, within};
 use crate::error::Fault;
-use crate::schema::At;
-use crate::values::{Quantity, read, unitless};
+use crate::schema::declare::keys;
+use crate::schema::{At, Form, Kind, Node, mismatch};
 
 /// When the flows of a group start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,57 +124,54 @@ impl fmt::Display for Start {
     }
 }
 
+keys! {
+    /// One of the three forms of a table, by its keys.
+    pub(crate) struct RawStart {
+        /// how many a step
+        flows: u32, "";
+        /// from one step to the next
+        every: Span, "";
+        /// over which each step's flows are spread
+        within: Span, "`\"0s\"`";
+        /// the part of the first link that the flows fill on average
+        load: f64, "";
+        /// arrivals a second
+        rate: f64, "";
+    }
+}
+
 /// A start as it stands in a file.
 #[derive(Clone, Debug)]
 pub(crate) enum Written {
     Drawn { from: Span, to: Span },
-    Table(Table),
+    Table(RawStart),
 }
 
-/// One of the three forms of a table, by its keys.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Table {
-    flows: At<u32>,
-    every: At<Quantity<Span>>,
-    within: At<Quantity<Span>>,
-    load: At<f64>,
-    rate: At<f64>,
-}
-
-struct StartVisitor;
-
-impl<'de> Visitor<'de> for StartVisitor {
-    type Value = Written;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "a moment such as \"0s\", a stretch such as \"0s..1s\" to draw it from, or a table: \
-             { flows = 200, every = \"20s\" }, { load = 0.8 } or { rate = 50 }",
-        )
+impl Kind for Written {
+    fn form() -> Form {
+        Form::new("time, two times to draw from, or a table", "Start", r#"{"type": ["string", "object"]}"#)
     }
-    fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
-        let (from, to) = text.split_once("..").unwrap_or((text, text));
-        let (from, to) = (read(from).map_err(E::custom)?, read(to).map_err(E::custom)?);
-        match from <= to {
-            true => Ok(Written::Drawn { from, to }),
-            false => Err(E::custom(format!("the stretch {text:?} ends before it begins"))),
+    fn expecting() -> String {
+        "a moment such as \"0s\", a stretch such as \"0s..1s\" to draw it from, or a table: \
+         { flows = 200, every = \"20s\" }, { load = 0.8 } or { rate = 50 }"
+            .to_string()
+    }
+    fn read(node: &Node<'_>) -> Result<Written, Fault> {
+        match node.get_ref() {
+            DeValue::String(text) => stretch(text).map_err(|why| Fault::value(node.span(), why)),
+            DeValue::Integer(_) | DeValue::Float(_) => Span::read(node).map(|to| Written::Drawn { from: to, to }),
+            DeValue::Table(_) => RawStart::read(node).map(Written::Table),
+            _ => mismatch(node, &Self::expecting()),
         }
     }
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Written, E> {
-        Err(E::custom(unitless::<Span>(&number.to_string())))
-    }
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Written, E> {
-        Err(E::custom(unitless::<Span>(&number.to_string())))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Written, A::Error> {
-        Table::deserialize(MapAccessDeserializer::new(table)).map(Written::Table)
-    }
 }
 
-impl<'de> Deserialize<'de> for Written {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StartVisitor)
+fn stretch(text: &str) -> Result<Written, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let (from, to) = (Span::from_text(from)?, Span::from_text(to)?);
+    match from <= to {
+        true => Ok(Written::Drawn { from, to }),
+        false => Err(format!("the stretch {text:?} ends before it begins")),
     }
 }
 
@@ -200,12 +195,12 @@ pub(crate) fn start(
         Written::Table(table) => table,
     };
     match table {
-        Table { flows: Some(flows), every: Some(every), within: spread, load: None, rate: None } => {
-            let every = some_time(plain(every), LONGEST_RUN)?;
-            let spread = spread.map_or(Ok(Span::ZERO), |spread| within(plain(spread), ..=every))?;
+        RawStart { flows: Some(flows), every: Some(every), within: spread, load: None, rate: None } => {
+            let every = some_time(every, LONGEST_RUN)?;
+            let spread = spread.map_or(Ok(Span::ZERO), |spread| within(spread, ..=every))?;
             Ok(Start::Steps { flows: within(flows, 1..=MOST_FLOWS)?, every, within: spread })
         }
-        Table { flows: None, every: None, within: None, load: Some(load), rate: None } => {
+        RawStart { flows: None, every: None, within: None, load: Some(load), rate: None } => {
             let load = above_zero(load, LARGEST_LOAD)?;
             let full = a_second().map_err(|why| Fault::value(span.clone(), why))?;
             match load * full {
@@ -215,7 +210,7 @@ pub(crate) fn start(
                 rate => Ok(Start::Poisson { rate, load: Some(load) }),
             }
         }
-        Table { flows: None, every: None, within: None, load: None, rate: Some(rate) } => {
+        RawStart { flows: None, every: None, within: None, load: None, rate: Some(rate) } => {
             Ok(Start::Poisson { rate: above_zero(rate, FASTEST_ARRIVALS)?, load: None })
         }
         _ => Err(Fault::value(span, form())),

@@ -1,24 +1,22 @@
 //! Sources of traffic as scenario files write them: `"telnet:gap=exp(1s)"`, or a table.
 
-use std::fmt;
 use std::ops::Range;
 
-use headgate_core::{BuildError, Rate, Span};
+use headgate_core::BuildError;
 use headgate_traffic::values::Schedule;
 use headgate_traffic::{Plan, Sender, Traffic};
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
+use toml::de::DeValue;
 
 use crate::error::Fault;
 use crate::inputs::{INPUTS, Loader};
-use crate::settings::{Grammar, named};
-use crate::values::Quantity;
+use crate::schema::{Form, Kind, Node, RawStep, mismatch};
+use crate::settings::{named, plain};
 
 /// The source that `traffic` says, as its canonical form has it and ready for flows of `sender`; `loader` finds what it
 /// names.
-pub(crate) fn plan(traffic: &Spanned<Written>, sender: &Sender, loader: &Loader<'_>) -> Result<(Traffic, Plan), Fault> {
-    let (Written(source), span) = (traffic.get_ref(), traffic.span());
+pub(crate) fn plan(traffic: &Spanned<Traffic>, sender: &Sender, loader: &Loader<'_>) -> Result<(Traffic, Plan), Fault> {
+    let (source, span) = (traffic.get_ref(), traffic.span());
     // What it names, with the files' own names; and why one could not be had.
     let (mut named, mut missing) = (Vec::new(), None);
     let mut files = |path: &str| match loader.load(&Spanned::new(span.clone(), path.to_string())) {
@@ -60,58 +58,46 @@ fn unplanned(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault 
     }
 }
 
-/// A source as it stands in a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Written(pub(crate) Traffic);
-
-struct TrafficVisitor;
-
-impl<'de> Visitor<'de> for TrafficVisitor {
-    type Value = Written;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a source, such as \"telnet:gap=exp(1s)\" or { name = \"telnet\", gap = \"exp(1s)\" }")
+impl Kind for Traffic {
+    fn form() -> Form {
+        Form::named("source", "str | Traffic | Mapping[str, Any]")
     }
-    fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
-        text.parse().map(Written).map_err(E::custom)
+    fn expecting() -> String {
+        "a source, such as \"telnet:gap=exp(1s)\" or { name = \"telnet\", gap = \"exp(1s)\" }".to_string()
     }
-    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Written, A::Error> {
-        let mut traffic = Traffic::named("");
-        traffic.name = named::<Parameters, A>(table, |key, value| traffic.add(key, value))?;
-        // Through the text, so that a name that would not be read back is refused.
-        self.visit_str(&traffic.to_string())
+    fn read(node: &Node<'_>) -> Result<Traffic, Fault> {
+        let parsed = |text: &str| text.parse().map_err(|why: String| Fault::value(node.span(), why));
+        match node.get_ref() {
+            DeValue::String(text) => parsed(text),
+            DeValue::Table(table) => {
+                let mut traffic = Traffic::named("");
+                traffic.name = named("source", (node, table), setting, |key, value| traffic.add(key, value))?;
+                // Through the text, so that a name that would not be read back is refused.
+                parsed(&traffic.to_string())
+            }
+            _ => mismatch(node, &Self::expecting()),
+        }
     }
 }
 
-impl<'de> Deserialize<'de> for Written {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TrafficVisitor)
+/// A setting of a source: a rate, a time, a size, or a list of them.
+fn setting(value: &Node<'_>) -> Result<String, Fault> {
+    match value.get_ref() {
+        DeValue::Array(items) => {
+            items.iter().map(listed).collect::<Result<Vec<_>, _>>().map(|items| format!("[{}]", items.join("; ")))
+        }
+        _ => plain(value).map_or_else(
+            || mismatch(value, "a text, a number, true or false, or a list of texts or of { at, rate }"),
+            Ok,
+        ),
     }
 }
 
 /// One entry of a list: a rate of a ladder, or a step of a schedule.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a text, or a table such as { at = \"50s\", rate = \"4Mbit/s\" }")]
-enum Listed {
-    Text(String),
-    Step { at: Quantity<Span>, rate: Quantity<Rate> },
-}
-
-/// The settings of a source: rates, times and sizes, or lists of them.
-struct Parameters;
-
-impl Grammar for Parameters {
-    const WHAT: &'static str = "source";
-    const EXPECTED: &'static str = "a text, a number, true or false, or a list of texts or of { at, rate }";
-
-    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<String, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = list.next_element()? {
-            items.push(match item {
-                Listed::Text(text) => text,
-                Listed::Step { at, rate } => Schedule::step(at.0, rate.0),
-            });
-        }
-        Ok(format!("[{}]", items.join("; ")))
+fn listed(item: &Node<'_>) -> Result<String, Fault> {
+    match (item.get_ref(), RawStep::read(item)) {
+        (DeValue::String(text), _) => Ok(text.to_string()),
+        (_, Ok(RawStep { at: Some(at), rate: Some(rate) })) => Ok(Schedule::step(at.into_inner(), rate.into_inner())),
+        _ => mismatch(item, "a text, or a table such as { at = \"50s\", rate = \"4Mbit/s\" }"),
     }
 }

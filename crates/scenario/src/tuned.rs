@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use headgate_core::{Qdisc, nearest, registry};
+use headgate_core::{Qdisc, registry};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::changes::unknown;
 use crate::error::Fault;
 
 /// Gives `setting` the value in every discipline called `wanted` in `qdiscs`, whatever it was there.
@@ -32,7 +33,7 @@ pub(crate) fn set<'c>(
             }
         }
     }
-    if found { Ok(()) } else { Err(unknown(wanted, &known, value)) }
+    if found { Ok(()) } else { Err(unknown("`qdiscs` has no discipline", wanted, &known, value.span())) }
 }
 
 /// A discipline as a table, whichever way it is written; `None` for what is none, which reading it will say.
@@ -56,11 +57,4 @@ fn same_names<'a>(qdisc: &str, setting: &'a str) -> impl Iterator<Item = &'a str
     let of = fields.iter().find(|field| field.name == setting || field.also.contains(&setting));
     let others: Vec<&str> = of.map(|field| [&[field.name], field.also].concat()).unwrap_or_default();
     std::iter::once(setting).chain(others)
-}
-
-fn unknown(wanted: &str, known: &[String], value: &Spanned<DeValue<'_>>) -> Fault {
-    let guess = nearest(wanted, known.iter().map(String::as_str)).map(|name| format!("; did you mean `{name}`?"));
-    let message = format!("`qdiscs` has no discipline called `{wanted}`{}", guess.unwrap_or_default());
-    let fault = Fault::plain(value.span(), message);
-    if known.is_empty() { fault } else { fault.help(format!("known: {}", known.join(", "))) }
 }

@@ -2,16 +2,15 @@
 
 use std::fmt::{Display, Write};
 
-use headgate_core::{ClassId, Span};
-use ipnet::IpNet;
+use headgate_core::ClassId;
 
 use crate::classify::{ClassRule, Conditions};
-use crate::fields::{Dscp, Ports, Protocol, prefix, written};
+use crate::fields::{Dscp, OrOwn, Protocol};
 use crate::inputs::INPUTS;
 use crate::medium::{Impairments, Pace};
 use crate::model::{Access, FlowGroup, Scenario};
 use crate::network::{COMPARED, Link, Simplex};
-use crate::schema::{RawTable, RawTcp, RawUdp, Setting};
+use crate::schema::{RawTable, RawTcp, RawUdp, Show};
 
 impl Scenario {
     /// The scenario as a TOML file in its canonical form: every key written out, defaults too, in a fixed order.
@@ -23,7 +22,7 @@ impl Scenario {
         page.quoted("duration", self.duration);
         page.quoted("warmup", self.warmup);
         page.plain("seeds", self.seeds_as_written());
-        let qdiscs: Vec<String> = self.qdiscs.iter().map(|qdisc| quote(&qdisc.to_string())).collect();
+        let qdiscs: Vec<String> = self.qdiscs.iter().map(|qdisc| qdisc.to_string().show()).collect();
         page.plain("qdiscs", format!("[{}]", qdiscs.join(", ")));
         let heading = if self.links.len() == 1 { "[link]" } else { "[[link]]" };
         self.links.iter().for_each(|link| page.link(heading, link));
@@ -72,7 +71,7 @@ impl Page {
         self.plain(key, format_args!("\"{value}\""));
     }
     fn text(&mut self, key: &str, value: &str) {
-        self.plain(key, quote(value));
+        self.plain(key, value.to_string().show());
     }
 
     /// A table of `T`, whose entries come in the order of its keys.
@@ -128,13 +127,13 @@ impl Page {
         self.plain("weight", format_args!("{:?}", class.weight));
         let Conditions { protocol, source, destination, source_port, destination_port, dscp, label } =
             &class.conditions;
-        self.any_of("protocol", protocol, |value| written(Protocol(*value)));
-        self.any_of("source", source, |net| format!("\"{}\"", prefix(*net)));
-        self.any_of("destination", destination, |net| format!("\"{}\"", prefix(*net)));
-        self.any_of("source_port", source_port, ports);
-        self.any_of("destination_port", destination_port, ports);
-        self.any_of("dscp", dscp, |value| written(Dscp(*value)));
-        self.any_of("label", label, |label| format!("\"{label}\""));
+        self.any_of("protocol", protocol, |value| Protocol(*value).show());
+        self.any_of("source", source, Show::show);
+        self.any_of("destination", destination, Show::show);
+        self.any_of("source_port", source_port, Show::show);
+        self.any_of("destination_port", destination_port, Show::show);
+        self.any_of("dscp", dscp, |value| Dscp(*value).show());
+        self.any_of("label", label, Show::show);
     }
 
     fn any_of<T>(&mut self, key: &str, values: &[T], text: impl Fn(&T) -> String) {
@@ -153,33 +152,22 @@ fn group<S>(
     settings: Vec<(&'static str, String)>,
 ) -> Vec<(&'static str, String)> {
     let access = |access: &Access| format!("{{ rate = \"{}\", delay = \"{}\" }}", access.rate, access.delay);
-    let address = |given: Option<IpNet>| format!("\"{}\"", given.map_or_else(|| "own".to_string(), prefix));
     let headers = &group.headers;
     let shared = [
-        ("name", quote(&group.name)),
+        ("name", group.name.show()),
         ("flows", group.flows.to_string()),
         ("route", format!("{nodes:?}")),
-        ("traffic", quote(&group.traffic.to_string())),
+        ("traffic", group.traffic.to_string().show()),
         ("sender", access(&group.sender)),
         ("receiver", access(&group.receiver)),
         ("start", group.start.to_string()),
-        ("stop", Option::<Span>::show(&group.stop)),
-        ("source", address(headers.source)),
-        ("destination", address(headers.destination)),
-        ("source_port", ports(&headers.source_port)),
-        ("destination_port", ports(&headers.destination_port)),
-        ("dscp", written(Dscp(headers.dscp))),
-        ("label", quote(&headers.label)),
+        ("stop", group.stop.show()),
+        ("source", OrOwn(headers.source).show()),
+        ("destination", OrOwn(headers.destination).show()),
+        ("source_port", headers.source_port.show()),
+        ("destination_port", headers.destination_port.show()),
+        ("dscp", Dscp(headers.dscp).show()),
+        ("label", headers.label.show()),
     ];
     shared.into_iter().chain(settings).collect()
-}
-
-/// A port as a number, a range as a text.
-fn ports(ports: &Ports) -> String {
-    if ports.first == ports.last { ports.to_string() } else { format!("\"{ports}\"") }
-}
-
-/// A text as a TOML string, with whatever escapes it needs.
-fn quote(text: &str) -> String {
-    toml::Value::from(text).to_string()
 }

@@ -40,7 +40,10 @@ fn a_profile_chooses_the_defaults_and_keys_override_it() {
     let tcp = small("[[tcp]]\nprofile = 'rfc'", &[]).tcp.remove(0);
     assert_eq!(tcp, small("[[tcp]]", &[]).tcp.remove(0));
     assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1500, 40, 10_000, 10));
-    assert_eq!((tcp.recovery, tcp.initial_ssthresh, tcp.delayed_ack), (Recovery::Sack, None, Some(Span::from_millis(100))));
+    assert_eq!(
+        (tcp.recovery, tcp.initial_ssthresh, tcp.delayed_ack),
+        (Recovery::Sack, None, Some(Span::from_millis(100)))
+    );
     assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(1), Span::from_secs(1), true));
     assert!(tcp.idle_restart && !tcp.ecn_retransmits);
 
@@ -223,7 +226,10 @@ fn recovery_follows_the_controller_unless_it_is_given() {
     let cubic = tcp("cc = 'cubic'\nrecovery = 'newreno'");
     assert_eq!((cubic.recovery.name(), cubic.prr), ("newreno", false), "what needs SACK is off");
     let error = read("cc = 'bbr'\nrecovery = 'reno'").unwrap_err().to_string();
-    assert!(error.contains("`bbr` goes by the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`"), "{error}");
+    assert!(
+        error.contains("`bbr` goes by the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`"),
+        "{error}"
+    );
 }
 
 /// The recovery and the warnings of one group of flows with these lines, after these changes.
@@ -234,7 +240,10 @@ fn respelt(group: &str, set: &[&str]) -> (Cc, Recovery, Vec<String>) {
     );
     let changes = Changes { set: set.iter().map(ToString::to_string).collect(), ..Changes::default() };
     let (scenario, warnings) = Scenario::read_warned(&text, "r.toml", &changes, &()).unwrap();
-    assert_eq!(Scenario::read_warned(&scenario.to_toml(), "again.toml", &Changes::default(), &()), Ok((scenario.clone(), vec![])));
+    assert_eq!(
+        Scenario::read_warned(&scenario.to_toml(), "again.toml", &Changes::default(), &()),
+        Ok((scenario.clone(), vec![]))
+    );
     (scenario.tcp[0].cc, scenario.tcp[0].recovery, warnings)
 }
 
@@ -247,7 +256,9 @@ fn a_recovery_in_cc_and_rack_is_read_with_a_warning_that_says_what_to_write() {
     let (_, recovery, warnings) = respelt("cc = 'cubic'\nrack = false", &[]);
     assert_eq!(recovery, Recovery::Sack);
     assert!(warnings[0].starts_with("`rack = false` is written `recovery = \"sack\"` now"), "{warnings:?}");
-    for (group, recovery) in [("cc = 'sack'\nrack = true", Recovery::Rack), ("cc = 'tahoe'\nrack = false", Recovery::Tahoe)] {
+    for (group, recovery) in
+        [("cc = 'sack'\nrack = true", Recovery::Rack), ("cc = 'tahoe'\nrack = false", Recovery::Tahoe)]
+    {
         assert_eq!((respelt(group, &[]).1, respelt(group, &[]).2.len()), (recovery, 2), "{group}");
     }
     for group in ["", "cc = 'reno'", "cc = 'cubic'", "cc = 'reno'\nrecovery = 'rack'"] {

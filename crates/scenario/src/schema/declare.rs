@@ -7,7 +7,7 @@
 macro_rules! keys {
     (
         $(#[doc = $about:literal])+
-        pub(crate) struct $raw:ident $(expecting $expecting:literal)? {
+        pub(crate) struct $raw:ident $(expecting $expecting:literal)? $(several $several:literal)? {
             $(
                 $(.. $part:ident: $part_type:ident)?
                 $(
@@ -24,12 +24,12 @@ macro_rules! keys {
         pub(crate) struct $raw {
             $(
                 $(pub(crate) $part: $part_type,)?
-                $($(#[doc = $meaning])+ pub(crate) $key: $crate::schema::At<<$kind as $crate::schema::Shape>::Raw>,)?
+                $($(#[doc = $meaning])+ pub(crate) $key: $crate::schema::At<$kind>,)?
             )+
         }
 
         impl $crate::schema::RawTable for $raw {
-            $(const EXPECTING: &'static str = $expecting;)?
+            const EXPECTING: &'static str = [$($expecting,)? "a table"][0];
 
             fn keys() -> Vec<$crate::schema::Key> {
                 [$(
@@ -38,7 +38,7 @@ macro_rules! keys {
                         name: stringify!($key),
                         also: &[$($($old),+)?],
                         meaning: [$($meaning.trim()),+].join(" "),
-                        form: <$kind as $crate::schema::Shape>::form(),
+                        form: <$kind as $crate::schema::Kind>::form(),
                         least: std::ops::Bound::Unbounded,
                         most: std::ops::Bound::Unbounded,
                         default: $default.to_string(),
@@ -55,7 +55,7 @@ macro_rules! keys {
             $crate::schema::declare::taking! { $($(($part: $part_type))? $([$key])?;)+ }
         }
 
-        $crate::schema::declare::raw_table! { $raw }
+        $crate::schema::declare::raw_table! { $raw $($several)? }
     };
 }
 
@@ -71,7 +71,7 @@ macro_rules! keys {
 macro_rules! table {
     (
         $(#[doc = $about:literal])+
-        pub struct $settings:ident, $raw:ident {
+        pub struct $settings:ident, $raw:ident $(several $several:literal)? {
             $(
                 $(.. $part:ident: $part_type:ident)?
                 $(
@@ -99,9 +99,7 @@ macro_rules! table {
         pub(crate) struct $raw {
             $(
                 $(pub(crate) $part: $part_type,)?
-                $(pub(crate) $key: $crate::schema::At<
-                    <$crate::schema::declare::shape!($type $(, $kind)?) as $crate::schema::Shape>::Raw
-                >,)?
+                $(pub(crate) $key: $crate::schema::At<$crate::schema::declare::shape!($type $(, $kind)?)>,)?
             )+
         }
 
@@ -113,11 +111,11 @@ macro_rules! table {
                 profile: $crate::values::Profile,
             ) -> Result<$settings, $crate::error::Fault> {
                 $($(
-                    let $key = $crate::schema::fill::<$crate::schema::declare::shape!($type $(, $kind)?)>(
-                        &raw.$key,
-                        &headgate_core::range!($($range)?),
-                        || profile.choose($default, $crate::schema::declare::option!($($ns2)?)),
-                    )?;
+                    $($crate::schema::ranged(&raw.$key, &$range)?;)?
+                    let $key: $type = match &raw.$key {
+                        Some(given) => given.get_ref().clone().into(),
+                        None => profile.choose($default, $crate::schema::declare::option!($($ns2)?)),
+                    };
                 )?)+
                 $($(
                     if raw.$key.is_some() && !$crate::schema::declare::holds!($($only)?) {
@@ -136,8 +134,8 @@ macro_rules! table {
                 let mut entries = Vec::new();
                 $($(
                     if $crate::schema::declare::holds!($($only)?) {
-                        let text = <$crate::schema::declare::shape!($type $(, $kind)?) as $crate::schema::Setting>::show(&$key);
-                        entries.push((stringify!($key), text));
+                        let value: $crate::schema::declare::shape!($type $(, $kind)?) = $key.into();
+                        entries.push((stringify!($key), $crate::schema::Show::show(&value)));
                     }
                 )?)+
                 entries
@@ -158,6 +156,8 @@ macro_rules! table {
         }
 
         impl $crate::schema::RawTable for $raw {
+            const EXPECTING: &'static str = "a table";
+
             fn keys() -> Vec<$crate::schema::Key> {
                 let (rfc, ns2) = ($settings::default(), $settings::of_profile($crate::values::Profile::Ns2));
                 let mut keys = Vec::new();
@@ -165,16 +165,18 @@ macro_rules! table {
                     $(keys.extend(<$part_type>::keys());)?
                     $(keys.push({
                         type Of = $crate::schema::declare::shape!($type $(, $kind)?);
-                        let (least, most) = $crate::schema::bounds::<Of>(&headgate_core::range!($($range)?));
+                        let shown = |value: Of| format!("`{}`", $crate::schema::Show::show(&value));
+                        let range = $crate::schema::declare::option!($($crate::schema::bounds::<Of>(&$range))?);
+                        let (least, most) = range.unwrap_or((std::ops::Bound::Unbounded, std::ops::Bound::Unbounded));
                         $crate::schema::Key {
                             name: stringify!($key),
                             also: &[$($($old),+)?],
                             meaning: [$($meaning.trim()),+].join(" "),
-                            form: <Of as $crate::schema::Shape>::form(),
+                            form: <Of as $crate::schema::Kind>::form(),
                             least,
                             most,
-                            default: format!("`{}`", <Of as $crate::schema::Setting>::show(&rfc.$key)),
-                            ns2: format!("`{}`", <Of as $crate::schema::Setting>::show(&ns2.$key)),
+                            default: shown(rfc.$key.into()),
+                            ns2: shown(ns2.$key.into()),
                             since: [$($since,)? $crate::schema::FIRST_RELEASE][0],
                             is_setting: true,
                         }
@@ -186,7 +188,7 @@ macro_rules! table {
             $crate::schema::declare::taking! { $($(($part: $part_type))? $([$key])?;)+ }
         }
 
-        $crate::schema::declare::raw_table! { $raw }
+        $crate::schema::declare::raw_table! { $raw $($several)? }
     };
 }
 
@@ -197,10 +199,10 @@ macro_rules! taking {
             [$($(<$part_type>::names(),)? $(vec![stringify!($key)],)?)+].concat()
         }
 
-        fn take<'de, A: serde::de::MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
+        fn take(&mut self, name: &str, value: &$crate::schema::Node<'_>) -> Result<(), $crate::error::Fault> {
             match name {
-                $($(stringify!($key) => self.$key = Some(map.next_value()?),)?)+
-                $($(_ if <$part_type>::names().contains(&name) => self.$part.take(name, map)?,)?)+
+                $($(stringify!($key) => self.$key = $crate::schema::raw::value(value)?,)?)+
+                $($(_ if <$part_type>::names().contains(&name) => self.$part.take(name, value)?,)?)+
                 _ => {}
             }
             Ok(())
@@ -209,18 +211,18 @@ macro_rules! taking {
 }
 
 macro_rules! raw_table {
-    ($raw:ident) => {
-        impl<'de> serde::Deserialize<'de> for $raw {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::schema::raw::deserialize(deserializer)
-            }
-        }
-
-        impl $crate::schema::Shape for $raw {
-            type Raw = $raw;
+    ($raw:ident $($several:literal)?) => {
+        impl $crate::schema::Kind for $raw {
+            const SEVERAL: &'static str = [$($several,)? "a list"][0];
 
             fn form() -> $crate::schema::Form {
                 $crate::schema::Form::table(stringify!($raw), <$raw as $crate::schema::RawTable>::keys)
+            }
+            fn expecting() -> String {
+                <$raw as $crate::schema::RawTable>::EXPECTING.to_string()
+            }
+            fn read(node: &$crate::schema::Node<'_>) -> Result<$raw, $crate::error::Fault> {
+                $crate::schema::raw::read(node)
             }
         }
     };

@@ -1,14 +1,14 @@
 //! The keys at the top of a file, and the sections that are not links or flows.
 
-use headgate_core::Span;
+use headgate_core::{Qdisc, Span};
 use ipnet::IpNet;
+use toml::Spanned;
 
 use super::declare::keys;
 use super::{RawLinks, RawTcp, RawUdp};
 use crate::classify::FlowKey;
-use crate::fields::{AnyOf, Dscp, One, Ports, Protocol};
+use crate::fields::{AnyOf, Dscp, Ports, Protocol};
 use crate::model::Events;
-use crate::qdisc::Written;
 use crate::record::Traced;
 use crate::values::{AnyTable, Seeds};
 
@@ -17,24 +17,24 @@ keys! {
     pub(crate) struct RawScenario {
         ..run: RawRun;
         /// the disciplines to compare, all different
-        qdiscs: Vec<Written>, "required";
+        qdiscs: Vec<Spanned<Qdisc>>, "required";
         /// the bottleneck, a section headed `[link]`; or the links of a network, headed `[[link]]`; 1000 at most
         link: RawLinks, "required";
         /// groups of TCP flows, headed `[[tcp]]`; of TCP and UDP one at least, 1000000 flows and 1000 groups of each kind at most,
         /// 4294967295 packets a flow
-        tcp: Vec<RawTcp>, "none";
+        tcp: Vec<Spanned<RawTcp>>, "none";
         /// groups of UDP flows, headed `[[udp]]`
-        udp: Vec<RawUdp>, "none";
+        udp: Vec<Spanned<RawUdp>>, "none";
         /// what a discipline takes for one flow, a section
         classify: RawClassify, "its defaults";
         /// aggregates of flows, headed `[[class]]`; 1000 at most
-        class: Vec<RawClass>, "none";
+        class: Vec<Spanned<RawClass>>, "none";
         /// what to write down, a section
         record: RawRecord, "its defaults";
         /// values of keys, for [`headgate sweep`](sweeps.md); no other command reads it
         sweep: AnyTable, "nothing";
         /// what results must keep, for [`headgate check`](check.md); no other command reads it
-        expect: Vec<String>, "nothing";
+        expect: Vec<Spanned<String>>, "nothing";
     }
 }
 
@@ -60,13 +60,13 @@ keys! {
         /// which packets are one flow: those alike in the `"5-tuple"` (addresses, ports, protocol), in `"source"`,
         /// `"destination"` or `"pair"` (both addresses), in the first bits of one (`"source/24"`, `"destination/48"`), or in
         /// `"protocol"`, `"dscp"`, `"class"` or `"label"`
-        flow: One<FlowKey>, "`\"5-tuple\"`";
+        flow: FlowKey, "`\"5-tuple\"`";
     }
 }
 
 keys! {
     /// An aggregate of flows.
-    pub(crate) struct RawClass {
+    pub(crate) struct RawClass several "classes headed [[class]], in double brackets" {
         /// the class's name
         name: String, "required";
         /// the name of a class before it, of whose share it has a part
@@ -99,10 +99,10 @@ keys! {
         /// same with the discipline's gauges at that moment), `"all"` (arrivals and departures too, without gauges)
         events: Events, "`\"off\"`";
         /// the TCP and TFRC flows whose senders are traced: groups (`"web"`) or single flows counted from 0 (`"web/3"`)
-        flows: Vec<Traced>, "`[]`";
+        flows: Vec<Spanned<Traced>>, "`[]`";
         /// the least time between two rows of a traced flow; `"0s"` for a row at every change
         flow_interval: Span, "`\"0s\"`";
         /// the links whose packets are written as [pcapng files](evidence.md#captures), by name
-        capture: Vec<String>, "`[]`";
+        capture: Vec<Spanned<String>>, "`[]`";
     }
 }

@@ -1,11 +1,13 @@
 //! The keys that groups of TCP and of UDP flows share.
 
 use headgate_core::{Rate, Span};
+use headgate_traffic::Traffic;
+use toml::Spanned;
 
 use super::declare::keys;
-use crate::fields::{Dscp, One, OrOwn, Ports};
+use crate::fields::{Dscp, OrOwn, Ports};
+use crate::start;
 use crate::values::Profile;
-use crate::{start, traffic};
 
 keys! {
     /// Which flows a group has, where they go, what they send.
@@ -21,9 +23,9 @@ keys! {
         /// the node where data goes to
         to: String, "the one link's";
         /// all nodes on the way, in place of `from` and `to`
-        route: Vec<String>, "";
+        route: Vec<Spanned<String>>, "";
         /// [what the flows have to send](traffic.md), a text or a table; with TFRC always as much as it allows
-        traffic: traffic::Written, "TCP: `\"ftp\"`, without end; UDP: `\"cbr\"`, packets at `rate`";
+        traffic: Traffic, "TCP: `\"ftp\"`, without end; UDP: `\"cbr\"`, packets at `rate`";
     }
 }
 
@@ -60,15 +62,15 @@ keys! {
     /// What the packets' headers say.
     pub(crate) struct RawHeaders {
         /// the senders' address or prefix, IPv4 or IPv6; `"own"` gives each flow one of its own
-        source: One<OrOwn>, "`\"own\"`";
+        source: OrOwn, "`\"own\"`";
         /// the same for the receivers
-        destination: One<OrOwn>, "`\"own\"`";
+        destination: OrOwn, "`\"own\"`";
         /// the senders' port (`443`) or range of ports (`"5000-6000"`)
-        source_port: One<Ports>, "`\"49152-65535\"`";
+        source_port: Ports, "`\"49152-65535\"`";
         /// the same for the receivers
-        destination_port: One<Ports>, "`5001`";
+        destination_port: Ports, "`5001`";
         /// the DSCP: a name (`"EF"`, `"AF21"`, `"CS1"`, `"LE"`, `"VOICE-ADMIT"`) or a number from 0 to 63
-        dscp: One<Dscp>, "`\"CS0\"`";
+        dscp: Dscp, "`\"CS0\"`";
         /// what classes know the group by
         label: String, "its `name`";
     }

@@ -1,291 +1,343 @@
-//! The kinds of values that keys have.
+//! The kinds of values that keys have: how a file writes them, how they are read and shown.
 
 use std::fmt::{self, Debug, Display};
 
 use headgate_core::params::{Bytes, Value};
-use headgate_core::{Limit, Rate, Span};
-use serde::de::DeserializeOwned;
+use headgate_core::{Limit, Rate, Span, nearest};
 use toml::Spanned;
+use toml::de::{DeInteger, DeValue};
 
 use super::Form;
+use crate::cc::Cc;
 use crate::check::LARGEST_PACKET;
-use crate::fields::{AnyOf, Field, One};
-use crate::record::Traced;
-use crate::values::{AnyTable, OrOff, Quantity, Seeds, Words};
-use crate::{qdisc, start, traffic};
+use crate::error::Fault;
+use crate::model::{Events, UdpCc};
+use crate::recovery::Recovery;
+use crate::values::{Profile, Words};
+
+/// A value in the tree of a file, with its place in the text.
+pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
 
 /// A kind of value, as a file writes it.
-pub(crate) trait Shape {
-    /// What a file's value is read as.
-    type Raw: DeserializeOwned + Clone + Debug;
+pub(crate) trait Kind: Sized + Clone + Debug {
+    /// What a list of such should have been.
+    const SEVERAL: &'static str = "a list";
 
     /// How such values are written.
     fn form() -> Form;
+
+    /// What to tell whoever wrote something else.
+    fn expecting() -> String;
+
+    /// The value that a text says.
+    ///
+    /// # Errors
+    /// It says none.
+    fn from_text(text: &str) -> Result<Self, String> {
+        Err(format!("expected {}, found {text:?}", Self::expecting()))
+    }
+
+    /// The value that a bare number says.
+    ///
+    /// # Errors
+    /// It says none.
+    fn from_number(number: &str) -> Result<Self, String> {
+        Err(format!("expected {}, found {number}", Self::expecting()))
+    }
+
+    /// The value: of a text or a number, unless the kind has others.
+    ///
+    /// # Errors
+    /// It is of another kind, or no such value.
+    fn read(node: &Node<'_>) -> Result<Self, Fault> {
+        let read = match node.get_ref() {
+            DeValue::String(text) => Self::from_text(text),
+            DeValue::Integer(number) => match whole::<i128>(number) {
+                Some(number) => Self::from_number(&number.to_string()),
+                None => return mismatch(node, &Self::expecting()),
+            },
+            DeValue::Float(_) => Self::from_number(&<f64 as Kind>::read(node)?.to_string()),
+            _ => return mismatch(node, &Self::expecting()),
+        };
+        read.map_err(|message| Fault::value(node.span(), message))
+    }
 }
 
-/// A kind of value that says all of its key: it is read, checked and written by itself.
-pub(crate) trait Setting: Shape {
-    /// The value in a scenario.
-    type Value: Clone;
+/// A kind of value that a file can be written with.
+pub(crate) trait Show {
+    /// The value as a file writes it.
+    fn show(&self) -> String;
+}
+
+/// A kind of value that a range can bound.
+pub(crate) trait Ranged {
     /// What ranges are stated in.
     type Scalar: PartialOrd + Display;
 
     /// What to compare with a range, if anything.
-    fn scalar(raw: &Self::Raw) -> Option<Self::Scalar>;
-    /// The value as scenarios have it; it is within its key's range.
-    fn value(raw: Self::Raw) -> Self::Value;
-    /// The value as a file writes it.
-    fn show(value: &Self::Value) -> String;
+    fn scalar(&self) -> Option<Self::Scalar>;
+}
+
+/// The fault that a value is of another kind.
+pub(crate) fn mismatch<T>(node: &Node<'_>, expected: &str) -> Result<T, Fault> {
+    let found = match node.get_ref() {
+        DeValue::String(text) => format!("string {text:?}"),
+        DeValue::Integer(number) => format!("integer `{number}`"),
+        DeValue::Float(number) => format!("floating point `{number}`"),
+        DeValue::Boolean(on) => format!("boolean `{on}`"),
+        DeValue::Datetime(_) => "a date or a time of day".to_string(),
+        DeValue::Array(_) => "a list".to_string(),
+        DeValue::Table(_) => "a table".to_string(),
+    };
+    Err(Fault::value(node.span(), format!("expected {expected}, found {found}")))
+}
+
+/// A whole number, if it fits.
+pub(crate) fn whole<T: TryFrom<i128>>(number: &DeInteger<'_>) -> Option<T> {
+    T::try_from(i128::from_str_radix(number.as_str(), number.radix()).ok()?).ok()
+}
+
+/// The nearest of the names that there are, as a question.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// A size of packets in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Size(pub(crate) u64);
 
+impl From<u32> for Size {
+    fn from(bytes: u32) -> Size {
+        Size(bytes.into())
+    }
+}
+
+/// The bytes of a size that is within its range.
+impl From<Size> for u32 {
+    fn from(size: Size) -> u32 {
+        size.0.try_into().unwrap_or(u32::MAX)
+    }
+}
+
 /// What packets can have is told in bytes, what they cannot with the unit that fits it.
-impl fmt::Display for Size {
+impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self <= LARGEST_PACKET { write!(f, "{}B", self.0) } else { Display::fmt(&Bytes(self.0), f) }
     }
 }
 
-/// Values that a file writes as they are: the type, its form, and what to compare with a range.
-macro_rules! plain {
-    ($($type:ty, $words:literal, $python:literal, $json:literal, $scalar:ty, $compare:expr, $show:literal;)+) => {$(
-        impl Shape for $type {
-            type Raw = $type;
+impl Show for Size {
+    fn show(&self) -> String {
+        format!("\"{}\"", Bytes(self.0))
+    }
+}
 
+/// Values that a file writes as they are: the type, its form, what was expected, how it is read, how it is shown.
+macro_rules! plain {
+    ($($type:ty, $words:literal, $python:literal, $json:literal, $expecting:literal, $read:expr, $show:literal;)+) => {$(
+        impl Kind for $type {
             fn form() -> Form {
                 Form::new($words, $python, $json)
             }
+            fn expecting() -> String {
+                $expecting.to_string()
+            }
+            fn read(node: &Node<'_>) -> Result<$type, Fault> {
+                let read: fn(&DeValue<'_>) -> Option<$type> = $read;
+                read(node.get_ref()).map_or_else(|| mismatch(node, $expecting), Ok)
+            }
         }
 
-        impl Setting for $type {
-            type Value = $type;
-            type Scalar = $scalar;
-
-            fn scalar(raw: &$type) -> Option<$scalar> {
-                $compare(*raw)
-            }
-            fn value(raw: $type) -> $type {
-                raw
-            }
-            fn show(value: &$type) -> String {
-                format!($show, value)
+        impl Show for $type {
+            fn show(&self) -> String {
+                format!($show, self)
             }
         }
     )+};
 }
 
 plain! {
-    u32, "whole number", "int", r#"{"type": "integer"}"#, u32, Some, "{}";
+    u32, "whole number", "int", r#"{"type": "integer"}"#, "a whole number from 0 to 4294967295",
+        |value| value.as_integer().and_then(whole), "{}";
+    u64, "whole number", "int", r#"{"type": "integer"}"#, "a whole number, 0 or more",
+        |value| value.as_integer().and_then(whole), "{}";
     // `{:?}` keeps the point of a whole number, and every digit of any other.
-    f64, "number", "float", r#"{"type": "number"}"#, f64, Some, "{:?}";
-    bool, "true or false", "bool", r#"{"type": "boolean"}"#, bool, |_| None, "{}";
+    f64, "number", "float", r#"{"type": "number"}"#, "a number", |value| match value {
+        DeValue::Integer(number) => whole(number).map(|number: i64| number as f64),
+        DeValue::Float(number) => number.as_str().parse().ok(),
+        _ => None,
+    }, "{:?}";
+    bool, "true or false", "bool", r#"{"type": "boolean"}"#, "true or false",
+        |value| value.as_bool(), "{}";
 }
 
-/// A text with a unit.
-fn quantity(kind: &str, python: &str) -> Form {
-    Form::new(kind, python, r#"{"type": "string", "pattern": "^ *[0-9.eE-]+ *[A-Za-z/]+ *$"}"#)
+impl Kind for String {
+    fn form() -> Form {
+        Form::new("text", "str", r#"{"type": "string"}"#)
+    }
+    fn expecting() -> String {
+        "a text in quotes".to_string()
+    }
+    fn read(node: &Node<'_>) -> Result<String, Fault> {
+        node.get_ref().as_str().map_or_else(|| mismatch(node, "a text in quotes"), |text| Ok(text.to_string()))
+    }
 }
 
-/// Quantities: the type, and what Python calls it.
+/// With whatever escapes it needs.
+impl Show for String {
+    fn show(&self) -> String {
+        toml::Value::from(self.as_str()).to_string()
+    }
+}
+
+/// Reads a quantity from a text; `unit` is one to suggest to whoever wrote none.
+fn quantity<V: Value>(text: &str, unit: &str) -> Result<V, String> {
+    match text.trim() {
+        // Not `nan` or `inf`, which are numbers to Rust alone.
+        bare if bare.ends_with(|c: char| c.is_ascii_digit()) && bare.parse::<f64>().is_ok() => unitless(bare, unit),
+        negative if negative.starts_with('-') => Err(format!("must not be negative, found {text:?}")),
+        _ => V::read(text).map_err(|expected| format!("expected {expected}, found {text:?}")),
+    }
+}
+
+/// What to say of a quantity without a unit.
+fn unitless<V: Value>(number: &str, unit: &str) -> Result<V, String> {
+    if number.starts_with('-') {
+        return Err(format!("must not be negative, found {number}"));
+    }
+    // Most quantities must be more than zero: a unit would not help.
+    let read = if number.parse() == Ok(0.0) { String::new() } else { format!("{number}{unit}") };
+    match V::read(&read) {
+        Ok(_) => Err(format!("a bare number has no unit; write {read:?}")),
+        Err(expected) => Err(format!("expected {expected}, found {number}")),
+    }
+}
+
+/// Quantities: the type and how its text becomes one, what the documentation and Python call it, a unit.
 macro_rules! quantities {
-    ($($type:ty, $python:literal;)+) => {$(
-        impl Shape for $type {
-            type Raw = Quantity<$type>;
-
+    ($($type:ty, $make:expr, $words:expr, $python:literal, $unit:literal;)+) => {$(
+        impl Kind for $type {
             fn form() -> Form {
-                quantity(&<$type as Value>::kind(), $python)
+                Form::new($words, $python, r#"{"type": "string", "pattern": "^ *[0-9.eE-]+ *[A-Za-z/]+ *$"}"#)
             }
-        }
-
-        impl Setting for $type {
-            type Value = $type;
-            type Scalar = $type;
-
-            fn scalar(raw: &Quantity<$type>) -> Option<$type> {
-                Some(raw.0)
+            fn expecting() -> String {
+                "a number with its unit, in quotes".to_string()
             }
-            fn value(raw: Quantity<$type>) -> $type {
-                raw.0
+            fn from_text(text: &str) -> Result<$type, String> {
+                quantity(text, $unit).map($make)
             }
-            fn show(value: &$type) -> String {
-                format!("\"{value}\"")
+            fn from_number(number: &str) -> Result<$type, String> {
+                unitless(number, $unit).map($make)
             }
         }
     )+};
 }
 
 quantities! {
-    Span, "Time";
-    Rate, "Rate";
-    Limit, "Room";
+    Span, |span: Span| span, Span::kind(), "Time", "ms";
+    Rate, |rate: Rate| rate, Rate::kind(), "Rate", "Mbit/s";
+    Limit, |limit: Limit| limit, Limit::kind(), "Room", "p";
+    Size, |bytes: Bytes| Size(bytes.0), "size", "Size", "B";
 }
 
-impl Shape for Size {
-    type Raw = Quantity<Bytes>;
-
-    fn form() -> Form {
-        quantity("size", "Size")
-    }
-}
-
-impl Setting for Size {
-    type Value = u32;
-    type Scalar = Size;
-
-    fn scalar(raw: &Quantity<Bytes>) -> Option<Size> {
-        Some(Size(raw.0.0))
-    }
-    fn value(raw: Quantity<Bytes>) -> u32 {
-        raw.0.0.try_into().unwrap_or(u32::MAX)
-    }
-    fn show(value: &u32) -> String {
-        format!("\"{}\"", Bytes((*value).into()))
-    }
-}
-
-/// A value, or the word `"off"` for none.
-macro_rules! or_off {
+macro_rules! quoted {
     ($($type:ty),+) => {$(
-        impl Shape for Option<$type> {
-            type Raw = OrOff<$type>;
-
-            fn form() -> Form {
-                <$type>::form().or_off()
-            }
-        }
-
-        impl Setting for Option<$type> {
-            type Value = Option<$type>;
-            type Scalar = $type;
-
-            fn scalar(raw: &OrOff<$type>) -> Option<$type> {
-                raw.0
-            }
-            fn value(raw: OrOff<$type>) -> Option<$type> {
-                raw.0
-            }
-            fn show(value: &Option<$type>) -> String {
-                value.as_ref().map_or_else(|| "\"off\"".to_string(), <$type as Setting>::show)
+        impl Show for $type {
+            fn show(&self) -> String {
+                format!("\"{self}\"")
             }
         }
     )+};
 }
 
-or_off!(u32, Span, Rate);
+quoted!(Span, Rate, Limit);
+
+macro_rules! ranged {
+    ($($type:ty),+) => {$(
+        impl Ranged for $type {
+            type Scalar = $type;
+
+            fn scalar(&self) -> Option<$type> {
+                Some(*self)
+            }
+        }
+    )+};
+}
+
+ranged!(u32, f64, Span, Rate, Limit, Size);
+
+/// A value, or the word `"off"` for none.
+impl<T: Kind> Kind for Option<T> {
+    fn form() -> Form {
+        T::form().or_off()
+    }
+    fn expecting() -> String {
+        format!("{}, or \"off\"", T::expecting())
+    }
+    fn read(node: &Node<'_>) -> Result<Option<T>, Fault> {
+        if node.get_ref().as_str() == Some("off") {
+            return Ok(None);
+        }
+        T::read(node).map(Some).map_err(|mut fault| {
+            fault.message = fault.message.replacen(&T::expecting(), &Self::expecting(), 1);
+            fault
+        })
+    }
+}
+
+impl<T: Show> Show for Option<T> {
+    fn show(&self) -> String {
+        self.as_ref().map_or_else(|| "\"off\"".to_string(), T::show)
+    }
+}
+
+impl<T: Ranged> Ranged for Option<T> {
+    type Scalar = T::Scalar;
+
+    fn scalar(&self) -> Option<T::Scalar> {
+        self.as_ref().and_then(T::scalar)
+    }
+}
 
 /// One of a few words.
-impl<T: Words + DeserializeOwned + Debug> Shape for T {
-    type Raw = T;
+macro_rules! words {
+    ($($type:ty),+) => {$(
+        impl Kind for $type {
+            fn form() -> Form {
+                let words: Vec<String> = <$type>::WORDS.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+                Form::new(words.join(", "), "str", format!(r#"{{"enum": [{}]}}"#, words.join(", ")))
+            }
+            fn expecting() -> String {
+                format!("a {}: {}", <$type>::WHAT, <$type>::known())
+            }
+            fn from_text(text: &str) -> Result<$type, String> {
+                <$type>::parse(text)
+            }
+        }
 
-    fn form() -> Form {
-        let words: Vec<String> = T::WORDS.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-        Form::new(words.join(", "), "str", format!(r#"{{"enum": [{}]}}"#, words.join(", ")))
-    }
+        /// As scenario files have it.
+        impl Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    )+
+
+        quoted!($($type),+);
+    };
 }
 
-impl<T: Words + DeserializeOwned + Debug> Setting for T {
-    type Value = T;
-    type Scalar = bool;
+words!(Cc, Recovery, Events, Profile, UdpCc);
 
-    fn scalar(_: &T) -> Option<bool> {
-        None
-    }
-    fn value(raw: T) -> T {
-        raw
-    }
-    fn show(value: &T) -> String {
-        format!("\"{}\"", value.word())
-    }
-}
-
-impl Shape for String {
-    type Raw = String;
-
-    fn form() -> Form {
-        Form::new("text", "str", r#"{"type": "string"}"#)
-    }
-}
-
-impl<T: Shape> Shape for Vec<T> {
-    type Raw = Vec<Spanned<T::Raw>>;
-
+impl<T: Kind> Kind for Vec<Spanned<T>> {
     fn form() -> Form {
         T::form().list()
     }
-}
-
-impl<F: Field + Clone + Debug> Shape for One<F> {
-    type Raw = One<F>;
-
-    fn form() -> Form {
-        let whole = Form::new(F::expecting(), "int | str", r#"{"type": ["integer", "string"]}"#);
-        if F::WHOLE { whole } else { Form::new(F::expecting(), "str", r#"{"type": "string"}"#) }
+    fn expecting() -> String {
+        T::SEVERAL.to_string()
     }
-}
-
-impl<F: Field + Clone + Debug> Shape for AnyOf<F> {
-    type Raw = AnyOf<F>;
-
-    fn form() -> Form {
-        let Form { words, json, .. } = One::<F>::form();
-        let json = format!(r#"{{"anyOf": [{json}, {{"type": "array", "items": {json}, "minItems": 1}}]}}"#);
-        Form::new(format!("{words}, or a list of such"), "Several", json)
-    }
-}
-
-impl Shape for Seeds {
-    type Raw = Seeds;
-
-    fn form() -> Form {
-        let json = r#"{"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}"#;
-        Form::new("a count, or a list of whole numbers", "int | Sequence[int]", json)
-    }
-}
-
-/// A discipline or a source: a text, or a table with its `name` and settings.
-fn named(words: &str, python: &str) -> Form {
-    Form::new(words, python, r#"{"anyOf": [{"type": "string"}, {"type": "object", "required": ["name"]}]}"#)
-}
-
-impl Shape for qdisc::Written {
-    type Raw = qdisc::Written;
-
-    fn form() -> Form {
-        named("discipline", "str | Qdisc")
-    }
-}
-
-impl Shape for traffic::Written {
-    type Raw = traffic::Written;
-
-    fn form() -> Form {
-        named("source", "str | Traffic | Mapping[str, Any]")
-    }
-}
-
-impl Shape for start::Written {
-    type Raw = start::Written;
-
-    fn form() -> Form {
-        Form::new("time, two times to draw from, or a table", "Start", r#"{"type": ["string", "object"]}"#)
-    }
-}
-
-impl Shape for Traced {
-    type Raw = Traced;
-
-    fn form() -> Form {
-        Form::new("group, or one of its flows", "str", r#"{"type": "string"}"#)
-    }
-}
-
-impl Shape for AnyTable {
-    type Raw = AnyTable;
-
-    fn form() -> Form {
-        Form::new("table", "Mapping[str, Any]", r#"{"type": "object"}"#)
+    fn read(node: &Node<'_>) -> Result<Self, Fault> {
+        let Some(items) = node.get_ref().as_array() else { return mismatch(node, T::SEVERAL) };
+        items.iter().map(|item| T::read(item).map(|value| Spanned::new(item.span(), value))).collect()
     }
 }

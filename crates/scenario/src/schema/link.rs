@@ -1,15 +1,12 @@
 //! `[link]` and `[[link]]`: links, both ways.
 
-use std::fmt;
-
-use headgate_core::{Limit, Rate, Span};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use headgate_core::{Limit, Qdisc, Rate, Span};
 use toml::Spanned;
+use toml::de::DeValue;
 
 use super::declare::keys;
-use super::{Form, Shape};
-use crate::qdisc::Written;
+use super::{Form, Kind, Node, mismatch};
+use crate::error::Fault;
 
 keys! {
     /// A link between two nodes.
@@ -41,7 +38,7 @@ keys! {
     /// What the direction of a link does besides sending at one rate, and its queue.
     pub(crate) struct RawMedium {
         /// the rate changes: `[{ at = "10s", rate = "5Mbit/s" }, ...]`, in order of time; a rate of 0 sends nothing
-        schedule: Vec<RawStep>, "none";
+        schedule: Vec<Spanned<RawStep>>, "none";
         /// after this the schedule begins anew, with `rate`
         schedule_period: Span, "none";
         /// a file in mahimahi's format, in place of `rate`: [below](#rates-that-change)
@@ -59,7 +56,7 @@ keys! {
         /// room in the queue, above 0
         limit: Limit, "required";
         /// a discipline of its own, or `"compared"` for those of `qdiscs`
-        qdisc: Written, "`\"compared\"`";
+        qdisc: Qdisc, "`\"compared\"`";
     }
 }
 
@@ -89,34 +86,20 @@ pub(crate) enum RawLinks {
     Several(Vec<Spanned<RawLink>>),
 }
 
-struct LinksVisitor;
-
-impl<'de> Visitor<'de> for LinksVisitor {
-    type Value = RawLinks;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a section headed [link], or links headed [[link]]")
-    }
-    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<RawLinks, A::Error> {
-        RawLink::deserialize(MapAccessDeserializer::new(table)).map(|link| RawLinks::One(Box::new(link)))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<RawLinks, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(list)).map(RawLinks::Several)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawLinks {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LinksVisitor)
-    }
-}
-
-impl Shape for RawLinks {
-    type Raw = RawLinks;
-
+impl Kind for RawLinks {
     fn form() -> Form {
         let one = RawLink::form();
         let json = format!(r#"{{"anyOf": [{0}, {{"type": "array", "items": {0}}}]}}"#, one.json);
         Form { words: "table, or list of tables".to_string(), json, ..one }
+    }
+    fn expecting() -> String {
+        "a section headed [link], or links headed [[link]]".to_string()
+    }
+    fn read(node: &Node<'_>) -> Result<RawLinks, Fault> {
+        match node.get_ref() {
+            DeValue::Table(_) => RawLink::read(node).map(|link| RawLinks::One(Box::new(link))),
+            DeValue::Array(_) => Vec::read(node).map(RawLinks::Several),
+            _ => mismatch(node, &Self::expecting()),
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! The schema of scenario files. Each key is stated once, in a `table!` or `keys!` declaration: its meaning, kind, default and
 //! range. Reading, checking and writing follow from it, and so do the guide's tables, Python's keywords and the JSON Schema.
 
-mod declare;
+pub(crate) mod declare;
 mod file;
 mod group;
 mod kinds;
 mod link;
-mod raw;
+pub(crate) mod raw;
 mod renamed;
 mod tcp;
 mod udp;
@@ -20,7 +20,7 @@ use crate::error::Fault;
 
 pub(crate) use file::{RawClass, RawClassify, RawRecord, RawScenario};
 pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders};
-pub(crate) use kinds::{Setting, Shape, Size};
+pub(crate) use kinds::{Kind, Node, Ranged, Show, Size, did_you_mean, mismatch, whole};
 pub(crate) use link::{RawDirection, RawLink, RawLinks, RawMedium, RawStep};
 pub(crate) use raw::{At, RawTable};
 pub(crate) use renamed::{rename, respell};
@@ -73,20 +73,25 @@ pub struct Form {
 }
 
 /// What keys came with that say nothing else.
-const FIRST_RELEASE: &str = "0.1";
+pub(crate) const FIRST_RELEASE: &str = "0.1";
 
 impl Form {
-    fn new(words: impl Into<String>, python: &str, json: impl Into<String>) -> Form {
+    pub(crate) fn new(words: impl Into<String>, python: &str, json: impl Into<String>) -> Form {
         Form { words: words.into(), python: python.to_string(), json: json.into(), keys: None }
     }
 
     /// A table of the schema, by the type that it is read as.
-    fn table(raw: &str, keys: fn() -> Vec<Key>) -> Form {
+    pub(crate) fn table(raw: &str, keys: fn() -> Vec<Key>) -> Form {
         let name = raw.trim_start_matches("Raw");
         Form {
             keys: Some(keys),
             ..Form::new("table", &format!("{name}Keys"), format!(r##"{{"$ref": "#/$defs/{name}"}}"##))
         }
+    }
+
+    /// A discipline or a source: a text, or a table with its `name` and settings.
+    pub(crate) fn named(words: &str, python: &str) -> Form {
+        Form::new(words, python, r#"{"anyOf": [{"type": "string"}, {"type": "object", "required": ["name"]}]}"#)
     }
 
     /// This, or the word `"off"`.
@@ -104,17 +109,10 @@ impl Form {
     }
 }
 
-/// The value of a key: what the file gives, if it is within `range`, or the default.
-fn fill<K: Setting>(
-    raw: &At<K::Raw>,
-    range: &impl RangeBounds<K::Scalar>,
-    default: impl FnOnce() -> K::Value,
-) -> Result<K::Value, Fault> {
-    let Some(raw) = raw else { return Ok(default()) };
-    if let Some(scalar) = K::scalar(raw.get_ref()) {
-        within(Spanned::new(raw.span(), scalar), (range.start_bound(), range.end_bound()))?;
-    }
-    Ok(K::value(raw.get_ref().clone()))
+/// Refuses a value that a file gives outside of `range`.
+fn ranged<K: Ranged>(raw: &At<K>, range: &impl RangeBounds<K::Scalar>) -> Result<(), Fault> {
+    let given = raw.as_ref().and_then(|raw| raw.get_ref().scalar().map(|scalar| Spanned::new(raw.span(), scalar)));
+    given.map_or(Ok(()), |given| within(given, (range.start_bound(), range.end_bound())).map(drop))
 }
 
 /// Refuses a value, or the default of a section that gives none.
@@ -122,8 +120,10 @@ fn refused<T>(raw: &At<T>, section: &Section, message: String) -> Fault {
     Fault::value(section.place(raw), message)
 }
 
-/// The bounds of a range, as a file writes them.
-fn bounds<K: Setting>(range: &impl RangeBounds<K::Scalar>) -> (Bound<String>, Bound<String>) {
+/// The least and the greatest value of a range, as a file writes them.
+type Bounds = (Bound<String>, Bound<String>);
+
+fn bounds<K: Ranged>(range: &impl RangeBounds<K::Scalar>) -> Bounds {
     let shown = |bound: Bound<&K::Scalar>| bound.map(ToString::to_string);
     (shown(range.start_bound()), shown(range.end_bound()))
 }

@@ -1,12 +1,10 @@
 //! Tables as a file gives them: every key that exists, none filled in.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use super::Key;
+use super::{Key, Node, mismatch};
+use crate::error::Fault;
 
 /// A value that may be absent, with its place in the text.
 pub(crate) type At<T> = Option<Spanned<T>>;
@@ -14,7 +12,7 @@ pub(crate) type At<T> = Option<Spanned<T>>;
 /// The keys of a table, or of a part of one, as a file gives them.
 pub(crate) trait RawTable: Default {
     /// What to say that such a table is.
-    const EXPECTING: &'static str = "a table";
+    const EXPECTING: &'static str;
 
     /// All keys, in the order in which they are listed and written.
     fn keys() -> Vec<Key>;
@@ -26,52 +24,33 @@ pub(crate) trait RawTable: Default {
     ///
     /// # Errors
     /// The value is not of the key's kind.
-    fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error>;
-}
+    fn take(&mut self, name: &str, value: &Node<'_>) -> Result<(), Fault>;
 
-/// Reads a table. serde's own `flatten` would lose unknown keys and the places of values.
-pub(crate) fn deserialize<'de, T: RawTable, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    deserializer.deserialize_map(TableVisitor(PhantomData))
-}
-
-struct TableVisitor<T>(PhantomData<T>);
-
-impl<'de, T: RawTable> Visitor<'de> for TableVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::EXPECTING)
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let (mut table, names) = (T::default(), T::names());
-        while let Some(name) = map.next_key_seed(KnownKey(&names))? {
-            table.take(&name, &mut map)?;
+    /// The table with these entries.
+    ///
+    /// # Errors
+    /// A key that there is not, a value that is not of its key's kind.
+    fn of(entries: &DeTable<'_>) -> Result<Self, Fault> {
+        let (mut table, names) = (Self::default(), Self::names());
+        for (key, value) in entries {
+            if !names.contains(&key.get_ref().as_ref()) {
+                return Err(Fault::unknown(key.span(), names));
+            }
+            table.take(key.get_ref(), value)?;
         }
         Ok(table)
     }
 }
 
-/// One of these names of keys. Another is refused here, where its place is known.
-struct KnownKey<'a>(&'a [&'static str]);
-
-impl<'de> DeserializeSeed<'de> for KnownKey<'_> {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_identifier(self)
+/// Reads a table.
+pub(crate) fn read<T: RawTable>(node: &Node<'_>) -> Result<T, Fault> {
+    match node.get_ref() {
+        DeValue::Table(entries) => T::of(entries),
+        _ => mismatch(node, T::EXPECTING),
     }
 }
 
-impl Visitor<'_> for KnownKey<'_> {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-    fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
-        if self.0.contains(&name) {
-            return Ok(name.to_string());
-        }
-        Err(E::custom(format!("unknown field `{name}`, expected one of `{}`", self.0.join("`, `"))))
-    }
+/// Reads the value of a key.
+pub(crate) fn value<T: super::Kind>(node: &Node<'_>) -> Result<At<T>, Fault> {
+    T::read(node).map(|value| Some(Spanned::new(node.span(), value)))
 }

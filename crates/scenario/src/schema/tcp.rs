@@ -14,7 +14,7 @@ use crate::recovery::Recovery;
 // The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35.
 table! {
     /// How the flows of a group speak TCP.
-    pub struct TcpSettings, RawTcp {
+    pub struct TcpSettings, RawTcp several "groups headed [[tcp]], in double brackets" {
         ..group: RawGroup;
         /// the [congestion controller](transport.md)
         cc: Cc = Cc::Reno;

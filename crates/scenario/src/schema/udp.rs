@@ -11,7 +11,7 @@ use crate::model::UdpCc;
 
 table! {
     /// How the flows of a group send datagrams.
-    pub struct UdpSettings, RawUdp {
+    pub struct UdpSettings, RawUdp several "groups headed [[udp]], in double brackets" {
         ..group: RawGroup;
         /// congestion control: `"off"`, or `"tfrc"` (RFC 5348)
         cc: UdpCc = UdpCc::Off;
