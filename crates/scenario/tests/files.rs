@@ -1,7 +1,7 @@
 //! The keys of a file: defaults, overrides, changes; and the files that ship.
 
 use headgate_core::{Limit, Rate, Span};
-use headgate_scenario::{Access, Cc, Changes, Direction, Events, Hop, Kind, Qdisc, Recovery, Scenario, Start};
+use headgate_scenario::{Access, Cc, Changes, Direction, Events, Files, Hop, Kind, Qdisc, Recovery, Scenario, Start};
 
 const SMALL: &str = r#"
 name = "small"
@@ -264,6 +264,32 @@ fn a_recovery_in_cc_and_rack_is_read_with_a_warning_that_says_what_to_write() {
     for group in ["", "cc = 'reno'", "cc = 'cubic'", "cc = 'reno'\nrecovery = 'rack'"] {
         assert_eq!(respelt(group, &[]).2, [""; 0], "{group}");
     }
+}
+
+/// The files of a folder.
+struct Folder(&'static str);
+
+impl Files for Folder {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        std::fs::read(format!("{}/{path}", self.0)).map_err(|error| error.to_string())
+    }
+}
+
+#[test]
+fn no_ready_scenario_is_in_an_old_spelling() {
+    let folder = Folder(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios"));
+    let mut read = 0;
+    for entry in std::fs::read_dir(folder.0).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (_, warnings) = Scenario::read_warned(&text, "ready.toml", &Changes::default(), &folder)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(warnings, [""; 0], "{}", path.display());
+            read += 1;
+        }
+    }
+    assert!(read > 5, "{read} scenarios found");
 }
 
 #[test]

@@ -60,7 +60,9 @@ def connections(number: int, **more: object) -> Case:
 
 #: What the paper leaves open in all of its simulations.
 CHOICES = (
-    Choice("recovery", "reno", "the paper says TCP; ns of 1999 had ECN in its Reno, one loss a window", ("newreno", "sack")),
+    Choice(
+        "recovery", "reno", "the paper says TCP; ns of 1999 had ECN in its Reno, one loss a window", ("newreno", "sack")
+    ),
     Choice("window", 100, "the paper states no receiver's window: ns-2's 20 packets would hold flows back", (20,)),
     Choice("TCP overhead", "200us", "about a packet's time at 45 Mbit/s, so that flows do not fall into step"),
     Choice("pairs", PAIRS, "connections are spread evenly over the pairs of nodes, where the paper draws pairs"),
