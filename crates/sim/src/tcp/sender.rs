@@ -16,7 +16,7 @@ use headgate_scenario::Recovery;
 
 use super::Config;
 use super::accecn;
-use super::cc::{Acked, Control, Controller, Loss, Window};
+use super::cc::{Acked, Control, Loss, Window};
 use super::pacing::Pacer;
 use super::rto::Rto;
 use crate::segment::{Block, Blocks};

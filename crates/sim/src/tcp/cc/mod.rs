@@ -18,6 +18,7 @@ mod window;
 pub use window::Window;
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Cc;
@@ -169,7 +170,10 @@ macro_rules! registry {
     ($($cc:ident $(= $new:expr)?;)+) => {
         impl Control {
             fn of(config: &Config) -> Control {
-                match config.cc { $(Cc::$cc => Control(None$(.or(Some(Box::new($new(config)))))?)),+ }
+                let other: Option<Box<dyn Controller>> = match config.cc {
+                    $(Cc::$cc => None$(.or(Some(Box::new($new(config)))))?,)+
+                };
+                Control { reno: Reno, other }
             }
         }
     };
@@ -188,7 +192,10 @@ registry! {
 /// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.
 /// The others are a pointer away.
 #[derive(Debug)]
-pub struct Control(Option<Box<dyn Controller>>);
+pub struct Control {
+    reno: Reno,
+    other: Option<Box<dyn Controller>>,
+}
 
 impl Control {
     /// The controller of a flow that has sent nothing.
@@ -196,67 +203,42 @@ impl Control {
         let control = Control::of(config);
         // A controller that models the path has a start of its own.
         let wraps = config.hystart && !config.models();
-        if wraps { Control(Some(Box::new(HyStart::new(control)))) } else { control }
+        if wraps { Control { reno: Reno, other: Some(Box::new(HyStart::new(control))) } } else { control }
     }
-}
 
-impl Controller for Control {
+    /// [`Controller::on_ack`].
     #[inline]
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
-        match &mut self.0 {
-            None => Reno.on_ack(ack, window, config),
+    pub fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        match &mut self.other {
+            None => self.reno.on_ack(ack, window, config),
             Some(cc) => cc.on_ack(ack, window, config),
         }
     }
 
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
-        match &mut self.0 {
-            None => Reno.on_echo(ack, window, config),
-            Some(cc) => cc.on_echo(ack, window, config),
+    /// [`Controller::pacing_rate`].
+    #[inline]
+    pub fn pacing_rate(&self) -> Option<f64> {
+        self.other.as_ref().and_then(|cc| cc.pacing_rate())
+    }
+}
+
+/// What is rare is asked of any controller alike.
+impl Deref for Control {
+    type Target = dyn Controller;
+
+    fn deref(&self) -> &Self::Target {
+        match &self.other {
+            None => &self.reno,
+            Some(cc) => &**cc,
         }
     }
+}
 
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
-        match &mut self.0 {
-            None => Reno.on_loss(loss, window, config),
-            Some(cc) => cc.on_loss(loss, window, config),
+impl DerefMut for Control {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match &mut self.other {
+            None => &mut self.reno,
+            Some(cc) => &mut **cc,
         }
-    }
-
-    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
-        match &mut self.0 {
-            None => Reno.on_timeout(loss, window, config),
-            Some(cc) => cc.on_timeout(loss, window, config),
-        }
-    }
-
-    fn on_segment_lost(&mut self, lost: &Lost, window: &Window) {
-        if let Some(cc) = &mut self.0 {
-            cc.on_segment_lost(lost, window);
-        }
-    }
-
-    fn on_restart(&mut self, now: Time, window: &mut Window) {
-        if let Some(cc) = &mut self.0 {
-            cc.on_restart(now, window);
-        }
-    }
-
-    fn seed(&mut self, rng: &mut Rng) {
-        if let Some(cc) = &mut self.0 {
-            cc.seed(rng);
-        }
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        self.0.as_ref().and_then(|cc| cc.pacing_rate())
-    }
-
-    fn phase(&self) -> Option<&'static str> {
-        self.0.as_ref().and_then(|cc| cc.phase())
-    }
-
-    fn after_a_trip(&self, cwnd: f64) -> f64 {
-        self.0.as_ref().map_or_else(|| Reno.after_a_trip(cwnd), |cc| cc.after_a_trip(cwnd))
     }
 }

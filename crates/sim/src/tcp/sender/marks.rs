@@ -1,6 +1,6 @@
 //! What a sender makes of marks: ECN's echo (RFC 3168), and counts of marks (RFC 9768).
 
-use super::{Acked, Config, Controller, Phase, Sender};
+use super::{Acked, Config, Phase, Sender};
 use crate::tcp::accecn;
 use crate::tcp::cc::Feedback;
 

@@ -4,7 +4,7 @@
 use headgate_core::Time;
 use headgate_scenario::Recovery;
 
-use super::{Config, Control, Controller, Loss, Phase, Sender, Window};
+use super::{Config, Control, Loss, Phase, Sender, Window};
 use crate::tcp::outstanding::DUP_THRESH;
 
 impl Sender {

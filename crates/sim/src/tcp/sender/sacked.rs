@@ -3,7 +3,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::{Ack, Acked, Config, Control, Controller, Data, ENDLESS, Phase, Sender, Window};
+use super::{Ack, Acked, Config, Control, Data, ENDLESS, Phase, Sender, Window};
 use crate::tcp::outstanding::Outstanding;
 use crate::tcp::prr::Prr;
 use crate::tcp::rate_sample::Rate;

@@ -2,7 +2,7 @@
 
 use headgate_core::Time;
 
-use super::{Config, Controller, Data, ENDLESS, NONE, Sender};
+use super::{Config, Data, ENDLESS, NONE, Sender};
 use crate::tcp::pacing::window_rate;
 
 impl Sender {

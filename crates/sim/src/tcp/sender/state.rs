@@ -2,7 +2,7 @@
 
 use headgate_measure::SenderState;
 
-use super::{Controller, Phase, Sender};
+use super::{Phase, Sender};
 
 impl Sender {
     /// What the sender shows of itself, with segments of `payload` bytes of data.

@@ -2,7 +2,7 @@
 
 use headgate_core::Time;
 
-use super::{Config, Controller, ENDLESS, Sender};
+use super::{Config, ENDLESS, Sender};
 
 impl Sender {
     /// A connection that is established and has nothing to send before [`offer`](Sender::offer).
