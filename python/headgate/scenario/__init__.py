@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from headgate import _core
 from headgate.errors import UsageError
@@ -64,6 +64,14 @@ class Point(NamedTuple):
         return f"{self.qdisc} with seed {self.seed}"
 
 
+class Changes(TypedDict, total=False):
+    """What to change in a scenario while it is read."""
+
+    set: Iterable[str]
+    qdiscs: Iterable[AnyQdisc]
+    seeds: int | Iterable[int] | None
+
+
 def files_in(folder: Path) -> Callable[[str], bytes]:
     """Reads the files that a scenario in `folder` names."""
     return lambda path: (folder / path).read_bytes()
@@ -91,14 +99,7 @@ class Scenario:
         return [known.get(name, name) for name in self.qdiscs] if known else []
 
     @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        *,
-        set: Iterable[str] = (),
-        qdiscs: Iterable[AnyQdisc] = (),
-        seeds: int | Iterable[int] | None = None,
-    ) -> Scenario:
+    def load(cls, path: str | Path, **changes: Unpack[Changes]) -> Scenario:
         """Reads a scenario file.
 
         `set` changes keys (`"link.rate=5Mbit/s"`), `qdiscs` replaces the disciplines (`"sfb:bins=46"`), `seeds` the
@@ -106,21 +107,14 @@ class Scenario:
         cannot be read.
         """
         data = Path(path).read_bytes()
-        return cls.parse(data, file=str(path), set=set, qdiscs=qdiscs, seeds=seeds, files=files_in(Path(path).parent))
+        return cls.parse(data, file=str(path), files=files_in(Path(path).parent), **changes)
 
     @classmethod
-    def of(
-        cls,
-        given: str | Path | Scenario,
-        *,
-        set: Iterable[str] = (),
-        qdiscs: Iterable[AnyQdisc] = (),
-        seeds: int | Iterable[int] | None = None,
-    ) -> Scenario:
+    def of(cls, given: str | Path | Scenario, **changes: Unpack[Changes]) -> Scenario:
         """A scenario file, or a scenario, with the changes of `load`."""
         if not isinstance(given, Scenario):
-            return cls.load(given, set=set, qdiscs=qdiscs, seeds=seeds)
-        return given.changed(set=set, qdiscs=qdiscs, seeds=seeds) if set or qdiscs or seeds is not None else given
+            return cls.load(given, **changes)
+        return given.changed(**changes) if any(change not in (None, (), []) for change in changes.values()) else given
 
     @classmethod
     def parse(
@@ -154,13 +148,10 @@ class Scenario:
 
         return cls(with_prototypes(read, given))
 
-    def changed(
-        self, *, set: Iterable[str] = (), qdiscs: Iterable[AnyQdisc] = (), seeds: int | Iterable[int] | None = None
-    ) -> Scenario:
+    def changed(self, **changes: Unpack[Changes]) -> Scenario:
         """The scenario with the changes of `load`; it keeps its inputs and can name no other files."""
-        changed = Scenario.parse(
-            self.to_toml(), set=set, qdiscs=list(qdiscs) or self._prototyped, seeds=seeds, files=self._kept
-        )
+        changes["qdiscs"] = list(changes.get("qdiscs", ())) or self._prototyped
+        changed = Scenario.parse(self.to_toml(), files=self._kept, **changes)
         return changed.on_real_packets() if self._live else changed
 
     def replace(self, **changed: Any) -> Scenario:
