@@ -12,6 +12,7 @@ mod live;
 #[cfg(target_os = "linux")]
 mod live_run;
 mod outcome;
+mod packet;
 mod port;
 mod prototype;
 mod registry;

@@ -3,34 +3,17 @@
 use std::cell::RefCell;
 
 use headgate_core::{
-    ClassId, Discipline, Ecn, FlowId, Limit, Packet, Place, Port as CorePort, Qdisc, Rate, Rng, Sink, Time, Why,
-    registry,
+    ClassId, Discipline, FlowId, Limit, Packet, Place, Port as CorePort, Qdisc, Rate, Rng, Sink, Time, Why, registry,
 };
 use headgate_measure::reasons;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::packet::{ECN, PacketRow, row};
 use crate::prototype::{Failure, Prototype};
-
-/// Number, flow, bytes, class, ECN field and arrival in nanoseconds of a packet.
-pub type PacketRow = (u64, u64, u32, u16, &'static str, u64);
 
 /// What was done to a packet: `dropped` or `marked`, and the reason.
 type SignalRow = (&'static str, &'static str, PacketRow);
-
-/// The words for the ECN field.
-const ECN: [(&str, Ecn); 4] = [("not-ect", Ecn::NotEct), ("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
-
-/// The word for an ECN field.
-pub fn ecn_word(ecn: Ecn) -> &'static str {
-    ECN.iter().find(|(_, field)| *field == ecn).map_or("ce", |(word, _)| word)
-}
-
-/// A packet as Python has it; the handle is its number.
-pub fn row<T>(packet: &Packet<T>, number: u64) -> PacketRow {
-    let Packet { arrived, flow, bytes, class, ecn, .. } = packet;
-    (number, flow.0, *bytes, class.0, ecn_word(*ecn), arrived.as_nanos())
-}
 
 /// Keeps what a call drops and marks.
 #[derive(Default)]

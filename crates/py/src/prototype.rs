@@ -13,7 +13,7 @@ use headgate_sim::Foreign;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::port::row;
+use crate::packet::row;
 
 /// The first exception of a discipline, for whoever runs it.
 #[derive(Clone, Default)]
