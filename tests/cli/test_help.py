@@ -84,7 +84,8 @@ def test_show_explains_a_controller_with_the_defaults_beside_it(command: Command
     assert f"{controller.name}: {controller.summary}\n" in shown
     assert controller.citation in shown
     assert f'{controller.key} = "{controller.name}" in [[{controller.section}]]' in shown
-    rows = {words[0]: words[1] for line in shown.splitlines() if len(words := line.split()) > 2}
+    # Further lines of a meaning begin below it.
+    rows = {words[0]: words[1] for line in shown.splitlines() if len(words := line.split()) > 2 and line[:2].strip()}
     written = f"""
         name = "x"\nduration = "1s"\nqdiscs = ["droptail"]
         link = {{ rate = "1Mbit/s", delay = "1ms", limit = "9p" }}\n[[{controller.section}]]

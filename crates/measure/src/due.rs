@@ -1,7 +1,7 @@
 //! What the flows of each group ask for, and what they are due of it.
 
 use headgate_core::Span;
-use headgate_scenario::{FlowGroup, Plan, Scenario, Start, UdpCc};
+use headgate_scenario::{FlowGroup, Plan, Scenario, Start};
 
 use crate::path::base_rtt;
 use crate::share::{Demand, max_min};
@@ -104,7 +104,7 @@ fn tcp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
 fn udp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
     scenario.udp.iter().map(|group| {
         let most = group.most().as_bits() as f64;
-        asked(scenario, group, useful(group.packet, group.header), most, group.cc != UdpCc::Off)
+        asked(scenario, group, useful(group.packet, group.header), most, group.is_controlled())
     })
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use headgate_measure::{Due, dues};
-use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc, UdpCc};
+use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc};
 use pyo3::exceptions::PyFutureWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -152,7 +152,7 @@ impl Scenario {
     #[getter]
     fn groups(&self) -> Vec<GroupRow> {
         let udp = |index: usize| index.checked_sub(self.0.tcp.len()).map(|index| &self.0.udp[index]);
-        let constant = |index| udp(index).filter(|group| group.cc == UdpCc::Off);
+        let constant = |index| udp(index).filter(|group| !group.is_controlled());
         let rate = |index| constant(index)?.rate.map(|rate| rate.as_bits() as f64);
         let row = |(group, due): (Group<'_>, Due)| {
             let (name, kind) = (group.name.to_string(), group.kind.name());

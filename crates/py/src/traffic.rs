@@ -18,31 +18,31 @@ impl Controller {
     /// The word that its key takes.
     #[getter]
     fn name(&self) -> &'static str {
-        self.0.name()
+        self.0.name
     }
 
     /// What it does, in one line.
     #[getter]
     fn summary(&self) -> &'static str {
-        self.0.summary()
+        self.0.summary
     }
 
     /// The publication that defines it.
     #[getter]
     fn citation(&self) -> &'static str {
-        self.0.citation()
+        self.0.citation
     }
 
     /// Whose it is: `tcp` or `udp`.
     #[getter]
     fn section(&self) -> &'static str {
-        self.0.section()
+        self.0.section
     }
 
     /// The key that takes it: `cc`, or `recovery` of a loss recovery.
     #[getter]
     fn key(&self) -> &'static str {
-        self.0.key()
+        self.0.key
     }
 
     /// The keys of its group that bear on it, with the defaults that they have beside it.
@@ -52,7 +52,7 @@ impl Controller {
     }
 
     fn __repr__(&self) -> String {
-        format!("Controller({:?})", self.0.name())
+        format!("Controller({:?})", self.0.name)
     }
 }
 
@@ -134,7 +134,7 @@ pub fn find(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
         return any(Source(entry).into_bound_py_any(py));
     }
     let disciplines = registry::ENTRIES.iter().map(|entry| entry.name);
-    let known = disciplines.chain(Known::all().map(Known::name)).chain(ENTRIES.iter().map(|entry| entry.name));
+    let known = disciplines.chain(Known::all().map(|known| known.name)).chain(ENTRIES.iter().map(|entry| entry.name));
     let guess = match core::nearest(name, known) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => "; `headgate list` names them all".to_string(),

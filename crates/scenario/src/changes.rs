@@ -226,7 +226,7 @@ fn put_in_links<'c>(tree: &mut DeTable<'c>, inner: &[&str], value: &Spanned<DeVa
             name => known.push(name),
         }
     }
-    Err(unknown("no link", wanted, &known, value.span()))
+    Err(unknown("no link is", wanted, &known, value.span()))
 }
 
 fn put_in_group<'c>(
@@ -251,7 +251,7 @@ fn put_in_group<'c>(
         let path = [&["class", wanted], inner].concat().join(".");
         return Err(Fault::plain(value.span(), format!("`{wanted}` is a class: write `{path}`")));
     }
-    Err(unknown("no section or group", wanted, &known, value.span()))
+    Err(unknown("no section or group is", wanted, &known, value.span()))
 }
 
 /// A class and the group that it takes in may well have one name: classes have a path of their own.
@@ -268,7 +268,7 @@ fn put_in_class<'c>(
             name => known.extend(name),
         }
     }
-    Err(unknown("no class", wanted, &known, value.span()))
+    Err(unknown("no class is", wanted, &known, value.span()))
 }
 
 /// What a link goes by: its name, or what it has where the file gives none.
@@ -288,6 +288,6 @@ fn name_of(table: &DeTable<'_>) -> Option<String> {
 
 pub(crate) fn unknown(what: &str, wanted: &str, known: &[String], span: Range<usize>) -> Fault {
     let guess = did_you_mean(wanted, known.iter().map(String::as_str));
-    let fault = Fault::plain(span, format!("{what} is called `{wanted}`{guess}"));
+    let fault = Fault::plain(span, format!("{what} called `{wanted}`{guess}"));
     if known.is_empty() { fault } else { fault.help(format!("known: {}", known.join(", "))) }
 }

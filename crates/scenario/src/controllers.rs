@@ -1,136 +1,75 @@
-//! What can be said of each congestion controller: who has it, what defines it, which keys of its group are its options.
+//! What can be said of each congestion controller and loss recovery: who has it, what defines it, which keys of its group are
+//! its options.
 
 use headgate_core::Field;
+use headgate_core::params::range_in_words;
 
-use crate::cc::Cc;
+use crate::cc::{Cc, Recovery, Row, UdpCc};
 use crate::changes::Changes;
 use crate::model::Scenario;
-use crate::recovery::Recovery;
+use crate::schema::{Key, RawTable, RawTcp, RawUdp};
 
 /// A congestion controller or a loss recovery: a word that `cc` or `recovery` takes in a group of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Controller {
-    /// Of TCP flows.
-    Tcp(Cc),
-    /// The loss recovery of TCP flows.
-    Recovery(Recovery),
-    /// TCP-Friendly Rate Control, of UDP flows.
-    Tfrc,
+pub struct Controller {
+    /// The name scenario files use.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// The publication that defines it.
+    pub citation: &'static str,
+    /// Whose it is: `tcp` or `udp`, the section of scenario files that takes it.
+    pub section: &'static str,
+    /// The key there that takes its name.
+    pub key: &'static str,
 }
 
-/// The options of TCP flows whose defaults the controller has a say in, or that say how it reacts: key, kind, meaning.
-const TCP: &[(&str, &str, &str)] = &[
-    ("ecn", "true or false", "Packets can be marked (RFC 3168)."),
-    ("accecn", "true or false", "The receiver counts marks for the sender (RFC 9768)."),
-    ("abe", "true or false", "A mark lowers the window by less than a loss does (RFC 8511)."),
-    (
-        "abc",
-        "off, 1 or 2",
-        "Windows grow by what is acknowledged, not by ACKs; in slow start by so many packets an ACK at most (RFC 3465).",
-    ),
-    ("pacing", "true or false", "Packets leave one by one, at a rate, not as ACKs come."),
-    ("recovery", "tahoe, reno, newreno, sack or rack", "How losses are repaired."),
-    ("prr", "true or false", "A loss recovery reduces in proportion to what arrives (RFC 9937)."),
-    ("hystart", "true or false", "The first slow start ends where round-trip times rise (RFC 9406)."),
-    ("initial_window", "packets", "cwnd at the start."),
-    ("window", "packets", "The receiver's window, which bounds cwnd."),
-];
-
-/// What controllers that go by delays have besides.
-const DELAYS: &[(&str, &str, &str)] = &[
-    ("target", "time", "The queueing delay to have (TARGET; RFC 6817: at most 100 ms)."),
-    ("gain", "number", "Packets a round trip by which the window grows without a queue (GAIN; RFC 6817: at most 1)."),
-];
-
-/// The same for TFRC.
-const TFRC: &[(&str, &str, &str)] = &[
-    ("rate", "rate, or off", "The most that it sends at."),
-    ("packet", "bytes", "A packet on the wire, headers included: the s of its equation."),
-    ("header", "bytes", "The part of it that is headers."),
-    ("feedback", "bytes", "A report of the receiver on the wire."),
-    ("ecn", "true or false", "Packets can be marked; a mark counts as a loss (RFC 5348, section 5.1)."),
+/// The settings whose defaults a controller has a say in, or that say how it reacts, and those of some controllers alone.
+#[rustfmt::skip]
+const OPTIONS: [&str; 16] = [
+    "recovery", "window", "initial_window", "pacing", "ecn", "prr", "accecn", "hystart", "abe", "abc", "target", "gain", "rate",
+    "packet", "header", "feedback",
 ];
 
 impl Controller {
     /// Every controller: those of TCP in the order in which they are listed, its loss recoveries, then that of UDP.
     pub fn all() -> impl Iterator<Item = Controller> {
-        let tcp = Cc::ALL.iter().copied().map(Controller::Tcp);
+        let of = |section, key, rows: &'static [Row]| {
+            rows.iter().map(move |&(name, summary, citation)| Controller { name, summary, citation, section, key })
+        };
+        let tcp = of("tcp", "cc", Cc::ROWS);
         // One name is one thing: `cc = "reno"` alone brings the recovery of that name.
-        let recoveries = Recovery::ALL.iter().filter(|recovery| Cc::ALL.iter().all(|cc| cc.name() != recovery.name()));
-        tcp.chain(recoveries.copied().map(Controller::Recovery)).chain([Controller::Tfrc])
+        let recoveries =
+            of("tcp", "recovery", Recovery::ROWS).filter(|row| Cc::ALL.iter().all(|cc| cc.name() != row.name));
+        let udp = of("udp", "cc", UdpCc::ROWS).filter(|row| row.name != UdpCc::Off.name());
+        tcp.chain(recoveries).chain(udp)
     }
 
     /// The controller called `name`, if there is one.
     pub fn find(name: &str) -> Option<Controller> {
-        Controller::all().find(|controller| controller.name() == name)
-    }
-
-    /// The name scenario files use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Controller::Tcp(cc) => cc.name(),
-            Controller::Recovery(recovery) => recovery.name(),
-            Controller::Tfrc => "tfrc",
-        }
-    }
-
-    /// What it does, in one line.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Controller::Tcp(cc) => cc.summary(),
-            Controller::Recovery(recovery) => recovery.summary(),
-            Controller::Tfrc => {
-                "sends datagrams at the rate that TCP would have at the losses and round trips it meets"
-            }
-        }
-    }
-
-    /// The publication that defines it.
-    pub fn citation(self) -> &'static str {
-        match self {
-            Controller::Tcp(cc) => cc.citation(),
-            Controller::Recovery(recovery) => recovery.citation(),
-            Controller::Tfrc => "RFC 5348",
-        }
-    }
-
-    /// Whose it is: `tcp` or `udp`, the section of scenario files that takes it.
-    pub const fn section(self) -> &'static str {
-        match self {
-            Controller::Tcp(_) | Controller::Recovery(_) => "tcp",
-            Controller::Tfrc => "udp",
-        }
-    }
-
-    /// The key there that takes its name.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Controller::Tcp(_) | Controller::Tfrc => "cc",
-            Controller::Recovery(_) => "recovery",
-        }
+        Controller::all().find(|controller| controller.name == name)
     }
 
     /// The keys of its group that bear on it, with the defaults that they have beside it in the profile `rfc`.
     pub fn fields(self) -> Vec<Field> {
         let group = self.group();
-        let [options, own] = match self {
-            Controller::Tcp(cc) if cc.needs().delays => [TCP, DELAYS],
-            Controller::Tcp(_) | Controller::Recovery(_) => [TCP, &[]],
-            Controller::Tfrc => [TFRC, &[]],
-        };
-        let field = |(name, kind, doc): &(&'static str, &str, &str)| {
-            let default = match &group[*name] {
+        let keys = if self.section == "tcp" { RawTcp::keys() } else { RawUdp::keys() };
+        let options = keys.into_iter().filter(|key| key.is_setting && OPTIONS.contains(&key.name));
+        let field = |key: Key| {
+            let default = match group.get(key.name)? {
                 toml::Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            Field { name, also: &[], doc: doc.to_string(), kind: kind.to_string(), default, range: String::new() }
+            let range = range_in_words(&(key.least, key.most));
+            let doc = unlinked(&key.meaning);
+            Some(Field { name: key.name, also: &[], doc, kind: key.form.words, default, range })
         };
-        options.iter().chain(own).map(field).collect()
+        options.filter_map(field).collect()
     }
 
     /// A group that says nothing but this, every default filled in.
     fn group(self) -> toml::Table {
-        let (section, key, name) = (self.section(), self.key(), self.name());
+        let Controller { name, section, key, .. } = self;
         let link = "rate = \"10Mbit/s\"\ndelay = \"10ms\"\nlimit = \"100p\"";
         let text = format!(
             "name = \"{name}\"\nduration = \"1s\"\nqdiscs = [\"droptail\"]\n[link]\n{link}\n[[{section}]]\n{key} = \"{name}\"\n"
@@ -139,6 +78,14 @@ impl Controller {
         let whole: toml::Table = read.to_toml().parse().expect("a scenario is written as TOML");
         whole[section][0].as_table().cloned().unwrap_or_default()
     }
+}
+
+/// Markdown without its links and quotes, as terminals show it.
+fn unlinked(markdown: &str) -> String {
+    let mut parts = markdown.split("](");
+    let first = parts.next().unwrap_or_default().to_string();
+    let text = parts.fold(first, |text, part| text + part.split_once(')').map_or("", |(_, rest)| rest));
+    text.replace(['[', '`'], "")
 }
 
 #[cfg(test)]
@@ -153,7 +100,7 @@ mod tests {
     #[test]
     fn every_controller_is_found_by_its_name_and_tells_its_defaults() {
         for controller in Controller::all() {
-            assert_eq!(Controller::find(controller.name()), Some(controller));
+            assert_eq!(Controller::find(controller.name), Some(controller));
             assert!(controller.fields().iter().all(|field| !field.default.is_empty()), "{controller:?}");
         }
     }

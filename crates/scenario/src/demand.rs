@@ -8,17 +8,9 @@ use crate::check::{MOST_FLOWS, Section, within};
 use crate::error::Fault;
 use crate::inputs::Loader;
 use crate::routes::Graph;
-use crate::schema::At;
+use crate::schema::{At, RawEnds, RawGroup};
 use crate::start::{self, Start};
 use crate::traffic::plan;
-
-/// The keys of a group that say it, as written.
-pub(crate) struct Raw {
-    pub(crate) flows: At<u32>,
-    pub(crate) traffic: At<Traffic>,
-    pub(crate) start: At<start::Written>,
-    pub(crate) stop: At<Option<Span>>,
-}
 
 /// What they come to.
 pub(crate) struct Demand {
@@ -43,22 +35,22 @@ pub(crate) struct Surroundings<'a> {
 /// is the rate of the first link on their way.
 pub(crate) fn demand(
     section: &Section,
-    raw: Raw,
+    (group, ends): (&RawGroup, &RawEnds),
     default: Traffic,
     sender: &Sender,
     link: Rate,
     around: &Surroundings<'_>,
 ) -> Result<Demand, Fault> {
-    let written = section.or(raw.traffic, default);
+    let written = section.or(group.traffic.clone(), default);
     let (traffic, plan) = plan(&written, sender, around.loader)?;
-    let starts = raw.start.as_ref().map_or(section.span.clone(), Spanned::span);
-    let start = start::start(raw.start, Start::AT_ONCE, || a_second(&traffic, &plan, sender, link))?;
-    let end = match &raw.stop {
+    let starts = section.place(&ends.start);
+    let start = start::start(ends.start.clone(), Start::AT_ONCE, || a_second(&traffic, &plan, sender, link))?;
+    let end = match &ends.stop {
         Some(stop) => stop.get_ref().unwrap_or(around.duration).min(around.duration),
         None => around.duration,
     };
-    let flows = match raw.flows {
-        Some(flows) => known(within(flows.clone(), 1..=MOST_FLOWS)?, &flows, &plan)?,
+    let flows = match &group.flows {
+        Some(flows) => known(within(flows.clone(), 1..=MOST_FLOWS)?, flows, &plan)?,
         None => plan.flows().or_else(|| start.flows_until(end)).ok_or_else(|| {
             Fault::value(starts.clone(), format!("brings more flows than a scenario may have, {MOST_FLOWS}"))
         })?,
@@ -68,7 +60,7 @@ pub(crate) fn demand(
         let message = format!("flows start as late as {latest}, but the run ends at {}", around.duration);
         return Err(Fault::value(starts, message));
     }
-    Ok(Demand { flows, traffic, plan, start, stop: stop(raw.stop, latest)? })
+    Ok(Demand { flows, traffic, plan, start, stop: stop(&ends.stop, latest)? })
 }
 
 /// The flows, if a source that knows only so many has them all.
@@ -92,7 +84,7 @@ fn a_second(traffic: &Traffic, plan: &Plan, sender: &Sender, link: Rate) -> Resu
     Ok(link.as_bits() as f64 / 8.0 / on_the_wire)
 }
 
-fn stop(stop: At<Option<Span>>, latest: Span) -> Result<Option<Span>, Fault> {
+fn stop(stop: &At<Option<Span>>, latest: Span) -> Result<Option<Span>, Fault> {
     let Some(stop) = stop else { return Ok(None) };
     match *stop.get_ref() {
         Some(end) if end <= latest => {

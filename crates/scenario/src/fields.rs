@@ -112,18 +112,9 @@ impl Show for Ports {
     }
 }
 
-/// The form of a field that is a text, or a number too.
-fn form(expecting: String, numbers: bool) -> Form {
-    match numbers {
-        true => Form::new(expecting, "int | str", r#"{"type": ["integer", "string"]}"#),
-        false => Form::new(expecting, "str", r#"{"type": "string"}"#),
-    }
-}
-
 impl<N: Named> Kind for N {
-    fn form() -> Form {
-        form(N::expecting(), true)
-    }
+    const NUMBERS: bool = true;
+
     fn expecting() -> String {
         format!("{} such as \"{}\", or a number from 0 to {}", N::WHAT, N::NAMES[0].0, N::MOST)
     }
@@ -146,9 +137,8 @@ impl<N: Named> Kind for N {
 }
 
 impl Kind for Ports {
-    fn form() -> Form {
-        form(Ports::expecting(), true)
-    }
+    const NUMBERS: bool = true;
+
     fn expecting() -> String {
         "a port such as 443, or a range such as \"5000-6000\"".to_string()
     }
@@ -170,9 +160,6 @@ impl Kind for Ports {
 
 /// A prefix; an address is one that holds nothing else.
 impl Kind for IpNet {
-    fn form() -> Form {
-        form(IpNet::expecting(), false)
-    }
     fn expecting() -> String {
         "an address or a prefix, such as \"10.1.0.0/16\" or \"2001:db8::/32\"".to_string()
     }
@@ -192,9 +179,6 @@ impl Kind for IpNet {
 pub(crate) struct OrOwn(pub(crate) Option<IpNet>);
 
 impl Kind for OrOwn {
-    fn form() -> Form {
-        form(OrOwn::expecting(), false)
-    }
     fn expecting() -> String {
         format!("{}, or \"own\"", IpNet::expecting())
     }
@@ -241,9 +225,6 @@ impl fmt::Display for FlowKey {
 }
 
 impl Kind for FlowKey {
-    fn form() -> Form {
-        form(FlowKey::expecting(), false)
-    }
     fn expecting() -> String {
         let words: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
         format!("what makes packets one flow: {}, or a prefix such as source/24", words.join(", "))

@@ -4,13 +4,13 @@ use headgate_traffic::{Protocol, Sender, Traffic};
 use toml::Spanned;
 
 use crate::access;
+use crate::cc::UdpCc;
 use crate::check::{self, Section};
-use crate::demand::{self, Surroundings, demand};
+use crate::demand::{Surroundings, demand};
 use crate::error::Fault;
 use crate::fields::{Dscp, OrOwn};
 use crate::header::Headers;
-use crate::model::{Access, FlowGroup, TcpGroup, UdpCc, UdpGroup};
-use crate::routes::Way;
+use crate::model::{Access, FlowGroup, TcpGroup, UdpGroup};
 use crate::schema::{At, RawEnds, RawGroup, RawHeaders, RawTcp, RawUdp, Size, TcpSettings, UdpSettings};
 use crate::values::Profile;
 
@@ -45,12 +45,12 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
     let source = Traffic::named("cbr");
     greedy(cc, &raw.group, &source)?;
     // A source may have a rate of its own; the default one has none.
-    if cc == UdpCc::Off && raw.group.traffic.is_none() && raw.rate.is_none() {
+    if !cc.needs().reports && raw.group.traffic.is_none() && raw.rate.is_none() {
         return Err(section.lacks("rate"));
     }
     let flows = RawFlows { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
     group(flows, &section, around, |link| {
-        if cc == UdpCc::Tfrc && raw.rate.is_none() {
+        if cc.needs().reports && raw.rate.is_none() {
             // A sender with congestion control finds its rate; its own link is the most that it could be.
             settings.rate = Some(link.rate);
         }
@@ -66,12 +66,11 @@ fn group<S>(
     settings: impl FnOnce(&Access) -> Result<(Sender, S), Fault>,
 ) -> Result<FlowGroup<S>, Fault> {
     let RawFlows { name, group, ends, headers, source } = raw;
-    let route = around.graph.route(section, Way { from: group.from, to: group.to, route: group.route })?;
+    let route = around.graph.route(section, &group)?;
     let [sender, receiver] = access::links(&ends, section, around.graph.delay(&route))?;
     let (writes, settings) = settings(&sender)?;
     let link = around.graph.rate(&route, around.duration);
-    let sends = demand::Raw { flows: group.flows, traffic: group.traffic, start: ends.start, stop: ends.stop };
-    let demand = demand(section, sends, source, &writes, link, around)?;
+    let demand = demand(section, (&group, &ends), source, &writes, link, around)?;
     Ok(FlowGroup {
         headers: self::headers(headers, section, &name)?,
         name,
@@ -94,7 +93,7 @@ fn profile(raw: &RawGroup) -> Profile {
 /// Congestion control finds the rate at which a flow always has more to send: no source tells it otherwise.
 fn greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
     match &raw.traffic {
-        Some(traffic) if cc != UdpCc::Off && traffic.get_ref() != default => {
+        Some(traffic) if cc.needs().reports && traffic.get_ref() != default => {
             let message = format!("with `cc = \"{cc}\"` flows always have more to send, and take no source");
             Err(Fault::value(traffic.span(), message))
         }

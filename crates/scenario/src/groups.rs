@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::model::Scenario;
+use crate::header::Headers;
+use crate::model::{FlowGroup, Scenario, TcpGroup, UdpGroup};
+use crate::network::Hop;
 
 /// What a group's flows speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +50,19 @@ pub struct Group<'a> {
     pub kind: Kind,
     /// How many flows.
     pub flows: u32,
+    /// A full packet on the wire in bytes.
+    pub packet: u32,
+    /// The directions of links that its data goes over.
+    pub route: &'a [Hop],
+    /// What its packets' headers say.
+    pub headers: &'a Headers,
+}
+
+impl<'a> Group<'a> {
+    fn of<S>(group: &'a FlowGroup<S>, kind: Kind, packet: u32) -> Group<'a> {
+        let FlowGroup { name, flows, route, headers, .. } = group;
+        Group { index: 0, name, kind, flows: *flows, packet, route, headers }
+    }
 }
 
 /// The name of group number `index` (from 0) of its kind where the file gives none: `tcp`, `tcp2`, `tcp3` ...
@@ -55,12 +70,22 @@ pub(crate) fn default_name(kind: Kind, index: usize) -> String {
     if index == 0 { kind.to_string() } else { format!("{kind}{}", index + 1) }
 }
 
+/// Every group, TCP before UDP.
+pub(crate) fn groups<'a>(tcp: &'a [TcpGroup], udp: &'a [UdpGroup]) -> impl Iterator<Item = Group<'a>> + Clone {
+    let tcp = tcp.iter().map(|group| Group::of(group, Kind::Tcp, group.packet));
+    let both = tcp.chain(udp.iter().map(|group| Group::of(group, Kind::Udp, group.packet)));
+    both.enumerate().map(|(index, group)| Group { index, ..group })
+}
+
 impl Scenario {
     /// Every group, TCP before UDP.
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
-        let tcp = self.tcp.iter().map(|group| (Kind::Tcp, &group.name, group.flows));
-        let udp = self.udp.iter().map(|group| (Kind::Udp, &group.name, group.flows));
-        tcp.chain(udp).enumerate().map(|(index, (kind, name, flows))| Group { index, name, kind, flows })
+        groups(&self.tcp, &self.udp)
+    }
+
+    /// The routes of all groups, on which their data goes; what comes back goes the same way back.
+    pub fn routes(&self) -> impl Iterator<Item = &[Hop]> {
+        self.groups().map(|group| group.route)
     }
 
     /// The flows of all groups together.
@@ -70,9 +95,7 @@ impl Scenario {
 
     /// The size of a typical packet in bytes, for disciplines that count in packets: the mean over all flows.
     pub fn mean_packet(&self) -> u32 {
-        let tcp = self.tcp.iter().map(|group| (group.flows, group.packet));
-        let sizes = tcp.chain(self.udp.iter().map(|group| (group.flows, group.packet)));
-        let bytes: u64 = sizes.map(|(flows, packet)| u64::from(flows) * u64::from(packet)).sum();
+        let bytes: u64 = self.groups().map(|group| u64::from(group.flows) * u64::from(group.packet)).sum();
         (bytes / u64::from(self.total_flows()).max(1)) as u32
     }
 }

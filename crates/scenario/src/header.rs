@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use crate::fields::Ports;
-use crate::groups::Kind;
 use crate::model::Scenario;
 
 /// What a classifier looks at in a packet.
@@ -132,10 +131,8 @@ impl Scenario {
     /// The header of each flow's packets on their way from sender to receiver, in the order in which results count the
     /// flows. What comes back has the [`reply`](Header::reply).
     pub fn headers(&self) -> impl Iterator<Item = Header<'_>> {
-        let tcp = self.tcp.iter().map(|group| (Kind::Tcp, group.flows, &group.headers));
-        let groups = tcp.chain(self.udp.iter().map(|group| (Kind::Udp, group.flows, &group.headers)));
-        let flows = groups.flat_map(|(kind, flows, headers)| (0..flows).map(move |index| (kind, index, headers)));
-        (0..).zip(flows).map(|(flow, (kind, index, headers))| headers.header(kind.protocol(), index, flow))
+        let flows = self.groups().flat_map(|group| (0..group.flows).map(move |index| (group, index)));
+        (0..).zip(flows).map(|(flow, (group, index))| group.headers.header(group.kind.protocol(), index, flow))
     }
 }
 

@@ -25,8 +25,7 @@ impl Scenario {
         // The numbers depend on which hashes are equal, not on the hashes: any key will do.
         let classifier = self.classifier(0);
         let mut first = BTreeMap::new();
-        let carried = self.groups().zip(self.routes());
-        let carried = carried.flat_map(|(group, route)| (0..group.flows).map(move |_| route.contains(&hop)));
+        let carried = self.groups().flat_map(|group| (0..group.flows).map(move |_| group.route.contains(&hop)));
         let numbered = (0..).zip(self.headers().zip(carried));
         numbered
             .map(|(number, (header, is_data))| {

@@ -95,16 +95,12 @@ pub type TcpGroup = FlowGroup<TcpSettings>;
 /// Flows of datagrams: what their source writes, or as much as TFRC allows.
 pub type UdpGroup = FlowGroup<UdpSettings>;
 
-/// Congestion control of a UDP sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UdpCc {
-    /// None: what the source writes, whatever happens to its packets.
-    Off,
-    /// TCP-Friendly Rate Control (RFC 5348), which always has more to send.
-    Tfrc,
-}
-
 impl UdpGroup {
+    /// Its rate is what losses and reports make of it, and its flows always have more to send.
+    pub fn is_controlled(&self) -> bool {
+        self.cc.needs().reports
+    }
+
     /// The most that one of its flows can offer the network in the long run: its rate, or that of its access link.
     pub fn most(&self) -> Rate {
         self.rate.unwrap_or(self.sender.rate).min(self.sender.rate)

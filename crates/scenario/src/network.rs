@@ -158,10 +158,4 @@ impl Scenario {
         let first = route.first().map(|hop| ends(hop)[0]);
         first.into_iter().chain(route.iter().map(|hop| ends(hop)[1])).collect()
     }
-
-    /// The routes of all groups, TCP before UDP, on which their data goes; what comes back goes the same way back.
-    pub fn routes(&self) -> impl Iterator<Item = &[Hop]> {
-        let tcp = self.tcp.iter().map(|group| group.route.as_slice());
-        tcp.chain(self.udp.iter().map(|group| group.route.as_slice()))
-    }
 }

@@ -26,11 +26,11 @@ impl Paths {
         if scenario.routes().all(|route| route.len() == 1) {
             return paths;
         }
-        for (group, route) in scenario.groups().zip(scenario.routes()) {
+        for group in scenario.groups() {
             paths.groups.extend((0..group.flows).map(|_| group.index as u16));
             let start = paths.next.len();
             paths.next.resize(start + directions, HOST);
-            for pair in route.windows(2) {
+            for pair in group.route.windows(2) {
                 paths.next[start + usize::from(pair[0].number())] = pair[1].number();
                 paths.next[start + usize::from(pair[1].back().number())] = pair[0].back().number();
             }

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use crate::check::{Section, within};
 use crate::error::Fault;
-use crate::model::{Events, Record, TcpGroup, UdpCc, UdpGroup};
+use crate::model::{Events, Record, TcpGroup, UdpGroup};
 use crate::network::Link;
 use crate::schema::{At, Form, Kind, RawRecord, did_you_mean};
 
@@ -105,11 +105,11 @@ fn unknown<'a>(span: Range<usize>, what: &str, name: &str, known: impl Iterator<
 fn traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<Traced, Fault> {
     let span = value.span();
     let traced = value.into_inner();
-    if udp.iter().any(|group| group.name == traced.group && group.cc == UdpCc::Off) {
+    if udp.iter().any(|group| group.name == traced.group && !group.is_controlled()) {
         let message = format!("`{}` has no congestion control: nothing of its senders changes", traced.group);
         return Err(Fault::value(span, message));
     }
-    let controlled = udp.iter().filter(|group| group.cc != UdpCc::Off).map(|group| (group.name.as_str(), group.flows));
+    let controlled = udp.iter().filter(|group| group.is_controlled()).map(|group| (group.name.as_str(), group.flows));
     let groups = tcp.iter().map(|group| (group.name.as_str(), group.flows)).chain(controlled);
     let Some((name, flows)) = groups.clone().find(|(name, _)| *name == traced.group) else {
         return Err(unknown(span, "group", &traced.group, groups.map(|(name, _)| name)));

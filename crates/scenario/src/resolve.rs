@@ -10,11 +10,11 @@ use crate::classes;
 use crate::demand::Surroundings;
 use crate::error::Fault;
 use crate::flows;
-use crate::groups::{Kind, default_name};
+use crate::groups::{self, Kind, default_name};
 use crate::header::Header;
 use crate::inputs::{Files, Loader};
 use crate::links::Links;
-use crate::model::{Scenario, TcpGroup, UdpCc, UdpGroup};
+use crate::model::{Scenario, TcpGroup, UdpGroup};
 use crate::network::{Hop, Link};
 use crate::qdisc::build;
 use crate::record;
@@ -39,11 +39,10 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     let (tcp, udp) = (listed(raw.tcp), listed(raw.udp));
     let heads: Vec<Range<usize>> = tcp.iter().map(Spanned::span).chain(udp.iter().map(Spanned::span)).collect();
     let around = Surroundings { duration, graph: &graph, loader: &loader };
-    let (tcp, udp) = groups(tcp, udp, &around)?;
+    let (tcp, udp) = resolved(tcp, udp, &around)?;
     few_enough(&tcp, &udp, &heads)?;
     countable(&tcp, &udp, &links.links, duration)?;
-    let headers = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));
-    let labels: Vec<&str> = headers.map(|headers| headers.label.as_str()).collect();
+    let labels: Vec<&str> = groups::groups(&tcp, &udp).map(|group| group.headers.label.as_str()).collect();
     let record = record::record(raw.record, duration, (&tcp, &udp), &links.links)?;
     let classes = classes::classes(listed(raw.class), &labels)?;
     let mut scenario = Scenario {
@@ -83,7 +82,7 @@ fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {
 }
 
 /// The groups of flows: at least one, not too many flows, all names different.
-fn groups(
+fn resolved(
     tcp: Vec<Spanned<RawTcp>>,
     udp: Vec<Spanned<RawUdp>>,
     around: &Surroundings<'_>,
@@ -112,9 +111,8 @@ fn groups(
 
 /// No more flows than a scenario may have. `heads` is where the groups are written.
 fn few_enough(tcp: &[TcpGroup], udp: &[UdpGroup], heads: &[Range<usize>]) -> Result<(), Fault> {
-    let counts = tcp.iter().map(|group| group.flows).chain(udp.iter().map(|group| group.flows));
-    let mut together = counts.scan(0, |sum, flows| {
-        *sum += u64::from(flows);
+    let mut together = groups::groups(tcp, udp).scan(0, |sum, group| {
+        *sum += u64::from(group.flows);
         Some(*sum)
     });
     match together.position(|sum| sum > u64::from(MOST_FLOWS)) {
@@ -137,7 +135,7 @@ fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span)
     let tcp = tcp.iter().map(|group| (&group.name, packets(responding(&group.route, group.sender.rate), group.packet)));
     let udp = udp.iter().map(|group| {
         let own = group.most();
-        let rate = if group.cc == UdpCc::Off { own } else { responding(&group.route, own) };
+        let rate = if group.is_controlled() { responding(&group.route, own) } else { own };
         (&group.name, packets(rate, group.packet))
     });
     match tcp.chain(udp).find(|(_, packets)| *packets >= f64::from(u32::MAX)) {
@@ -153,25 +151,23 @@ fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span)
 /// No two flows have the same addresses, ports and protocol: a network could not tell them apart. `heads` is where the
 /// groups are written.
 fn distinct(scenario: &Scenario, heads: &[Range<usize>]) -> Result<(), Fault> {
-    let sources = scenario.tcp.iter().map(|group| group.headers.source);
-    if sources.chain(scenario.udp.iter().map(|group| group.headers.source)).all(|source| source.is_none()) {
+    if scenario.groups().all(|group| group.headers.source.is_none()) {
         return Ok(());
     }
-    let group_of = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index));
-    let names: Vec<&str> = scenario.groups().map(|group| group.name).collect();
+    let group_of = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| (group.index, group.name)));
     // What a class goes by beside the five is no part of a flow's name.
     let bare = scenario.headers().map(|header| Header { dscp: 0, label: "", ..header });
-    let mut flows: Vec<(Header<'_>, usize)> = bare.zip(group_of).collect();
+    let mut flows: Vec<(Header<'_>, (usize, &str))> = bare.zip(group_of).collect();
     flows.sort_unstable();
     let Some(pair) = flows.windows(2).find(|pair| pair[0].0 == pair[1].0) else { return Ok(()) };
     let ((header, first), (_, second)) = (pair[0], pair[1]);
     let whose = match first == second {
-        true => format!("two flows of `{}`", names[first]),
-        false => format!("a flow of `{}` and one of `{}`", names[first], names[second]),
+        true => format!("two flows of `{}`", first.1),
+        false => format!("a flow of `{}` and one of `{}`", first.1, second.1),
     };
     let Header { source, source_port, destination, destination_port, .. } = header;
     let ends = format!("from {source} port {source_port} to {destination} port {destination_port}");
-    Err(Fault::plain(heads[second].clone(), format!("{whose} go {ends}: nothing would tell them apart")))
+    Err(Fault::plain(heads[second.0].clone(), format!("{whose} go {ends}: nothing would tell them apart")))
 }
 
 /// The groups' names so far.

@@ -8,7 +8,7 @@ use toml::Spanned;
 use crate::check::Section;
 use crate::error::Fault;
 use crate::network::{Direction, Hop, Link};
-use crate::schema::{At, did_you_mean};
+use crate::schema::{RawGroup, did_you_mean};
 
 /// The nodes and what leads from each to which other.
 pub(crate) struct Graph<'a> {
@@ -18,13 +18,6 @@ pub(crate) struct Graph<'a> {
     numbers: BTreeMap<&'a str, usize>,
     /// By node: the directions of links that lead from it, in the file's order, and the nodes they lead to.
     ways: Vec<Vec<(Hop, usize)>>,
-}
-
-/// What a group says of its way: its ends, or all nodes on it.
-pub(crate) struct Way {
-    pub(crate) from: At<String>,
-    pub(crate) to: At<String>,
-    pub(crate) route: At<Vec<Spanned<String>>>,
 }
 
 /// The best way found so far to a node.
@@ -57,16 +50,15 @@ impl<'a> Graph<'a> {
     }
 
     /// The route that a group says. Where there is a single link, a group that says nothing goes over it.
-    pub(crate) fn route(&self, section: &Section, way: Way) -> Result<Vec<Hop>, Fault> {
-        match (way.route, self.links) {
-            (Some(route), _) => match way.from.or(way.to) {
+    pub(crate) fn route(&self, section: &Section, group: &RawGroup) -> Result<Vec<Hop>, Fault> {
+        let RawGroup { from, to, route, .. } = group;
+        match (route, self.links) {
+            (Some(route), _) => match from.as_ref().or(to.as_ref()) {
                 Some(end) => Err(Fault::plain(end.span(), "`route` names both ends: leave out `from` and `to`")),
-                None => self.along(&route),
+                None => self.along(route),
             },
-            (None, [_]) if way.from.is_none() && way.to.is_none() => {
-                Ok(vec![Hop { link: 0, direction: Direction::Forward }])
-            }
-            (None, _) => self.shortest(&section.need("from", way.from)?, &section.need("to", way.to)?),
+            (None, [_]) if from.is_none() && to.is_none() => Ok(vec![Hop { link: 0, direction: Direction::Forward }]),
+            (None, _) => self.shortest(&section.need("from", from.clone())?, &section.need("to", to.clone())?),
         }
     }
 

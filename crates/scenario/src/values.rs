@@ -3,8 +3,8 @@
 use toml::de::DeValue;
 
 use crate::error::Fault;
-use crate::model::{Events, UdpCc};
-use crate::schema::{Form, Kind, Node, did_you_mean, mismatch, whole};
+use crate::model::Events;
+use crate::schema::{Form, Kind, Node, Show, did_you_mean, mismatch, whole};
 
 /// Which defaults a group of flows starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +50,6 @@ pub(crate) trait Words: Copy + PartialEq + 'static {
     }
 }
 
-impl Words for UdpCc {
-    const WHAT: &'static str = "congestion control of UDP";
-    const WORDS: &'static [(&'static str, UdpCc)] = &[("off", UdpCc::Off), ("tfrc", UdpCc::Tfrc)];
-}
-
 impl Words for Events {
     const WHAT: &'static str = "choice of events";
     const WORDS: &'static [(&'static str, Events)] =
@@ -95,14 +90,22 @@ impl Seeds {
         for item in items {
             let seed = u64::read(item)?;
             if seeds.contains(&seed) {
-                return Err(Fault::value(item.span(), format!("seed {seed} is given twice")));
+                return Err(Fault::value(whole.span(), format!("seed {seed} is given twice")));
             }
             if seeds.len() as u64 == Seeds::MOST {
-                return Err(Fault::value(item.span(), format!("more than {} seeds", Seeds::MOST)));
+                return Err(Fault::value(whole.span(), format!("more than {} seeds", Seeds::MOST)));
             }
             seeds.push(seed);
         }
         if seeds.is_empty() { Err(Fault::value(whole.span(), "the list of seeds is empty")) } else { Ok(Seeds(seeds)) }
+    }
+}
+
+/// A count where the seeds are 1, 2, ... n, else the list.
+impl Show for Seeds {
+    fn show(&self) -> String {
+        let is_count = self.0.iter().copied().eq(1..=self.0.len() as u64);
+        if is_count { self.0.len().to_string() } else { format!("{:?}", self.0) }
     }
 }
 

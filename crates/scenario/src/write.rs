@@ -1,6 +1,6 @@
 //! From a scenario to the text of a file that says all of it.
 
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 use headgate_core::ClassId;
 
@@ -8,22 +8,22 @@ use crate::classify::{ClassRule, Conditions};
 use crate::fields::{Dscp, OrOwn, Protocol};
 use crate::inputs::INPUTS;
 use crate::medium::{Impairments, Pace};
-use crate::model::{Access, FlowGroup, Scenario};
+use crate::model::{Access, FlowGroup, Record, Scenario};
 use crate::network::{COMPARED, Link, Simplex};
 use crate::schema::{RawTable, RawTcp, RawUdp, Show};
+use crate::values::Seeds;
 
 impl Scenario {
     /// The scenario as a TOML file in its canonical form: every key written out, defaults too, in a fixed order.
     /// Reading it gives an equal scenario, and equal scenarios give the same bytes.
     pub fn to_toml(&self) -> String {
         let mut page = Page(String::new());
-        page.text("name", &self.name);
-        page.text("about", &self.about);
-        page.quoted("duration", self.duration);
-        page.quoted("warmup", self.warmup);
-        page.plain("seeds", self.seeds_as_written());
-        let qdiscs: Vec<String> = self.qdiscs.iter().map(|qdisc| qdisc.to_string().show()).collect();
-        page.plain("qdiscs", format!("[{}]", qdiscs.join(", ")));
+        page.put("name", &self.name);
+        page.put("about", &self.about);
+        page.put("duration", &self.duration);
+        page.put("warmup", &self.warmup);
+        page.put("seeds", &Seeds(self.seeds.clone()));
+        page.put("qdiscs", &self.qdiscs.iter().map(ToString::to_string).collect::<Vec<_>>());
         let heading = if self.links.len() == 1 { "[link]" } else { "[[link]]" };
         self.links.iter().for_each(|link| page.link(heading, link));
         for tcp in &self.tcp {
@@ -33,26 +33,17 @@ impl Scenario {
             page.table::<RawUdp>("[[udp]]", group(udp, &self.nodes(&udp.route), udp.settings.entries()));
         }
         page.head("[classify]");
-        page.quoted("flow", self.flow_key);
+        page.put("flow", &self.flow_key.to_string());
         self.classes.iter().for_each(|class| page.class(class, &self.classes));
+        let Record { interval, events, flows, flow_interval, capture } = &self.record;
         page.head("[record]");
-        page.quoted("interval", self.record.interval);
-        page.quoted("events", self.record.events);
-        let flows: Vec<String> = self.record.flows.iter().map(|flow| format!("\"{flow}\"")).collect();
-        page.plain("flows", format_args!("[{}]", flows.join(", ")));
-        page.quoted("flow_interval", self.record.flow_interval);
-        let capture: Vec<String> =
-            self.record.capture.iter().map(|link| format!("\"{}\"", self.links[usize::from(*link)].name)).collect();
-        page.plain("capture", format_args!("[{}]", capture.join(", ")));
+        page.put("interval", interval);
+        page.put("events", events);
+        page.put("flows", &flows.iter().map(ToString::to_string).collect::<Vec<_>>());
+        page.put("flow_interval", flow_interval);
+        let captured = |link: &u16| self.links[usize::from(*link)].name.clone();
+        page.put("capture", &capture.iter().map(captured).collect::<Vec<_>>());
         page.0
-    }
-
-    /// A count where the seeds are 1, 2, ... n, else the list.
-    fn seeds_as_written(&self) -> String {
-        if self.seeds.iter().copied().eq(1..=self.seeds.len() as u64) {
-            return self.seeds.len().to_string();
-        }
-        format!("{:?}", self.seeds)
     }
 }
 
@@ -63,15 +54,11 @@ impl Page {
     fn head(&mut self, heading: &str) {
         writeln!(self.0, "\n{heading}").expect("a String takes any text");
     }
-    fn plain(&mut self, key: &str, value: impl Display) {
+    fn plain(&mut self, key: &str, value: &str) {
         writeln!(self.0, "{key} = {value}").expect("a String takes any text");
     }
-    /// A value whose text needs no escapes.
-    fn quoted(&mut self, key: &str, value: impl Display) {
-        self.plain(key, format_args!("\"{value}\""));
-    }
-    fn text(&mut self, key: &str, value: &str) {
-        self.plain(key, value.to_string().show());
+    fn put(&mut self, key: &str, value: &impl Show) {
+        self.plain(key, &value.show());
     }
 
     /// A table of `T`, whose entries come in the order of its keys.
@@ -84,10 +71,10 @@ impl Page {
 
     fn link(&mut self, heading: &str, link: &Link) {
         self.head(heading);
-        self.quoted("name", &link.name);
-        self.quoted("from", &link.from);
-        self.quoted("to", &link.to);
-        self.quoted("delay", link.delay);
+        self.put("name", &link.name);
+        self.put("from", &link.from);
+        self.put("to", &link.to);
+        self.put("delay", &link.delay);
         self.simplex(&link.forward);
         self.head("[link.reverse]");
         self.simplex(&link.reverse);
@@ -95,52 +82,49 @@ impl Page {
 
     fn simplex(&mut self, simplex: &Simplex) {
         match &simplex.pace {
-            Pace::Trace { name, .. } => self.text("trace", &format!("{INPUTS}/{name}")),
-            Pace::Constant => self.quoted("rate", simplex.rate),
+            Pace::Trace { name, .. } => self.put("trace", &format!("{INPUTS}/{name}")),
+            Pace::Constant => self.put("rate", &simplex.rate),
             Pace::Schedule { steps, period } => {
-                self.quoted("rate", simplex.rate);
+                self.put("rate", &simplex.rate);
                 let steps = steps.iter().map(|(at, rate)| format!("{{ at = \"{at}\", rate = \"{rate}\" }}"));
-                self.plain("schedule", format_args!("[{}]", steps.collect::<Vec<_>>().join(", ")));
-                period.iter().for_each(|period| self.quoted("schedule_period", period));
+                self.plain("schedule", &format!("[{}]", steps.collect::<Vec<_>>().join(", ")));
+                period.iter().for_each(|period| self.put("schedule_period", period));
             }
         }
-        let Impairments { loss, burst, jitter, reorder, reorder_by } = simplex.impairments;
-        self.plain("loss", format_args!("{loss:?}"));
-        burst.iter().for_each(|burst| self.plain("loss_burst", format_args!("{burst:?}")));
-        self.quoted("jitter", jitter);
-        self.plain("reorder", format_args!("{reorder:?}"));
-        self.quoted("reorder_by", reorder_by);
-        self.quoted("limit", simplex.limit);
-        match &simplex.qdisc {
-            Some(qdisc) => self.text("qdisc", &qdisc.to_string()),
-            None => self.text("qdisc", COMPARED),
-        }
+        let Impairments { loss, burst, jitter, reorder, reorder_by } = &simplex.impairments;
+        self.put("loss", loss);
+        burst.iter().for_each(|burst| self.put("loss_burst", burst));
+        self.put("jitter", jitter);
+        self.put("reorder", reorder);
+        self.put("reorder_by", reorder_by);
+        self.put("limit", &simplex.limit);
+        self.put("qdisc", &simplex.qdisc.as_ref().map_or_else(|| COMPARED.to_string(), ToString::to_string));
     }
 
     /// A class among `all`. A condition it does not have has no text.
     fn class(&mut self, class: &ClassRule, all: &[ClassRule]) {
         self.head("[[class]]");
-        self.quoted("name", &class.name);
+        self.put("name", &class.name);
         if let Some(ClassId(number)) = class.parent {
-            self.quoted("parent", &all[usize::from(number) - 1].name);
+            self.put("parent", &all[usize::from(number) - 1].name);
         }
-        self.plain("weight", format_args!("{:?}", class.weight));
+        self.put("weight", &class.weight);
         let Conditions { protocol, source, destination, source_port, destination_port, dscp, label } =
             &class.conditions;
-        self.any_of("protocol", protocol, |value| Protocol(*value).show());
-        self.any_of("source", source, Show::show);
-        self.any_of("destination", destination, Show::show);
-        self.any_of("source_port", source_port, Show::show);
-        self.any_of("destination_port", destination_port, Show::show);
-        self.any_of("dscp", dscp, |value| Dscp(*value).show());
-        self.any_of("label", label, Show::show);
+        self.any_of("protocol", protocol.iter().copied().map(Protocol).collect());
+        self.any_of("source", source.clone());
+        self.any_of("destination", destination.clone());
+        self.any_of("source_port", source_port.clone());
+        self.any_of("destination_port", destination_port.clone());
+        self.any_of("dscp", dscp.iter().copied().map(Dscp).collect());
+        self.any_of("label", label.clone());
     }
 
-    fn any_of<T>(&mut self, key: &str, values: &[T], text: impl Fn(&T) -> String) {
-        match values {
+    fn any_of<T: Show>(&mut self, key: &str, values: Vec<T>) {
+        match values.as_slice() {
             [] => {}
-            [one] => self.plain(key, text(one)),
-            more => self.plain(key, format_args!("[{}]", more.iter().map(text).collect::<Vec<_>>().join(", "))),
+            [one] => self.put(key, one),
+            _ => self.put(key, &values),
         }
     }
 }

@@ -37,7 +37,7 @@ fn no_code_outside_a_controllers_own_names_it() {
         for (number, line) in code.lines().enumerate() {
             // What a group has that names no controller: a default names one.
             let default = line.trim_start().starts_with("cc: ");
-            if !default && !named(line).is_empty() {
+            if !default && (!named(line).is_empty() || line.contains("UdpCc::Tfrc")) {
                 found.push(format!("{}:{}: {}", file.display(), number + 1, line.trim()));
             }
         }

@@ -4,7 +4,7 @@ mod account;
 
 use headgate_core::{Ecn, Time, Why};
 use headgate_measure::{Ends, Traces, TransferRow};
-use headgate_scenario::{Paths, Scenario, TcpGroup, UdpCc, UdpGroup};
+use headgate_scenario::{Paths, Scenario, TcpGroup, UdpGroup};
 
 use crate::capture::Captures;
 use crate::event::{Event, What};
@@ -89,12 +89,12 @@ impl Hosts {
         for i in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, i);
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len() + self.udp.len());
-            self.tfrc.add(group.cc, number as u16, rng.clone());
+            self.tfrc.add(group.is_controlled(), number as u16, rng.clone());
             self.udp.push(UdpFlow::new(number as u16, start, group.plan.start(i), rng));
             self.ends.begins(flow, self.tcp_kinds.len() + number, start);
-            match group.cc {
-                UdpCc::Off => self.emit(flow, queue),
-                UdpCc::Tfrc => queue.push(start, Event::flow(What::Start, flow as u32)),
+            match group.is_controlled() {
+                false => self.emit(flow, queue),
+                true => queue.push(start, Event::flow(What::Start, flow as u32)),
             }
         }
     }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use headgate_core::{BuildError, Rate};
 use headgate_measure::{Outcome, Watch};
-use headgate_scenario::{Hop, Qdisc, Scenario, UdpCc};
+use headgate_scenario::{Hop, Qdisc, Scenario};
 
 use crate::hosts::Hosts;
 use crate::link::{Link, link};
@@ -57,7 +57,7 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) 
 fn typical_gap(scenario: &Scenario) -> u64 {
     let packets = |rate: Rate, bytes: u32| 1e9 / rate.transmit(bytes).as_nanos().max(1) as f64;
     let links = scenario.links.iter().map(|link| 5.0 * packets(link.forward.rate, scenario.mean_packet()));
-    let constant = scenario.udp.iter().filter(|group| group.cc == UdpCc::Off);
+    let constant = scenario.udp.iter().filter(|group| !group.is_controlled());
     let sources = constant.map(|group| f64::from(group.flows) * packets(group.most(), group.packet));
     (1e9 / links.chain(sources).sum::<f64>()) as u64
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use headgate_core::{Ecn, Span};
-use headgate_scenario::{Cc, Recovery, Scenario, TcpGroup, UdpCc, UdpGroup};
+use headgate_scenario::{Cc, Recovery, Scenario, TcpGroup, UdpGroup};
 
 use super::{ports, traces};
 use crate::hosts::controllers;
@@ -149,8 +149,9 @@ fn refused(scenario: &Scenario, available: &str) -> Result<(), String> {
         fits(&group.name, group.packet, TCP + LEAST_MSS)?;
     }
     for group in &scenario.udp {
-        if group.cc == UdpCc::Tfrc {
-            let known = "`cc = \"tfrc\"` is only simulated: live UDP has no congestion control";
+        if group.is_controlled() {
+            let cc = group.cc;
+            let known = format!("`cc = \"{cc}\"` is only simulated: live UDP has no congestion control");
             return Err(format!("group {:?}: {known}", group.name));
         }
         fits(&group.name, group.packet, UDP)?;

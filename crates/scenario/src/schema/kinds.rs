@@ -8,11 +8,10 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeValue};
 
 use super::Form;
-use crate::cc::Cc;
+use crate::cc::{Cc, Recovery, UdpCc};
 use crate::check::LARGEST_PACKET;
 use crate::error::Fault;
-use crate::model::{Events, UdpCc};
-use crate::recovery::Recovery;
+use crate::model::Events;
 use crate::values::{Profile, Words};
 
 /// A value in the tree of a file, with its place in the text.
@@ -23,8 +22,16 @@ pub(crate) trait Kind: Sized + Clone + Debug {
     /// What a list of such should have been.
     const SEVERAL: &'static str = "a list";
 
+    /// Whether a bare number is such a value, and not a text alone.
+    const NUMBERS: bool = false;
+
     /// How such values are written.
-    fn form() -> Form;
+    fn form() -> Form {
+        match Self::NUMBERS {
+            true => Form::new(Self::expecting(), "int | str", r#"{"type": ["integer", "string"]}"#),
+            false => Form::new(Self::expecting(), "str", r#"{"type": "string"}"#),
+        }
+    }
 
     /// What to tell whoever wrote something else.
     fn expecting() -> String;
@@ -288,6 +295,12 @@ impl<T: Kind> Kind for Option<T> {
 impl<T: Show> Show for Option<T> {
     fn show(&self) -> String {
         self.as_ref().map_or_else(|| "\"off\"".to_string(), T::show)
+    }
+}
+
+impl<T: Show> Show for Vec<T> {
+    fn show(&self) -> String {
+        format!("[{}]", self.iter().map(T::show).collect::<Vec<_>>().join(", "))
     }
 }
 

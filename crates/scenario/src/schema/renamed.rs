@@ -8,8 +8,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Key, keys};
+use crate::cc::Recovery;
 use crate::error::Fault;
-use crate::recovery::Recovery;
 use crate::values::Words;
 
 /// Gives every key of a file its name of today. What it renames is told in `warnings`.

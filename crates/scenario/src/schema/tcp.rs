@@ -7,9 +7,8 @@ use headgate_core::Span;
 
 use super::declare::table;
 use super::{RawEnds, RawGroup, RawHeaders, Size};
-use crate::cc::Cc;
+use crate::cc::{Cc, Recovery};
 use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, SOME_DELAY};
-use crate::recovery::Recovery;
 
 // The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35.
 table! {

@@ -6,8 +6,8 @@ use headgate_core::Rate;
 
 use super::declare::table;
 use super::{RawEnds, RawGroup, RawHeaders, Size};
+use crate::cc::UdpCc;
 use crate::check::{FASTEST, LARGEST_PACKET};
-use crate::model::UdpCc;
 
 table! {
     /// How the flows of a group send datagrams.
@@ -22,7 +22,7 @@ table! {
         packet: u32 as Size = 1000, in Size(1)..=LARGEST_PACKET;
         /// the part of it that is headers, which goodput does not count; less than `packet`; TFRC: `"40B"`
         // IPv4 and UDP. TFRC's packets bear a sequence number, a timestamp and a round-trip time as well (RFC 5348, 3.2).
-        header: u32 as Size = if cc == UdpCc::Tfrc { 28 + 12 } else { 28 }, ns2 0, in Size(0)..=LARGEST_PACKET;
+        header: u32 as Size = if cc.needs().reports { 28 + 12 } else { 28 }, ns2 0, in Size(0)..=LARGEST_PACKET;
         /// a report of TFRC's receiver on the wire
         // Its reports have two times and two rates (RFC 5348, 3.2).
         feedback: u32 as Size = 44, ns2 40, in Size(1)..=LARGEST_PACKET;

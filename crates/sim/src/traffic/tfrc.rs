@@ -3,7 +3,7 @@
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireKind};
 use headgate_measure::SenderState;
-use headgate_scenario::{UdpCc, UdpGroup};
+use headgate_scenario::UdpGroup;
 
 use super::{capable, first, first_back, packet, stops};
 use crate::event::{Event, What};
@@ -73,9 +73,9 @@ impl Tfrc {
     }
 
     /// The next UDP flow, of group number `group`, which is TFRC's or not.
-    pub fn add(&mut self, cc: UdpCc, group: u16, rng: Rng) {
+    pub fn add(&mut self, is_controlled: bool, group: u16, rng: Rng) {
         let flow = || Box::new(TfrcFlow::new(group, &self.kinds[usize::from(group)], rng));
-        self.flows.push((cc == UdpCc::Tfrc).then(flow));
+        self.flows.push(is_controlled.then(flow));
     }
 
     /// A flow, which acts at `now`.

@@ -30,12 +30,7 @@ fn config() -> impl Strategy<Value = Config> {
     let windows = (1..12_u32, 4..40_u32);
     let delayed_ack = prop::option::of(Just(ms(40)));
     ((cc, recovery), any::<[bool; 4]>(), windows, delayed_ack).prop_map(
-        |(
-            (cc, recovery),
-            [prr, limited_transmit, pacing, idle_restart],
-            (initial_window, window),
-            delayed_ack,
-        )| {
+        |((cc, recovery), [prr, limited_transmit, pacing, idle_restart], (initial_window, window), delayed_ack)| {
             let recovery = if cc.needs().rates && !recovery.is_selective() { Recovery::Sack } else { recovery };
             Config {
                 recovery,
