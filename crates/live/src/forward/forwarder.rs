@@ -90,10 +90,7 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         Ok(view)
     }
 
-    /// Takes and sends what is there, and waits for more, at most until `end`.
-    ///
-    /// # Errors
-    /// What the system says when an end is gone.
+    /// Takes and sends what is there, and waits for more, at most until `end`; an error if an end of the link is gone.
     #[inline]
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();

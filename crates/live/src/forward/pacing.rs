@@ -17,10 +17,7 @@ use crate::io::clock::{Monotonic, thread_cpu, timespec};
 
 /// Tells the time to a forwarder, and waits for it.
 pub trait Clock {
-    /// Called once by the thread that will wait.
-    ///
-    /// # Errors
-    /// What the system says, if the thread may not be what this needs.
+    /// Called once by the thread that will wait; an error if it may not be what this needs.
     fn begin(&mut self) -> io::Result<()> {
         Ok(())
     }

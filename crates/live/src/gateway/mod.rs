@@ -97,10 +97,7 @@ impl Gateway {
         })?
     }
 
-    /// Stops the loop, and says what was done in all.
-    ///
-    /// # Errors
-    /// What ended the loop before, such as an interface that is gone or down, by its name.
+    /// Stops the loop, and says what was done in all, or what ended the loop before: an interface that is gone or down, by its name.
     pub fn stop(&mut self) -> io::Result<View> {
         // What a loop says that had a frame for it is no more than that there is no such device.
         let gone = self.guard.end();

@@ -21,10 +21,7 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// A new one.
-    ///
-    /// # Errors
-    /// What the system says: `PermissionDenied` without what [`prepare`] looks after.
+    /// A new one: `PermissionDenied` without what [`prepare`] looks after.
     pub fn new() -> io::Result<Namespace> {
         Namespace::entered_by(|| unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo")))
     }
@@ -41,10 +38,7 @@ impl Namespace {
         Ok(Namespace { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Does `job` in the namespace, and waits for it.
-    ///
-    /// # Errors
-    /// `BrokenPipe` if this job or one before it panicked.
+    /// Does `job` in the namespace, and waits for it: `BrokenPipe` if this job or one before it panicked.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let (say, done) = mpsc::sync_channel(1);
         let job = Box::new(move || drop(say.send(job())));

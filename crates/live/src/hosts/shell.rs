@@ -52,9 +52,6 @@ pub fn code(status: ExitStatus) -> i32 {
 }
 
 /// Whether some process in the thread's namespace waits for TCP connections: state 0A in proc_pid_net(5)'s tables.
-///
-/// # Errors
-/// `BrokenPipe` if the namespace's thread is gone.
 pub fn listens(namespace: &Namespace) -> io::Result<bool> {
     namespace.run(|| {
         let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];

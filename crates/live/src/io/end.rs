@@ -31,16 +31,10 @@ pub struct KernelCounts {
 
 /// One end of a link: frames can be taken from it and given to it. It never waits.
 pub trait Io {
-    /// Takes frames that have come, until `batch` has [`BATCH`] of them, into slots of `pool`.
-    ///
-    /// # Errors
-    /// What the system says, if it means that no more frames will come.
+    /// Takes frames that have come, until `batch` has [`BATCH`] of them, into slots of `pool`. An error means that no more will come.
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received>;
 
-    /// Sends `batch`, and says how many of it were refused. Those are gone.
-    ///
-    /// # Errors
-    /// What the system says, if it means that none will ever be sent.
+    /// Sends `batch`, and says how many of it were refused. Those are gone. An error means that none will ever be sent.
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize>;
 
     /// What becomes readable when frames come; `None` if nothing does.

@@ -27,10 +27,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Looks at the interface `name`.
-    ///
-    /// # Errors
-    /// What the system says; `NotFound` if there is none of that name.
+    /// Looks at the interface `name`; `NotFound` if there is none of that name.
     pub fn find(name: &str) -> io::Result<Interface> {
         if !names()?.iter().any(|known| known == name) {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {name:?}")));

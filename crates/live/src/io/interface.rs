@@ -60,10 +60,7 @@ counts! {
     }
 }
 
-/// What the kernel counted at the interface `name`.
-///
-/// # Errors
-/// What the system says; `NotFound` if there is none of that name.
+/// What the kernel counted at the interface `name`; `NotFound` if there is none of that name.
 pub fn counters(name: &str) -> io::Result<Counters> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     find(&text, name).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {name:?}")))

@@ -127,10 +127,8 @@ impl<F> Link<F> {
         self.log.as_ref()
     }
 
-    /// Stops the loop, ends the log, and says what was done in all. The hosts stay until this is dropped.
-    ///
-    /// # Errors
-    /// What ended the loop before.
+    /// Stops the loop, ends the log, and says what was done in all, or what ended the loop before. The hosts stay until this is
+    /// dropped.
     pub fn stop(&mut self) -> io::Result<View> {
         let ended = self.running.stop();
         self.log.iter_mut().for_each(Log::finish);

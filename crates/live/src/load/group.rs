@@ -125,10 +125,7 @@ fn scaled(bytes: u64, by: u32, over: u32) -> u64 {
     (u128::from(bytes) * u128::from(by)).div_ceil(u128::from(over.max(1))).try_into().unwrap_or(u64::MAX)
 }
 
-/// Says why the flows of `scenario` cannot be real, if they cannot.
-///
-/// # Errors
-/// `InvalidInput`, with the group and the key; or what the system says.
+/// Says why the flows of `scenario` cannot be real, if they cannot: `InvalidInput`, with the group and the key.
 pub fn refuse(scenario: &Scenario) -> io::Result<()> {
     refused(scenario, &controllers::available()?).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
 }

@@ -135,10 +135,7 @@ impl Load {
         self.receivers.iter().for_each(|worker| worker.waker.wake());
     }
 
-    /// Ends all flows, if they have not come to the scenario's end, and says what they did.
-    ///
-    /// # Errors
-    /// What the system said to one of the threads.
+    /// Ends all flows, if they have not come to the scenario's end, and says what they did, or what stopped one of the threads.
     pub fn stop(mut self) -> io::Result<LoadReport> {
         self.shared.stop();
         self.wake();
