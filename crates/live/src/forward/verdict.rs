@@ -189,24 +189,23 @@ fn answer(slots: &[Slot]) -> Option<Answer> {
     let inner = slots.windows(2 * REACH + 1);
     let count = inner.len();
     let usual = inner.clone().map(|around| around[REACH].signals()).sum::<u64>() as f64 / count as f64;
-    let mut changes = [Vec::new(), Vec::new()];
+    let mut changes = [Changes::default(), Changes::default()];
     for around in inner {
         let (before, from) = around.split_at(REACH);
         let many = from[0].signals() as f64 > usual;
-        changes[usize::from(many)].push(whole(&from[1..]).rate() - whole(before).rate());
+        changes[usize::from(many)].add(whole(&from[1..]).rate() - whole(before).rate());
     }
     let [few, many] = changes;
     let rate = slots.iter().map(Slot::rate).sum::<f64>() / slots.len() as f64;
-    if few.len().min(many.len()) < LEAST_SLOTS || rate <= 0.0 {
+    if few.count.min(many.count) < LEAST_SLOTS || rate <= 0.0 {
         // Signals all the time, and always as many: they change nothing.
         let always = count >= LEAST_SLOTS && slots.iter().all(|slot| slot.signals() > 0);
         return always.then_some(Answer { less: 0.0, errors: 0.0 });
     }
-    let ((few, of_few), (many, of_many)) = (mean(&few), mean(&many));
-    let less = few - many;
+    let less = few.mean - many.mean;
     // Slots are in several changes each, of which so many fewer are independent. A constant rate has no errors at all: then any
     // difference is one.
-    let variance = REACH as f64 * (of_few + of_many);
+    let variance = REACH as f64 * (few.variance_of_mean() + many.variance_of_mean());
     let error = variance.sqrt().max(f64::MIN_POSITIVE);
     Some(Answer { less: less / rate, errors: less / error })
 }
@@ -218,12 +217,25 @@ fn whole(slots: &[Slot]) -> Slot {
         .fold(Slot::default(), |sum, slot| Slot { lasted: sum.lasted + slot.lasted, counts: sum.counts + slot.counts })
 }
 
-/// The mean of a sample, and the variance of that.
-fn mean(sample: &[f64]) -> (f64, f64) {
-    let count = sample.len() as f64;
-    let mean = sample.iter().sum::<f64>() / count;
-    let squares: f64 = sample.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (mean, squares / (count - 1.0) / count)
+/// Mean and variance of a sample, as it comes (Welford's way).
+#[derive(Clone, Copy, Debug, Default)]
+struct Changes {
+    count: usize,
+    mean: f64,
+    squares: f64,
+}
+
+impl Changes {
+    fn add(&mut self, value: f64) {
+        self.count += 1;
+        let off = value - self.mean;
+        self.mean += off / self.count as f64;
+        self.squares += off * (value - self.mean);
+    }
+
+    fn variance_of_mean(&self) -> f64 {
+        self.squares / (self.count as f64 - 1.0) / self.count as f64
+    }
 }
 
 impl fmt::Display for Judgement {
