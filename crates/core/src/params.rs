@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::ops::RangeBounds;
 
 pub use crate::build_error::BuildError;
+use crate::gauge::Gauge;
 use crate::reason::Why;
 use crate::settings::Settings;
 pub use crate::value::{Bytes, Value, range_in_words};
@@ -47,6 +48,10 @@ pub trait Params: Clone + Default + 'static {
     fn presets() -> &'static [Preset];
     /// The reasons for which the discipline drops and marks; those of disciplines inside it are theirs.
     fn reasons() -> &'static [Why] {
+        &[]
+    }
+    /// The gauges that the discipline tells; those of disciplines inside it are theirs.
+    fn gauges() -> &'static [Gauge] {
         &[]
     }
 
@@ -236,7 +241,7 @@ pub fn included<C: 'static, B: Params>(
 
 /// Declares a discipline's settings: each entry is the documentation, name, kind, default, and optionally the range
 /// and other names under which it is known. Presets follow the fields, and after them the reasons for which a discipline
-/// drops and marks.
+/// drops and marks, and its gauges.
 ///
 /// `with red: RedSettings` after the name adds a block of settings that several disciplines share. In the body,
 /// `red { limit, minth = None }` puts parameters of the block where they are to be documented, with another default where
@@ -263,6 +268,7 @@ macro_rules! params {
             $( $preset:literal $about:literal { $($key:literal = $value:literal),* $(,)? } )*
         }
         $(reasons { $($why:ident),+ })?
+        $(gauges { $($gauge:expr;)+ })?
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
@@ -305,6 +311,12 @@ macro_rules! params {
 
             $(fn reasons() -> &'static [$crate::Why] {
                 &[$($crate::Why::$why),+]
+            })?
+
+            $(fn gauges() -> &'static [$crate::Gauge] {
+                use $crate::Gauge;
+                const GAUGES: &[Gauge] = &[$($gauge),+];
+                GAUGES
             })?
         }
     };

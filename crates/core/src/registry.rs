@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::discipline::{Discipline, Place};
 use crate::disciplines::*;
+use crate::gauge::Gauge;
 use crate::names::nearest;
 use crate::params::{BuildError, Field, Params, Preset};
 use crate::reason::Why;
@@ -68,6 +69,7 @@ pub struct Entry {
     presets: fn() -> &'static [Preset],
     resolve: fn(&[(&str, &str)]) -> Resolved,
     reasons: fn(&[(&str, &str)]) -> OwnReasons,
+    gauges: fn() -> &'static [Gauge],
 }
 
 /// The reasons that a discipline gives itself and the disciplines inside it, or the first setting that cannot be applied.
@@ -82,6 +84,11 @@ impl Entry {
     /// Its presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
     pub fn presets(&self) -> &'static [Preset] {
         (self.presets)()
+    }
+
+    /// The gauges that it tells, under some settings at the least; those of disciplines inside it are theirs.
+    pub fn gauges(&self) -> &'static [Gauge] {
+        (self.gauges)()
     }
 
     /// Every parameter with its value under `settings`, as text.
@@ -131,6 +138,7 @@ macro_rules! disciplines {
             presets: <$config>::presets,
             resolve: |settings| <$config>::from_settings(settings).map(|config| config.values()),
             reasons: |settings| <$config>::from_settings(settings).map(|config| (<$config>::reasons(), config.nested())),
+            gauges: <$config>::gauges,
         }),+];
 
         /// Builds the discipline called `name` with `settings` and does `job` on it, compiled for that discipline.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use headgate_core::registry::{ENTRIES, Entry, Group};
-use headgate_core::{Field, Preset, Qdisc};
+use headgate_core::{Field, FlowId, Gauge, Place, Preset, Qdisc, Rate, registry};
 
 mod support;
 
@@ -34,6 +34,24 @@ fn the_tables_on_every_page_are_those_of_the_registry() {
         let page = page.unwrap_or_else(|error| panic!("{path}: {error}"));
         let tables = filled(&page, entry).unwrap_or_else(|missing| panic!("{path} has no {missing}"));
         support::golden(&path, &tables, "docs");
+    }
+}
+
+#[test]
+fn every_gauge_that_a_discipline_tells_is_declared() {
+    let place = Place::new(Rate::from_bits(8_000_000), 1000, 1);
+    for entry in ENTRIES.iter().filter(|entry| entry.name != "tbf") {
+        let discipline = registry::boxed::<()>(entry.name, &[], &place).unwrap();
+        let declared = |name: &str, of_flow| {
+            // A band of PRIO goes by its number.
+            let name: String = name.chars().map(|each| if each.is_ascii_digit() { 'N' } else { each }).collect();
+            entry.gauges().iter().any(|gauge| gauge.name == name && gauge.of_flow == of_flow)
+        };
+        let expect = |name: &str, of_flow| {
+            assert!(declared(name, of_flow), "{}: {name} is not among its `gauges` in `params!`", entry.name);
+        };
+        discipline.observe(&mut |name, _| expect(name, false));
+        discipline.observe_flow(FlowId(0), &mut |name, _| expect(name, true));
     }
 }
 
@@ -106,7 +124,9 @@ fn filled(page: &str, entry: &Entry) -> Result<String, String> {
     let close = "<!-- /params -->\n";
     let (before, after) = page.split_once(&open).ok_or(open.clone())?;
     let after = after.split_once(close).map_or(after, |(_, after)| after);
-    Ok(format!("{before}{open}\n{}\n{}\n{close}{after}", fields(&entry.fields()), presets(entry.presets())))
+    let tables = [fields(&entry.fields()), presets(entry.presets()), gauges(entry.gauges())];
+    let tables = tables.iter().filter(|table| !table.is_empty()).map(|table| format!("{table}\n"));
+    Ok(format!("{before}{open}\n{}{close}{after}", tables.collect::<String>()))
 }
 
 fn fields(fields: &[Field]) -> String {
@@ -125,6 +145,19 @@ fn presets(presets: &[Preset]) -> String {
         let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let settings = if settings.is_empty() { "the defaults".into() } else { format!("`{}`", settings.join(",")) };
         table += &format!("| `{name}` | {} | {settings} |\n", cell(about));
+    }
+    table
+}
+
+/// What [`Port::gauges`](headgate_core::Port::gauges) and events tell.
+fn gauges(gauges: &[Gauge]) -> String {
+    if gauges.is_empty() {
+        return String::new();
+    }
+    let mut table = String::from("| gauge | of | unit | is |\n| --- | --- | --- | --- |\n");
+    for Gauge { name, unit, about, of_flow } in gauges {
+        let of = if *of_flow { "[flow](../guide/evidence.md#decisions)" } else { "queue" };
+        table += &format!("| `{name}` | {of} | {unit} | {} |\n", cell(about));
     }
     table
 }

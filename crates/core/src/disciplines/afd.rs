@@ -50,6 +50,13 @@ crate::params! {
         }
     }
     reasons { Overflow, Early }
+    gauges {
+        Gauge::new("m_fair", "packets", "How often a flow may stand in the shadow buffer and lose nothing.");
+        Gauge::new("shadow_packets", "packets", "Packets that the shadow buffer remembers.");
+        Gauge::new("shadow_flows", "flows", "Flows among them.");
+        Gauge::of_flow("matches", "packets", "m_i: how often the flow stands in the shadow buffer.");
+        Gauge::of_flow("probability", "probability", "d_i: the flow's drop probability.");
+    }
 }
 
 /// A FIFO that drops of each flow what exceeds its fair part of recent arrivals.

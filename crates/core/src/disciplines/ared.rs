@@ -68,6 +68,11 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Forced }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::MAXP;
+    }
 }
 
 /// RED with a maxp that follows the load.

@@ -45,6 +45,9 @@ crate::params! {
         "testbed" "the BLUE paper, section III-E" { "freeze_time" = "50ms", "d1" = "0.01", "d2" = "0.001" }
     }
     reasons { Overflow, Early }
+    gauges {
+        Gauge::new("probability", "probability", "As of the last change that was due at a call.");
+    }
 }
 
 /// First in, first out, with a probability of being signalled at the entry that is the same for all.

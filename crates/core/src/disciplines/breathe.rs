@@ -52,6 +52,13 @@ crate::params! {
         "paper" "Chang and Lin 2008; thresholds, maxp and wq, which it does not give, are ours (the defaults)" {}
     }
     reasons { Overflow, Early, Forced, HeavyHitter }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::new("heavy_hitters", "flows", "Flows listed.");
+        Gauge::new("counters", "counters", "Counters in use.");
+        Gauge::of_flow("worth", "bytes", "What the set counts for the flow; 0 if it is not heavy.");
+    }
 }
 
 /// Most counters there can be.

@@ -49,6 +49,11 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Forced, Match }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::new("candidates", "packets", "How many an arrival is compared with now; 0 below `minth`.");
+    }
 }
 
 /// First in, first out; above minth an arrival and any drawn packet of its flow are dropped together.

@@ -49,6 +49,11 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Sojourn }
+    gauges {
+        Gauge::new("probability", "probability", "BLUE's, as of the last change that was due at a call.");
+        Gauge::new("dropping", "0 or 1", "1 if the last packet was late.");
+        Gauge::new("count", "signals", "Signals, less what has been forgotten.");
+    }
 }
 
 /// First in, first out, with CoDel's and BLUE's signals at the exit.

@@ -30,6 +30,10 @@ crate::params! {
         "linux" "sch_codel of Linux 5.5, with tc's defaults" { "ecn" = "off", "square_root" = "newton" }
     }
     reasons { Overflow, Sojourn }
+    gauges {
+        Gauge::new("dropping", "0 or 1", "1 in the dropping state.");
+        Gauge::new("count", "signals", "Signals since it was entered.");
+    }
 }
 
 /// First in, first out, with signals at the exit when packets have waited too long for too long.

@@ -52,6 +52,14 @@ crate::params! {
         }
     }
     reasons { Overflow, Early }
+    gauges {
+        Gauge::new("fair_share_bps", "bit/s", "Alpha, or the link's rate while nothing is dropped.");
+        Gauge::new("arriving_bps", "bit/s", "The rate of arrivals.");
+        Gauge::new("accepted_bps", "bit/s", "The rate of packets that were let in.");
+        Gauge::new("congested", "0 or 1", "Whether the link counts as congested.");
+        Gauge::new("flows", "flows", "Flows whose rate is known.");
+        Gauge::of_flow("rate_bps", "bit/s", "The flow's rate, as estimated; 0 if it is not known.");
+    }
 }
 
 /// A FIFO that admits of each flow what is below the fair share.

@@ -46,6 +46,11 @@ crate::params! {
         }
     }
     reasons { Overflow }
+    gauges {
+        Gauge::new("flows", "flows", "Queues that hold packets; without classes.");
+        Gauge::new("classes", "classes", "Classes that have a turn; with classes.");
+        Gauge::new("longest", "packets", "Packets in the longest queue, or in the class that would drop.");
+    }
 }
 
 /// Queues that send by turns.

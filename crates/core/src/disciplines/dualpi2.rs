@@ -95,6 +95,14 @@ crate::params! {
         }
     }
     reasons { Overflow, Forced, Sojourn }
+    gauges {
+        Gauge::new("probability", "probability", "p'.");
+        Gauge::new("probability_classic", "probability", "p'^2.");
+        Gauge::new("probability_coupled", "probability", "k p', at most 1.");
+        Gauge::new("low_packets", "packets", "Packets in the low latency queue.");
+        Gauge::new("classic_packets", "packets", "Packets in the Classic queue.");
+        Gauge::new("delay_ms", "ms", "The longest wait of a packet at the last update.");
+    }
 }
 
 /// Two queues, and which of them is whose turn.

@@ -53,6 +53,13 @@ crate::params! {
         "paper" "section 5: alpha 1, lambda1 1/2, lambda2 1/4, maxp 0.02 (the defaults)" {}
     }
     reasons { Overflow, Bucket }
+    gauges {
+        Gauge::new("flows", "buckets", "Buckets.");
+        Gauge::new("sigma", "tokens", "Spare tokens; negative while buckets hold more than their share.");
+        Gauge::new("bucket_height", "tokens", "L_N; with classes the mean over buckets.");
+        Gauge::new("draws_per_departure", "buckets", "Buckets looked at in a departure, the mean so far.");
+        Gauge::of_flow("tokens", "tokens", "What the flow's bucket holds; null before it has one, and with classes.");
+    }
 }
 
 /// A FIFO whose arrivals pay with the tokens of their flow or class.

@@ -43,6 +43,11 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Forced }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::MAXP;
+    }
 }
 
 /// On which side of the thresholds the average last was, the paper's status.

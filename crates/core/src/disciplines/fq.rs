@@ -36,6 +36,11 @@ crate::params! {
         "paper" "the defaults: Demers, Keshav and Shenker 1989, self-clocked as by Golestani 1994" {}
     }
     reasons { Overflow }
+    gauges {
+        Gauge::new("flows", "flows", "Flows with packets waiting.");
+        Gauge::new("longest", "packets", "Packets of the flow that has most.");
+        Gauge::QUEUED;
+    }
 }
 
 /// The packet at the head of a queue; ordered by what is served first.

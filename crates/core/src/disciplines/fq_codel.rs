@@ -40,6 +40,13 @@ crate::params! {
         }
     }
     reasons { FlowLimit, Sojourn }
+    gauges {
+        Gauge::new("new_queues", "queues", "Queues in the list of new ones.");
+        Gauge::new("old_queues", "queues", "Queues in the list of old ones.");
+        Gauge::new("fattest_bytes", "bytes", "What the fattest queue holds.");
+        Gauge::of_flow("queued", "packets", "Packets in the queue that the flow falls into.");
+        Gauge::of_flow("queued_bytes", "bytes", "Bytes there.");
+    }
 }
 
 /// Queues of flows, each with its CoDel.

@@ -45,6 +45,14 @@ crate::params! {
         }
     }
     reasons { Overflow, Sojourn }
+    gauges {
+        Gauge::new("new_queues", "queues", "Queues in the list of new ones.");
+        Gauge::new("old_queues", "queues", "Queues in the list of old ones.");
+        Gauge::new("fattest_bytes", "bytes", "What the fattest queue holds.");
+        Gauge::new("fattest_probability", "probability", "Its probability, as of its last arrival or departure.");
+        Gauge::of_flow("queued", "packets", "Packets in the queue that the flow falls into.");
+        Gauge::of_flow("probability", "probability", "The probability of that queue.");
+    }
 }
 
 /// Queues of flows, each with its PIE.

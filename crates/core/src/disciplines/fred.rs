@@ -49,6 +49,14 @@ crate::params! {
         "paper" "Lin and Morris 1997 with the comparison paper's wq, maxp and minq (the defaults)" {}
     }
     reasons { Overflow, Early, Forced, FlowLimit, Unresponsive }
+    gauges {
+        Gauge::new("average", "packets", "The average queue, as of the last arrival or departure.");
+        Gauge::PROBABILITY;
+        Gauge::new("flows", "flows", "Nactive: flows with packets waiting.");
+        Gauge::new("avgcq", "packets", "The average queue per flow, at least 1.");
+        Gauge::QUEUED;
+        Gauge::of_flow("strikes", "strikes", "How often the flow tried to take too much.");
+    }
 }
 
 /// State of a flow that has packets queued.

@@ -42,6 +42,13 @@ crate::params! {
         "linux" "Linux, sch_hhf, whose defaults tc keeps, on Ethernet (the defaults)" {}
     }
     reasons { Overflow }
+    gauges {
+        Gauge::new("heavy_flows", "flows", "Known now, silent ones too until they are looked at; tc: `hh_cur_count`.");
+        Gauge::new("heavy_flows_found", "flows", "Found so far; tc: `hh_tot_count`.");
+        Gauge::new("heavy_flows_refused", "flows", "Refused for want of a place; tc: `hh_overlimit`.");
+        Gauge::new("heavy_packets", "packets", "Packets of heavy flows that wait.");
+        Gauge::new("light_packets", "packets", "Packets of other flows that wait.");
+    }
 }
 
 /// Two classes under weighted round robin, and a filter that says who belongs to which.

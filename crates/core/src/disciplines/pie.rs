@@ -59,6 +59,11 @@ crate::params! {
         }
     }
     reasons { Overflow, Sojourn }
+    gauges {
+        Gauge::new("probability", "probability", "The drop probability.");
+        Gauge::new("delay_ms", "ms", "The estimate that the next update goes by.");
+        Gauge::new("burst_allowance_ms", "ms", "What is left of the burst allowance.");
+    }
 }
 
 /// First in, first out, with signals at the entry by a probability that holds the delay to a target.

@@ -30,6 +30,9 @@ crate::params! {
         "linux" "three bands of plain FIFOs, as tc's prio without further words (the defaults)" {}
     }
     reasons { Overflow }
+    gauges {
+        Gauge::new("band_N_packets", "packets", "Packets waiting in the child of each band, from 1 on.");
+    }
 }
 
 /// Children in order of urgency.

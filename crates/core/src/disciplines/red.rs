@@ -52,6 +52,11 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Forced }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::MAXP;
+    }
 }
 
 /// First in, first out, with random early detection at the entry.

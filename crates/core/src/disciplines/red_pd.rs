@@ -104,6 +104,18 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Forced, Unresponsive, Prefilter }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::MAXP;
+        Gauge::new("drop_rate", "share", "The ambient drop rate, averaged over lists.");
+        Gauge::new("target_rtt_ms", "ms", "The round-trip time that flows are held to.");
+        Gauge::new("list_length_ms", "ms", "What a list of the drop history covers.");
+        Gauge::new("monitored", "flows", "Monitored flows.");
+        Gauge::new("unresponsive", "flows", "Those among them that do not respond.");
+        Gauge::of_flow("monitored", "0 or 1", "Whether the flow is monitored.");
+        Gauge::of_flow("prefilter_probability", "probability", "With which the filter drops its packets.");
+    }
 }
 
 /// RED behind a filter for the flows that its drops point out.

@@ -67,6 +67,13 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Forced, Unresponsive }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::new("penalised", "flows", "Flows in the box.");
+        Gauge::new("penalty_rate_bps", "bit/s", "What they may send together; 0 before the first came.");
+        Gauge::new("logged", "signals", "Signals in the log.");
+    }
 }
 
 /// A flow in the box.

@@ -39,6 +39,12 @@ crate::params! {
         "paper" "the defaults: a reading of the abstract of Jiang, Hamdi, Liu 2003; RED's values as in `choke`" {}
     }
     reasons { Overflow, Early, Forced, Match }
+    gauges {
+        Gauge::AVERAGE;
+        Gauge::PROBABILITY;
+        Gauge::new("share", "share", "The measured share of unresponsive traffic.");
+        Gauge::new("candidates", "packets", "How many an arrival that may not slow down is compared with.");
+    }
 }
 
 /// CHOKe with a number of candidates that follows the traffic.

@@ -95,6 +95,16 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, FlowLimit, Unresponsive }
+    gauges {
+        Gauge::new("probability_max", "probability", "The greatest over the bins in use.");
+        Gauge::new("probability_mean", "probability", "The mean over the bins in use.");
+        Gauge::new("polluted_bins", "bins", "Bins at a probability of 1.");
+        Gauge::new("unresponsive_flows", "flows", "Estimated from them, see below.");
+        Gauge::new("bin_packets_max", "packets", "Packets in the fullest bin.");
+        Gauge::new("flows", "flows", "The number of flows, estimated; with `penalty = fair_share`.");
+        Gauge::of_flow("probability", "probability", "pmin: the least over the bins of the flow.");
+        Gauge::of_flow("bin_packets", "packets", "Packets in the fullest of them.");
+    }
 }
 
 /// A FIFO behind accounting bins.

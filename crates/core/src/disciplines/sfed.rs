@@ -32,6 +32,12 @@ crate::params! {
         "paper" "section 5: alpha 1, lambda1 1/2, lambda2 1/4, maxp 0.02 (the defaults)" {}
     }
     reasons { Overflow, Bucket }
+    gauges {
+        Gauge::new("flows", "buckets", "Buckets.");
+        Gauge::new("sigma", "tokens", "Spare tokens; negative while a deficit is paid off.");
+        Gauge::new("bucket_height", "tokens", "L_N.");
+        Gauge::of_flow("tokens", "tokens", "What the flow's bucket holds; null before it has one.");
+    }
 }
 
 /// Buckets compared when one must be evicted.

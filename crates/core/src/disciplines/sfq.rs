@@ -68,6 +68,11 @@ crate::params! {
         "ns2" "ns-2.35, sfq.cc and ns-default.tcl" { "limit" = "40p", "sharing" = "ns2" }
     }
     reasons { Overflow, FlowLimit }
+    gauges {
+        Gauge::new("buckets_in_use", "buckets", "Buckets that hold packets.");
+        Gauge::new("longest", "packets", "Packets in the longest bucket.");
+        Gauge::of_flow("queued", "packets", "Packets in the bucket of the flow.");
+    }
 }
 
 /// Queues that flows are hashed to, served in turn.

@@ -43,6 +43,10 @@ crate::params! {
         }
     }
     reasons { Overflow, Early, Forced }
+    gauges {
+        Gauge::new("buckets_in_use", "buckets", "Buckets that hold packets.");
+        Gauge::new("greatest_average", "packets", "The greatest of a bucket, in the unit of the limit.");
+    }
 }
 
 /// REDs that flows are hashed to, served in turn.

@@ -59,6 +59,13 @@ crate::params! {
         "blue" "the BLUE paper, section IV-B: 200 KB, bins of 13" { "limit" = "200KB", "bin_size" = "13p" }
     }
     reasons { Overflow, Early, Forced, FlowLimit, Unresponsive }
+    gauges {
+        Gauge::new("average_max", "packets", "The greatest average over all bins.");
+        Gauge::new("maxp_max", "probability", "The greatest maxp over all bins.");
+        Gauge::new("maxp_mean", "probability", "The mean maxp over all bins.");
+        Gauge::new("polluted_bins", "bins", "Bins with a maxp of 1.");
+        Gauge::new("bin_packets_max", "packets", "Packets in the fullest bin.");
+    }
 }
 
 /// One bin.

@@ -61,6 +61,11 @@ crate::params! {
         "simple" "Ott, Lakshman, Wong 1999: Simple SRED" { "variant" = "simple" }
     }
     reasons { Overflow, Early }
+    gauges {
+        Gauge::new("hit_frequency", "share", "P, about the sum of the squares of all flows' shares.");
+        Gauge::new("active_flows", "flows", "1/P; 0 before the first hit.");
+        Gauge::new("probability", "probability", "pzap of Simple SRED, as the queue stands.");
+    }
 }
 
 /// A flow seen lately.
