@@ -115,6 +115,7 @@ controllers! {
     Dctcp "dctcp" [modern marks mirrored_echo] "dctcp", "lowers its window by as much as is marked", "RFC 8257";
     Prague "prague" [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
     Ledbat "ledbat" [modern delays], "keeps the queueing delay at a target and yields to the others", "RFC 6817";
+    Westwood "westwood" [] "westwood", "as Reno, but a loss leaves what the path was measured to hold (Westwood+)", "Grieco and Mascolo, CCR 2004";
     Bbr "bbr" [modern pacing rates] "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
     Bbr3 "bbr3" [modern pacing rates], "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
 

@@ -13,6 +13,7 @@ mod marking;
 mod path;
 mod prague;
 mod reno;
+mod westwood;
 mod window;
 
 pub use window::Window;
@@ -33,6 +34,7 @@ use hystart::HyStart;
 use ledbat::Ledbat;
 use prague::Prague;
 use reno::Reno;
+use westwood::Westwood;
 
 /// What an acknowledgement tells a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -185,6 +187,7 @@ registry! {
     Dctcp = Dctcp::new;
     Prague = Prague::new;
     Ledbat = Ledbat::new;
+    Westwood = Westwood::new;
     Bbr = Bbr::new;
     Bbr3 = Bbr3::new;
 }

@@ -1,0 +1,169 @@
+//! Westwood+: after a loss the window is what the path was measured to hold, not half of what it was.
+//!
+//! L. A. Grieco, S. Mascolo, *Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion
+//! Control*, Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP Westwood*, MobiCom 2001.
+//!
+//! Once a round trip, the segments that arrived divided by the time they took are a sample of the bandwidth. A low-pass
+//! filter smooths the samples. The estimate times the least round-trip time is what the path holds with an empty queue. A
+//! loss, a timeout or a mark sets `ssthresh` to that. A loss that is not congestion therefore costs little. Windows grow
+//! as Reno's.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | b_k = d_k / T_k | `delivered` since `since`, divided by the time |
+//! | B_k = 0.9 B_(k-1) + 0.1 b_k | `bandwidth`, [`KEPT`] |
+//! | RTT_min | `min_rtt` |
+//!
+//! The paper has no rule for marks and none for the time before the first sample: marks count as losses, and without a
+//! sample Reno's half applies. Linux (`tcp_westwood.c`) filters twice with 7/8; here one filter follows the paper. The
+//! bound of 50 ms below a sample's time is Linux's.
+
+use headgate_core::{Span, Time};
+
+use super::reno::Reno;
+use super::{Acked, Controller, Loss, Window};
+use crate::tcp::Config;
+
+/// The part of the estimate that a sample leaves (the paper's alpha).
+const KEPT: f64 = 0.9;
+
+/// The shortest time that a sample is taken over: shorter ones see bursts, not the path.
+const SHORTEST: Span = Span::from_millis(50);
+
+/// The state of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct Westwood {
+    /// Segments a second; `None` before the first sample.
+    bandwidth: Option<f64>,
+    /// Segments that arrived since the last sample.
+    delivered: u32,
+    /// When the last sample was taken; `None` before the first acknowledgement.
+    since: Option<Time>,
+    min_rtt: Option<Span>,
+}
+
+impl Westwood {
+    /// A flow that has sent nothing.
+    pub fn new(_: &Config) -> Westwood {
+        Westwood::default()
+    }
+
+    /// Counts what `ack` reports to have arrived, and takes a sample once a round trip.
+    fn sample(&mut self, ack: &Acked) {
+        self.min_rtt = [self.min_rtt, ack.rtt].into_iter().flatten().min();
+        let Some(since) = self.since else {
+            self.since = Some(ack.now);
+            return;
+        };
+        self.delivered += ack.delivered;
+        let time = ack.now - since;
+        if time < ack.srtt.unwrap_or(SHORTEST).max(SHORTEST) {
+            return;
+        }
+        let sample = f64::from(self.delivered) / time.as_secs_f64();
+        self.bandwidth = Some(self.bandwidth.map_or(sample, |old| KEPT * old + (1.0 - KEPT) * sample));
+        (self.delivered, self.since) = (0, Some(ack.now));
+    }
+
+    /// The segments that the path holds with an empty queue, two at least; `None` before the first sample.
+    fn path(&self) -> Option<f64> {
+        Some((self.bandwidth? * self.min_rtt?.as_secs_f64()).max(2.0))
+    }
+}
+
+impl Controller for Westwood {
+    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        self.sample(ack);
+        Reno.on_ack(ack, window, config);
+    }
+
+    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+        match self.path() {
+            // A mark never raises the window.
+            Some(path) => {
+                window.ssthresh = path.min(window.cwnd()).max(2.0);
+                window.set_cwnd(path.min(window.cwnd()), ack.now);
+            }
+            None => Reno.on_echo(ack, window, config),
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+        match self.path() {
+            Some(path) => window.ssthresh = path,
+            None => Reno.on_loss(loss, window, config),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ACK of `delivered` segments; the one at 0 ms measures 80 ms, the others 100 ms.
+    fn ack(ms: u64, delivered: u32) -> Acked {
+        Acked {
+            now: Time::ZERO + Span::from_millis(ms),
+            ack: 0,
+            max: 0,
+            acked: delivered,
+            delivered,
+            flight: 20,
+            ece: false,
+            marked: 0,
+            recovering: false,
+            grows: true,
+            restarted: false,
+            rtt: Some(Span::from_millis(if ms == 0 { 80 } else { 100 })),
+            delay: None,
+            srtt: Some(Span::from_millis(100)),
+            rate: None,
+        }
+    }
+
+    /// A flow whose ACKs arrived as `(ms, segments)`.
+    fn fed(acks: &[(u64, u32)]) -> Westwood {
+        let config = Config::default();
+        let (mut westwood, mut window) = (Westwood::new(&config), Window::new(&config));
+        for &(ms, delivered) in acks {
+            westwood.on_ack(&ack(ms, delivered), &mut window, &config);
+        }
+        westwood
+    }
+
+    /// `ssthresh` after a loss with 40 segments in flight.
+    fn after_loss(westwood: &mut Westwood) -> f64 {
+        let (loss, config) = (Loss { now: Time::ZERO, flight: 40, max: 40 }, Config::default());
+        let mut window = Window::new(&config);
+        westwood.on_loss(&loss, &mut window, &config);
+        window.ssthresh
+    }
+
+    #[test]
+    fn a_loss_leaves_the_bandwidth_times_the_least_round_trip() {
+        // The first ACK starts the clock: 10 + 10 segments in 100 ms are 200 a second, of which 80 ms hold 16.
+        assert_eq!(after_loss(&mut fed(&[(0, 1), (50, 10), (100, 10)])), 16.0);
+        // A second sample of 400 a second moves the estimate by a tenth: 220 a second, 17.6 segments.
+        let moved = after_loss(&mut fed(&[(0, 1), (50, 10), (100, 10), (200, 40)]));
+        assert!((moved - 17.6).abs() < 1e-9, "{moved}");
+    }
+
+    #[test]
+    fn before_the_first_sample_half_of_the_flight_is_left_and_two_segments_always() {
+        assert_eq!(after_loss(&mut fed(&[(0, 1), (99, 30)])), 20.0);
+        assert_eq!(after_loss(&mut fed(&[(0, 1), (100, 1)])), 2.0);
+    }
+
+    #[test]
+    fn a_mark_lowers_the_window_to_the_same_and_never_raises_it() {
+        let config = Config::default();
+        let mut westwood = fed(&[(0, 1), (50, 10), (100, 10)]);
+        let mut window = Window::new(&config);
+        window.set_cwnd(40.0, Time::ZERO);
+        westwood.on_echo(&ack(101, 1), &mut window, &config);
+        assert_eq!((window.cwnd(), window.ssthresh), (16.0, 16.0));
+        window.set_cwnd(9.0, Time::ZERO + Span::from_millis(101));
+        westwood.on_echo(&ack(102, 1), &mut window, &config);
+        assert_eq!((window.cwnd(), window.ssthresh), (9.0, 9.0));
+    }
+}
