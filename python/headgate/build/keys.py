@@ -99,6 +99,7 @@ class TcpKeys(TypedDict, total=False):
     max_rto: Time
     rto_granularity: Time
     limited_transmit: bool
+    slow_but_steady: bool
     pacing: bool
     ecn: bool
     prr: bool

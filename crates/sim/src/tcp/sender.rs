@@ -300,7 +300,7 @@ impl Sender {
                 self.restart_timer(now);
             }
             Phase::Recovery { partial } if config.recovery != Recovery::Reno && ack < self.recover => {
-                self.on_partial_ack(acked, partial, now);
+                self.on_partial_ack(acked, partial && !config.slow_but_steady, now);
             }
             Phase::Recovery { .. } => self.leave_recovery(config, now),
         }

@@ -122,6 +122,18 @@ fn newreno_restarts_the_timer_at_the_first_partial_ack_only() {
 }
 
 #[test]
+fn slow_but_steady_newreno_restarts_the_timer_at_each_partial_ack() {
+    // RFC 6582, section 4.
+    let mut host = two_losses(Recovery::NewReno);
+    host.config.slow_but_steady = true;
+    for ack in [3, 5] {
+        host.wait(ms(100));
+        host.ack(ack);
+        assert_eq!(host.tcp.deadline(), Some(host.now + host.tcp.rto().timeout()));
+    }
+}
+
+#[test]
 fn limited_transmit_sends_one_new_segment_on_each_of_two_duplicates() {
     for recovery in [Recovery::Reno, Recovery::NewReno] {
         let mut host = eight_outstanding(Config { limited_transmit: true, ..avoiding(recovery, 8) });
