@@ -20,6 +20,8 @@ rows! {
         counts: Counts as PacketCounts,
         /// Packets of the flow's data that links lost on the way. No discipline dropped them.
         lost: u64 as Unit::Packets,
+        /// Bits per second of the flow's data that the last queue sent: with headers, and with packets sent again.
+        throughput_bps: f64 as Unit::BitsPerSecond,
         /// Useful bits delivered per second: no headers, nothing twice.
         goodput_bps: f64 as Unit::BitsPerSecond,
         /// Max-min fair share of the links on the flow's way, as goodput.
@@ -70,6 +72,7 @@ pub fn flow_rows<'a>(
         FlowRow {
             flow: flow as u32,
             group: told.group,
+            throughput_bps: counts.sent_bytes as f64 * 8.0 / span.as_secs_f64(),
             counts,
             lost,
             goodput_bps: told.bytes as f64 * 8.0 / span.as_secs_f64(),

@@ -46,6 +46,15 @@ fn one_way_delay_is_the_paths_own_and_the_time_in_the_queue() {
 }
 
 #[test]
+fn throughput_counts_all_bytes_and_goodput_the_useful_ones() {
+    // Datagrams of 1000 bytes, of which 28 are headers, at 1 of 10 Mbit/s. Of 1250 datagrams one may be on its way.
+    let outcome = go(&scenario("10s", "droptail", "[[udp]]\nrate = \"1Mbit/s\"\n"));
+    let flow = &outcome.flows[0];
+    assert!((flow.throughput_bps / 1e6 - 1.0).abs() < 0.001, "{}", flow.throughput_bps);
+    assert!((flow.goodput_bps / flow.throughput_bps - 0.972).abs() < 0.001, "{}", flow.goodput_bps);
+}
+
+#[test]
 fn delays_of_the_groups_add_up_to_the_links() {
     let outcome = go(&scenario("10s", "red", BUSY));
     for link in &outcome.links {

@@ -74,6 +74,7 @@ COUNTED = (
     _of_flows("goodput_bps", takes.total, name="goodput", lower=False),
     Measure("goodput_bps_per_flow", takes.per_flow("goodput_bps"), Units.RATE,
             "Goodput of each flow, in the order of their numbers."),
+    _of_flows("throughput_bps", takes.total, name="throughput", lower=False),
     _of_flows("fair_share_bps", takes.total),
     Measure("share_of_fair", takes.quotient("goodput_bps", "fair_share_bps"), Units.RATIO,
             "Goodput over fair share; 1 is fair.", name="share", lower=False),
