@@ -20,7 +20,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Every, Fifo, ShadowBuffer};
+use crate::parts::{Every, Fifo, FlowLog};
 use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit};
@@ -63,7 +63,7 @@ crate::params! {
 pub struct Afd<T> {
     config: AfdConfig,
     fifo: Fifo<T>,
-    shadow: ShadowBuffer,
+    shadow: FlowLog,
     timer: Every,
     fair: f64,
     /// In packets.
@@ -87,7 +87,7 @@ impl<T> Afd<T> {
             let why = "`alpha` must be below `beta`: their difference is what moves m_fair while the queue stays";
             return Err(BuildError::Conflict(why.into()));
         }
-        let (shadow, timer) = (ShadowBuffer::new(config.shadow, place.key), Every::new(config.interval, Time::ZERO));
+        let (shadow, timer) = (FlowLog::new(config.shadow, place.key), Every::new(config.interval, Time::ZERO));
         let (fifo, fair) = (Fifo::new(config.limit), f64::from(config.shadow));
         Ok(Afd { config, fifo, shadow, timer, fair, target, before: 0.0 })
     }
@@ -137,7 +137,7 @@ impl<T> Discipline<T> for Afd<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.settle(cx.now);
         if cx.rng.chance(1.0 / self.config.sample) {
-            self.shadow.push(packet.flow);
+            self.shadow.record(packet.flow);
         }
         if cx.rng.chance(self.probability(packet.flow)) {
             // A mark would let the packet in, and the flow would keep more than its share.
@@ -161,7 +161,7 @@ impl<T> Discipline<T> for Afd<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("m_fair", self.fair);
         gauge("shadow_packets", self.shadow.len() as f64);
-        gauge("shadow_flows", self.shadow.iter().count() as f64);
+        gauge("shadow_flows", self.shadow.flows() as f64);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("matches", self.matches(flow).into());
@@ -189,8 +189,8 @@ mod tests {
     #[test]
     fn the_probability_is_what_exceeds_the_fair_part() {
         let mut afd = afd(&[]);
-        (0..40).for_each(|_| afd.shadow.push(FlowId(1)));
-        (0..10).for_each(|_| afd.shadow.push(FlowId(2)));
+        (0..40).for_each(|_| afd.shadow.record(FlowId(1)));
+        (0..10).for_each(|_| afd.shadow.record(FlowId(2)));
         afd.fair = 10.0;
         assert_eq!([1, 2, 3].map(|flow| afd.probability(FlowId(flow))), [0.75, 0.0, 0.0]);
     }

@@ -12,13 +12,11 @@
 //!
 //! Random draws, in order: one for a packet between the thresholds whose flow is not in the set.
 
-use alloc::boxed::Box;
-
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, WeightedHitters, Zone};
+use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, Zone};
 use crate::reason::Why;
 use crate::units::Rate;
 
@@ -67,39 +65,8 @@ const MOST_COUNTERS: u64 = 65_536;
 /// A FIFO with random early detection that, between its thresholds, admits no packet of a heavy hitter.
 pub struct Breathe<T> {
     red: RedQueue<T>,
-    served: Served,
-}
-
-/// The set, in either unit.
-enum Served {
-    Packets(HeavyHitters),
-    Bytes(WeightedHitters),
-}
-
-impl Served {
-    #[inline]
-    fn count(&mut self, flow: FlowId, known: Option<u32>, bytes: u32) {
-        match self {
-            Served::Packets(set) => set.count_known(flow, known),
-            Served::Bytes(set) => set.count_known(flow, known, bytes),
-        }
-    }
-
-    #[inline]
-    fn counter(&self, flow: FlowId) -> Option<u32> {
-        match self {
-            Served::Packets(set) => set.counter(flow),
-            Served::Bytes(set) => set.counter(flow),
-        }
-    }
-
-    #[inline]
-    fn worth(&self, counter: u32) -> u64 {
-        match self {
-            Served::Packets(set) => set.worth(counter),
-            Served::Bytes(set) => set.worth(counter),
-        }
-    }
+    served: HeavyHitters,
+    byte_mode: bool,
 }
 
 impl<T> Breathe<T> {
@@ -108,30 +75,20 @@ impl<T> Breathe<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
     pub fn new(config: BreatheConfig, place: &Place<'_>) -> Result<Self, BuildError> {
-        let counters = config.counters(place.rate);
-        let served = match config.red.byte_mode {
-            true => Served::Bytes(WeightedHitters::new(counters, place.key)),
-            false => Served::Packets(HeavyHitters::new(counters, place.key)),
-        };
-        Ok(Breathe { red: RedQueue::new(config.red, place)?, served })
+        let served = HeavyHitters::new(config.counters(place.rate), place.key);
+        let byte_mode = config.red.byte_mode;
+        Ok(Breathe { red: RedQueue::new(config.red, place)?, served, byte_mode })
     }
 
     /// The flows in the heavy-hitter set with their counters, in packets or (`byte_mode`) bytes; in no particular
     /// order.
     pub fn heavy_hitters(&self) -> impl Iterator<Item = (FlowId, u64)> {
-        let flows: Box<dyn Iterator<Item = (FlowId, u64)>> = match &self.served {
-            Served::Packets(set) => Box::new(set.iter()),
-            Served::Bytes(set) => Box::new(set.iter()),
-        };
-        flows
+        self.served.iter()
     }
 
     /// How many flows the set can hold: C / r_limit.
     pub fn counters(&self) -> usize {
-        match &self.served {
-            Served::Packets(set) => set.capacity(),
-            Served::Bytes(set) => set.capacity(),
-        }
+        self.served.capacity()
     }
 
     /// RED's average, probability and spacing.
@@ -157,11 +114,12 @@ impl<T> Discipline<T> for Breathe<T> {
             // Not counted among the packets that chance decides on, nor as its signal.
             return cx.drop(packet, Why::HeavyHitter);
         }
-        let (flow, bytes, before) = (packet.flow, packet.bytes, self.red.backlog().packets);
+        let (flow, before) = (packet.flow, self.red.backlog().packets);
+        let weight = if self.byte_mode { packet.bytes } else { 1 };
         self.red.offer(zone, packet, cx);
         // Every packet that will be served counts, in calm times too: the set tells who had how much.
         if self.red.backlog().packets > before {
-            self.served.count(flow, known, bytes);
+            self.served.count_known(flow, known, weight);
         }
     }
 
@@ -182,7 +140,7 @@ impl<T> Discipline<T> for Breathe<T> {
         gauge("counters", self.counters() as f64);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("worth", self.served.counter(flow).map_or(0.0, |counter| self.served.worth(counter) as f64));
+        gauge("worth", self.served.value(flow) as f64);
     }
 }
 

@@ -122,10 +122,10 @@ impl<T> Discipline<T> for FqCodel<T> {
             };
             match loops[queue].dequeue(&config.rules, cx, pop) {
                 Some(packet) => {
-                    flows.charge(queue, packet.bytes);
+                    flows.turns.charge(queue, packet.bytes);
                     return Some(packet);
                 }
-                None => flows.emptied(queue),
+                None => flows.turns.emptied(queue),
             }
         }
     }
@@ -140,10 +140,7 @@ impl<T> Discipline<T> for FqCodel<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let [new, old] = self.flows.lengths();
-        gauge("new_queues", f64::from(new));
-        gauge("old_queues", f64::from(old));
-        gauge("fattest_bytes", self.flows.fattest().map_or(0.0, |queue| self.flows.backlog_of(queue).bytes as f64));
+        self.flows.observe(gauge);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let Backlog { packets, bytes } = self.flows.backlog_of(self.flows.queue_of(flow));

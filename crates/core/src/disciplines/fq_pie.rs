@@ -126,10 +126,10 @@ impl<T> Discipline<T> for FqPie<T> {
             if let Some(packet) = self.flows.pop(queue) {
                 let left = self.flows.backlog_of(queue).bytes;
                 pie.departed(&self.rules, packet.bytes, cx.now - packet.arrived, left, cx.now);
-                self.flows.charge(queue, packet.bytes);
+                self.flows.turns.charge(queue, packet.bytes);
                 return Some(packet);
             }
-            self.flows.emptied(queue);
+            self.flows.turns.emptied(queue);
         }
     }
 
@@ -143,11 +143,8 @@ impl<T> Discipline<T> for FqPie<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let [new, old] = self.flows.lengths();
-        gauge("new_queues", f64::from(new));
-        gauge("old_queues", f64::from(old));
+        self.flows.observe(gauge);
         let fattest = self.flows.fattest();
-        gauge("fattest_bytes", fattest.map_or(0.0, |queue| self.flows.backlog_of(queue).bytes as f64));
         gauge("fattest_probability", fattest.map_or(0.0, |queue| self.controllers[queue].probability()));
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {

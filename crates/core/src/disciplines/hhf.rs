@@ -8,13 +8,13 @@
 //! | F, hhf_arrays | [`MultistageFilter`] |
 //! | T, hh_flows | `Hhf::heavy`, [`Hhf::is_heavy`] |
 //! | the two buckets, HH and non-HH | [`HEAVY`], [`LIGHT`] |
-//! | new_buckets, old_buckets, deficit | [`HeavyTurns`] |
+//! | new_buckets, old_buckets, deficit | [`FlowTurns`] |
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{FlowTable, HEAVY, HeavyTurns, LIGHT, MultistageFilter, SubQueues};
+use crate::parts::{FlowTable, FlowTurns, MultistageFilter, SubQueues};
 use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::Limit;
@@ -51,11 +51,18 @@ crate::params! {
     }
 }
 
+/// The class of heavy flows.
+pub const HEAVY: usize = 0;
+/// The class of all others.
+pub const LIGHT: usize = 1;
+
 /// Two classes under weighted round robin, and a filter that says who belongs to which.
 pub struct Hhf<T> {
     config: HhfConfig,
     queues: SubQueues<T>,
-    turns: HeavyTurns,
+    turns: FlowTurns,
+    /// What each class may send in a turn.
+    quanta: [i64; 2],
     filter: MultistageFilter,
     /// When the filter began to count.
     counted_from: Time,
@@ -79,9 +86,12 @@ impl<T> Hhf<T> {
     /// # Errors
     /// None: its settings cannot conflict.
     pub fn new(config: HhfConfig, place: &Place<'_>) -> Result<Self, BuildError> {
+        // Lossless: the range ends at 10^9.
+        let quantum = config.quantum.0 as i64;
         Ok(Hhf {
             queues: SubQueues::uncompared(2),
-            turns: HeavyTurns::new(config.quantum.0, config.non_hh_weight),
+            turns: FlowTurns::new(2),
+            quanta: [quantum, quantum * i64::from(config.non_hh_weight)],
             // Another key than the table's, which hashes by the same function.
             filter: MultistageFilter::new(!place.key),
             counted_from: Time::ZERO,
@@ -180,15 +190,6 @@ impl<T> Hhf<T> {
         }
         Some(packet)
     }
-
-    #[inline]
-    fn is_above_limit(&self) -> bool {
-        let held = self.queues.backlog();
-        match self.config.limit {
-            Limit::Packets(most) => held.packets > most,
-            Limit::Bytes(most) => held.bytes > most,
-        }
-    }
 }
 
 impl<T> Discipline<T> for Hhf<T> {
@@ -200,8 +201,9 @@ impl<T> Discipline<T> for Hhf<T> {
         }
         let class = self.classify(&packet, cx.now);
         self.queues.push(class, packet);
-        self.turns.joins(class);
-        while self.is_above_limit() {
+        // The light class comes first when it begins to send.
+        self.turns.join(class, self.quanta[class], class == LIGHT);
+        while !self.config.limit.holds(self.queues.backlog()) {
             let class = if self.queues.backlog_of(HEAVY).packets > 0 { HEAVY } else { LIGHT };
             let oldest = self.take(class).expect("what is above the limit holds packets");
             cx.drop(oldest, Why::Overflow);
@@ -210,10 +212,14 @@ impl<T> Discipline<T> for Hhf<T> {
 
     #[inline]
     fn dequeue(&mut self, _: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        let class = self.turns.next(|class| self.queues.backlog_of(class).packets > 0)?;
-        let packet = self.take(class)?;
-        self.turns.charge(class, packet.bytes);
-        Some(packet)
+        loop {
+            let class = self.turns.turn(|class| self.quanta[class])?;
+            if let Some(packet) = self.take(class) {
+                self.turns.charge(class, packet.bytes);
+                return Some(packet);
+            }
+            self.turns.emptied(class);
+        }
     }
 
     #[inline]

@@ -7,7 +7,7 @@
 //!
 //! | paper, scripts | here |
 //! | --- | --- |
-//! | history of packet drops | [`SignalLog`] |
+//! | history of packet drops | [`FlowLog`] |
 //! | T = 1.22 B/(R sqrt p), B, R, p | [`FlowTests::friendly_rate`], `mtu`, `rtt`, drop rate |
 //! | Safety_factor_ | `safety` |
 //! | Unresp_droprate_factor_, Unresp_flowbw_factor_ | `drops_grew`, `rate_kept` |
@@ -22,7 +22,7 @@ use crate::discipline::{Discipline, Place};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{
-    Detector, Every, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, SignalLog, TokenBucket,
+    Detector, Every, FlowLog, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, TokenBucket,
 };
 use crate::reason::Why;
 use crate::time::{Span, Time};
@@ -108,7 +108,7 @@ const HISTORY: usize = 10;
 pub struct RedPenalty<T> {
     red: RedQueue<T>,
     tests: FlowTests,
-    log: SignalLog,
+    log: FlowLog,
     history: VecDeque<FlowSample>,
     penalised: FlowTable<Boxed>,
     bucket: TokenBucket,
@@ -140,7 +140,7 @@ impl<T> RedPenalty<T> {
         Ok(RedPenalty {
             red: RedQueue::new(config.red, place)?,
             tests,
-            log: SignalLog::new(config.log, place.key),
+            log: FlowLog::new(config.log, place.key),
             history: VecDeque::with_capacity(HISTORY),
             penalised: FlowTable::new(config.places, place.key),
             bucket: TokenBucket::new(Rate::from_bits(1), 0),
@@ -165,7 +165,7 @@ impl<T> RedPenalty<T> {
     }
 
     /// Signals remembered since the last examination.
-    pub fn log(&self) -> &SignalLog {
+    pub fn log(&self) -> &FlowLog {
         &self.log
     }
 

@@ -11,7 +11,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::WeightedHitters;
+use super::HeavyHitters;
 use crate::packet::FlowId;
 
 /// How many flows and lists a [`DropHistory`] holds.
@@ -42,7 +42,7 @@ pub struct Sighting {
 #[derive(Clone, Debug)]
 pub struct DropHistory {
     size: HistorySize,
-    filling: WeightedHitters,
+    filling: HeavyHitters,
     /// Oldest first.
     lists: VecDeque<Vec<(FlowId, u64)>>,
     /// All lists together, sorted by flow; remade with each list.
@@ -52,7 +52,7 @@ pub struct DropHistory {
 impl DropHistory {
     /// An empty history, hashed under `key`.
     pub fn new(size: HistorySize, key: u64) -> DropHistory {
-        let filling = WeightedHitters::new(size.counted_flows, key);
+        let filling = HeavyHitters::new(size.counted_flows, key);
         DropHistory { size, filling, lists: VecDeque::new(), sightings: Vec::new() }
     }
 

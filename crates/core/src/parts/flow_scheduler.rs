@@ -1,11 +1,8 @@
-//! Flow queueing: flows hashed to queues that are served in turn, those that begin to send first.
-//!
-//! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
-//! Queue Management Algorithm", RFC 8290, 2018, section 4. What manages each queue is its user's business: the user takes
-//! packets from the queue whose turn it is and says what was sent.
+//! Flow queueing: flows hashed to queues that are served in turn, those that begin to send first ([`FlowTurns`], RFC 8290).
+//! What manages each queue is its user's business: the user takes packets from the queue whose turn it is and says what
+//! was sent.
 
-use alloc::vec::Vec;
-
+use super::flow_turns::FlowTurns;
 use super::hash::bucket;
 use super::sub_queues::SubQueues;
 use crate::cx::Cx;
@@ -13,36 +10,13 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-const NONE: u32 = u32::MAX;
-
-/// A queue's place among the others.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    /// Bytes it may send before its turn ends.
-    deficit: i64,
-    /// The next in its list.
-    after: u32,
-    /// Whether it is in a list; it may be empty and still be.
-    listed: bool,
-}
-
-/// Queues in line, through [`Turn::after`].
-#[derive(Clone, Copy, Debug)]
-struct List {
-    first: u32,
-    last: u32,
-    len: u32,
-}
-
-const EMPTY: List = List { first: NONE, last: NONE, len: 0 };
-
 /// Queues of packets, and whose turn it is. It has no limit of its own: its user drops what is too much.
 #[derive(Clone, Debug)]
 pub struct FlowScheduler<T> {
     queues: SubQueues<T>,
-    turns: Vec<Turn>,
-    new: List,
-    old: List,
+    /// The queues in line.
+    pub turns: FlowTurns,
+    count: usize,
     quantum: i64,
     key: u64,
 }
@@ -52,17 +26,16 @@ impl<T> FlowScheduler<T> {
     /// to them under `key`.
     pub fn new(queues: u32, quantum: u64, key: u64) -> FlowScheduler<T> {
         let count = queues.max(1) as usize;
-        let turns = alloc::vec![Turn { deficit: 0, after: NONE, listed: false }; count];
         // Compared in bytes, as the RFC has it.
         let queues = SubQueues::new(count, Limit::Bytes(1));
         let quantum = i64::try_from(quantum.max(1)).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        FlowScheduler { queues, turns, new: EMPTY, old: EMPTY, quantum, key }
+        FlowScheduler { queues, turns: FlowTurns::new(count), count, quantum, key }
     }
 
     /// Where the packets of `flow` go.
     #[inline]
     pub fn queue_of(&self, flow: FlowId) -> usize {
-        bucket(self.key, flow, self.turns.len())
+        bucket(self.key, flow, self.count)
     }
 
     /// What all queues hold.
@@ -91,15 +64,11 @@ impl<T> FlowScheduler<T> {
         }
     }
 
-    /// Adds the packet at the tail of `queue`. A queue that is in neither list joins the new ones, with a quantum to spend
-    /// (section 4.1).
+    /// Adds the packet at the tail of `queue`, which joins the new ones if it is in neither list.
     #[inline]
     pub fn push(&mut self, queue: usize, packet: Packet<T>) {
         self.queues.push(queue, packet);
-        if !self.turns[queue].listed {
-            (self.turns[queue].listed, self.turns[queue].deficit) = (true, self.quantum);
-            append(&mut self.new, &mut self.turns, queue);
-        }
+        self.turns.join(queue, self.quantum, true);
     }
 
     /// Takes the oldest packet of `queue`.
@@ -108,117 +77,26 @@ impl<T> FlowScheduler<T> {
         self.queues.pop(queue)
     }
 
-    /// Whose turn it is (section 4.2): the first of the new queues, or of the old ones if there are none. One that has spent
-    /// its deficit gets another quantum and goes to the end of the old ones. `None` if no queue is in a list. The queue may be
-    /// empty: its user then calls [`emptied`](FlowScheduler::emptied) and asks again.
+    /// Whose turn it is; see [`FlowTurns::turn`].
     #[inline]
     pub fn turn(&mut self) -> Option<usize> {
-        let mut passed = 0;
-        loop {
-            let queue = if self.new.first == NONE { self.old.first } else { self.new.first } as usize;
-            // There is none of the number `NONE`.
-            let turn = self.turns.get_mut(queue)?;
-            if turn.deficit > 0 {
-                return Some(queue);
-            }
-            turn.deficit += self.quantum;
-            self.demote(queue);
-            passed += 1;
-            if passed == self.new.len + self.old.len {
-                self.skip_rounds();
-            }
-        }
+        self.turns.turn(|_| self.quantum)
     }
 
-    /// Grants at once the rounds in which no queue could send: a packet may be millions of quanta long. All queues are in
-    /// the old list by now, and a whole round leaves its order as it was.
-    #[cold]
-    fn skip_rounds(&mut self) {
-        let (mut rounds, mut queue) = (i64::MAX, self.old.first);
-        while let Some(turn) = self.turns.get(queue as usize) {
-            rounds = rounds.min((-turn.deficit).max(0) / self.quantum);
-            queue = turn.after;
-        }
-        let mut queue = self.old.first;
-        while let Some(turn) = self.turns.get_mut(queue as usize) {
-            turn.deficit += rounds * self.quantum;
-            queue = turn.after;
-        }
+    /// Reports `new_queues`, `old_queues` and `fattest_bytes`.
+    pub fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
+        let [new, old] = self.turns.lengths();
+        gauge("new_queues", f64::from(new));
+        gauge("old_queues", f64::from(old));
+        gauge("fattest_bytes", self.fattest().map_or(0.0, |queue| self.backlog_of(queue).bytes as f64));
     }
-
-    /// To be told that the queue whose turn it is sent `bytes`.
-    #[inline]
-    pub fn charge(&mut self, queue: usize, bytes: u32) {
-        self.turns[queue].deficit -= i64::from(bytes);
-    }
-
-    /// To be told that the queue whose turn it is had nothing to send: a new one goes to the end of the old ones, so that it
-    /// cannot come back ahead of them at once; an old one leaves (section 4.2).
-    #[inline]
-    pub fn emptied(&mut self, queue: usize) {
-        if self.new.first == queue as u32 {
-            self.demote(queue);
-        } else {
-            self.old.first = self.turns[queue].after;
-            self.old.len -= 1;
-            self.turns[queue].listed = false;
-        }
-    }
-
-    /// Moves the first of its list to the end of the old ones.
-    fn demote(&mut self, queue: usize) {
-        let list = if self.new.first == queue as u32 { &mut self.new } else { &mut self.old };
-        list.first = self.turns[queue].after;
-        list.len -= 1;
-        append(&mut self.old, &mut self.turns, queue);
-    }
-
-    /// The bytes that `queue` may still send, or owes; `None` if it is in neither list.
-    pub fn deficit(&self, queue: usize) -> Option<i64> {
-        self.turns[queue].listed.then_some(self.turns[queue].deficit)
-    }
-
-    /// How many new queues there are, and how many old ones.
-    pub fn lengths(&self) -> [u32; 2] {
-        [self.new.len, self.old.len]
-    }
-
-    /// The new queues, in the order of their turns.
-    pub fn new_queues(&self) -> impl Iterator<Item = usize> {
-        self.line(self.new)
-    }
-
-    /// The old queues, in the order of their turns.
-    pub fn old_queues(&self) -> impl Iterator<Item = usize> {
-        self.line(self.old)
-    }
-
-    fn line(&self, list: List) -> impl Iterator<Item = usize> {
-        let mut next = list.first;
-        core::iter::from_fn(move || {
-            let queue = next as usize;
-            next = self.turns.get(queue)?.after;
-            Some(queue)
-        })
-    }
-}
-
-/// `queue` at the end of `list`. A list whose first is [`NONE`] is empty, whatever it says was last.
-#[inline]
-fn append(list: &mut List, turns: &mut [Turn], queue: usize) {
-    turns[queue].after = NONE;
-    match list.first {
-        NONE => list.first = queue as u32,
-        _ => turns[list.last as usize].after = queue as u32,
-    }
-    list.last = queue as u32;
-    list.len += 1;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use alloc::collections::VecDeque;
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     fn packet(bytes: u32) -> Packet<()> {
@@ -231,10 +109,10 @@ mod tests {
             let queue = flows.turn()?;
             match flows.pop(queue) {
                 Some(packet) => {
-                    flows.charge(queue, packet.bytes);
+                    flows.turns.charge(queue, packet.bytes);
                     return Some((queue, packet.bytes));
                 }
-                None => flows.emptied(queue),
+                None => flows.turns.emptied(queue),
             }
         }
     }
@@ -293,11 +171,11 @@ mod tests {
                     flows.push(queue, packet(bytes));
                     model.push(queue, bytes, i64::from(quantum));
                 }
-                prop_assert_eq!(flows.new_queues().collect::<VecDeque<_>>(), model.new.clone());
-                prop_assert_eq!(flows.old_queues().collect::<VecDeque<_>>(), model.old.clone());
-                prop_assert_eq!(flows.lengths(), [model.new.len() as u32, model.old.len() as u32]);
+                prop_assert_eq!(flows.turns.fresh().collect::<VecDeque<_>>(), model.new.clone());
+                prop_assert_eq!(flows.turns.old().collect::<VecDeque<_>>(), model.old.clone());
+                prop_assert_eq!(flows.turns.lengths(), [model.new.len() as u32, model.old.len() as u32]);
                 for queue in model.new.iter().chain(&model.old) {
-                    prop_assert_eq!(flows.deficit(*queue), Some(model.queues[*queue].1));
+                    prop_assert_eq!(flows.turns.deficit(*queue), Some(model.queues[*queue].1));
                 }
             }
         }

@@ -1,8 +1,6 @@
 //! State of flows that have something queued, found by name on arrival and by slot on departure.
 
-use alloc::vec::Vec;
-
-use super::hash::keyed;
+use super::flow_index::{FlowIndex, NONE};
 use crate::packet::FlowId;
 
 /// A map from flows to `V` in which an entry stays in its slot until it is taken out, so that each queued packet can
@@ -11,30 +9,16 @@ use crate::packet::FlowId;
 /// drawn by chance, or flows outlive their packets, see [`FlowTable`](super::FlowTable).
 #[derive(Clone, Debug)]
 pub struct FlowSlab<V> {
-    slots: Vec<Slot<V>>,
-    /// The first slot of each bucket's list, or [`NONE`]; the length is a power of two, at least four times the slots.
-    heads: Vec<u32>,
-    /// The first vacant slot, or [`NONE`].
+    index: FlowIndex<V>,
+    /// The first vacant slot, or [`NONE`]; each names the next.
     vacant: u32,
     len: usize,
-    key: u64,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Slot<V> {
-    flow: FlowId,
-    hash: u32,
-    /// The next slot of the same bucket, or of the vacant ones; or [`NONE`].
-    next: u32,
-    value: V,
-}
-
-const NONE: u32 = u32::MAX;
 
 impl<V: Copy> FlowSlab<V> {
     /// An empty slab, hashed under `key`.
     pub fn new(key: u64) -> FlowSlab<V> {
-        FlowSlab { slots: Vec::new(), heads: alloc::vec![NONE; 256], vacant: NONE, len: 0, key }
+        FlowSlab { index: FlowIndex::new(key), vacant: NONE, len: 0 }
     }
 
     /// How many flows have an entry.
@@ -51,26 +35,18 @@ impl<V: Copy> FlowSlab<V> {
     /// The slot of `flow`'s entry.
     #[inline]
     pub fn slot(&self, flow: FlowId) -> Option<u32> {
-        let mut at = self.heads[self.bucket(self.hash(flow))];
-        while at != NONE {
-            let slot = &self.slots[at as usize];
-            if slot.flow == flow {
-                return Some(at);
-            }
-            at = slot.next;
-        }
-        None
+        self.index.position(flow).map(|slot| slot as u32)
     }
 
     /// The entry in `slot`, which must not have been taken out.
     #[inline]
     pub fn at(&mut self, slot: u32) -> &mut V {
-        &mut self.slots[slot as usize].value
+        &mut self.index.entries[slot as usize].value
     }
 
     /// `flow`'s entry, to look at.
     pub fn peek(&self, flow: FlowId) -> Option<&V> {
-        self.slot(flow).map(|slot| &self.slots[slot as usize].value)
+        self.index.position(flow).map(|slot| &self.index.entries[slot].value)
     }
 
     /// Adds `flow`, which must not be there, and gives its slot.
@@ -79,71 +55,25 @@ impl<V: Copy> FlowSlab<V> {
     /// At 2^32 - 1 flows.
     #[inline]
     pub fn insert(&mut self, flow: FlowId, value: V) -> u32 {
-        debug_assert!(self.slot(flow).is_none(), "flow {} has an entry already", flow.0);
-        if self.vacant == NONE {
-            self.extend(value);
-        }
-        let (at, hash) = (self.vacant, self.hash(flow));
-        let bucket = self.bucket(hash);
-        let slot = &mut self.slots[at as usize];
-        self.vacant = slot.next;
-        *slot = Slot { flow, hash, next: self.heads[bucket], value };
-        self.heads[bucket] = at;
         self.len += 1;
-        at
+        let slot = self.vacant;
+        let Some(entry) = self.index.entries.get_mut(slot as usize) else {
+            let slot = u32::try_from(self.index.push(flow, value)).ok().filter(|slot| *slot < NONE);
+            return slot.expect("fewer than 2^32 - 1 flows");
+        };
+        (self.vacant, entry.value) = (entry.next, value);
+        self.index.link(slot as usize, flow);
+        slot
     }
 
     /// Takes out the entry in `slot`, which must not have been taken out.
     #[inline]
     pub fn remove(&mut self, slot: u32) -> V {
-        let Slot { hash, next, value, .. } = self.slots[slot as usize];
-        let bucket = self.bucket(hash);
-        let mut at = self.heads[bucket];
-        if at == slot {
-            self.heads[bucket] = next;
-        } else {
-            while self.slots[at as usize].next != slot {
-                at = self.slots[at as usize].next;
-            }
-            self.slots[at as usize].next = next;
-        }
-        self.slots[slot as usize].next = self.vacant;
-        self.vacant = slot;
+        self.index.unlink(slot as usize);
+        let entry = &mut self.index.entries[slot as usize];
+        (entry.next, self.vacant) = (self.vacant, slot);
         self.len -= 1;
-        value
-    }
-
-    #[inline]
-    fn hash(&self, flow: FlowId) -> u32 {
-        keyed(self.key, flow) as u32
-    }
-
-    #[inline]
-    fn bucket(&self, hash: u32) -> usize {
-        hash as usize & (self.heads.len() - 1)
-    }
-
-    /// Adds a vacant slot where there is none, `value` being what stands in it until it is used.
-    #[cold]
-    fn extend(&mut self, value: V) {
-        let at = u32::try_from(self.slots.len()).ok().filter(|at| *at < NONE).expect("fewer than 2^32 - 1 flows");
-        if (self.slots.len() + 1) * 4 > self.heads.len() {
-            self.grow();
-        }
-        self.slots.push(Slot { flow: FlowId(0), hash: 0, next: NONE, value });
-        self.vacant = at;
-    }
-
-    /// Doubles the buckets. No slot is vacant.
-    fn grow(&mut self) {
-        let size = self.heads.len() * 2;
-        self.heads.clear();
-        self.heads.resize(size, NONE);
-        for at in 0..self.slots.len() {
-            let bucket = self.bucket(self.slots[at].hash);
-            self.slots[at].next = self.heads[bucket];
-            self.heads[bucket] = at as u32;
-        }
+        entry.value
     }
 }
 
@@ -173,7 +103,7 @@ mod tests {
                     }
                 }
                 most = most.max(model.len());
-                prop_assert_eq!((slab.len(), slab.slots.len()), (model.len(), most));
+                prop_assert_eq!((slab.len(), slab.index.entries.len()), (model.len(), most));
                 prop_assert_eq!(slab.peek(flow).copied(), model.get(&flow).map(|(_, value)| *value));
             }
             for (flow, (slot, value)) in model {

@@ -1,197 +1,109 @@
 //! State per flow, bounded: a fixed capacity, a keyed hash, and every entry reachable in O(1).
 //!
-//! Entries stand densely in one array, so that any of them can be drawn by chance in O(1). A hash index finds a flow's
-//! entry: a list a bucket, of entries that name the next. An entry keeps its hash, so it can be taken out, and the last
-//! entry moved to its place, without hashing a flow again; with four to eight buckets an entry most lists are of one.
-//! All grow as flows come, up to the capacity and no further: an attacker who invents flows costs accuracy, never
-//! memory.
+//! Entries stand densely in one array, so that any of them can be drawn by chance in O(1), and a hash index finds a flow's.
+//! Both grow as flows come, up to the capacity and no further: an attacker who invents flows costs accuracy, never memory.
 
-use alloc::vec::Vec;
-
-use super::hash::keyed;
+use super::flow_index::{Entry, FlowIndex, NONE};
 use crate::packet::FlowId;
 
 /// A map from flows to `V`, of at most `capacity` entries.
 #[derive(Clone, Debug)]
 pub struct FlowTable<V> {
-    entries: Vec<Entry<V>>,
-    /// The first entry of each bucket's list, or [`NONE`]; the length is a power of two.
-    heads: Vec<u32>,
+    index: FlowIndex<V>,
     capacity: usize,
     /// Where [`stalest`](FlowTable::stalest) looks next.
     hand: usize,
-    key: u64,
 }
-
-#[derive(Clone, Debug)]
-struct Entry<V> {
-    flow: FlowId,
-    hash: u32,
-    /// The next entry of the same bucket, or [`NONE`].
-    next: u32,
-    value: V,
-}
-
-const NONE: u32 = u32::MAX;
 
 impl<V> FlowTable<V> {
     /// An empty table for at most `capacity` flows (at least one, and less than 2^32 - 1), hashed under `key`.
     pub fn new(capacity: u32, key: u64) -> FlowTable<V> {
-        let capacity = capacity.clamp(1, NONE - 1) as usize;
-        FlowTable { entries: Vec::new(), heads: alloc::vec![NONE; 256], capacity, hand: 0, key }
+        FlowTable { index: FlowIndex::new(key), capacity: capacity.clamp(1, NONE - 1) as usize, hand: 0 }
     }
 
     /// How many flows have an entry.
     #[inline]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.index.entries.len()
     }
 
     /// Whether no flow has an entry.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.index.entries.is_empty()
     }
 
     /// Whether a further flow needs one to be evicted first.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.entries.len() >= self.capacity
+        self.len() >= self.capacity
     }
 
     /// Where `flow`'s entry stands, for [`at`](FlowTable::at) and [`remove_at`](FlowTable::remove_at). It holds until
     /// the next removal.
     #[inline]
     pub fn position(&self, flow: FlowId) -> Option<usize> {
-        let mut position = self.heads[self.bucket(self.hash(flow))];
-        while position != NONE {
-            let entry = &self.entries[position as usize];
-            if entry.flow == flow {
-                return Some(position as usize);
-            }
-            position = entry.next;
-        }
-        None
+        self.index.position(flow)
     }
 
     /// The entry at `position`, which is less than [`len`](FlowTable::len).
     #[inline]
     pub fn at(&mut self, position: usize) -> (FlowId, &mut V) {
-        let Entry { flow, value, .. } = &mut self.entries[position];
+        let Entry { flow, value, .. } = &mut self.index.entries[position];
         (*flow, value)
     }
 
     /// `flow`'s entry.
     #[inline]
     pub fn get(&mut self, flow: FlowId) -> Option<&mut V> {
-        self.position(flow).map(|position| &mut self.entries[position].value)
+        self.position(flow).map(|position| self.at(position).1)
     }
 
     /// `flow`'s entry, to look at.
     #[inline]
     pub fn peek(&self, flow: FlowId) -> Option<&V> {
-        self.position(flow).map(|position| &self.entries[position].value)
+        self.position(flow).map(|position| &self.index.entries[position].value)
     }
 
     /// Adds `flow`, which must not be there, and gives its position; `None` if the table is full.
     #[inline]
     pub fn insert(&mut self, flow: FlowId, value: V) -> Option<usize> {
-        if self.is_full() {
-            return None;
-        }
-        if (self.entries.len() + 1) * 4 > self.heads.len() {
-            self.grow();
-        }
-        debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);
-        let (position, hash) = (self.entries.len(), self.hash(flow));
-        let bucket = self.bucket(hash);
-        self.entries.push(Entry { flow, hash, next: self.heads[bucket], value });
-        self.heads[bucket] = position as u32;
-        Some(position)
+        if self.is_full() { None } else { Some(self.index.push(flow, value)) }
     }
 
     /// Takes out the entry at `position`; the last entry moves there.
     #[inline]
     pub fn remove_at(&mut self, position: usize) -> (FlowId, V) {
-        let next = self.entries[position].next;
-        *self.link_to(position) = next;
-        let last = self.entries.len() - 1;
-        if position != last {
-            *self.link_to(last) = position as u32;
-        }
-        let Entry { flow, value, .. } = self.entries.swap_remove(position);
+        self.index.unlink(position);
+        let Entry { flow, value, .. } = self.index.swap_remove(position);
         (flow, value)
     }
 
     /// Gives the entry at `position` to `flow`, which must have none; position and value stay.
     #[inline]
     pub fn rename_at(&mut self, position: usize, flow: FlowId) {
-        debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);
-        let next = self.entries[position].next;
-        *self.link_to(position) = next;
-        let hash = self.hash(flow);
-        let bucket = self.bucket(hash);
-        let entry = &mut self.entries[position];
-        (entry.flow, entry.hash, entry.next) = (flow, hash, self.heads[bucket]);
-        self.heads[bucket] = position as u32;
+        self.index.unlink(position);
+        self.index.link(position, flow);
     }
 
     /// Where, of the next four entries round the table, the one with the least `age` stands: whom to evict where order
     /// is not worth a list. `None` if there are none.
     pub fn stalest<K: Ord>(&mut self, age: impl Fn(&V) -> K) -> Option<usize> {
-        let all = self.entries.len();
+        let all = self.len();
         let first = self.hand;
         self.hand = (first + 4) % all.max(1);
-        (0..all.min(4)).map(|step| (first + step) % all).min_by_key(|position| age(&self.entries[*position].value))
+        let next = (0..all.min(4)).map(|step| (first + step) % all);
+        next.min_by_key(|position| age(&self.index.entries[*position].value))
     }
 
     /// Every entry, in an order that depends only on the calls made.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, &V)> {
-        self.entries.iter().map(|entry| (entry.flow, &entry.value))
+        self.index.entries.iter().map(|entry| (entry.flow, &entry.value))
     }
 
     /// Every entry's value, in the order of [`iter`](FlowTable::iter).
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.entries.iter_mut().map(|entry| &mut entry.value)
-    }
-
-    #[inline]
-    fn hash(&self, flow: FlowId) -> u32 {
-        keyed(self.key, flow) as u32
-    }
-
-    #[inline]
-    fn bucket(&self, hash: u32) -> usize {
-        hash as usize & (self.heads.len() - 1)
-    }
-
-    /// What names the entry at `position`: the head of its bucket, or the entry before it.
-    #[inline]
-    fn link_to(&mut self, position: usize) -> &mut u32 {
-        let bucket = self.bucket(self.entries[position].hash);
-        let mut at = self.heads[bucket];
-        if at == position as u32 {
-            return &mut self.heads[bucket];
-        }
-        loop {
-            let next = self.entries[at as usize].next;
-            if next == position as u32 {
-                return &mut self.entries[at as usize].next;
-            }
-            at = next;
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let size = self.heads.len() * 2;
-        self.heads.clear();
-        self.heads.resize(size, NONE);
-        for position in 0..self.entries.len() {
-            let bucket = self.bucket(self.entries[position].hash);
-            self.entries[position].next = self.heads[bucket];
-            self.heads[bucket] = position as u32;
-        }
+        self.index.entries.iter_mut().map(|entry| &mut entry.value)
     }
 }
 

@@ -1,47 +1,32 @@
-//! The flows that take more than a given share of the packets, found with few counters and in constant time.
+//! The flows that take more than a given share of the packets or bytes, found with few counters.
 //!
 //! R. Karp, S. Shenker, C. Papadimitriou, "A simple algorithm for finding frequent elements in streams and bags", ACM
-//! TODS 28(1), 2003; known before as J. Misra, D. Gries, "Finding repeated elements", 1982. With k counters, a flow
-//! that sent more than n/(k + 1) of n packets holds one.
+//! TODS 28(1), 2003; known before as J. Misra, D. Gries, "Finding repeated elements", 1982. Here a packet has a weight, 1
+//! or its bytes: where no counter is free, all are lowered by the packet's weight or by the least of them, and what is
+//! left of the packet gets the counter that became free. With k counters, a flow that sent more than n/(k + 1) of the
+//! weight n of all packets holds one.
 //!
-//! Counters stand in an array in the order of their counts, in runs of equal count. A counter is raised by moving it to
-//! the end of its run and from there into the next run, and all counters are lowered by raising the base from which
-//! they count: each packet costs the same few steps, however many flows and counters there are.
+//! Counters overtake any number of others at once, and only the least of them is ever asked for: a heap, in which
+//! counters sink when they come up with an outdated count. A packet of a flow in the set costs the same few steps
+//! always, one of any other flow O(log k), on average over packets.
 
 use alloc::vec::Vec;
 
 use super::FlowTable;
 use crate::packet::FlowId;
 
-/// A set of at most `k` flows, each with a lower bound of its packets. [`WeightedHitters`](super::WeightedHitters) does
-/// the same with bytes.
+/// A set of at most `k` flows, each with a lower bound of what it sent, in packets or bytes.
 #[derive(Clone, Debug)]
 pub struct HeavyHitters {
     /// Whose counter each is: a flow's position here is its counter's number. Flows stay until another needs theirs.
     names: FlowTable<()>,
-    counters: Vec<Counter>,
-    /// Counters in the order of their counts.
-    order: Vec<u32>,
-    runs: Vec<Run>,
-    /// Runs in no use.
-    spare: Vec<u32>,
+    /// Each counter's count.
+    counters: Vec<u64>,
+    /// A count that each counter once had, the least of these counts first (two children at 2i + 1 and 2i + 2). Counts
+    /// only grow, so a counter's true place is further down, if anywhere else.
+    heap: Vec<(u64, u32)>,
     /// The count that means nothing: what a counter has above it is its value.
     base: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Counter {
-    /// Where it stands in `order`.
-    place: u32,
-    run: u32,
-}
-
-/// Neighbours in `order` with the same count.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    count: u64,
-    /// The place of the last of them.
-    end: u32,
 }
 
 impl HeavyHitters {
@@ -50,10 +35,8 @@ impl HeavyHitters {
         let capacity = capacity.max(1);
         HeavyHitters {
             names: FlowTable::new(capacity, key),
-            counters: (0..capacity).map(|place| Counter { place, run: 0 }).collect(),
-            order: (0..capacity).collect(),
-            runs: alloc::vec![Run { count: 0, end: capacity - 1 }],
-            spare: Vec::new(),
+            counters: alloc::vec![0; capacity as usize],
+            heap: (0..capacity).map(|counter| (0, counter)).collect(),
             base: 0,
         }
     }
@@ -63,7 +46,7 @@ impl HeavyHitters {
         self.counters.len()
     }
 
-    /// What `flow`'s counter shows: at most the packets counted of it, and fewer by at most n/(k + 1) of all n; 0 if it
+    /// What `flow`'s counter shows: at most the weight counted of it, and fewer by at most n/(k + 1) of all n; 0 if it
     /// has none.
     #[inline]
     pub fn value(&self, flow: FlowId) -> u64 {
@@ -82,80 +65,78 @@ impl HeavyHitters {
         named.map(|((flow, ()), counter)| (flow, self.worth(counter))).filter(|(_, value)| *value > 0)
     }
 
-    /// Counts a packet of `flow`.
+    /// Counts a packet of `flow` of this `weight`.
     #[inline]
-    pub fn count(&mut self, flow: FlowId) {
-        self.count_known(flow, self.counter(flow));
+    pub fn count(&mut self, flow: FlowId, weight: u32) {
+        self.count_known(flow, self.counter(flow), weight);
     }
 
     /// Counts a packet of `flow`, whose [`counter`](HeavyHitters::counter), if it has one, is `known`.
     #[inline]
-    pub fn count_known(&mut self, flow: FlowId, known: Option<u32>) {
+    pub fn count_known(&mut self, flow: FlowId, known: Option<u32>, weight: u32) {
+        let weight = u64::from(weight);
         if let Some(counter) = known {
-            // Its counter may be worth nothing by now, and free; then it is as good as any other free one.
-            return self.raise(counter);
-        }
-        let least = self.runs[self.counters[self.order[0] as usize].run as usize];
-        if least.count > self.base {
-            // None is free: all are lowered, and the packet is lost with them.
-            self.base += 1;
+            let count = &mut self.counters[counter as usize];
+            *count = (*count).max(self.base).saturating_add(weight);
             return;
         }
-        let counter = match self.names.insert(flow, ()) {
-            // No flow ever had it: it is worth nothing.
-            Some(position) => position as u32,
-            None => {
-                let counter = self.order[least.end as usize];
-                self.names.rename_at(counter as usize, flow);
-                counter
-            }
-        };
-        self.raise(counter);
+        let least = self.least();
+        let taken = self.worth(least).min(weight);
+        self.base += taken;
+        if weight > taken {
+            self.give(least, flow, weight - taken);
+        }
+    }
+
+    /// Forgets all that was counted. Linear in the counters.
+    pub fn clear(&mut self) {
+        self.base = self.counters.iter().copied().max().unwrap_or(0).max(self.base);
+    }
+
+    /// Makes the free counter `least`, or one that no flow ever had, that of `flow`.
+    fn give(&mut self, least: u32, flow: FlowId, weight: u64) {
+        let counter = self.names.insert(flow, ()).unwrap_or_else(|| {
+            self.names.rename_at(least as usize, flow);
+            least as usize
+        });
+        self.counters[counter] = self.base.saturating_add(weight);
     }
 
     /// What `counter` shows; see [`value`](HeavyHitters::value).
     #[inline]
     pub fn worth(&self, counter: u32) -> u64 {
-        self.runs[self.counters[counter as usize].run as usize].count - self.base
+        self.counters[counter as usize].saturating_sub(self.base)
     }
 
-    /// Adds one to `counter`.
-    #[inline]
-    fn raise(&mut self, counter: u32) {
-        let Counter { place, run, .. } = self.counters[counter as usize];
-        let Run { count, end } = self.runs[run as usize];
-        let last = self.order[end as usize];
-        self.order.swap(place as usize, end as usize);
-        self.counters[last as usize].place = place;
-        self.counters[counter as usize].place = end;
-        let run_at = |place: u32| self.order.get(place as usize).map(|id| self.counters[*id as usize].run);
-        let alone = end == 0 || run_at(end - 1) != Some(run);
-        let next = run_at(end + 1).filter(|next| self.runs[*next as usize].count == count + 1);
-        match (next, alone) {
-            (None, true) => self.runs[run as usize].count += 1,
-            (Some(next), true) => {
-                self.spare.push(run);
-                self.counters[counter as usize].run = next;
+    /// The counter with the least count.
+    fn least(&mut self) -> u32 {
+        loop {
+            let (known, counter) = self.heap[0];
+            let count = self.counters[counter as usize];
+            if known == count {
+                return counter;
             }
-            (next, false) => {
-                self.runs[run as usize].end -= 1;
-                let next = next.unwrap_or_else(|| self.open(Run { count: count + 1, end }));
-                self.counters[counter as usize].run = next;
-            }
+            self.sink(count, counter);
         }
     }
 
-    fn open(&mut self, run: Run) -> u32 {
-        match self.spare.pop() {
-            Some(id) => {
-                self.runs[id as usize] = run;
-                id
+    /// Puts `counter`, which is at the top of the heap, where a counter of `count` belongs.
+    fn sink(&mut self, count: u64, counter: u32) {
+        let mut place = 0;
+        loop {
+            let left = 2 * place + 1;
+            let child = match (self.heap.get(left), self.heap.get(left + 1)) {
+                (Some(one), Some(other)) if other.0 < one.0 => left + 1,
+                (Some(_), _) => left,
+                (None, _) => break,
+            };
+            if self.heap[child].0 >= count {
+                break;
             }
-            None => {
-                self.runs.push(run);
-                self.runs.len() as u32 - 1
-            }
+            self.heap[place] = self.heap[child];
+            place = child;
         }
+        self.heap[place] = (count, counter);
     }
 }
 
@@ -165,8 +146,24 @@ mod tests {
     use alloc::collections::BTreeMap;
     use proptest::prelude::*;
 
-    /// As published: a loop over all counters. Gives how many times it ran.
-    fn naive(counters: &mut BTreeMap<FlowId, u64>, capacity: usize, flow: FlowId) -> u64 {
+    /// A loop over all counters. Gives what was taken off each.
+    fn naive(counters: &mut BTreeMap<FlowId, u64>, capacity: usize, flow: FlowId, mut bytes: u64) -> u64 {
+        let mut taken = 0;
+        if !counters.contains_key(&flow) && counters.len() == capacity {
+            taken = *counters.values().min().unwrap();
+            taken = taken.min(bytes);
+            counters.values_mut().for_each(|count| *count -= taken);
+            counters.retain(|_, count| *count > 0);
+            bytes -= taken;
+        }
+        if bytes > 0 {
+            *counters.entry(flow).or_default() += bytes;
+        }
+        taken
+    }
+
+    /// As published: a loop over all counters, for packets of weight 1. Gives how many times it ran.
+    fn published(counters: &mut BTreeMap<FlowId, u64>, capacity: usize, flow: FlowId) -> u64 {
         if counters.contains_key(&flow) || counters.len() < capacity {
             *counters.entry(flow).or_default() += 1;
             return 0;
@@ -178,14 +175,38 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_counts_as_the_published_loop_does(
+        fn it_counts_as_a_loop_over_all_counters_does(
+            capacity in 1u32..9, packets in prop::collection::vec((0u64..16, 0u32..6), 0..400), large: bool,
+        ) {
+            let (mut set, mut model) = (HeavyHitters::new(capacity, 5), BTreeMap::new());
+            let (mut sent, mut n, mut lowered) = (BTreeMap::<FlowId, u64>::new(), 0, 0);
+            for (flow, bytes) in packets {
+                let (flow, bytes) = (FlowId(flow), if large { bytes * 700_000_000 } else { bytes });
+                set.count(flow, bytes);
+                lowered += naive(&mut model, capacity as usize, flow, u64::from(bytes));
+                *sent.entry(flow).or_default() += u64::from(bytes);
+                n += u64::from(bytes);
+                prop_assert_eq!(set.iter().collect::<BTreeMap<_, _>>(), model.clone());
+                prop_assert!(lowered * (u64::from(capacity) + 1) <= n);
+                for (flow, sent) in &sent {
+                    prop_assert!(set.value(*flow) <= *sent && set.value(*flow) + lowered >= *sent);
+                }
+            }
+            set.clear();
+            prop_assert_eq!(set.iter().count(), 0);
+            set.count(FlowId(3), 5);
+            prop_assert_eq!(set.iter().collect::<Vec<_>>(), [(FlowId(3), 5)]);
+        }
+
+        #[test]
+        fn with_packets_that_all_weigh_one_it_counts_as_the_published_loop_does(
             capacity in 1u32..9, flows in prop::collection::vec((0u64..16, 1usize..6), 0..300),
         ) {
             let (mut set, mut model) = (HeavyHitters::new(capacity, 5), BTreeMap::new());
             let (mut sent, mut n, mut lowered) = (BTreeMap::<FlowId, u64>::new(), 0, 0);
             for flow in flows.into_iter().flat_map(|(flow, times)| core::iter::repeat_n(FlowId(flow), times)) {
-                set.count(flow);
-                lowered += naive(&mut model, capacity as usize, flow);
+                set.count(flow, 1);
+                lowered += published(&mut model, capacity as usize, flow);
                 *sent.entry(flow).or_default() += 1;
                 n += 1;
                 prop_assert_eq!(set.iter().collect::<BTreeMap<_, _>>(), model.clone());
@@ -196,24 +217,6 @@ mod tests {
                 }
             }
         }
-
-        #[test]
-        fn runs_cover_the_order_and_are_never_more_than_counters(
-            capacity in 1u32..9, flows in prop::collection::vec(0u64..16, 0..300),
-        ) {
-            let mut set = HeavyHitters::new(capacity, 5);
-            for flow in flows {
-                set.count(FlowId(flow));
-                let counts: Vec<u64> = set.order.iter().map(|id| set.base + set.worth(*id)).collect();
-                prop_assert!(counts.is_sorted() && set.runs.len() <= capacity as usize);
-                let place_of = |id: u32| set.counters[id as usize].place as usize;
-                prop_assert!(set.order.iter().enumerate().all(|(place, id)| place_of(*id) == place));
-                let ends = (0..counts.len()).filter(|place| counts.get(place + 1) != Some(&counts[*place]));
-                let run = |place: usize| set.runs[set.counters[set.order[place] as usize].run as usize];
-                prop_assert!(ends.clone().all(|place| run(place).end as usize == place));
-                prop_assert_eq!(set.runs.len() - set.spare.len(), ends.count());
-            }
-        }
     }
 
     #[test]
@@ -221,9 +224,9 @@ mod tests {
         // One packet in four is flow 0's, the others are all different: three counters cannot lose it.
         let mut set = HeavyHitters::new(3, 5);
         for packet in 0..100_000u64 {
-            set.count(FlowId(if packet % 4 == 0 { 0 } else { 1000 + packet }));
+            set.count(FlowId(if packet % 4 == 0 { 0 } else { 1000 + packet }), 1);
         }
-        set.count(FlowId(0));
+        set.count(FlowId(0), 1);
         assert!(set.value(FlowId(0)) > 0 && set.iter().count() <= 3);
     }
 }

@@ -124,10 +124,10 @@ fn places(list: &str, queues: impl Iterator<Item = usize>) -> State {
 pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> State {
     let held = flows.backlog();
     let mut state = vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)];
-    state.extend(places("new", flows.new_queues()));
-    state.extend(places("old", flows.old_queues()));
-    let listed = flows.new_queues().chain(flows.old_queues());
-    state.extend(listed.map(|queue| entry(format!("deficit {queue}"), flows.deficit(queue).unwrap() as f64)));
+    state.extend(places("new", flows.turns.fresh()));
+    state.extend(places("old", flows.turns.old()));
+    let listed = flows.turns.fresh().chain(flows.turns.old());
+    state.extend(listed.map(|queue| entry(format!("deficit {queue}"), flows.turns.deficit(queue).unwrap() as f64)));
     state
 }
 

@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::disciplines::{Hhf, HhfConfig};
-use headgate_core::parts::{HEAVY, LIGHT};
+use headgate_core::disciplines::{HEAVY, Hhf, HhfConfig, LIGHT};
 use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};

@@ -1,0 +1,238 @@
+//! Whose turn it is, of queues or classes: those that begin to send come first.
+//!
+//! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
+//! Queue Management Algorithm", RFC 8290, 2018, section 4; Linux's `sch_hhf.c` has the same turns for two classes.
+
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+
+/// A member's place among the others.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    /// Bytes it may send before its turn ends.
+    deficit: i64,
+    /// The next in its list.
+    after: u32,
+    /// Whether it is in a list; it may have nothing to send and still be.
+    listed: bool,
+}
+
+/// Members in line, through [`Turn::after`].
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+    len: u32,
+}
+
+const EMPTY: List = List { first: NONE, last: NONE, len: 0 };
+
+/// New members and old ones, in the order of their turns. Members are numbered from 0.
+#[derive(Clone, Debug)]
+pub struct FlowTurns {
+    turns: Vec<Turn>,
+    new: List,
+    old: List,
+}
+
+impl FlowTurns {
+    /// So many members, in neither list.
+    pub fn new(members: usize) -> FlowTurns {
+        let turns = alloc::vec![Turn { deficit: 0, after: NONE, listed: false }; members];
+        FlowTurns { turns, new: EMPTY, old: EMPTY }
+    }
+
+    /// To be told that `member` has something to send. If it is in neither list it joins the new ones, or the old ones
+    /// where it is not `fresh`, with a `quantum` to spend (section 4.1).
+    #[inline]
+    pub fn join(&mut self, member: usize, quantum: i64, fresh: bool) {
+        if !self.turns[member].listed {
+            (self.turns[member].listed, self.turns[member].deficit) = (true, quantum);
+            append(if fresh { &mut self.new } else { &mut self.old }, &mut self.turns, member);
+        }
+    }
+
+    /// Whose turn it is (section 4.2): the first of the new members, or of the old ones if there are none. One that has
+    /// spent its deficit gets another `quantum` and goes to the end of the old ones. `None` if both lists are empty. The
+    /// member may have nothing to send: its user then calls [`emptied`](FlowTurns::emptied) and asks again.
+    #[inline]
+    pub fn turn(&mut self, quantum: impl Fn(usize) -> i64) -> Option<usize> {
+        let mut passed = 0;
+        loop {
+            let member = if self.new.first == NONE { self.old.first } else { self.new.first } as usize;
+            // There is none of the number `NONE`.
+            let turn = self.turns.get_mut(member)?;
+            if turn.deficit > 0 {
+                return Some(member);
+            }
+            turn.deficit += quantum(member);
+            self.demote(member);
+            passed += 1;
+            if passed == self.new.len + self.old.len {
+                self.skip_rounds(&quantum);
+            }
+        }
+    }
+
+    /// Grants at once the rounds in which no member could send: a packet may be millions of quanta long. All members are in
+    /// the old list by now, and a whole round leaves its order as it was.
+    #[cold]
+    fn skip_rounds(&mut self, quantum: &impl Fn(usize) -> i64) {
+        let owed = |member: usize| (-self.turns[member].deficit).max(0) / quantum(member);
+        let rounds = self.old().map(owed).min().unwrap_or(0);
+        let mut member = self.old.first as usize;
+        while let Some(turn) = self.turns.get_mut(member) {
+            turn.deficit += rounds * quantum(member);
+            member = turn.after as usize;
+        }
+    }
+
+    /// To be told that the member whose turn it is sent `bytes`.
+    #[inline]
+    pub fn charge(&mut self, member: usize, bytes: u32) {
+        self.turns[member].deficit -= i64::from(bytes);
+    }
+
+    /// To be told that the member whose turn it is had nothing to send: a new one goes to the end of the old ones, so that
+    /// it cannot come back ahead of them at once; an old one leaves (section 4.2).
+    #[inline]
+    pub fn emptied(&mut self, member: usize) {
+        if self.new.first == member as u32 {
+            self.demote(member);
+        } else {
+            self.old.first = self.turns[member].after;
+            self.old.len -= 1;
+            self.turns[member].listed = false;
+        }
+    }
+
+    /// Moves the first of its list to the end of the old ones.
+    fn demote(&mut self, member: usize) {
+        let list = if self.new.first == member as u32 { &mut self.new } else { &mut self.old };
+        list.first = self.turns[member].after;
+        list.len -= 1;
+        append(&mut self.old, &mut self.turns, member);
+    }
+
+    /// The bytes that `member` may still send, or owes; `None` if it is in neither list.
+    pub fn deficit(&self, member: usize) -> Option<i64> {
+        self.turns[member].listed.then_some(self.turns[member].deficit)
+    }
+
+    /// How many new members there are, and how many old ones.
+    pub fn lengths(&self) -> [u32; 2] {
+        [self.new.len, self.old.len]
+    }
+
+    /// The new members, in the order of their turns.
+    pub fn fresh(&self) -> impl Iterator<Item = usize> {
+        self.line(self.new)
+    }
+
+    /// The old members, in the order of their turns.
+    pub fn old(&self) -> impl Iterator<Item = usize> {
+        self.line(self.old)
+    }
+
+    fn line(&self, list: List) -> impl Iterator<Item = usize> {
+        let mut next = list.first;
+        core::iter::from_fn(move || {
+            let member = next as usize;
+            next = self.turns.get(member)?.after;
+            Some(member)
+        })
+    }
+}
+
+/// `member` at the end of `list`. A list whose first is [`NONE`] is empty, whatever it says was last.
+#[inline]
+fn append(list: &mut List, turns: &mut [Turn], member: usize) {
+    turns[member].after = NONE;
+    match list.first {
+        NONE => list.first = member as u32,
+        _ => turns[list.last as usize].after = member as u32,
+    }
+    list.last = member as u32;
+    list.len += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::VecDeque;
+    use proptest::prelude::*;
+
+    /// The class of two that is new when it begins to send.
+    const LIGHT: usize = 1;
+
+    /// As in Linux's sch_hhf: two lists, and a grant at a time.
+    #[derive(Default)]
+    struct Plain {
+        new: VecDeque<usize>,
+        old: VecDeque<usize>,
+        deficit: [i64; 2],
+    }
+
+    impl Plain {
+        fn lists(&self, class: usize) -> bool {
+            self.new.contains(&class) || self.old.contains(&class)
+        }
+
+        fn next(&mut self, held: [u32; 2], quantum: [i64; 2]) -> Option<usize> {
+            loop {
+                let from_new = !self.new.is_empty();
+                let list = if from_new { &mut self.new } else { &mut self.old };
+                let class = *list.front()?;
+                if self.deficit[class] <= 0 {
+                    list.pop_front();
+                    self.old.push_back(class);
+                    self.deficit[class] += quantum[class];
+                } else if held[class] > 0 {
+                    return Some(class);
+                } else {
+                    list.pop_front();
+                    if from_new && !self.old.is_empty() {
+                        self.old.push_back(class);
+                    }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn turns_are_as_in_linux_without_counting_idle_rounds(
+            calls in prop::collection::vec((0usize..4, prop::sample::select(&[0u32, 1, 40, 1500, 90_000][..])), 0..200),
+            quantum in 1i64..2000, weight in 1i64..4,
+        ) {
+            let (mut turns, mut held) = (FlowTurns::new(2), [0u32; 2]);
+            let (mut plain, quantum) = (Plain::default(), [quantum, quantum * weight]);
+            for (call, bytes) in calls {
+                if call < 2 {
+                    held[call] += 1;
+                    turns.join(call, quantum[call], call == LIGHT);
+                    if !plain.lists(call) {
+                        plain.deficit[call] = quantum[call];
+                        if call == LIGHT { plain.new.push_back(call) } else { plain.old.push_back(call) }
+                    }
+                } else {
+                    let sender = loop {
+                        match turns.turn(|class| quantum[class]) {
+                            Some(class) if held[class] == 0 => turns.emptied(class),
+                            turn => break turn,
+                        }
+                    };
+                    prop_assert_eq!(sender, plain.next(held, quantum));
+                    if let Some(class) = sender {
+                        held[class] -= 1;
+                        turns.charge(class, bytes);
+                        plain.deficit[class] -= i64::from(bytes);
+                    }
+                }
+                let deficits = [0, 1].map(|class| plain.lists(class).then_some(plain.deficit[class]));
+                prop_assert_eq!([0, 1].map(|class| turns.deficit(class)), deficits);
+            }
+        }
+    }
+}
