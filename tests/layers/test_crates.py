@@ -18,7 +18,6 @@ WITHOUT_CIRCLES = ("core", "traffic", "measure", "link", "sim", "live", "py")
 #: Circles that stay, by the file that closes them, and why.
 STAYING = {
     "registry": "a discipline can hold any other, which only the registry can build",
-    "disciplines::red_pd": "the identification of flows reads RED-PD's settings, which stand in the discipline's file",
     "tcp::cc": "what controllers have in common stands in the file that names them all",
     "tcp::sender": "acknowledgements are declared in the sender's file, and what it keeps reads them",
 }

@@ -1,6 +1,6 @@
 //! Who sends fast: lists of drops that end in turn, and at the end of each the probabilities of the flows they show.
 
-use crate::disciplines::red_pd::{DynamicR, RedPdConfig};
+use super::settings::{DynamicR, RedPdConfig};
 use crate::packet::FlowId;
 use crate::parts::{DropHistory, FlowTable, HistorySize, Monitored, Sighting, congestion_epoch};
 use crate::time::{Span, Time};
