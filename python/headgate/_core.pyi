@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Final, Protocol, Self, TypeAlias, final, type_check_only
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "VERSION",
     "Acts",
@@ -11,6 +13,7 @@ __all__ = [
     "Discipline",
     "Gateway",
     "Link",
+    "Named",
     "Outcome",
     "Parameter",
     "Port",
@@ -25,6 +28,7 @@ __all__ = [
     "discipline",
     "disciplines",
     "find",
+    "groups",
     "measure",
     "metrics_over_time",
     "nearest",
@@ -257,15 +261,32 @@ class Preset:
     settings: Final[list[tuple[str, str]]]
     """The values that differ from the defaults."""
 
-@final
-class Discipline:
-    """One row of the registry."""
+@disjoint_base
+class Named:
+    """What disciplines, congestion controllers and sources of traffic have in common."""
 
     name: Final[str]
     summary: Final[str]
     """One line on the idea."""
     citation: Final[str]
     """The publication that defines it."""
+    parameters: Final[list[Parameter]]
+    """In the order in which they are documented; of a controller the keys of its group that bear on it."""
+    presets: Final[list[Preset]]
+    """Its named sets of values; `LookupError` for a controller, which has none."""
+    def values(self, preset: str) -> list[tuple[str, str]]:
+        """Every parameter with its value under a preset, as text; `LookupError` if there is no such preset."""
+
+@final
+class Discipline(Named):
+    """One row of the registry."""
+
+    printed: Final[str]
+    """Its name in print."""
+    family: Final[str]
+    """What it is a variant of."""
+    place: Final[int]
+    """Its place in the family."""
     group: Final[str]
     """Where it comes from: `paper`, `comparison` or `modern`."""
     protects: Final[bool]
@@ -276,45 +297,27 @@ class Discipline:
     """It can mark instead of dropping."""
     schedules: Final[bool]
     """Packets of different flows may overtake each other."""
-    def values(self, preset: str) -> list[tuple[str, str]]:
-        """Every parameter with its value under a preset, as text; `LookupError` if there is no such preset."""
-    parameters: Final[list[Parameter]]
-    presets: Final[list[Preset]]
 
 @final
-class Controller:
+class Controller(Named):
     """A congestion controller, or a loss recovery."""
 
-    name: Final[str]
-    """The word that its key takes."""
-    summary: Final[str]
-    """What it does, in one line."""
-    citation: Final[str]
-    """The publication that defines it."""
     section: Final[str]
     """Whose it is: `tcp` or `udp`."""
     key: Final[str]
     """The key that takes it: `cc`, or `recovery` of a loss recovery."""
-    parameters: Final[list[Parameter]]
-    """The keys of its group that bear on it, with the defaults that they have beside it."""
 
 @final
-class Source:
+class Source(Named):
     """A source of traffic."""
 
-    name: Final[str]
-    summary: Final[str]
-    """What it sends, in one line."""
-    citation: Final[str]
-    """Whose model it is."""
     protocols: Final[list[str]]
     """What can carry it: `tcp`, `udp` or both."""
-    def values(self, preset: str) -> list[tuple[str, str]]:
-        """Every parameter with its value under a preset, as text; `LookupError` if there is no such preset."""
-    parameters: Final[list[Parameter]]
-    presets: Final[list[Preset]]
 
 def reasons() -> list[tuple[str, str]]: ...
+def groups() -> list[tuple[str, str]]:
+    """The groups of disciplines in the order in which they are listed: name, and what the disciplines in it are."""
+
 def disciplines() -> list[Discipline]:
     """Every discipline, sorted by name."""
 

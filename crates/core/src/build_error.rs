@@ -12,18 +12,9 @@ use crate::names::nearest;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// There is no discipline of this name.
-    UnknownDiscipline {
-        /// What was written.
-        name: String,
-        /// What may have been meant.
-        nearest: Option<String>,
-        /// Every name there is.
-        known: Vec<&'static str>,
-    },
-    /// The discipline has no parameter, or no preset, of this name.
+    /// There is no discipline or source of this name, or it has no such parameter or preset.
     UnknownName {
-        /// `parameter` or `preset`.
+        /// `discipline`, `source`, `parameter` or `preset`.
         what: &'static str,
         /// What was written.
         name: String,
@@ -55,22 +46,12 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// A parameter of an unknown name.
-    pub fn parameter(name: &str, known: Vec<&'static str>) -> BuildError {
-        Self::unknown("parameter", name, known)
-    }
-
-    pub(crate) fn preset(name: &str, known: impl Iterator<Item = &'static str>) -> BuildError {
-        Self::unknown("preset", name, known.collect())
-    }
-
-    fn unknown(what: &'static str, name: &str, known: Vec<&'static str>) -> BuildError {
+    /// None of the `known` disciplines, sources, parameters or presets, which `what` says, is called `name`.
+    pub fn unknown(what: &'static str, name: &str, known: Vec<&'static str>) -> BuildError {
         let nearest = nearest(name, known.iter().copied()).map(ToString::to_string);
         BuildError::UnknownName { what, name: name.to_string(), nearest, known }
     }
-}
 
-impl BuildError {
     /// What is wrong, without the list of names that would have been right.
     pub fn brief(&self) -> String {
         let guess = |nearest: &Option<String>| match nearest {
@@ -78,7 +59,7 @@ impl BuildError {
             None => String::new(),
         };
         match self {
-            BuildError::UnknownDiscipline { name, nearest, .. } => {
+            BuildError::UnknownName { what: "discipline", name, nearest, .. } => {
                 format!("no discipline is called `{name}`{}", guess(nearest))
             }
             BuildError::UnknownName { what, name, nearest, .. } => format!("unknown {what} `{name}`{}", guess(nearest)),
@@ -95,9 +76,7 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.brief())?;
         match self {
-            BuildError::UnknownDiscipline { known, .. } | BuildError::UnknownName { known, .. } => {
-                write!(f, " (known: {})", known.join(", "))
-            }
+            BuildError::UnknownName { known, .. } => write!(f, " (known: {})", known.join(", ")),
             _ => Ok(()),
         }
     }

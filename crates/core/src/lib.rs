@@ -27,6 +27,7 @@ mod cx;
 mod discipline;
 pub mod disciplines;
 mod gauge;
+mod listing;
 mod names;
 mod packet;
 pub mod params;

@@ -93,8 +93,8 @@ pub trait Params: Clone + Default + 'static {
         let parameters = Self::parameters();
         for (_, preset) in settings.iter().filter(|(name, _)| *name == "preset") {
             let found = Self::presets().iter().find(|p| p.name == *preset);
-            let names = || Self::presets().iter().map(|p| p.name);
-            let preset = found.ok_or_else(|| BuildError::preset(preset, names()))?;
+            let names = || Self::presets().iter().map(|p| p.name).collect();
+            let preset = found.ok_or_else(|| BuildError::unknown("preset", preset, names()))?;
             preset.settings.iter().try_for_each(|(name, value)| set(&parameters, &mut config, name, value))?;
         }
         let mut others = settings.iter().filter(|(name, _)| *name != "preset");
@@ -105,7 +105,8 @@ pub trait Params: Clone + Default + 'static {
 
 fn set<C>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) -> Result<(), BuildError> {
     let named = parameters.iter().find(|parameter| parameter.name == name || parameter.also.contains(&name));
-    let unknown = || BuildError::parameter(name, parameters.iter().map(|parameter| parameter.name).collect());
+    let names = || parameters.iter().map(|parameter| parameter.name).collect();
+    let unknown = || BuildError::unknown("parameter", name, names());
     let parameter = named.ok_or_else(unknown)?;
     parameter.slot.set(config, value).map_err(|expected| BuildError::BadValue {
         name: parameter.name,

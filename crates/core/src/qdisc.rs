@@ -3,29 +3,18 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
 
 use crate::params::Value;
 use crate::registry;
-use crate::settings::{self, Settings, split};
+use crate::settings::{Settings, pairs, split};
 use crate::units::Limit;
 
-/// A discipline and its settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Qdisc {
-    /// Its name in the registry.
-    pub name: String,
-    /// Parameter and value, in the order written.
-    pub settings: Settings,
+crate::written! {
+    /// A discipline and its settings.
+    Qdisc, "a discipline, such as \"droptail\" or \"red:maxp=0.1\""
 }
 
 impl Qdisc {
-    /// The discipline called `name`, with no settings.
-    pub fn named(name: &str) -> Qdisc {
-        Qdisc { name: name.to_string(), settings: Vec::new() }
-    }
-
     /// The settings to build it with where the queue's room is `limit`: its own, and that room unless they give one.
     pub fn settings_with(&self, limit: Limit) -> Vec<(&str, String)> {
         let mut settings: Vec<_> = self.settings.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
@@ -40,32 +29,6 @@ impl Qdisc {
         let fields = registry::find(&self.name).map(|entry| entry.fields()).unwrap_or_default();
         let also = fields.iter().find(|field| field.name == "limit").map_or(&[][..], |field| field.also);
         self.settings.iter().any(|(name, _)| name == "limit" || also.contains(&name.as_str()))
-    }
-
-    /// Adds one setting. A value may hold `,`, `;` and `=` only between brackets.
-    ///
-    /// # Errors
-    /// What is wrong with it, if it cannot be written or was given before.
-    pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
-        settings::add(&mut self.settings, name, value)
-    }
-}
-
-impl fmt::Display for Qdisc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        settings::write(f, &self.name, &self.settings)
-    }
-}
-
-/// Reads the form alone: whether there is such a discipline, the registry says.
-impl FromStr for Qdisc {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Qdisc, String> {
-        let read = settings::read(text)?;
-        let form = || format!("expected a discipline, such as \"droptail\" or \"red:maxp=0.1\", found {text:?}");
-        let (name, settings) = read.ok_or_else(form)?;
-        Ok(Qdisc { name: name.to_string(), settings })
     }
 }
 
@@ -85,9 +48,6 @@ impl Value for Qdisc {
     fn show(&self) -> String {
         if self.settings.is_empty() { self.name.clone() } else { format!("[{self}]") }
     }
-    fn scalar(&self) -> Option<bool> {
-        None
-    }
     fn nested(&self) -> Vec<(String, Settings)> {
         Vec::from([(self.name.clone(), self.settings.clone())])
     }
@@ -105,9 +65,6 @@ impl Value for Vec<Qdisc> {
     fn show(&self) -> String {
         let listed: Vec<String> = self.iter().map(Qdisc::to_string).collect();
         format!("[{}]", listed.join("; "))
-    }
-    fn scalar(&self) -> Option<bool> {
-        None
     }
     fn nested(&self) -> Vec<(String, Settings)> {
         self.iter().flat_map(Value::nested).collect()
@@ -127,8 +84,7 @@ fn listed(text: &str) -> Result<Vec<Qdisc>, String> {
 
 /// The discipline, if the registry knows it and each of its settings.
 fn known(qdisc: &Qdisc) -> Result<Qdisc, String> {
-    let settings: Vec<(&str, &str)> = qdisc.settings.iter().map(|(name, value)| (&**name, &**value)).collect();
-    let resolved = registry::find(&qdisc.name).and_then(|entry| entry.resolve(&settings));
+    let resolved = registry::find(&qdisc.name).and_then(|entry| entry.resolve(&pairs(&qdisc.settings)));
     resolved
         .map(|_| qdisc.clone())
         .map_err(|error| format!("disciplines that can be built: in \"{qdisc}\", {}", error.brief()))

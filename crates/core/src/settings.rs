@@ -91,6 +91,58 @@ pub fn write(f: &mut fmt::Formatter<'_>, name: &str, settings: &Settings) -> fmt
     Ok(())
 }
 
+/// Settings as what is built takes them.
+pub fn pairs(settings: &Settings) -> Vec<(&str, &str)> {
+    settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Declares what is written as a name with settings; the text says what is expected where something else stands.
+#[macro_export]
+macro_rules! written {
+    ($(#[$meta:meta])* $written:ident, $expected:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $written {
+            /// Its name in the registry.
+            pub name: String,
+            /// Parameter and value, in the order written.
+            pub settings: $crate::settings::Settings,
+        }
+
+        impl $written {
+            /// The one called `name`, with no settings.
+            pub fn named(name: &str) -> $written {
+                $written { name: name.into(), settings: Vec::new() }
+            }
+
+            /// Adds one setting. A value may hold `,`, `;` and `=` only between brackets.
+            ///
+            /// # Errors
+            /// What is wrong with it, if it cannot be written or was given before.
+            pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
+                $crate::settings::add(&mut self.settings, name, value)
+            }
+        }
+
+        impl core::fmt::Display for $written {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                $crate::settings::write(f, &self.name, &self.settings)
+            }
+        }
+
+        /// Reads the form alone: whether the registry has the name is another question.
+        impl core::str::FromStr for $written {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$written, String> {
+                let expected = || alloc::format!(concat!("expected ", $expected, ", found {:?}"), text);
+                let (name, settings) = $crate::settings::read(text)?.ok_or_else(expected)?;
+                Ok($written { name: name.into(), settings })
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,9 @@ pub trait Value: Sized {
     /// Writes it as a user would.
     fn show(&self) -> String;
     /// The value to compare with a range, if it has one.
-    fn scalar(&self) -> Option<Self::Scalar>;
+    fn scalar(&self) -> Option<Self::Scalar> {
+        None
+    }
     /// The disciplines that it names, with their settings.
     fn nested(&self) -> Vec<(String, Settings)> {
         Vec::new()
@@ -141,7 +143,6 @@ macro_rules! choice {
             fn show(&self) -> alloc::string::String {
                 match self { $($name::$variant => $word.into()),+ }
             }
-            fn scalar(&self) -> Option<bool> { None }
         }
     };
 }

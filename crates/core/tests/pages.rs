@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use headgate_core::registry::{ENTRIES, Entry, Group};
+use headgate_core::registry::{ENTRIES, Entry, Group, Listing};
 use headgate_core::{Field, FlowId, Gauge, Place, Preset, Qdisc, Rate, registry};
 
 mod support;
@@ -67,7 +67,7 @@ fn tests(prefix: &str) -> String {
 fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
     let claims = tests("verify_");
     let oracles = names("tests/oracle", "main");
-    for Entry { name, group, .. } in ENTRIES {
+    for Entry { listing: Listing { name, .. }, group, .. } in ENTRIES {
         let named = [format!("\"{name}\""), format!("\"{name}:"), format!("fn {name}_")];
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/verify_{name}.rs")).is_file();
         assert!(
@@ -81,7 +81,7 @@ fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
 
 #[test]
 fn every_page_has_its_figure_and_the_command_that_makes_it() {
-    for Entry { name, .. } in ENTRIES {
+    for Listing { name, .. } in ENTRIES.iter().map(|entry| &entry.listing) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGES).join(format!("{name}.md"));
         let page = std::fs::read_to_string(&path).unwrap();
         let marker = page.lines().find(|line| line.starts_with("<!-- figure: "));
@@ -100,16 +100,12 @@ fn the_index_lists_every_row_by_group() {
          down. *Per flow*: keeps\nstate for each flow. *ECN*: can mark instead of dropping. *Schedules*: lets packets of \
          different flows overtake each\nother.\n",
     );
-    for group in Group::ALL {
-        let title = match group {
-            Group::Paper => "What the papers propose",
-            Group::Comparison => "What they are compared with",
-            Group::Modern => "What they must be judged against today, and building blocks",
-        };
-        page += &format!("\n## {title}\n\n| | idea | protects | per flow | ECN | schedules | from |\n");
+    for group in Group::ALL.iter() {
+        page += &format!("\n## {}\n\n", capitalized(group.about()));
+        page += "| | idea | protects | per flow | ECN | schedules | from |\n";
         page += "| --- | --- | --- | --- | --- | --- | --- |\n";
-        for entry in ENTRIES.iter().filter(|entry| entry.group == group) {
-            let Entry { name, summary, citation, abilities, .. } = entry;
+        for entry in ENTRIES.iter().filter(|entry| entry.group == *group) {
+            let Entry { listing: Listing { name, summary, citation, .. }, abilities, .. } = entry;
             let marks = [abilities.protects, abilities.per_flow, abilities.ecn, abilities.schedules];
             let marks = marks.map(|can| if can { " yes |" } else { " |" }).concat();
             page += &format!("| [`{name}`]({name}.md) | {} |{marks} {} |\n", cell(summary), cell(citation));
@@ -118,15 +114,42 @@ fn the_index_lists_every_row_by_group() {
     support::golden(&format!("{PAGES}/README.md"), &page, "docs");
 }
 
+#[test]
+fn the_readme_lists_every_row_by_group() {
+    const README: &str = "../../README.md";
+    let mut table = String::from("| | |\n| --- | --- |\n");
+    for group in Group::ALL {
+        let members = ENTRIES.iter().filter(|entry| entry.group == *group);
+        let links: Vec<String> = members
+            .map(|Entry { listing: Listing { name, .. }, printed, .. }| {
+                format!("[{printed}](docs/disciplines/{name}.md)")
+            })
+            .collect();
+        table += &format!("| {} | {} |\n", group.about(), links.join(", "));
+    }
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(README)).unwrap();
+    let filled = between(&readme, "disciplines", "/disciplines", &table)
+        .unwrap_or_else(|missing| panic!("{README} has no {missing}"));
+    support::golden(README, &filled, "docs");
+}
+
 /// `page` with the registry's tables between its markers; the closing marker is added where it is missing.
 fn filled(page: &str, entry: &Entry) -> Result<String, String> {
-    let open = format!("<!-- params: {} -->\n", entry.name);
-    let close = "<!-- /params -->\n";
-    let (before, after) = page.split_once(&open).ok_or(open.clone())?;
-    let after = after.split_once(close).map_or(after, |(_, after)| after);
     let tables = [fields(&entry.fields()), presets(entry.presets()), gauges(entry.gauges())];
-    let tables = tables.iter().filter(|table| !table.is_empty()).map(|table| format!("{table}\n"));
-    Ok(format!("{before}{open}\n{}{close}{after}", tables.collect::<String>()))
+    let tables: Vec<String> = tables.into_iter().filter(|table| !table.is_empty()).collect();
+    between(page, &format!("params: {}", entry.name), "/params", &tables.join("\n"))
+}
+
+/// `page` with `text` between two markers, of which the second is added where it is missing.
+fn between(page: &str, open: &str, close: &str, text: &str) -> Result<String, String> {
+    let [open, close] = [open, close].map(|marker| format!("<!-- {marker} -->\n"));
+    let (before, after) = page.split_once(&open).ok_or(open.clone())?;
+    let after = after.split_once(&close).map_or(after, |(_, after)| after);
+    Ok(format!("{before}{open}\n{text}\n{close}{after}"))
+}
+
+fn capitalized(text: &str) -> String {
+    text[..1].to_uppercase() + &text[1..]
 }
 
 fn fields(fields: &[Field]) -> String {

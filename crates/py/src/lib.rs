@@ -18,7 +18,6 @@ mod prototype;
 mod registry;
 mod run;
 mod scenario;
-mod traffic;
 #[cfg(target_os = "linux")]
 mod view;
 
@@ -43,13 +42,14 @@ mod _core {
     #[pymodule_export]
     use crate::prototype::Acts;
     #[pymodule_export]
-    use crate::registry::{Discipline, NamedValues, Parameter, discipline, disciplines, reasons};
+    use crate::registry::{
+        Controller, Discipline, Named, NamedValues, Parameter, Source, controllers, discipline, disciplines, find, groups,
+        nearest, reasons, sources,
+    };
     #[pymodule_export]
     use crate::run::{Progress, run};
     #[pymodule_export]
     use crate::scenario::{Scenario, place};
-    #[pymodule_export]
-    use crate::traffic::{Controller, Source, controllers, find, nearest, sources};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::view::numbers;

@@ -1,7 +1,9 @@
-//! The registry of disciplines as Python sees it.
+//! What can be named, as Python sees it: disciplines, congestion controllers and sources of traffic.
 
-use headgate_core::registry::{self, Entry};
-use headgate_core::{Field, Preset};
+use headgate_core::registry::{self, Abilities, Entry, Group, Listing};
+use headgate_core::{self as core, BuildError, Field, Preset};
+use headgate_scenario::Controller as Known;
+use headgate_traffic::registry as traffic;
 use pyo3::exceptions::PyLookupError;
 use pyo3::prelude::*;
 
@@ -37,86 +39,128 @@ impl From<&Preset> for NamedValues {
     }
 }
 
-/// One row of the registry.
-#[pyclass(frozen, module = "headgate._core")]
-pub struct Discipline(&'static Entry);
+/// Where the parameters of something come from.
+enum Settable {
+    Listed(&'static Listing),
+    Controlled(Known),
+}
 
-impl Discipline {
-    /// The one of a row.
-    pub fn of(entry: &'static Entry) -> Discipline {
-        Discipline(entry)
+/// What all of them have.
+#[pyclass(frozen, subclass, module = "headgate._core")]
+pub struct Named {
+    /// The name users write.
+    #[pyo3(get)]
+    name: &'static str,
+    /// One line on the idea.
+    #[pyo3(get)]
+    summary: &'static str,
+    /// The publication that defines it.
+    #[pyo3(get)]
+    citation: &'static str,
+    settable: Settable,
+}
+
+impl Named {
+    fn listed(listing: &'static Listing) -> Named {
+        let Listing { name, summary, citation, .. } = *listing;
+        Named { name, summary, citation, settable: Settable::Listed(listing) }
+    }
+
+    fn listing(&self) -> PyResult<&'static Listing> {
+        match self.settable {
+            Settable::Listed(listing) => Ok(listing),
+            Settable::Controlled(_) => Err(PyLookupError::new_err(format!("`{}` has no presets", self.name))),
+        }
     }
 }
 
 #[pymethods]
-impl Discipline {
-    /// The name users write.
-    #[getter]
-    fn name(&self) -> &'static str {
-        self.0.name
-    }
-
-    /// One line on the idea.
-    #[getter]
-    fn summary(&self) -> &'static str {
-        self.0.summary
-    }
-
-    /// The publication that defines it.
-    #[getter]
-    fn citation(&self) -> &'static str {
-        self.0.citation
-    }
-
-    /// Where it comes from: `paper`, `comparison` or `modern`.
-    #[getter]
-    fn group(&self) -> &'static str {
-        self.0.group.name()
-    }
-
-    /// It holds back flows that do not slow down.
-    #[getter]
-    fn protects(&self) -> bool {
-        self.0.abilities.protects
-    }
-
-    /// It keeps state for each flow.
-    #[getter]
-    fn per_flow(&self) -> bool {
-        self.0.abilities.per_flow
-    }
-
-    /// It can mark instead of dropping.
-    #[getter]
-    fn ecn(&self) -> bool {
-        self.0.abilities.ecn
-    }
-
-    /// Packets of different flows may overtake each other.
-    #[getter]
-    fn schedules(&self) -> bool {
-        self.0.abilities.schedules
-    }
-
-    /// Every parameter with its value under a preset, as text; `LookupError` if there is no such preset.
-    fn values(&self, preset: &str) -> PyResult<Vec<(&'static str, String)>> {
-        self.0.resolve(&[("preset", preset)]).map_err(|error| PyLookupError::new_err(error.to_string()))
-    }
-
-    /// Its parameters, in the order in which they are documented.
+impl Named {
+    /// Its parameters, in the order in which they are documented; of a controller the keys of its group that bear on it,
+    /// with the defaults that they have beside it.
     #[getter]
     fn parameters(&self) -> Vec<Parameter> {
-        self.0.fields().into_iter().map(Parameter::from).collect()
+        let fields = match self.settable {
+            Settable::Listed(listing) => listing.fields(),
+            Settable::Controlled(controller) => controller.fields(),
+        };
+        fields.into_iter().map(Parameter::from).collect()
     }
 
     /// Its named sets of values, the one that the defaults come from first.
     #[getter]
-    fn presets(&self) -> Vec<NamedValues> {
-        self.0.presets().iter().map(NamedValues::from).collect()
+    fn presets(&self) -> PyResult<Vec<NamedValues>> {
+        Ok(self.listing()?.presets().iter().map(NamedValues::from).collect())
     }
 
-    fn __repr__(&self) -> String {
-        format!("Discipline({:?})", self.0.name)
+    /// Every parameter with its value under a preset, as text; `LookupError` if there is no such preset.
+    fn values(&self, preset: &str) -> PyResult<Vec<(&'static str, String)>> {
+        self.listing()?.resolve(&[("preset", preset)]).map_err(|error| unknown(&error))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(format!("{}({:?})", slf.get_type().name()?, slf.get().name))
+    }
+}
+
+/// One row of the registry.
+#[pyclass(frozen, get_all, extends = Named, module = "headgate._core")]
+pub struct Discipline {
+    /// Its name in print.
+    printed: &'static str,
+    /// What it is a variant of.
+    family: &'static str,
+    /// Its place in the family.
+    place: u8,
+    /// Where it comes from: `paper`, `comparison` or `modern`.
+    group: &'static str,
+    /// It holds back flows that do not slow down.
+    protects: bool,
+    /// It keeps state for each flow.
+    per_flow: bool,
+    /// It can mark instead of dropping.
+    ecn: bool,
+    /// Packets of different flows may overtake each other.
+    schedules: bool,
+}
+
+impl Discipline {
+    fn of(py: Python<'_>, entry: &'static Entry) -> PyResult<Py<Discipline>> {
+        let Entry { printed, place, abilities: Abilities { protects, per_flow, ecn, schedules }, .. } = *entry;
+        let (family, group) = (entry.family.name(), entry.group.name());
+        let own = Discipline { printed, family, place, group, protects, per_flow, ecn, schedules };
+        Py::new(py, (own, Named::listed(entry)))
+    }
+}
+
+/// A congestion controller, or a loss recovery.
+#[pyclass(frozen, get_all, extends = Named, module = "headgate._core")]
+pub struct Controller {
+    /// Whose it is: `tcp` or `udp`.
+    section: &'static str,
+    /// The key that takes it: `cc`, or `recovery` of a loss recovery.
+    key: &'static str,
+}
+
+impl Controller {
+    fn of(py: Python<'_>, known: Known) -> PyResult<Py<Controller>> {
+        let Known { name, summary, citation, section, key } = known;
+        let named = Named { name, summary, citation, settable: Settable::Controlled(known) };
+        Py::new(py, (Controller { section, key }, named))
+    }
+}
+
+/// A source of traffic.
+#[pyclass(frozen, get_all, extends = Named, module = "headgate._core")]
+pub struct Source {
+    /// What can carry it: `tcp`, `udp` or both.
+    protocols: Vec<&'static str>,
+}
+
+impl Source {
+    fn of(py: Python<'_>, entry: &'static traffic::Entry) -> PyResult<Py<Source>> {
+        let protocols = entry.protocols.iter().map(|protocol| protocol.name()).collect();
+        Py::new(py, (Source { protocols }, Named::listed(entry)))
     }
 }
 
@@ -126,14 +170,64 @@ pub fn reasons() -> Vec<(&'static str, &'static str)> {
     registry::reasons().iter().map(|why| (why.name(), why.about())).collect()
 }
 
+/// The groups of disciplines in the order in which they are listed: name, and what the disciplines in it are.
+#[pyfunction]
+pub fn groups() -> Vec<(&'static str, &'static str)> {
+    Group::ALL.iter().map(|group| (group.name(), group.about())).collect()
+}
+
 /// Every discipline, sorted by name.
 #[pyfunction]
-pub fn disciplines() -> Vec<Discipline> {
-    registry::ENTRIES.iter().map(Discipline).collect()
+pub fn disciplines(py: Python<'_>) -> PyResult<Vec<Py<Discipline>>> {
+    registry::ENTRIES.iter().map(|entry| Discipline::of(py, entry)).collect()
 }
 
 /// The discipline called `name`; `LookupError` with the nearest name if there is none.
 #[pyfunction]
-pub fn discipline(name: &str) -> PyResult<Discipline> {
-    registry::find(name).map(Discipline).map_err(|error| PyLookupError::new_err(error.to_string()))
+pub fn discipline(py: Python<'_>, name: &str) -> PyResult<Py<Discipline>> {
+    Discipline::of(py, registry::find(name).map_err(|error| unknown(&error))?)
+}
+
+/// Every congestion controller: those of TCP, from the oldest on, then that of UDP.
+#[pyfunction]
+pub fn controllers(py: Python<'_>) -> PyResult<Vec<Py<Controller>>> {
+    Known::all().map(|known| Controller::of(py, known)).collect()
+}
+
+/// Every source, sorted by name.
+#[pyfunction]
+pub fn sources(py: Python<'_>) -> PyResult<Vec<Py<Source>>> {
+    traffic::ENTRIES.iter().map(|entry| Source::of(py, entry)).collect()
+}
+
+/// The discipline, controller or source called `name`; `LookupError` with the nearest name if there is none.
+#[pyfunction]
+pub fn find(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
+    if let Ok(entry) = registry::find(name) {
+        return Ok(Discipline::of(py, entry)?.into_any());
+    }
+    if let Some(controller) = Known::find(name) {
+        return Ok(Controller::of(py, controller)?.into_any());
+    }
+    if let Ok(entry) = traffic::find(name) {
+        return Ok(Source::of(py, entry)?.into_any());
+    }
+    let disciplines = registry::ENTRIES.iter().map(|entry| entry.name);
+    let sources = traffic::ENTRIES.iter().map(|entry| entry.name);
+    let guess = match core::nearest(name, disciplines.chain(Known::all().map(|known| known.name)).chain(sources)) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => "; `headgate list` names them all".to_string(),
+    };
+    Err(PyLookupError::new_err(format!("no discipline, controller or source is called `{name}`{guess}")))
+}
+
+/// The one of `known` most like `typed`, if any is close enough to be what was meant.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 makes the list for this call")]
+pub fn nearest(typed: &str, known: Vec<String>) -> Option<String> {
+    core::nearest(typed, known.iter().map(String::as_str)).map(str::to_string)
+}
+
+fn unknown(error: &BuildError) -> PyErr {
+    PyLookupError::new_err(error.to_string())
 }

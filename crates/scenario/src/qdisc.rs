@@ -36,7 +36,7 @@ pub(crate) fn build(
 fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
     let fault = |message| Fault::plain(span.clone(), message);
     match error {
-        BuildError::UnknownDiscipline { known, .. } => {
+        BuildError::UnknownName { what: "discipline", known, .. } => {
             fault(error.brief()).help(format!("known disciplines: {}", known.join(", ")))
         }
         BuildError::UnknownName { what, known, .. } => {

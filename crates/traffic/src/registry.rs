@@ -1,9 +1,10 @@
 //! Every source by name: one line each.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use headgate_core::registry::Resolved;
-use headgate_core::{BuildError, Field, Params, Preset, Rng, Span, nearest};
+use headgate_core::registry::{Listing, find_in, unknown};
+use headgate_core::{BuildError, Params, Rng, Span};
 
 use crate::kind::{Files, Kind, Protocol, Sender};
 use crate::sources::*;
@@ -11,38 +12,20 @@ use crate::write::Write;
 
 /// One row of the registry.
 pub struct Entry {
-    /// The name users write.
-    pub name: &'static str,
-    /// One line on the idea.
-    pub summary: &'static str,
-    /// Whose model it is.
-    pub citation: &'static str,
+    /// Name, idea, whose model it is, parameters and presets.
+    pub listing: Listing,
     /// What can carry it.
     pub protocols: &'static [Protocol],
-    fields: fn() -> Vec<Field>,
-    presets: fn() -> &'static [Preset],
-    resolve: fn(&[(&str, &str)]) -> Resolved,
+}
+
+impl Deref for Entry {
+    type Target = Listing;
+    fn deref(&self) -> &Listing {
+        &self.listing
+    }
 }
 
 impl Entry {
-    /// Its parameters.
-    pub fn fields(&self) -> Vec<Field> {
-        (self.fields)()
-    }
-
-    /// Its presets, first the one whose values are the defaults.
-    pub fn presets(&self) -> &'static [Preset] {
-        (self.presets)()
-    }
-
-    /// Every parameter with its value under `settings`, as text.
-    ///
-    /// # Errors
-    /// The first setting that cannot be applied.
-    pub fn resolve(&self, settings: &[(&str, &str)]) -> Resolved {
-        (self.resolve)(settings)
-    }
-
     /// Whether `protocol` can carry it.
     pub fn carried_by(&self, protocol: Protocol) -> bool {
         self.protocols.contains(&protocol)
@@ -54,13 +37,8 @@ macro_rules! sources {
     ($($name:literal, $kind:ident [$($protocol:ident)+], $summary:literal, $citation:literal;)+) => {
         /// Every source, sorted by name.
         pub static ENTRIES: &[Entry] = &[$(Entry {
-            name: $name,
-            summary: $summary,
-            citation: $citation,
+            listing: Listing::of::<<$kind as Kind>::Config>($name, $summary, $citation),
             protocols: &[$(Protocol::$protocol),+],
-            fields: <$kind as Kind>::Config::fields,
-            presets: <$kind as Kind>::Config::presets,
-            resolve: |settings| <$kind as Kind>::Config::from_settings(settings).map(|config| config.values()),
         }),+];
 
         /// What the flows of a group share: their source with its settings. Cloning it copies a pointer.
@@ -87,7 +65,7 @@ macro_rules! sources {
                     let config = <$kind as Kind>::Config::from_settings(settings)?;
                     Ok(Plan::$kind(Arc::new($kind::new(config, sender, files)?)))
                 })+
-                _ => Err(unknown(name)),
+                _ => Err(unknown(ENTRIES, "source", name)),
             }
         }
 
@@ -164,11 +142,5 @@ sources! {
 /// # Errors
 /// [`BuildError::UnknownName`], with the nearest name.
 pub fn find(name: &str) -> Result<&'static Entry, BuildError> {
-    ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| unknown(name))
-}
-
-fn unknown(name: &str) -> BuildError {
-    let known: Vec<&'static str> = ENTRIES.iter().map(|entry| entry.name).collect();
-    let nearest = nearest(name, known.iter().copied()).map(ToString::to_string);
-    BuildError::UnknownName { what: "source", name: name.to_string(), nearest, known }
+    find_in(ENTRIES, "source", name)
 }

@@ -152,10 +152,6 @@ impl<U: Unit> Value for Drawn<U> {
             _ => format!("{}({},{second})", form.word(), quantity(first)),
         }
     }
-
-    fn scalar(&self) -> Option<f64> {
-        None
-    }
 }
 
 /// A quantity that is not negative, in the smallest unit.
@@ -188,9 +184,6 @@ impl Value for OrEndless {
     fn show(&self) -> String {
         self.0.as_ref().map_or_else(|| "endless".to_string(), Value::show)
     }
-    fn scalar(&self) -> Option<f64> {
-        None
-    }
 }
 
 /// The name of a file, which whoever reads the scenario finds; empty for none.
@@ -218,9 +211,6 @@ impl Value for FileName {
     fn show(&self) -> String {
         self.0.clone()
     }
-    fn scalar(&self) -> Option<bool> {
-        None
-    }
 }
 
 /// Rates that rise: `[235kbit/s; 750kbit/s; 3Mbit/s]`.
@@ -242,9 +232,6 @@ impl Value for Ladder {
     }
     fn show(&self) -> String {
         bracketed(&self.0, Rate::to_string)
-    }
-    fn scalar(&self) -> Option<bool> {
-        None
     }
 }
 
@@ -275,9 +262,6 @@ impl Value for Schedule {
     }
     fn show(&self) -> String {
         bracketed(&self.0, |(at, rate)| Schedule::step(*at, *rate))
-    }
-    fn scalar(&self) -> Option<bool> {
-        None
     }
 }
 

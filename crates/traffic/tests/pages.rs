@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use headgate_core::registry::Listing;
 use headgate_core::{Field, Preset};
 use headgate_traffic::registry::{ENTRIES, Entry};
 
@@ -33,7 +34,7 @@ fn filled(page: &str, name: &str, text: &str) -> String {
 
 fn sources() -> String {
     let mut table = String::from("| source | what it sends | over | from |\n| --- | --- | --- | --- |\n");
-    for Entry { name, summary, citation, protocols, .. } in ENTRIES {
+    for Entry { listing: Listing { name, summary, citation, .. }, protocols } in ENTRIES {
         let over: Vec<&str> = protocols.iter().map(|protocol| protocol.name()).collect();
         table += &format!("| [`{name}`](#{name}) | {summary} | {} | {citation} |\n", over.join(", "));
     }

@@ -6,17 +6,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headgate._core import Controller, Discipline, Parameter, Preset, Source
+from headgate._core import Controller, Discipline, Parameter, Preset, Source, groups
 from headgate.terminal import layout
 
 #: Where to read on.
 HINT = Text("`headgate show NAME` explains one.", style="dim")
-
-GROUPS = {
-    "paper": "what the papers propose",
-    "comparison": "what they are compared with",
-    "modern": "what they must be judged against today, and building blocks",
-}
 
 ABILITIES = {
     "protects": "holds back flows that do not slow down",
@@ -29,7 +23,7 @@ ABILITIES = {
 def disciplines(found: list[Discipline]) -> RenderableType:
     """All disciplines by group, a line each, and what the marks mean."""
     drawn = _table("discipline", "protects", "per flow", "ecn", "schedules", "idea")
-    for group, meaning in GROUPS.items():
+    for group, meaning in groups():
         drawn.add_row(Text(group, style="bold"), "", "", "", "", Text(meaning, style="italic"))
         for discipline in (each for each in found if each.group == group):
             marks = ["yes" if getattr(discipline, ability) else "" for ability in ABILITIES]

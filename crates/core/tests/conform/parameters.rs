@@ -139,7 +139,9 @@ fn unknown_names_are_refused_with_the_nearest() {
             other => panic!("{}:preset={first}x: {other:?}", entry.name),
         }
         match boxed::<()>(&entry.name.to_uppercase(), &[], &PLACE).err() {
-            Some(BuildError::UnknownDiscipline { nearest, .. }) => assert_eq!(nearest.as_deref(), Some(entry.name)),
+            Some(BuildError::UnknownName { what: "discipline", nearest, .. }) => {
+                assert_eq!(nearest.as_deref(), Some(entry.name))
+            }
             other => panic!("{}: {other:?}", entry.name),
         }
     }

@@ -32,9 +32,6 @@ impl Value for Transfer {
             Transfer::Time(time) => time.show(),
         }
     }
-    fn scalar(&self) -> Option<f64> {
-        None
-    }
 }
 
 headgate_core::params! {

@@ -1,0 +1,66 @@
+//! What registries have in common: the names users write, and what they can set.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Deref;
+
+use crate::params::{BuildError, Field, Params, Preset};
+
+/// Parameters with their values as text, or the first setting that cannot be applied.
+pub type Resolved = Result<Vec<(&'static str, String)>, BuildError>;
+
+/// What a user may know of a discipline, or of a source of traffic.
+pub struct Listing {
+    /// The name users write.
+    pub name: &'static str,
+    /// One line on the idea.
+    pub summary: &'static str,
+    /// The publication that defines it.
+    pub citation: &'static str,
+    fields: fn() -> Vec<Field>,
+    presets: fn() -> &'static [Preset],
+    resolve: fn(&[(&str, &str)]) -> Resolved,
+}
+
+impl Listing {
+    /// What has the settings `C`.
+    pub const fn of<C: Params>(name: &'static str, summary: &'static str, citation: &'static str) -> Listing {
+        let resolve = |settings: &[(&str, &str)]| C::from_settings(settings).map(|config| config.values());
+        Listing { name, summary, citation, fields: C::fields, presets: C::presets, resolve }
+    }
+
+    /// Its parameters.
+    pub fn fields(&self) -> Vec<Field> {
+        (self.fields)()
+    }
+
+    /// Its presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
+    pub fn presets(&self) -> &'static [Preset] {
+        (self.presets)()
+    }
+
+    /// Every parameter with its value under `settings`, as text.
+    ///
+    /// # Errors
+    /// The first setting that cannot be applied.
+    pub fn resolve(&self, settings: &[(&str, &str)]) -> Resolved {
+        (self.resolve)(settings)
+    }
+}
+
+/// The one of `entries`, each `what` (`discipline`, `source`), that is called `name`.
+///
+/// # Errors
+/// [`BuildError::UnknownName`], with the nearest name.
+pub fn find_in<E: Deref<Target = Listing>>(
+    entries: &'static [E],
+    what: &'static str,
+    name: &str,
+) -> Result<&'static E, BuildError> {
+    entries.iter().find(|entry| entry.name == name).ok_or_else(|| unknown(entries, what, name))
+}
+
+/// That none of `entries` is called `name`.
+pub fn unknown<E: Deref<Target = Listing>>(entries: &[E], what: &'static str, name: &str) -> BuildError {
+    BuildError::unknown(what, name, entries.iter().map(|entry| entry.name).collect())
+}
