@@ -12,9 +12,6 @@ unexport CONDA_PREFIX
 
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
-# The disciplines that the papers did not know.
-TODAY := codel,fq_codel,pie,fq_pie,cobalt,dualpi2,hhf
-
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-live test lint bench bless docs site papers figures clean rust
 
@@ -61,9 +58,9 @@ site: $(VENV)/.extension ## build the documentation into site/, every page of it
 papers: $(VENV)/.extension ## run every experiment of the papers, and write what was found into docs/papers
 	$(BIN)/headgate paper run all
 	$(BIN)/headgate paper run all --quick
-	$(BIN)/headgate paper run all --with $(TODAY)
+	$(BIN)/headgate paper run all --with today
 	$(BIN)/headgate paper report
-	$(BIN)/python docs/papers.py results/papers --with $(TODAY)
+	$(BIN)/python docs/papers.py results/papers --with today
 	$(BIN)/python docs/costs.py results/papers
 
 figures: $(VENV)/.extension ## draw the figure of every discipline's page, and write its caption

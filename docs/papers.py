@@ -3,7 +3,7 @@
 A page of a paper has the markers `<!-- score -->`, for how many of its claims hold, `<!-- claims -->`, for a table of
 all of them, `<!-- published -->`, for the paper's numbers beside ours, and `<!-- findings -->`, for why claims differ
 (`findings.md` beside the experiments); the figures that a page shows are copied.
-`today.md` is written of runs with further disciplines: `headgate paper run all --with codel,...`, and the same after
+`today.md` is written of runs with further disciplines: `headgate paper run all --with today`, and the same after
 `--with` here.
 """
 

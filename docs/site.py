@@ -1,4 +1,4 @@
-"""What `make site` adds to the pages: scenarios and schemas, which lie outside docs/ and are linked from there."""
+"""What `make site` adds: the disciplines of the registry, and scenarios and schemas, which lie outside docs/."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from headgate import _core
+
 ROOT = Path(__file__).parents[1]
 
 #: The folders whose files the site has too, and what they are called there.
 BESIDES = {"scenarios": "scenarios", "python/headgate/schema": "schema"}
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Adds the page of every discipline to the navigation, by group."""
+    (listed,) = (part["Disciplines"] for part in config.nav or () if "Disciplines" in part)
+    for group, about in _core.groups():
+        members = [each for each in _core.disciplines() if each.group == group]
+        pages = [{each.printed: f"disciplines/{each.name}.md"} for each in members]
+        listed.append({about[0].upper() + about[1:]: pages})
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import textwrap
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headgate import _core
 from headgate.scenario import Role
 
 if TYPE_CHECKING:
@@ -57,50 +59,15 @@ class Look(NamedTuple):
 # Solid, long, short, dotted.
 _DASHES: tuple[Dashes, ...] = ((0, None), (0, (7, 2)), (0, (3, 1)), (0, (1, 1)))
 
-# Family: shades from strong to light, and its members in a fixed order as name in the registry and name in print.
-_FAMILIES: tuple[tuple[tuple[str, ...], dict[str, str]], ...] = (
-    (
-        ("#3A3A3A", "#8A8A8A", "#5E5E5E"),
-        {
-            "droptail": "DropTail",
-            "sfq": "SFQ",
-            "sfq_red": "SFQ-RED",
-            "fq": "FQ",
-            "drr": "DRR",
-            "prio": "PRIO",
-            "tbf": "TBF",
-        },
-    ),
-    (
-        ("#882255", "#CC6677", "#AA4499"),
-        {
-            "red": "RED",
-            "fred": "FRED",
-            "choke": "CHOKe",
-            "ared": "Adaptive RED",
-            "red_pd": "RED-PD",
-            "sred": "SRED",
-            "red_penalty": "RED with penalty box",
-            "feng_red": "Feng's RED",
-            "sac": "SAC",
-        },
-    ),
-    (("#332288", "#3F87C9", "#5A6FB0"), {"blue": "BLUE", "sfb": "SFB", "sfred": "SFRED"}),
-    (("#117733", "#2E9A87"), {"faba": "FABA", "sfed": "SFED"}),
-    (("#8A7A00", "#B9A52B"), {"breathe": "BREATHe", "afd": "AFD", "csfq": "CSFQ"}),
-    (
-        ("#8C510A", "#BF812D", "#A6611A"),
-        {
-            "codel": "CoDel",
-            "fq_codel": "FQ-CoDel",
-            "pie": "PIE",
-            "fq_pie": "FQ-PIE",
-            "cobalt": "COBALT",
-            "dualpi2": "DualPI2",
-            "hhf": "HHF",
-        },
-    ),
-)
+# A family of the registry: its shades from strong to light.
+_SHADES = {
+    "queues": ("#3A3A3A", "#8A8A8A", "#5E5E5E"),
+    "red": ("#882255", "#CC6677", "#AA4499"),
+    "blue": ("#332288", "#3F87C9", "#5A6FB0"),
+    "tokens": ("#117733", "#2E9A87"),
+    "shares": ("#8A7A00", "#B9A52B"),
+    "today": ("#8C510A", "#BF812D", "#A6611A"),
+}
 _UNKNOWN = ("#555577", "#9999BB")
 
 
@@ -121,11 +88,16 @@ def looks(qdiscs: list[str]) -> dict[str, Look]:
 
 
 def _place(name: str) -> tuple[str, str, int]:
-    for shades, members in _FAMILIES:
-        if name in members:
-            rank = list(members).index(name)
-            return members[name], shades[rank % len(shades)], rank // len(shades)
-    return name, _UNKNOWN[0], 0
+    found = _registry().get(name)
+    if found is None:
+        return name, _UNKNOWN[0], 0
+    shades = _SHADES[found.family]
+    return found.printed, shades[found.place % len(shades)], found.place // len(shades)
+
+
+@cache
+def _registry() -> dict[str, _core.Discipline]:
+    return {each.name: each for each in _core.disciplines()}
 
 
 def fold(text: str, width: int, lines: int = 2) -> str:

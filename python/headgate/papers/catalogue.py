@@ -69,12 +69,18 @@ def chosen(wanted: Iterable[str]) -> list[str]:
 
 
 def further(written: str | None) -> tuple[str, ...]:
-    """The disciplines of `--with`: `codel,fq_codel,pie`, or with settings `codel:target=1ms;fq_codel:flows=64`."""
+    """The disciplines of `--with`: `codel,fq_codel,pie`, or with settings `codel:target=1ms;fq_codel:flows=64`.
+
+    `today` stands for the registry's family of that name: all that the papers did not know.
+    """
     if not written:
         return ()
     separator = ";" if ";" in written or ":" in written else ","
     found = [spec.strip() for spec in written.split(separator) if spec.strip()]
-    names = [each.name for each in _core.disciplines()]
+    known = _core.disciplines()
+    today = sorted((each for each in known if each.family == "today"), key=lambda each: each.place)
+    found = [name for spec in found for name in ([each.name for each in today] if spec == "today" else [spec])]
+    names = [each.name for each in known]
     for spec in found:
         name = spec.partition(":")[0]
         if name not in names:
