@@ -1,0 +1,109 @@
+"""A discipline is four edits: one is added to a copy of the crate, and no edit can be left out."""
+
+import os
+import shutil
+from pathlib import Path
+from subprocess import PIPE, STDOUT, CompletedProcess, run
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+#: One place, so that what is built for the copy is built over what was built for the last one.
+COPY = ROOT / "target" / "four-edits"
+#: What the tests of the crate read.
+PARTS = ("Cargo.toml", "Cargo.lock", "README.md", "crates/core", "docs/disciplines", "docs/figures")
+
+#: The discipline that is added, a copy of DropTail: sorted by name it stands before `fq`.
+NAME = "fourth"
+FILE = f"crates/core/src/disciplines/{NAME}.rs"
+TABLE = "crates/core/src/disciplines/mod.rs"
+PAGE = f"docs/disciplines/{NAME}.md"
+CLAIM = "crates/core/tests/verify_fairness.rs"
+#: What `make docs figures` writes.
+GENERATED = {"README.md", "docs/disciplines/README.md", f"docs/figures/{NAME}.svg"}
+
+ROW = f"""\
+    {NAME}: Fourth, FourthConfig, "Fourth", Queues 200, Modern [],
+        "keep what fits, drop what does not", "tests/layers";
+"""
+CLAIMED = f"""
+#[test]
+fn {NAME}_keeps_what_fits() {{
+    assert!(run("{NAME}:limit=780p", &against(5.0, 9)).rate(9) > 300.0);
+}}
+"""
+
+
+def edited() -> dict[str, str]:
+    """The four files, as a contributor would have them."""
+    twin = (ROOT / FILE).with_name("droptail.rs").read_text("utf-8")
+    table = (ROOT / TABLE).read_text("utf-8")
+    page = (ROOT / PAGE).with_name("droptail.md").read_text("utf-8")
+    return {
+        FILE: twin.replace("Droptail", "Fourth").replace("droptail", NAME),
+        TABLE: table.replace("mod fq;\n", f"mod {NAME};\nmod fq;\n").replace("    fq: Fq,", f"{ROW}    fq: Fq,"),
+        PAGE: page.replace("droptail", NAME),
+        CLAIM: (ROOT / CLAIM).read_text("utf-8") + CLAIMED,
+    }
+
+
+def copied() -> dict[str, str]:
+    """Makes the copy, the four edits and the figure; gives the edits."""
+    shutil.rmtree(COPY, ignore_errors=True)
+    for part in PARTS:
+        (COPY / part).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, COPY / part)
+        else:
+            shutil.copy2(ROOT / part, COPY / part)
+    workspace = COPY / "Cargo.toml"
+    members = next(line for line in workspace.read_text("utf-8").splitlines() if line.startswith("members = "))
+    workspace.write_text(workspace.read_text("utf-8").replace(members, 'members = ["crates/core"]'), "utf-8")
+    edits = edited()
+    for file, text in edits.items():
+        (COPY / file).write_text(text, "utf-8")
+    shutil.copy2(COPY / "docs/figures/droptail.svg", COPY / f"docs/figures/{NAME}.svg")
+    return edits
+
+
+def cargo_test(*words: str, bless: str = "0") -> CompletedProcess[str]:
+    """Tests of the copy, built with what is built of other crates, and quickly rather than well."""
+    command = ["cargo", "test", "--offline", "--quiet", "-p", "headgate-core", *words]
+    command += ["--config", "profile.test.package.headgate-core.opt-level=0"]
+    env = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "BLESS": bless}
+    return run(command, cwd=COPY, env=env, stdout=PIPE, stderr=STDOUT, text=True, check=False)
+
+
+def changed() -> set[str]:
+    """The files of the copy that the repository has not, or not so; the workspace's own are the copy's business."""
+    files = {str(file.relative_to(COPY)) for file in COPY.rglob("*") if file.is_file()} - {"Cargo.toml", "Cargo.lock"}
+    return {
+        file
+        for file in files
+        if not (ROOT / file).is_file() or (ROOT / file).read_bytes() != (COPY / file).read_bytes()
+    }
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="the copy is built by cargo")
+def test_a_discipline_needs_four_files_and_no_other():
+    edits = copied()
+    written = cargo_test("--test", "pages", bless="1")
+    assert written.returncode == 0, written.stdout
+    for words in (("--test", "pages"), ("--test", "conform", "parameters")):
+        done = cargo_test(*words)
+        assert done.returncode == 0, done.stdout
+    assert changed() == {*edits, *GENERATED}
+    for file, said in {
+        CLAIM: f"{NAME}: no tests/verify_*.rs says what it promises",
+        PAGE: f"{NAME}.md",
+        TABLE: "files in src/disciplines against rows of the registry",
+        FILE: f"file not found for module `{NAME}`",
+    }.items():
+        if (ROOT / file).is_file():
+            shutil.copyfile(ROOT / file, COPY / file)
+        else:
+            (COPY / file).unlink()
+        missed = cargo_test("--test", "pages")
+        assert missed.returncode != 0, f"nothing says that {file} is missing"
+        assert said in missed.stdout
+        (COPY / file).write_text(edits[file], "utf-8")
