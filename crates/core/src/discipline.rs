@@ -97,3 +97,28 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
         (**self).observe_flow(flow, gauge);
     }
 }
+
+/// In an implementation of [`Discipline`]: it holds what this field of it holds.
+macro_rules! holds {
+    ($field:ident) => {
+        #[inline]
+        fn backlog(&self) -> $crate::packet::Backlog {
+            self.$field.backlog()
+        }
+    };
+}
+
+/// In an implementation of [`Discipline`]: packets leave from this field of it, a [`RedQueue`](crate::parts::RedQueue), which
+/// holds them all.
+macro_rules! serves {
+    ($field:ident) => {
+        #[inline(always)]
+        fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+            self.$field.pop(cx)
+        }
+
+        $crate::discipline::holds!($field);
+    };
+}
+
+pub(crate) use {holds, serves};

@@ -44,7 +44,7 @@ fn ambient(flows: &Flows) -> f64 {
 }
 
 fn flow_of(queue: &RedPd<()>, flow: usize) -> Option<&Monitored> {
-    queue.monitored().find(|(name, _)| *name == FlowId(flow as u64)).map(|(_, flow)| flow)
+    queue.identification().monitored().iter().find(|(name, _)| *name == FlowId(flow as u64)).map(|(_, flow)| flow)
 }
 
 fn mean(numbers: &[f64]) -> f64 {
@@ -97,7 +97,7 @@ fn constant_flows_of_many_rates_get_their_max_min_shares() {
     let mut packets = 0;
     let held = run.through(red_pd(&[]), |_, queue| {
         packets += 1;
-        queue.monitored().for_each(|(flow, _)| monitored[flow.0 as usize] += 1);
+        queue.identification().monitored().iter().for_each(|(flow, _)| monitored[flow.0 as usize] += 1);
     });
     // RED: all lose 1 - 10/27.6 of what they send ("63%").
     let plain = run.through(red(), |_, _| {});
@@ -188,8 +188,8 @@ fn dynamic_r_keeps_to_the_drop_rate_or_to_the_number_of_flows_it_is_given() {
         run.through(red_pd(settings), |now, queue| {
             if now.as_secs_f64() >= run.warmup {
                 packets += 1.0;
-                drops += queue.drop_rate();
-                flows += queue.monitored().count() as f64;
+                drops += queue.identification().drop_rate();
+                flows += queue.identification().monitored().len() as f64;
             }
         });
         (drops / packets, flows / packets)
@@ -214,7 +214,7 @@ fn constant_flows_are_soon_found_unresponsive_and_tcps_later_or_never() {
         let after = (0..SEEDS).map(|seed| {
             let mut first = 60.0f64;
             controlled(sender, drop_rate, seed, 60.0, |now, flow| {
-                let unresponsive = flow.is_some_and(Monitored::is_unresponsive);
+                let unresponsive = flow.is_some_and(|flow| flow.unresponsive);
                 (all, flagged) = (all + 1.0, flagged + f64::from(u8::from(unresponsive)));
                 if unresponsive {
                     first = first.min(now.as_secs_f64());

@@ -43,8 +43,8 @@ mod _core {
     use crate::prototype::Acts;
     #[pymodule_export]
     use crate::registry::{
-        Controller, Discipline, Named, NamedValues, Parameter, Source, controllers, discipline, disciplines, find, groups,
-        nearest, reasons, sources,
+        Controller, Discipline, Named, NamedValues, Parameter, Source, controllers, discipline, disciplines, find,
+        groups, nearest, reasons, sources,
     };
     #[pymodule_export]
     use crate::run::{Progress, run};

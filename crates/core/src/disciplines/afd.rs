@@ -18,7 +18,7 @@ use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Every, Fifo, FlowLog};
 use crate::reason::Why;
@@ -153,10 +153,7 @@ impl<T> Discipline<T> for Afd<T> {
         self.fifo.pop()
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("m_fair", self.fair);

@@ -16,7 +16,7 @@ use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::{Detector, Every, RedQueue, RedSettings, Thresholds};
 use crate::time::{Span, Time};
@@ -211,15 +211,7 @@ impl<T> Discipline<T> for Ared<T> {
         self.red.offer(zone, packet, cx);
     }
 
-    #[inline(always)]
-    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        self.red.pop(cx)
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.red.backlog()
-    }
+    crate::discipline::serves!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.red.observe(gauge);

@@ -9,7 +9,7 @@ use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::Fifo;
 use crate::reason::Why;
@@ -170,10 +170,7 @@ impl<T> Discipline<T> for Blue<T> {
         packet
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("probability", self.probability);

@@ -14,7 +14,7 @@
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, Zone};
 use crate::reason::Why;
@@ -123,15 +123,7 @@ impl<T> Discipline<T> for Breathe<T> {
         }
     }
 
-    #[inline(always)]
-    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        self.red.pop(cx)
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.red.backlog()
-    }
+    crate::discipline::serves!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.detector().average());

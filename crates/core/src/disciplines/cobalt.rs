@@ -8,7 +8,7 @@ use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::{BuildError, Bytes};
 use crate::parts::Fifo;
 use crate::reason::Why;
@@ -262,10 +262,7 @@ impl<T> Discipline<T> for Cobalt<T> {
         }
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.fifo.pop() {

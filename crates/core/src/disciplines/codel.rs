@@ -12,7 +12,7 @@
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::{Codel as Loop, CodelRules, Fifo};
 use crate::reason::Why;
@@ -70,10 +70,7 @@ impl<T> Discipline<T> for Codel<T> {
         state.dequeue(rules, cx, || fifo.pop().map(|packet| (packet, fifo.backlog().bytes)))
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.fifo.pop() {
@@ -82,8 +79,8 @@ impl<T> Discipline<T> for Codel<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("dropping", f64::from(u8::from(self.state.dropping())));
-        gauge("count", f64::from(self.state.count()));
+        gauge("dropping", f64::from(u8::from(self.state.dropping)));
+        gauge("count", f64::from(self.state.count));
     }
 }
 

@@ -19,7 +19,7 @@ use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Fifo, FlowTable, RateAverage};
 use crate::reason::Why;
@@ -260,10 +260,7 @@ impl<T> Discipline<T> for Csfq<T> {
         self.fifo.pop()
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let share = &self.share;

@@ -2,7 +2,7 @@
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::Fifo;
 use crate::units::Limit;
@@ -45,8 +45,5 @@ impl<T> Discipline<T> for Droptail<T> {
         self.fifo.pop()
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 }

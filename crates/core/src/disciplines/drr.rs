@@ -142,10 +142,7 @@ impl<T> Discipline<T> for PerFlow<T> {
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.flows.backlog()
-    }
+    crate::discipline::holds!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.drop_longest(Why::Overload, cx);

@@ -174,7 +174,7 @@ impl<T> Dualpi2<T> {
     /// p_C and p_CL, as of the last update.
     #[inline]
     pub fn probabilities(&self) -> Coupled {
-        let base = self.controller.probability();
+        let base = self.controller.probability;
         Coupled { classic: base * base, low: (self.config.coupling_factor * base).min(1.0) }
     }
 
@@ -325,12 +325,12 @@ impl<T> Discipline<T> for Dualpi2<T> {
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let (coupled, [low, classic]) = (self.probabilities(), self.backlogs());
-        gauge("probability", self.controller.probability());
+        gauge("probability", self.controller.probability);
         gauge("probability_classic", coupled.classic);
         gauge("probability_coupled", coupled.low);
         gauge("low_packets", f64::from(low.packets));
         gauge("classic_packets", f64::from(classic.packets));
-        gauge("delay_ms", 1000.0 * self.controller.delay());
+        gauge("delay_ms", 1000.0 * self.controller.delay);
     }
 }
 
@@ -354,7 +354,7 @@ mod tests {
             port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::ZERO + Span::from_millis(ms), &mut ());
         }
         // 3 x 0.015, then 0.15 x 0.015 + 3 x 0.015.
-        assert!((port.discipline().controller().probability() - 0.09225).abs() < 1e-12);
+        assert!((port.discipline().controller().probability - 0.09225).abs() < 1e-12);
         let Coupled { classic, low } = port.discipline().probabilities();
         assert!((low - 0.1845).abs() < 1e-12 && (classic - 0.09225 * 0.09225).abs() < 1e-12);
     }

@@ -22,7 +22,7 @@ use alloc::boxed::Box;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, ClassId, FlowId, Packet};
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Payment, Terms, TokenFifo, TokenPool, TokenTree};
 
@@ -157,10 +157,7 @@ impl<T> Discipline<T> for Faba<T> {
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let (buckets, total) = match &self.buckets {

@@ -130,10 +130,7 @@ impl<T> Discipline<T> for FqCodel<T> {
         }
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.flows.backlog()
-    }
+    crate::discipline::holds!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.flows.shed(cx);
@@ -191,7 +188,7 @@ mod tests {
             let codel = port.discipline();
             let left = [1, 2].map(|flow| codel.flows().backlog_of(codel.flows().queue_of(FlowId(flow))).packets);
             assert_eq!(left, [10 - dropped as u32, 3]);
-            assert_eq!(codel.state(codel.flows().queue_of(FlowId(1))).count(), dropped as u32);
+            assert_eq!(codel.state(codel.flows().queue_of(FlowId(1))).count, dropped as u32);
         }
     }
 

@@ -9,10 +9,9 @@ use alloc::vec::Vec;
 use super::PieConfig;
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowScheduler, Pie, PieRules};
-use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Limit;
 
@@ -61,8 +60,6 @@ pub struct FqPie<T> {
     rules: PieRules,
     flows: FlowScheduler<T>,
     controllers: Vec<Pie>,
-    /// Below this probability packets are marked; 0 without ECN.
-    marks_below: f64,
 }
 
 impl<T> FqPie<T> {
@@ -74,8 +71,7 @@ impl<T> FqPie<T> {
         let rules = config.pie.rules(place);
         let flows = FlowScheduler::new(config.flows, config.quantum.0, place.key);
         let controllers = alloc::vec![Pie::new(&rules); config.flows as usize];
-        let marks_below = config.pie.marks_below();
-        Ok(FqPie { config, rules, flows, controllers, marks_below })
+        Ok(FqPie { config, rules, flows, controllers })
     }
 
     /// The queues, and whose turn it is.
@@ -102,17 +98,8 @@ impl<T> Discipline<T> for FqPie<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let queue = self.flows.queue_of(packet.flow);
-        let held = self.flows.backlog_of(queue).bytes;
-        let fits = self.admits(packet.bytes);
-        let pie = &mut self.controllers[queue];
-        pie.catch_up(&self.rules, held, cx.now);
-        if !fits {
-            pie.overflowed();
-            return cx.drop(packet, Why::Overflow);
-        }
-        let hit = pie.signals(&self.rules, held, packet.bytes, cx.rng);
-        let mark = pie.probability() < self.marks_below;
-        if let Some(packet) = cx.signal_if(hit, packet, Why::Sojourn, mark) {
+        let (held, fits) = (self.flows.backlog_of(queue).bytes, self.admits(packet.bytes));
+        if let Some(packet) = self.controllers[queue].admit(&self.rules, held, fits, packet, cx) {
             self.flows.push(queue, packet);
         }
     }
@@ -133,10 +120,7 @@ impl<T> Discipline<T> for FqPie<T> {
         }
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.flows.backlog()
-    }
+    crate::discipline::holds!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.flows.shed(cx);
@@ -145,12 +129,12 @@ impl<T> Discipline<T> for FqPie<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.flows.observe(gauge);
         let fattest = self.flows.fattest();
-        gauge("fattest_probability", fattest.map_or(0.0, |queue| self.controllers[queue].probability()));
+        gauge("fattest_probability", fattest.map_or(0.0, |queue| self.controllers[queue].probability));
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let queue = self.flows.queue_of(flow);
         gauge("queued", self.flows.backlog_of(queue).packets.into());
-        gauge("probability", self.controllers[queue].probability());
+        gauge("probability", self.controllers[queue].probability);
     }
 }
 
@@ -181,7 +165,7 @@ mod tests {
         }
         let pie = port.discipline();
         let end = Time::ZERO + Span::from_secs(10);
-        let probability = |flow| pie.state(pie.flows().queue_of(FlowId(flow)), end).probability();
+        let probability = |flow| pie.state(pie.flows().queue_of(FlowId(flow)), end).probability;
         // Flow 1 gets 9 of 20 of what it sends.
         assert!((probability(1) - 0.55).abs() < 0.1 && probability(2) == 0.0, "{} {}", probability(1), probability(2));
     }

@@ -14,7 +14,7 @@ use alloc::collections::VecDeque;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Detector, Fifo, FlowSlab, RedSettings, Zone};
 use crate::reason::Why;
@@ -229,10 +229,7 @@ impl<T> Discipline<T> for Fred<T> {
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.detector.average());

@@ -222,10 +222,7 @@ impl<T> Discipline<T> for Hhf<T> {
         }
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.queues.backlog()
-    }
+    crate::discipline::holds!(queues);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("heavy_flows", self.heavy.len() as f64);

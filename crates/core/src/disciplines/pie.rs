@@ -13,10 +13,9 @@
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Fifo, Pie as Controller, PieRules};
-use crate::reason::Why;
 use crate::time::Span;
 use crate::units::Limit;
 
@@ -71,8 +70,6 @@ pub struct Pie<T> {
     fifo: Fifo<T>,
     rules: PieRules,
     state: Controller,
-    /// Below this probability packets are marked; 0 without ECN.
-    marks_below: f64,
 }
 
 impl PieConfig {
@@ -90,12 +87,8 @@ impl PieConfig {
             byte_mode: self.byte_mode,
             packet: self.packet.map_or(f64::from(place.mean_packet.max(1)), |packet| packet.0 as f64),
             dq_rate_estimator: self.dq_rate_estimator,
+            marks_below: if self.ecn { self.ecn_threshold } else { 0.0 },
         }
-    }
-
-    /// The probability below which packets are marked; 0 without ECN.
-    pub fn marks_below(&self) -> f64 {
-        if self.ecn { self.ecn_threshold } else { 0.0 }
     }
 }
 
@@ -106,8 +99,8 @@ impl<T> Pie<T> {
     /// None: every configuration is valid.
     pub fn new(config: PieConfig, place: &Place) -> Result<Self, BuildError> {
         let rules = config.rules(place);
-        let (state, marks_below) = (Controller::new(&rules), config.marks_below());
-        Ok(Pie { fifo: Fifo::new(config.limit), rules, state, marks_below })
+        let state = Controller::new(&rules);
+        Ok(Pie { fifo: Fifo::new(config.limit), rules, state })
     }
 
     /// The state of the controller.
@@ -119,16 +112,9 @@ impl<T> Pie<T> {
 impl<T> Discipline<T> for Pie<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let held = self.fifo.backlog().bytes;
-        self.state.catch_up(&self.rules, held, cx.now);
-        if !self.fifo.admits(packet.bytes) {
-            self.state.overflowed();
-            return cx.drop(packet, Why::Overflow);
-        }
-        let hit = self.state.signals(&self.rules, held, packet.bytes, cx.rng);
-        let mark = self.state.probability() < self.marks_below;
-        if let Some(packet) = cx.signal_if(hit, packet, Why::Sojourn, mark) {
-            self.fifo.push(packet, cx);
+        let (held, fits) = (self.fifo.backlog().bytes, self.fifo.admits(packet.bytes));
+        if let Some(packet) = self.state.admit(&self.rules, held, fits, packet, cx) {
+            self.fifo.put(packet);
         }
     }
 
@@ -141,14 +127,11 @@ impl<T> Discipline<T> for Pie<T> {
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("probability", self.state.probability());
-        gauge("delay_ms", 1000.0 * self.state.delay());
-        gauge("burst_allowance_ms", 1000.0 * self.state.burst_allowance().as_secs_f64());
+        gauge("probability", self.state.probability);
+        gauge("delay_ms", 1000.0 * self.state.delay);
+        gauge("burst_allowance_ms", 1000.0 * self.state.burst_allowance.as_secs_f64());
     }
 }

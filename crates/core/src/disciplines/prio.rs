@@ -42,24 +42,11 @@ pub struct Prio<T> {
 }
 
 /// Gauges need names that are there at compile time.
-const HELD: [&str; 16] = [
-    "band_1_packets",
-    "band_2_packets",
-    "band_3_packets",
-    "band_4_packets",
-    "band_5_packets",
-    "band_6_packets",
-    "band_7_packets",
-    "band_8_packets",
-    "band_9_packets",
-    "band_10_packets",
-    "band_11_packets",
-    "band_12_packets",
-    "band_13_packets",
-    "band_14_packets",
-    "band_15_packets",
-    "band_16_packets",
-];
+macro_rules! bands {
+    ($($band:literal)+) => { [$(concat!("band_", $band, "_packets")),+] };
+}
+
+const HELD: [&str; 16] = bands!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
 
 impl<T: 'static> Prio<T> {
     /// Empty children.

@@ -15,7 +15,7 @@
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::{Detector, RedQueue, RedSettings};
 
@@ -86,15 +86,7 @@ impl<T> Discipline<T> for Red<T> {
         self.red.offer(zone, packet, cx);
     }
 
-    #[inline(always)]
-    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        self.red.pop(cx)
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.red.backlog()
-    }
+    crate::discipline::serves!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.red.observe(gauge);

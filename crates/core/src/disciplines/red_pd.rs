@@ -6,11 +6,11 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | R, f(R, p), CELength(R, p) | [`RedPd::target_rtt`], [`tcp_rate`](crate::parts::tcp_rate), [`congestion_epoch`](crate::parts::congestion_epoch) |
+//! | R, f(R, p), CELength(R, p) | [`Identification::target_rtt`], [`tcp_rate`](crate::parts::tcp_rate), [`congestion_epoch`](crate::parts::congestion_epoch) |
 //! | M lists, K of which identify | `lists`, `min_lists`, [`DropHistory`](crate::parts::DropHistory) |
-//! | p, the ambient drop rate | [`RedPd::drop_rate`] |
-//! | dropping probability of a monitored flow | [`Monitored::probability`] |
-//! | figures 7 and 8 | [`Monitored::ease`], [`Monitored::raise`] |
+//! | p, the ambient drop rate | [`Identification::drop_rate`] |
+//! | dropping probability of a monitored flow | [`Monitored::probability`](crate::parts::Monitored::probability) |
+//! | figures 7 and 8 | [`Monitored::ease`](crate::parts::Monitored::ease), [`Monitored::raise`](crate::parts::Monitored::raise) |
 
 mod identify;
 mod settings;
@@ -19,13 +19,12 @@ use alloc::format;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Monitored, RedQueue, Sighting};
+use crate::parts::RedQueue;
 use crate::reason::Why;
-use crate::time::Span;
 
-use identify::Identification;
+pub use identify::Identification;
 pub use settings::{DynamicR, RedPdConfig};
 
 /// RED behind a filter for the flows that its drops point out.
@@ -58,34 +57,9 @@ impl<T> RedPd<T> {
         Ok(RedPd { config, queue, mean_packet, identification })
     }
 
-    /// The monitored flows, in no particular order.
-    pub fn monitored(&self) -> impl Iterator<Item = (FlowId, &Monitored)> {
-        self.identification.monitored().iter()
-    }
-
-    /// The flows that stand in the history, sorted, with the lists and drops they have there.
-    pub fn sightings(&self) -> &[Sighting] {
-        self.identification.history().sightings()
-    }
-
-    /// The ambient drop rate, of what reaches the queue: averaged over lists, 0 before the first has ended.
-    pub fn drop_rate(&self) -> f64 {
-        self.identification.drop_rate()
-    }
-
-    /// The target round-trip time.
-    pub fn target_rtt(&self) -> Span {
-        self.identification.target_rtt()
-    }
-
-    /// How long the list being filled lasts.
-    pub fn list_length(&self) -> Span {
-        self.identification.list_length()
-    }
-
-    /// How long the list finished last was: what [`Monitored::last`] is of.
-    pub fn last_length(&self) -> Span {
-        self.identification.last_length()
+    /// The drop history, the flows monitored for it and the drop rate.
+    pub fn identification(&self) -> &Identification {
+        &self.identification
     }
 
     #[inline]
@@ -99,7 +73,7 @@ impl<T> RedPd<T> {
         let (units, waiting) = (self.units(packet.bytes), self.queue.backlog().packets > 1);
         let flow = self.identification.find(packet.flow)?;
         flow.arrived(units, packet.bytes);
-        let (why, penalty, demand) = if flow.is_unresponsive() {
+        let (why, penalty, demand) = if flow.unresponsive {
             (Why::Unresponsive, self.config.unresponsive_penalty, waiting || !self.config.noidle)
         } else {
             let detector = self.queue.detector();
@@ -140,28 +114,21 @@ impl<T> Discipline<T> for RedPd<T> {
         self.identification.reached(flow, units, signalled);
     }
 
-    #[inline(always)]
-    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        self.queue.pop(cx)
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.queue.backlog()
-    }
+    crate::discipline::serves!(queue);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.queue.observe(gauge);
-        gauge("drop_rate", self.drop_rate());
-        gauge("target_rtt_ms", 1000.0 * self.target_rtt().as_secs_f64());
-        gauge("list_length_ms", 1000.0 * self.list_length().as_secs_f64());
-        gauge("monitored", self.monitored().count() as f64);
-        gauge("unresponsive", self.monitored().filter(|(_, flow)| flow.is_unresponsive()).count() as f64);
+        gauge("drop_rate", self.identification.drop_rate());
+        gauge("target_rtt_ms", 1000.0 * self.identification.target_rtt().as_secs_f64());
+        gauge("list_length_ms", 1000.0 * self.identification.list_length().as_secs_f64());
+        let monitored = self.identification.monitored();
+        gauge("monitored", monitored.len() as f64);
+        gauge("unresponsive", monitored.iter().filter(|(_, flow)| flow.unresponsive).count() as f64);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let monitored = self.identification.monitored().peek(flow);
         gauge("monitored", f64::from(u8::from(monitored.is_some())));
-        gauge("prefilter_probability", monitored.map_or(0.0, Monitored::probability));
+        gauge("prefilter_probability", monitored.map_or(0.0, |flow| flow.probability));
     }
 }
 
@@ -169,7 +136,8 @@ impl<T> Discipline<T> for RedPd<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::{Ecn, Port, Rate, Rng, Time};
+    use crate::parts::Monitored;
+    use crate::{Ecn, Port, Rate, Rng, Span, Time};
     use alloc::string::{String, ToString};
 
     // 1000 B take 1 ms.
@@ -202,7 +170,7 @@ mod tests {
 
     #[test]
     fn lists_last_as_equation_3_says_between_two_and_ten_round_trips() {
-        let length = |settings: &[(&str, &str)]| red_pd(settings).unwrap().list_length().as_secs_f64();
+        let length = |settings: &[(&str, &str)]| red_pd(settings).unwrap().identification().list_length().as_secs_f64();
         assert_eq!(length(&[]), 0.4, "no drops yet: 10 R");
         // By hand: 3/5 x 0.04 / sqrt(1.5 x 0.01) and, for 20 %, 0.044, which is less than 2 R.
         assert!((length(&[("P_testFRp_", "0.01")]) - 0.195_959).abs() < 1e-6);
@@ -214,10 +182,10 @@ mod tests {
     fn a_flow_in_three_of_five_lists_is_monitored_and_dropped_before_the_queue() {
         // Lists of 80 ms, each with 8 drops on average: after three of them it is monitored, with P = min(p, 2p).
         let early = fed(&[], Ecn::NotEct, 240);
-        assert_eq!(early.discipline().monitored().count(), 0);
+        assert_eq!(early.discipline().identification().monitored().len(), 0);
         let port = fed(&[], Ecn::NotEct, 300);
-        let (flow, state) = port.discipline().monitored().next().unwrap();
-        assert_eq!((flow, state.changed()), (FlowId(1), Time::ZERO + Span::from_millis(240)));
+        let (flow, state) = port.discipline().identification().monitored().iter().next().unwrap();
+        assert_eq!((flow, state.changed), (FlowId(1), Time::ZERO + Span::from_millis(240)));
         let counts = port.totals().counts();
         assert!(counts.drops(Why::Prefilter) > 0 && counts.drops(Why::Early) > 0, "{counts:?}");
     }
@@ -243,6 +211,6 @@ mod tests {
         };
         assert!(stored(&mut queue, 0..300) < 290);
         queue.config.fixed_drop_rate = None;
-        assert_eq!((stored(&mut queue, 300..320), queue.monitored().count()), (20, 1));
+        assert_eq!((stored(&mut queue, 300..320), queue.identification().monitored().len()), (20, 1));
     }
 }

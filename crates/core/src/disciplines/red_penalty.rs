@@ -19,7 +19,7 @@ use alloc::collections::VecDeque;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{
     Detector, Every, FlowLog, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, TokenBucket,
@@ -286,15 +286,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
         }
     }
 
-    #[inline(always)]
-    fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        self.red.pop(cx)
-    }
-
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.red.backlog()
-    }
+    crate::discipline::serves!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.red.detector().average());

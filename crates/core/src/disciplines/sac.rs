@@ -17,7 +17,7 @@ use core::ops::Bound;
 use super::{Choke, ChokeConfig};
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, ClassId, Packet};
+use crate::packet::{ClassId, Packet};
 use crate::params::BuildError;
 use crate::parts::Detector;
 
@@ -126,10 +126,7 @@ impl<T> Discipline<T> for Sac<T> {
         self.choke.dequeue(cx)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.choke.backlog()
-    }
+    crate::discipline::holds!(choke);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.detector().average());

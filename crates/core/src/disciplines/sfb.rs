@@ -19,7 +19,7 @@ use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{BinState, Bins, Every, FairShare, Fifo, FlowCount, Limiter, PenaltyBox};
 use crate::parts::{Places, Steps, TokenBucket, keyed};
@@ -263,10 +263,7 @@ impl<T> Discipline<T> for Sfb<T> {
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let SfbConfig { levels, bins: width, .. } = self.config;

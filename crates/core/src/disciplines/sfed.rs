@@ -16,7 +16,7 @@
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Fill, FlowTable, Payment, Refund, Terms, TokenFifo, Tokens};
 
@@ -212,10 +212,7 @@ impl<T> Discipline<T> for Sfed<T> {
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("flows", self.buckets.table.len() as f64);

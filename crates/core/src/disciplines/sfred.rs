@@ -17,7 +17,7 @@ use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, Packet};
+use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::{Average, Fifo, LevelHash, SelfConfiguring, Thresholds, TokenBucket};
 use crate::reason::Why;
@@ -239,10 +239,7 @@ impl<T> Discipline<T> for Sfred<T> {
         Some(packet)
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let bins = self.bins.len() as f64;

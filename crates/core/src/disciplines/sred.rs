@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
-use crate::packet::{Backlog, FlowId, Packet};
+use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::Fifo;
 use crate::reason::Why;
@@ -188,10 +188,7 @@ impl<T> Discipline<T> for Sred<T> {
         self.fifo.pop()
     }
 
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.fifo.backlog()
-    }
+    crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("hit_frequency", self.hits);

@@ -49,14 +49,15 @@ pub type Popped<T> = (Packet<T>, u64);
 #[derive(Clone, Debug, Default)]
 pub struct Codel {
     /// When the delay will have been above the target for an interval; none while it is below.
-    first_above: Option<Time>,
+    pub first_above: Option<Time>,
     /// When the next signal is due, or the last one was.
-    drop_next: Time,
+    pub drop_next: Time,
     /// Signals since the dropping state was entered.
-    count: u32,
+    pub count: u32,
     /// What `count` was when it was entered.
-    last_count: u32,
-    dropping: bool,
+    pub last_count: u32,
+    /// Whether the queue is in the dropping state.
+    pub dropping: bool,
     /// 1/sqrt(count) in 1/65536, for [`SquareRoot::Newton`].
     reciprocal: u16,
 }
@@ -169,31 +170,6 @@ impl Codel {
     pub fn dropped(&mut self, drops: u32) {
         self.count = self.count.saturating_add(drops);
     }
-
-    /// When the delay will have been above the target for an interval; none while it is below.
-    pub fn first_above(&self) -> Option<Time> {
-        self.first_above
-    }
-
-    /// When the next signal is due, or the last one was.
-    pub fn drop_next(&self) -> Time {
-        self.drop_next
-    }
-
-    /// Signals since the dropping state was entered.
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// What [`count`](Codel::count) was when the dropping state was entered.
-    pub fn last_count(&self) -> u32 {
-        self.last_count
-    }
-
-    /// Whether the queue is in the dropping state.
-    pub fn dropping(&self) -> bool {
-        self.dropping
-    }
 }
 
 #[cfg(test)]
@@ -234,12 +210,12 @@ mod tests {
         let mut codel = Codel::default();
         // High from 0: 100, + 100 = 200, + 100/sqrt(2) = 270.71, + 100/sqrt(3) = 328.45; due next: + 50 = 378.45.
         assert_eq!(drops(&mut codel, 0, 330, 10), [100, 200, 271, 329]);
-        assert_eq!((codel.count(), codel.last_count()), (4, 1));
-        assert!(drops(&mut codel, 330, 400, 1).is_empty() && !codel.dropping());
+        assert_eq!((codel.count, codel.last_count), (4, 1));
+        assert!(drops(&mut codel, 330, 400, 1).is_empty() && !codel.dropping);
         // High again from 400, so late from 500, which is less than 1600 ms after 378.45. It enters with count 4 - 1 = 3: the
         // next are due at 500 + 100/sqrt(3) = 557.74 and + 50 = 607.74; then + 100/sqrt(5) = 652.46.
         assert_eq!(drops(&mut codel, 400, 610, 10), [500, 558, 608]);
-        assert_eq!((codel.count(), codel.last_count()), (5, 3));
+        assert_eq!((codel.count, codel.last_count), (5, 3));
         assert!(drops(&mut codel, 610, 2300, 1).is_empty());
         // Late from 2400, more than 1600 ms after 652.46: from the beginning.
         assert_eq!(drops(&mut codel, 2300, 2501, 10), [2400, 2500]);

@@ -71,13 +71,18 @@ impl Verdict {
 /// A monitored flow.
 #[derive(Clone, Debug)]
 pub struct Monitored {
-    probability: f64,
+    /// The drop probability before drops are spaced.
+    pub probability: f64,
     /// Packets that passed since the last drop before the queue.
-    passed: u64,
-    changed: Time,
-    unresponsive: bool,
-    current: Tally,
-    last: Tally,
+    pub passed: u64,
+    /// When the probability last changed.
+    pub changed: Time,
+    /// Whether it was found unresponsive; it stays so until it is let go.
+    pub unresponsive: bool,
+    /// What it did so far in the list being filled.
+    pub current: Tally,
+    /// What it did in the list finished last.
+    pub last: Tally,
     seen: [Observation; EVIDENCE],
     observations: usize,
 }
@@ -89,38 +94,6 @@ impl Monitored {
         let (seen, none) = ([Observation::default(); EVIDENCE], Tally::default());
         let (current, last) = (none, none);
         Monitored { probability, passed: 0, changed: now, unresponsive: false, current, last, seen, observations: 0 }
-    }
-
-    /// The drop probability before drops are spaced.
-    #[inline]
-    pub fn probability(&self) -> f64 {
-        self.probability
-    }
-
-    /// Packets that passed since the last drop before the queue.
-    pub fn passed(&self) -> u64 {
-        self.passed
-    }
-
-    /// When the probability last changed.
-    pub fn changed(&self) -> Time {
-        self.changed
-    }
-
-    /// Whether it was found unresponsive; it stays so until it is let go.
-    #[inline]
-    pub fn is_unresponsive(&self) -> bool {
-        self.unresponsive
-    }
-
-    /// What it did in the list finished last.
-    pub fn last(&self) -> Tally {
-        self.last
-    }
-
-    /// What it did so far in the list being filled.
-    pub fn current(&self) -> Tally {
-        self.current
     }
 
     /// The observations kept, oldest first.
@@ -238,14 +211,14 @@ mod tests {
     fn raised(probability: f64, unresponsive: bool, increase: f64) -> f64 {
         let mut flow = flow(probability, unresponsive);
         flow.raise(increase, false, Span::from_millis(100), at(1));
-        assert_eq!(flow.changed(), at(1));
-        flow.probability()
+        assert_eq!(flow.changed, at(1));
+        flow.probability
     }
 
     /// Probabilities are binary fractions in these tests: sums are exact.
     #[test]
     fn a_new_flow_starts_with_its_quantum_twice_the_drop_rate_or_one_half() {
-        let start = |increase, rate| Monitored::new(increase, rate, Time::ZERO).probability();
+        let start = |increase, rate| Monitored::new(increase, rate, Time::ZERO).probability;
         assert_eq!([start(0.125, 0.125), start(0.5, 0.125), start(0.9, 0.6)], [0.125, 0.25, 0.5]);
     }
 
@@ -265,7 +238,7 @@ mod tests {
     fn easing_takes_small_steps_from_large_probabilities_and_halves_small_ones() {
         let eased = |probability, unresponsive| {
             let mut flow = flow(probability, unresponsive);
-            flow.ease(0.05, at(1)).then(|| (flow.probability() * 1e6).round_ties_even() as u32)
+            flow.ease(0.05, at(1)).then(|| (flow.probability * 1e6).round_ties_even() as u32)
         };
         assert_eq!(
             [0.5, 0.11, 0.1, 0.006, 0.005].map(|p| eased(p, false)),
@@ -347,7 +320,7 @@ mod tests {
             (0..dropped).for_each(|_| flow.dropped(1));
             flow.end_list();
             flow.raise(0.001, true, Span::from_secs(1), at(1));
-            flow.is_unresponsive()
+            flow.unresponsive
         };
         // The observations before the present one are judged: three bad pairs stand after the third.
         assert_eq!([list(400, 4), list(400, 8), list(400, 16), list(400, 16)], [false, false, false, true]);

@@ -26,26 +26,16 @@ pub struct Pi2Rules {
 pub struct Pi2 {
     rules: Pi2Rules,
     timer: Every,
-    probability: f64,
+    /// p', as of the last update.
+    pub probability: f64,
     /// The delay at the last update, in seconds.
-    delay: f64,
+    pub delay: f64,
 }
 
 impl Pi2 {
     /// A probability of 0; the first update is due a `tupdate` after the start of the run.
     pub fn new(rules: Pi2Rules) -> Pi2 {
         Pi2 { rules, timer: Every::new(rules.tupdate, Time::ZERO), probability: 0.0, delay: 0.0 }
-    }
-
-    /// p', as of the last update.
-    #[inline]
-    pub fn probability(&self) -> f64 {
-        self.probability
-    }
-
-    /// The delay at the last update, in seconds.
-    pub fn delay(&self) -> f64 {
-        self.delay
     }
 
     /// Whether an update is due.
@@ -114,19 +104,19 @@ mod tests {
     fn updates_follow_the_rfc_worked_by_hand() {
         let mut pi = Pi2::new(RFC);
         pi.catch_up(Some(at(0)), at(14));
-        assert_eq!(pi.probability(), 0.0, "no update is due");
+        assert_eq!(pi.probability, 0.0, "no update is due");
         // At 15 ms the packet of 0 ms has waited 15: 0.15 x 0 + 3 x 0.015.
         pi.catch_up(Some(at(0)), at(15));
-        assert!(near(pi.probability(), 0.045));
+        assert!(near(pi.probability, 0.045));
         // At 30 ms the oldest came at 5 ms: 25 ms of delay; + 0.15 x 0.010 + 3 x 0.010.
         pi.catch_up(Some(at(5)), at(31));
-        assert!(near(pi.probability(), 0.0765), "{}", pi.probability());
+        assert!(near(pi.probability, 0.0765), "{}", pi.probability);
         // At 45 ms it came at 35 ms: - 0.15 x 0.005 - 3 x 0.015.
         pi.catch_up(Some(at(35)), at(45));
-        assert!(near(pi.probability(), 0.03075), "{}", pi.probability());
+        assert!(near(pi.probability, 0.03075), "{}", pi.probability);
         // At 60 ms nothing waits: - 0.15 x 0.015 - 3 x 0.010 = -0.03225, below 0.
         pi.catch_up(None, at(60));
-        assert_eq!((pi.probability(), pi.delay()), (0.0, 0.0));
+        assert_eq!((pi.probability, pi.delay), (0.0, 0.0));
     }
 
     #[test]
@@ -134,18 +124,18 @@ mod tests {
         // By hand: at 15, 30 and 45 ms delays of 15, 30 and 45 ms: 0.045, + 0.00225 + 0.045, + 0.0045 + 0.045.
         let mut pi = Pi2::new(RFC);
         pi.catch_up(Some(at(0)), at(50));
-        assert!(near(pi.probability(), 0.14175) && near(pi.delay(), 0.045), "{}", pi.probability());
+        assert!(near(pi.probability, 0.14175) && near(pi.delay, 0.045), "{}", pi.probability);
         // Six updates on an empty queue: -0.15 x 0.015 - 3 x 0.045, and five of -0.00225.
         let mut calm = Pi2::new(RFC);
         calm.catch_up(Some(at(0)), at(50));
         calm.catch_up(None, at(60));
-        assert!(near(calm.probability(), 0.0045), "{}", calm.probability());
+        assert!(near(calm.probability, 0.0045), "{}", calm.probability);
         calm.catch_up(None, at(75));
-        assert!(near(calm.probability(), 0.00225));
+        assert!(near(calm.probability, 0.00225));
         calm.catch_up(None, Time::NEVER);
-        assert_eq!(calm.probability(), 0.0);
+        assert_eq!(calm.probability, 0.0);
         pi.catch_up(Some(at(0)), Time::NEVER);
-        assert_eq!(pi.probability(), 1.0);
+        assert_eq!(pi.probability, 1.0);
     }
 
     proptest! {
@@ -166,8 +156,8 @@ mod tests {
                 now += wait;
                 often.catch_up(oldest, at(now));
                 rarely.catch_up(oldest, at(now));
-                prop_assert!((often.probability() - rarely.probability()).abs() < 1e-9);
-                prop_assert!((often.delay() - rarely.delay()).abs() < 1e-9);
+                prop_assert!((often.probability - rarely.probability).abs() < 1e-9);
+                prop_assert!((often.delay - rarely.delay).abs() < 1e-9);
             }
         }
     }

@@ -4,6 +4,9 @@
 //! 4 and 5 and its pseudocode. Delays are in seconds, as the units of alpha and beta (1/s) have it.
 
 use super::every::Every;
+use crate::cx::Cx;
+use crate::packet::Packet;
+use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
@@ -32,6 +35,8 @@ pub struct PieRules {
     pub packet: f64,
     /// Section 5.2: delays by Little's law from the rate of departures, instead of timestamps.
     pub dq_rate_estimator: bool,
+    /// MAX_ECNTH: below this probability packets are marked; 0 without ECN.
+    pub marks_below: f64,
 }
 
 /// Bytes that leave in one measurement of the rate of departures (DQ_THRESHOLD, section 5.2).
@@ -46,13 +51,16 @@ const MOST_UPDATES: u64 = 4096;
 #[derive(Clone, Debug)]
 pub struct Pie {
     timer: Every,
-    probability: f64,
-    /// `current_qdelay` and `qdelay_old_`, in seconds.
-    delay: f64,
-    delay_old: f64,
-    burst_allowance: Span,
-    /// `accu_prob_`: the sum of probabilities since the last drop or mark.
-    accumulated: f64,
+    /// As of the last update that was due at a call.
+    pub probability: f64,
+    /// `current_qdelay`: the estimate of the queue's delay, in seconds.
+    pub delay: f64,
+    /// `qdelay_old_`: the estimate at the last update, in seconds.
+    pub delay_old: f64,
+    /// How much longer nothing is signalled.
+    pub burst_allowance: Span,
+    /// `accu_prob_`: the sum of probabilities since the last drop or mark, where signals are spaced.
+    pub accumulated: f64,
     departures: Departures,
 }
 
@@ -89,10 +97,29 @@ impl Pie {
         }
     }
 
-    /// To be asked of every arrival that fits, after [`catch_up`](Pie::catch_up): whether to signal it. Draws one number
-    /// if the outcome is open.
+    /// Judges an arrival for a queue that holds `bytes`: the packet to store, marked or as it came, if it was not dropped.
     #[inline]
-    pub fn signals(&mut self, rules: &PieRules, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
+    pub fn admit<T>(
+        &mut self,
+        rules: &PieRules,
+        bytes: u64,
+        fits: bool,
+        packet: Packet<T>,
+        cx: &mut Cx<'_, T>,
+    ) -> Option<Packet<T>> {
+        self.catch_up(rules, bytes, cx.now);
+        if !fits {
+            self.accumulated = 0.0;
+            cx.drop(packet, Why::Overflow);
+            return None;
+        }
+        let hit = self.signals(rules, bytes, packet.bytes, cx.rng);
+        cx.signal_if(hit, packet, Why::Sojourn, self.probability < rules.marks_below)
+    }
+
+    /// Whether to signal an arrival that fits. Draws one number if the outcome is open.
+    #[inline]
+    fn signals(&mut self, rules: &PieRules, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
         let calm = self.delay < rules.target / 2.0 && self.delay_old < rules.target / 2.0;
         if self.probability == 0.0 && calm {
             self.burst_allowance = rules.max_burst;
@@ -119,12 +146,6 @@ impl Pie {
     fn spaced(&mut self, probability: f64, rng: &mut Rng) -> bool {
         self.accumulated = if probability == 0.0 { 0.0 } else { self.accumulated + probability };
         self.accumulated >= 8.5 || (self.accumulated >= 0.85 && rng.chance(probability))
-    }
-
-    /// To be told of an arrival that was dropped for want of room.
-    #[inline]
-    pub fn overflowed(&mut self) {
-        self.accumulated = 0.0;
     }
 
     /// To be told of every departure, after [`catch_up`](Pie::catch_up): of a packet of `packet` bytes that waited
@@ -171,31 +192,6 @@ impl Pie {
         self.probability = self.probability.clamp(0.0, 1.0);
         self.delay_old = self.delay;
         self.burst_allowance = self.burst_allowance - rules.tupdate;
-    }
-
-    /// The probability, as of the last update that was due at a call.
-    pub fn probability(&self) -> f64 {
-        self.probability
-    }
-
-    /// The current estimate of the queue's delay, in seconds.
-    pub fn delay(&self) -> f64 {
-        self.delay
-    }
-
-    /// The estimate at the last update, in seconds.
-    pub fn delay_old(&self) -> f64 {
-        self.delay_old
-    }
-
-    /// How much longer nothing is signalled.
-    pub fn burst_allowance(&self) -> Span {
-        self.burst_allowance
-    }
-
-    /// The sum of probabilities since the last drop or mark, where signals are spaced.
-    pub fn accumulated(&self) -> f64 {
-        self.accumulated
     }
 
     /// The average time in which 16 KiB leave, in seconds, where the rate of departures is estimated; 0 before the first
@@ -251,6 +247,7 @@ mod tests {
         byte_mode: false,
         packet: 1000.0,
         dq_rate_estimator: false,
+        marks_below: 0.1,
     };
 
     fn at(ms: u64) -> Time {
@@ -262,7 +259,7 @@ mod tests {
         let each = delays.iter().map(|delay| {
             pie.departed(rules, 1000, Span::from_millis(*delay), *delay * 1000, Time::ZERO);
             pie.updates(rules, *delay * 1000, 1);
-            pie.probability()
+            pie.probability
         });
         each.collect()
     }
@@ -316,21 +313,19 @@ mod tests {
         let mut signalled = |pie: &mut Pie| (0..1000).filter(|_| pie.signals(&RULES, 400_000, 1000, &mut rng)).count();
         // 150 ms are ten updates of 15 ms; the ninth leaves 15 ms of it.
         pie.catch_up(&RULES, 400_000, at(149));
-        assert_eq!((pie.burst_allowance(), signalled(&mut pie)), (Span::from_millis(15), 0));
+        assert_eq!((pie.burst_allowance, signalled(&mut pie)), (Span::from_millis(15), 0));
         pie.catch_up(&RULES, 400_000, at(150));
-        assert!(pie.burst_allowance() == Span::ZERO && pie.probability() > 0.1 && signalled(&mut pie) > 50);
+        assert!(pie.burst_allowance == Span::ZERO && pie.probability > 0.1 && signalled(&mut pie) > 50);
         // Calm, from 0.7: two updates later, (0.7 - 0.001875 - 1.25 x 0.4 - 0.001875) x 0.98 is left of the probability. Only when
         // it has fallen to 0 does an arrival find the allowance renewed.
         pie.probability = 0.7;
         pie.departed(&RULES, 1000, Span::ZERO, 0, at(151));
         pie.catch_up(&RULES, 0, at(180));
         assert!(
-            (pie.probability() - 0.192325).abs() < 1e-12
-                && signalled(&mut pie) == 0
-                && pie.burst_allowance() == Span::ZERO
+            (pie.probability - 0.192325).abs() < 1e-12 && signalled(&mut pie) == 0 && pie.burst_allowance == Span::ZERO
         );
         pie.catch_up(&RULES, 0, at(60_000));
-        assert!(pie.probability() == 0.0 && signalled(&mut pie) == 0 && pie.burst_allowance() == RULES.max_burst);
+        assert!(pie.probability == 0.0 && signalled(&mut pie) == 0 && pie.burst_allowance == RULES.max_burst);
     }
 
     #[test]
@@ -386,7 +381,7 @@ mod tests {
         (0..=16).for_each(|ms| pie.departed(&rules, 1024, Span::ZERO, 32_768, at(ms)));
         assert!((pie.dq_time() - 0.016).abs() < 1e-12);
         pie.updates(&rules, 32_768, 1);
-        assert!((pie.delay() - 0.032).abs() < 1e-12);
+        assert!((pie.delay - 0.032).abs() < 1e-12);
         // Twice as slow: 32 ms, of weight 1/4: 0.016 x 3/4 + 0.032/4 = 0.020.
         (9..=24).for_each(|ms| pie.departed(&rules, 1024, Span::ZERO, 32_768, at(2 * ms)));
         assert!((pie.dq_time() - 0.020).abs() < 1e-12, "{}", pie.dq_time());

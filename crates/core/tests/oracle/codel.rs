@@ -151,11 +151,11 @@ impl Loop {
 /// The same of the discipline under test.
 pub fn seen(state: &headgate_core::parts::Codel) -> State {
     vec![
-        entry("first_above", state.first_above().unwrap_or(Time::ZERO).as_nanos() as f64),
-        entry("drop_next", state.drop_next().as_nanos() as f64),
-        entry("count", state.count()),
-        entry("last_count", state.last_count()),
-        entry("dropping", u8::from(state.dropping())),
+        entry("first_above", state.first_above.unwrap_or(Time::ZERO).as_nanos() as f64),
+        entry("drop_next", state.drop_next.as_nanos() as f64),
+        entry("count", state.count),
+        entry("last_count", state.last_count),
+        entry("dropping", u8::from(state.dropping)),
     ]
 }
 

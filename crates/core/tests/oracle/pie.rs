@@ -205,11 +205,11 @@ impl Controller {
 /// The same of the discipline under test.
 pub fn seen(state: &headgate_core::parts::Pie) -> State {
     vec![
-        entry("probability", state.probability()),
-        entry("delay", state.delay()),
-        entry("delay_old", state.delay_old()),
-        entry("burst_allowance", state.burst_allowance().as_secs_f64()),
-        entry("accumulated", state.accumulated()),
+        entry("probability", state.probability),
+        entry("delay", state.delay),
+        entry("delay_old", state.delay_old),
+        entry("burst_allowance", state.burst_allowance.as_secs_f64()),
+        entry("accumulated", state.accumulated),
         entry("dq_time", state.dq_time()),
     ]
 }

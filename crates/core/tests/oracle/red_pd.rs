@@ -470,21 +470,21 @@ fn look(ours: &RedPd<usize>, _: Time) -> State {
     headgate_core::Discipline::observe(ours, &mut |gauge, value| {
         average = if gauge == "average" { value } else { average }
     });
-    let seen = ours.sightings();
+    let seen = ours.identification().history().sightings();
     let mut state = vec![
         entry("average", average),
-        entry("drop rate", ours.drop_rate()),
-        entry("R", ours.target_rtt().as_secs_f64()),
-        entry("length", ours.list_length().as_nanos() as f64),
+        entry("drop rate", ours.identification().drop_rate()),
+        entry("R", ours.identification().target_rtt().as_secs_f64()),
+        entry("length", ours.identification().list_length().as_nanos() as f64),
         entry("in lists", seen.iter().map(|s| (1 + s.flow.0) as f64 * f64::from(s.lists)).sum::<f64>()),
         entry("drops in lists", seen.iter().map(|s| (1 + s.flow.0) as f64 * s.drops as f64).sum::<f64>()),
     ];
-    let flows: BTreeMap<_, _> = ours.monitored().collect();
+    let flows: BTreeMap<_, _> = ours.identification().monitored().iter().collect();
     for (name, flow) in flows {
-        let unresponsive = f64::from(u8::from(flow.is_unresponsive()));
-        let counts = [flow.passed() as f64, flow.changed().as_nanos() as f64, unresponsive];
-        let current = [flow.current().arrived as f64, flow.current().dropped as f64];
-        state.push(entry(name.0.to_string(), flow.probability()));
+        let unresponsive = f64::from(u8::from(flow.unresponsive));
+        let counts = [flow.passed as f64, flow.changed.as_nanos() as f64, unresponsive];
+        let current = [flow.current.arrived as f64, flow.current.dropped as f64];
+        state.push(entry(name.0.to_string(), flow.probability));
         state.push(entry("counts", digest(counts.into_iter().chain(current))));
         state.push(entry(
             "pairs",
@@ -511,10 +511,11 @@ fn compare(settings: &[(&str, &str)], rules: Rules, traffic: Traffic) -> Seen {
     let seen = std::cell::Cell::new(Seen { monitored: 0, unresponsive: false, rtt: [1e9, 0.0] });
     let watched = |ours: &RedPd<usize>, now: Time| {
         let Seen { monitored, unresponsive, rtt: [least, most] } = seen.get();
-        let (flows, rtt) = (ours.monitored().count(), ours.target_rtt().as_secs_f64() * 1e3);
+        let (flows, rtt) =
+            (ours.identification().monitored().len(), ours.identification().target_rtt().as_secs_f64() * 1e3);
         seen.set(Seen {
             monitored: monitored.max(flows),
-            unresponsive: unresponsive || ours.monitored().any(|(_, flow)| flow.is_unresponsive()),
+            unresponsive: unresponsive || ours.identification().monitored().iter().any(|(_, flow)| flow.unresponsive),
             rtt: [least.min(rtt), most.max(rtt)],
         });
         look(ours, now)

@@ -26,7 +26,7 @@ struct Ambient {
 type Lengths = [Span; 5];
 
 /// The drop history and the flows monitored for it (sections 4.1 and 4.2).
-pub(super) struct Identification {
+pub struct Identification {
     config: RedPdConfig,
     rtt: Span,
     /// The list being filled.
@@ -42,6 +42,7 @@ pub(super) struct Identification {
 }
 
 impl Identification {
+    /// Nobody monitored; flows are hashed under `key`.
     pub fn new(config: RedPdConfig, key: u64) -> Identification {
         let RedPdConfig { lists, list_flows, counted_flows, max_monitored, .. } = config;
         let rtt = match config.dynamic_r {
@@ -64,10 +65,12 @@ impl Identification {
         new
     }
 
+    /// The monitored flows.
     pub fn monitored(&self) -> &FlowTable<Monitored> {
         &self.monitored
     }
 
+    /// The lists of drops.
     pub fn history(&self) -> &DropHistory {
         &self.history
     }
@@ -85,11 +88,6 @@ impl Identification {
     /// How long the list being filled lasts.
     pub fn list_length(&self) -> Span {
         self.length
-    }
-
-    /// How long the list finished last was: what [`Monitored::last`] is of.
-    pub fn last_length(&self) -> Span {
-        self.lengths[0]
     }
 
     /// Ends the lists whose time is over. Lists are looked at when a packet arrives, however many ended meanwhile.
@@ -177,7 +175,7 @@ impl Identification {
         for seen in self.history.sightings().iter().filter(identified).filter(|seen| seen.recent) {
             let increase = usable * seen.drops as f64 / (drops / flows);
             match self.monitored.get(seen.flow) {
-                Some(flow) if now - flow.changed() >= due => flow.raise(increase, test, length, now),
+                Some(flow) if now - flow.changed >= due => flow.raise(increase, test, length, now),
                 Some(_) => {}
                 None => monitor(&mut self.monitored, seen.flow, Monitored::new(increase, usable, now)),
             }
@@ -189,8 +187,8 @@ impl Identification {
         let (due, due_unresponsive, max_decrease) = (self.hold(3), self.hold(5), self.config.max_decrease);
         for position in (0..self.monitored.len()).rev() {
             let (name, flow) = self.monitored.at(position);
-            let due = if flow.is_unresponsive() { due_unresponsive } else { due };
-            if now - flow.changed() >= due && self.history.find(name).is_none() && !flow.ease(max_decrease, now) {
+            let due = if flow.unresponsive { due_unresponsive } else { due };
+            if now - flow.changed >= due && self.history.find(name).is_none() && !flow.ease(max_decrease, now) {
                 self.monitored.remove_at(position);
             }
         }
@@ -232,10 +230,10 @@ impl Identification {
 /// A table that is full gives the place of its least probability to a flow of a greater one.
 fn monitor(table: &mut FlowTable<Monitored>, flow: FlowId, fresh: Monitored) {
     if table.is_full() {
-        let rank = |(flow, state): &(FlowId, &Monitored)| (state.probability(), *flow);
+        let rank = |(flow, state): &(FlowId, &Monitored)| (state.probability, *flow);
         let least = table.iter().min_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("a probability is a number"));
         match least {
-            Some((least, state)) if state.probability() < fresh.probability() => {
+            Some((least, state)) if state.probability < fresh.probability => {
                 let position = table.position(least).expect("it was found");
                 table.remove_at(position);
             }
@@ -264,7 +262,7 @@ mod tests {
     }
 
     fn probabilities(the: &Identification) -> Vec<(u64, f64)> {
-        let mut all: Vec<_> = the.monitored.iter().map(|(flow, state)| (flow.0, state.probability())).collect();
+        let mut all: Vec<_> = the.monitored.iter().map(|(flow, state)| (flow.0, state.probability)).collect();
         all.sort_by_key(|(flow, _)| *flow);
         all
     }
