@@ -21,7 +21,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{BinState, Bins, Every, FairShare, Fifo, FlowCount, Limiter, PenaltyBox};
+use crate::parts::{Bin, Bins, Every, FairShare, Fifo, FlowCount, Limiter};
 use crate::parts::{Places, Steps, TokenBucket, keyed};
 use crate::reason::Why;
 use crate::time::{Span, Time};
@@ -151,7 +151,7 @@ impl<T> Sfb<T> {
     }
 
     /// Every bin: those in use, level after level, then those for the hash functions to come.
-    pub fn bins(&self) -> impl Iterator<Item = BinState> {
+    pub fn bins(&self) -> impl Iterator<Item = &Bin> {
         self.bins.states()
     }
 
@@ -214,10 +214,10 @@ impl<T> Sfb<T> {
 fn limiter(config: &SfbConfig, place: &Place) -> Limiter {
     let burst = config.penalty_burst.bytes(place.mean_packet) as u32;
     match config.penalty {
-        Penalty::Rate => Limiter::Together(PenaltyBox::Rate(TokenBucket::new(config.penalty_rate, burst))),
+        Penalty::Rate => Limiter::Rate(TokenBucket::new(config.penalty_rate, burst)),
         Penalty::Boxtime => {
             let (every, random) = (config.boxtime, config.randomize_boxtime);
-            Limiter::Together(PenaltyBox::Interval { every, random, opens: Time::ZERO })
+            Limiter::Interval { every, random, opens: Time::ZERO }
         }
         Penalty::FairShare => {
             // A key apart from those of the bins, which follow from the secret by small numbers.

@@ -24,11 +24,15 @@ pub struct Steps {
     pub freeze: Span,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Bin {
-    packets: u32,
-    probability: f64,
-    frozen_until: Time,
+/// One bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bin {
+    /// Packets queued that entered it.
+    pub packets: u32,
+    /// Its probability.
+    pub probability: f64,
+    /// When its probability may change again.
+    pub frozen_until: Time,
 }
 
 impl Bin {
@@ -48,17 +52,6 @@ pub struct Found {
     pub fullest: u32,
     /// The least of their probabilities.
     pub probability: f64,
-}
-
-/// One bin, as a tool sees it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BinState {
-    /// Packets queued that entered it.
-    pub packets: u32,
-    /// Its probability.
-    pub probability: f64,
-    /// When its probability may change again.
-    pub frozen_until: Time,
 }
 
 /// Sends each flow into one bin of each level, under keyed hashes.
@@ -200,14 +193,10 @@ impl Bins {
     }
 
     /// Every bin: those in use, level after level, then those for the hash functions to come.
-    pub fn states(&self) -> impl Iterator<Item = BinState> {
+    pub fn states(&self) -> impl Iterator<Item = &Bin> {
         let size = self.levels * self.width;
         let sets = [self.in_use, 1 - self.in_use].map(|set| &self.bins[set * size..][..size]);
-        sets.into_iter().flatten().map(|bin| BinState {
-            packets: bin.packets,
-            probability: bin.probability,
-            frozen_until: bin.frozen_until,
-        })
+        sets.into_iter().flatten()
     }
 
     fn used(&self) -> &[Bin] {

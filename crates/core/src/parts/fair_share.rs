@@ -3,9 +3,7 @@
 use alloc::vec::Vec;
 
 use super::flow_count::FlowCount;
-use super::penalty_box::PenaltyBox;
 use crate::packet::FlowId;
-use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
@@ -69,43 +67,6 @@ impl FairShare {
 
     fn full_at(&self, places: &[u16]) -> Time {
         places.iter().map(|place| self.full_at[usize::from(*place)]).min().unwrap_or(Time::ZERO)
-    }
-}
-
-/// What unresponsive flows may still send.
-#[derive(Clone, Debug)]
-pub enum Limiter {
-    /// All of them together.
-    Together(PenaltyBox),
-    /// Each of them.
-    Each(FairShare),
-}
-
-impl Limiter {
-    /// A packet of `flow` arrived, limited or not.
-    #[inline]
-    pub fn see(&mut self, flow: FlowId, now: Time) {
-        if let Limiter::Each(fair) = self {
-            fair.see(flow, now);
-        }
-    }
-
-    /// Whether a packet of `bytes` of an unresponsive flow with these `places` may be queued now.
-    #[inline]
-    pub fn admits(&self, places: &[u16], bytes: u32, now: Time) -> bool {
-        match self {
-            Limiter::Together(penalty) => penalty.admits(bytes, now),
-            Limiter::Each(fair) => fair.admits(places, bytes, now),
-        }
-    }
-
-    /// That packet was queued.
-    #[inline]
-    pub fn charge(&mut self, places: &[u16], bytes: u32, now: Time, rng: &mut Rng) {
-        match self {
-            Limiter::Together(penalty) => penalty.charge(bytes, now, rng),
-            Limiter::Each(fair) => fair.charge(places, bytes, now),
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headgate_core::disciplines::{Sfb, SfbConfig};
-use headgate_core::parts::{Limiter, PenaltyBox, keyed};
+use headgate_core::parts::{Limiter, keyed};
 use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
@@ -301,8 +301,8 @@ impl Oracle for Plain {
 
 fn look(sfb: &Sfb<usize>, now: Time) -> State {
     let penalty = match sfb.limiter() {
-        Limiter::Together(PenaltyBox::Rate(bucket)) => bucket.lacking(now).as_secs_f64(),
-        Limiter::Together(PenaltyBox::Interval { opens, .. }) => opens.as_secs_f64(),
+        Limiter::Rate(bucket) => bucket.lacking(now).as_secs_f64(),
+        Limiter::Interval { opens, .. } => opens.as_secs_f64(),
         // Of the hog, on two levels.
         Limiter::Each(fair) => fair.lacking(&sfb.places(FlowId(0))[..2], now).as_secs_f64(),
     };

@@ -1,0 +1,89 @@
+//! What unresponsive flows may still send: all of them together, or each.
+
+use super::fair_share::FairShare;
+use super::token_bucket::TokenBucket;
+use crate::packet::FlowId;
+use crate::rng::Rng;
+use crate::time::{Span, Time};
+
+/// The limit on the packets of flows found unresponsive.
+#[derive(Clone, Debug)]
+pub enum Limiter {
+    /// A rate for all of them together, with a burst.
+    Rate(TokenBucket),
+    /// One packet in each interval, whosever it is.
+    Interval {
+        /// The interval.
+        every: Span,
+        /// Whether each interval is drawn uniformly from [0, 2] `every`.
+        random: bool,
+        /// When the next packet may pass.
+        opens: Time,
+    },
+    /// A rate for each of them.
+    Each(FairShare),
+}
+
+impl Limiter {
+    /// A packet of `flow` arrived, limited or not.
+    #[inline]
+    pub fn see(&mut self, flow: FlowId, now: Time) {
+        if let Limiter::Each(fair) = self {
+            fair.see(flow, now);
+        }
+    }
+
+    /// Whether a packet of `bytes` of an unresponsive flow with these `places` may be queued now.
+    #[inline]
+    pub fn admits(&self, places: &[u16], bytes: u32, now: Time) -> bool {
+        match self {
+            Limiter::Rate(bucket) => bucket.admits(bytes, now),
+            Limiter::Interval { opens, .. } => now >= *opens,
+            Limiter::Each(fair) => fair.admits(places, bytes, now),
+        }
+    }
+
+    /// That packet was queued.
+    #[inline]
+    pub fn charge(&mut self, places: &[u16], bytes: u32, now: Time, rng: &mut Rng) {
+        match self {
+            Limiter::Rate(bucket) => bucket.take(bytes, now),
+            Limiter::Interval { every, random, opens } => {
+                let interval =
+                    if *random { Span::from_secs_f64(every.as_secs_f64() * rng.between(0.0, 2.0)) } else { *every };
+                *opens = now + interval;
+            }
+            Limiter::Each(fair) => fair.charge(places, bytes, now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed_in_100_seconds(random: bool) -> u32 {
+        let mut penalty = Limiter::Interval { every: Span::from_millis(50), random, opens: Time::ZERO };
+        let mut rng = Rng::new(3);
+        let mut passed = 0;
+        for us in 0..1_000_000 {
+            let now = Time::ZERO + Span::from_micros(100 * us);
+            if penalty.admits(&[], 1000, now) {
+                penalty.charge(&[], 1000, now, &mut rng);
+                passed += 1;
+            }
+        }
+        passed
+    }
+
+    #[test]
+    fn one_packet_passes_in_each_interval() {
+        assert_eq!(passed_in_100_seconds(false), 2000);
+    }
+
+    #[test]
+    fn random_intervals_have_the_same_mean() {
+        // 2000 uniform intervals of standard deviation 0.58 of the mean: 26 packets; four of them.
+        assert!(passed_in_100_seconds(true).abs_diff(2000) < 104);
+    }
+}
