@@ -135,15 +135,12 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     pub fn enqueue(&mut self, mut packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         packet.arrived = now;
         self.ledger.arrived(&packet, now);
-        self.held.packets += 1;
-        self.held.bytes += u64::from(packet.bytes);
-        let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
-        self.discipline.enqueue(packet, &mut Cx::new(now, &mut self.rng, &mut sink));
-        self.check();
+        self.readmit(packet, now, host);
     }
 
     /// Gives the discipline a packet that waited in another one, which this one has taken the place of: it has arrived
     /// before, when it says, and is counted as that already. Drops and marks are told to `host`.
+    #[inline(always)]
     pub fn readmit(&mut self, packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         self.held.packets += 1;
         self.held.bytes += u64::from(packet.bytes);

@@ -82,7 +82,7 @@ fn classic_packets_are_signalled_by_the_square_and_dropped_without_ecn() {
     offer(&mut port, Ecn::NotEct, 1, 0);
     offer(&mut port, Ecn::Ect0, 400, 1_000_000);
     offer(&mut port, Ecn::NotEct, 400, 1_000_000);
-    assert_eq!(port.discipline().controller().probability, 0.5);
+    assert_eq!(port.discipline().controller.probability, 0.5);
     while port.dequeue(at(1_000_000), &mut ()).is_some() {}
     let counts = port.totals().counts();
     let why = Why::Sojourn;
@@ -137,7 +137,7 @@ fn p_cl_is_k_times_the_base_probability_and_p_c_its_square() {
         let hour = 3_600_000_000;
         offer(&mut port, Ecn::Ect1, 40_000, hour);
         offer(&mut port, Ecn::Ect0, 40_000, hour);
-        assert!((port.discipline().controller().probability - 0.3).abs() < 1e-9);
+        assert!((port.discipline().controller.probability - 0.3).abs() < 1e-9);
         let sent = order(&mut port, 100_000, hour);
         assert_eq!(sent.len() + port.totals().dropped() as usize, 80_001);
         let [coupled, classic] = [0.6, 0.09];
@@ -161,7 +161,7 @@ fn a_flood_that_ignores_marks_is_dropped_as_classic_traffic_is_and_waits_no_long
         sent += u32::from(packet.is_some());
         classic += u32::from(packet.is_some_and(|packet| packet.ecn == Ecn::NotEct));
     }
-    let (share, delay) = (f64::from(classic) / f64::from(sent), port.discipline().controller().delay);
+    let (share, delay) = (f64::from(classic) / f64::from(sent), port.discipline().controller.delay);
     let dropped = port.discipline().probabilities().classic;
     // A tenth for the swings of the controller about its rest.
     assert!((share / 0.2 - 1.0).abs() < 0.1 && (dropped / 0.6 - 1.0).abs() < 0.1, "{share} {dropped}");

@@ -91,3 +91,42 @@ impl OnOff {
         if first && self.begin == Begin::On { Span::ZERO } else { self.off.draw(rng) }
     }
 }
+
+/// Declares a source whose flows are on and off: its documentation, its type, its settings, and the function that makes a
+/// cycle of them for a sender.
+macro_rules! on_off_source {
+    ($(#[$doc:meta])+ $source:ident, $config:ty, $cycle:expr) => {
+        $(#[$doc])+
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $source {
+            cycle: $crate::on_off::OnOff,
+        }
+
+        impl $crate::kind::Kind for $source {
+            type Config = $config;
+            type State = $crate::on_off::Phase;
+
+            fn new(
+                config: $config,
+                sender: &$crate::kind::Sender,
+                _: &mut $crate::kind::Files<'_>,
+            ) -> Result<$source, headgate_core::BuildError> {
+                Ok($source { cycle: $cycle(config, sender)? })
+            }
+
+            fn start(&self, _: u32) -> $crate::on_off::Phase {
+                $crate::on_off::Phase::default()
+            }
+
+            fn next(&self, flow: &mut $crate::on_off::Phase, rng: &mut headgate_core::Rng) -> Option<$crate::write::Write> {
+                Some(self.cycle.next(flow, rng))
+            }
+
+            fn mean_rate(&self) -> Option<f64> {
+                self.cycle.mean_rate()
+            }
+        }
+    };
+}
+
+pub(crate) use on_off_source;

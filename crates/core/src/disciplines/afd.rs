@@ -65,7 +65,8 @@ pub struct Afd<T> {
     fifo: Fifo<T>,
     shadow: FlowLog,
     timer: Every,
-    fair: f64,
+    /// m_fair: how often a flow may stand among the remembered arrivals for nothing of it to be dropped.
+    pub fair: f64,
     /// In packets.
     target: f64,
     /// The queue at the last change of m_fair, in packets.
@@ -96,11 +97,6 @@ impl<T> Afd<T> {
     #[inline]
     pub fn matches(&self, flow: FlowId) -> u32 {
         self.shadow.count(flow)
-    }
-
-    /// m_fair: how often a flow may stand there for nothing of it to be dropped.
-    pub fn fair(&self) -> f64 {
-        self.fair
     }
 
     /// d_i: the probability with which a packet of `flow` is dropped.
@@ -198,10 +194,10 @@ mod tests {
         (0..30).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 1000, ()), at(0), &mut ()));
         // By hand. At 6.25 ms: 1.7 (0 - 20) - 1.8 (30 - 20) = -52.
         port.dequeue(at(6250), &mut ());
-        assert!((port.discipline().fair() - 948.0).abs() < 1e-9, "{}", port.discipline().fair());
+        assert!((port.discipline().fair - 948.0).abs() < 1e-9, "{}", port.discipline().fair);
         // At 12.5 ms, 29 wait: 1.7 (30 - 20) - 1.8 (29 - 20) = 0.8; at 18.75 ms and 25 ms: -0.1 (29 - 20) = -0.9 each.
         port.dequeue(at(25_000), &mut ());
-        assert!((port.discipline().fair() - 947.0).abs() < 1e-9, "{}", port.discipline().fair());
+        assert!((port.discipline().fair - 947.0).abs() < 1e-9, "{}", port.discipline().fair);
     }
 
     #[test]
@@ -209,10 +205,10 @@ mod tests {
         let mut port = Port::new(afd(&[("limit", "100p"), ("shadow", "50"), ("target", "10p")]), Rng::new(1));
         (0..90).for_each(|flow| port.enqueue(Packet::new(FlowId(flow), 1000, ()), at(0), &mut ()));
         port.enqueue(Packet::new(FlowId(7), 1000, ()), at(10_000_000), &mut ());
-        assert_eq!(port.discipline().fair(), 0.0);
+        assert_eq!(port.discipline().fair, 0.0);
         while port.dequeue(at(10_000_000), &mut ()).is_some() {}
         port.dequeue(at(3_600_000_000), &mut ());
-        assert_eq!(port.discipline().fair(), 50.0);
+        assert_eq!(port.discipline().fair, 50.0);
     }
 
     #[test]

@@ -56,11 +56,12 @@ pub struct Blue<T> {
     fifo: Fifo<T>,
     /// The queue above which the probability rises, in packets and in bytes; infinite where it does not count.
     high: (f64, f64),
-    probability: f64,
+    /// The probability of being signalled, as of the last change that was due at a call.
+    pub probability: f64,
     /// When the probability may change again.
-    thaw: Time,
-    /// Since when the link has been idle.
-    idle: Option<Time>,
+    pub frozen_until: Time,
+    /// Since when the link has been idle, if it is.
+    pub idle_since: Option<Time>,
 }
 
 impl<T> Blue<T> {
@@ -82,22 +83,7 @@ impl<T> Blue<T> {
             (Some(share), Limit::Bytes(_)) => (f64::INFINITY, share.bytes(limit, mean)),
         };
         let fifo = Fifo::new(limit);
-        Ok(Blue { config, fifo, high, probability: 0.0, thaw: Time::ZERO, idle: None })
-    }
-
-    /// The probability of being signalled, as of the last change that was due at a call.
-    pub fn probability(&self) -> f64 {
-        self.probability
-    }
-
-    /// When the probability may change again.
-    pub fn frozen_until(&self) -> Time {
-        self.thaw
-    }
-
-    /// Since when the link has been idle, if it is.
-    pub fn idle_since(&self) -> Option<Time> {
-        self.idle
+        Ok(Blue { config, fifo, high, probability: 0.0, frozen_until: Time::ZERO, idle_since: None })
     }
 
     #[inline]
@@ -108,19 +94,19 @@ impl<T> Blue<T> {
 
     /// A loss, or a queue above the threshold.
     fn raise(&mut self, now: Time, rng: &mut Rng) {
-        if now >= self.thaw {
+        if now >= self.frozen_until {
             self.probability = (self.probability + self.config.d1).min(1.0);
-            self.thaw = now + self.freeze(rng);
+            self.frozen_until = now + self.freeze(rng);
         }
     }
 
     /// Catches up with the idle time that has passed: the link-idle event recurs each freeze time.
     #[inline]
     fn rest(&mut self, now: Time, rng: &mut Rng) {
-        if let Some(since) = self.idle
-            && now >= self.thaw
+        if let Some(since) = self.idle_since
+            && now >= self.frozen_until
         {
-            self.lower(since.max(self.thaw), now, rng);
+            self.lower(since.max(self.frozen_until), now, rng);
         }
     }
 
@@ -130,7 +116,7 @@ impl<T> Blue<T> {
         let period = self.config.freeze_time;
         let more = (now - first).as_nanos() / period.as_nanos();
         self.probability = (self.probability - (more as f64 + 1.0) * self.config.d2).max(0.0);
-        self.thaw = first + period * more + self.freeze(rng);
+        self.frozen_until = first + period * more + self.freeze(rng);
     }
 
     fn freeze(&self, rng: &mut Rng) -> Span {
@@ -153,7 +139,7 @@ impl<T> Discipline<T> for Blue<T> {
         let hit = cx.rng.chance(self.probability);
         if let Some(packet) = cx.signal_if(hit, packet, Why::Early, self.config.ecn) {
             self.fifo.push(packet, cx);
-            self.idle = None;
+            self.idle_since = None;
         }
         if self.is_high() {
             self.raise(cx.now, cx.rng);
@@ -164,7 +150,7 @@ impl<T> Discipline<T> for Blue<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
         if packet.is_none() {
-            self.idle.get_or_insert(cx.now);
+            self.idle_since.get_or_insert(cx.now);
             self.rest(cx.now, cx.rng);
         }
         packet

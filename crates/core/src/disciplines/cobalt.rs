@@ -63,13 +63,16 @@ pub struct Cobalt<T> {
     /// Packets that waited no longer are not late, whatever the target.
     grace: Span,
     fifo: Fifo<T>,
-    count: u32,
+    /// Signals since the queue was calm, less what has been forgotten.
+    pub count: u32,
     /// When the next signal is due; while none is, up to when the queue counts as active.
-    drop_next: Time,
-    dropping: bool,
-    probability: f64,
+    pub drop_next: Time,
+    /// Whether the last packet was late.
+    pub dropping: bool,
+    /// BLUE's probability, as of the last change that was due at a call.
+    pub probability: f64,
     /// When the probability was last changed.
-    changed: Time,
+    pub changed: Time,
     /// Since when the link has been idle.
     idle: Option<Time>,
 }
@@ -202,31 +205,6 @@ impl<T> Cobalt<T> {
     fn can_mark(&self, packet: &Packet<T>) -> bool {
         self.config.ecn && packet.ecn.is_capable()
     }
-
-    /// Signals since the queue was calm, less what has been forgotten.
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// When the next signal is due; while none is, up to when the queue counts as active.
-    pub fn drop_next(&self) -> Time {
-        self.drop_next
-    }
-
-    /// Whether the last packet was late.
-    pub fn dropping(&self) -> bool {
-        self.dropping
-    }
-
-    /// BLUE's probability, as of the last change that was due at a call.
-    pub fn probability(&self) -> f64 {
-        self.probability
-    }
-
-    /// When BLUE's probability was last changed.
-    pub fn changed(&self) -> Time {
-        self.changed
-    }
 }
 
 impl<T> Discipline<T> for Cobalt<T> {
@@ -329,20 +307,20 @@ mod tests {
         let mut port = cobalt(&[("limit", "2p"), ("increment", "0.25"), ("decrement", "0.0625"), ("fit_rate", "off")]);
         // At 10 ms three packets are lost, but the probability rises once in 5 ms.
         arrive(&mut port, Ecn::NotEct, 5, 10);
-        assert_eq!(port.discipline().probability(), 0.25);
+        assert_eq!(port.discipline().probability, 0.25);
         arrive(&mut port, Ecn::NotEct, 1, 15);
-        assert_eq!(port.discipline().probability(), 0.25, "more than a target must have passed");
+        assert_eq!(port.discipline().probability, 0.25, "more than a target must have passed");
         arrive(&mut port, Ecn::NotEct, 1, 16);
-        assert_eq!(port.discipline().probability(), 0.5);
+        assert_eq!(port.discipline().probability, 0.5);
         while port.dequeue(at(17), &mut ()).is_some() {}
         // Found empty at 17, too soon. From just after 21 ms on, each 5 ms and a little: at 21, 26 and 31, up to 35 ms.
         port.dequeue(at(17), &mut ());
         arrive(&mut port, Ecn::NotEct, 1, 35);
-        assert_eq!(port.discipline().probability(), 0.3125);
+        assert_eq!(port.discipline().probability, 0.3125);
         while port.dequeue(at(36), &mut ()).is_some() {}
         // Idle for an hour: forgotten.
         port.dequeue(at(3_600_000), &mut ());
-        assert_eq!(port.discipline().probability(), 0.0);
+        assert_eq!(port.discipline().probability, 0.0);
     }
 
     #[test]
@@ -350,7 +328,7 @@ mod tests {
         for (keep, sent) in [("on", 1), ("off", 0)] {
             let mut port = cobalt(&[("limit", "3p"), ("increment", "1"), ("keep_last", keep)]);
             arrive(&mut port, Ecn::Ect0, 4, 10);
-            assert_eq!(port.discipline().probability(), 1.0);
+            assert_eq!(port.discipline().probability, 1.0);
             while port.dequeue(at(11), &mut ()).is_some() {}
             let counts = port.totals().counts();
             assert_eq!((counts.sent, counts.drops(Why::Early), counts.marked()), (sent, 3 - sent, 0));

@@ -111,14 +111,15 @@ pub struct Dualpi2<T> {
     limit: Limit,
     low: Fifo<T>,
     classic: Fifo<T>,
-    controller: Pi2,
+    /// The controller.
+    pub controller: Pi2,
     /// The least p_C that is overload.
     classic_most: f64,
     /// The RFC's lq.count and cq.count.
     low_count: f64,
     classic_count: f64,
-    /// Whose turn it is: the low latency queue's while not above 0. In bytes, weighted.
-    credit: f64,
+    /// Whose turn it is under weighted round robin: the low latency queue's while not above 0. In bytes, weighted.
+    pub credit: f64,
     /// The credit while nothing waits.
     first_credit: f64,
 }
@@ -166,11 +167,6 @@ impl<T> Dualpi2<T> {
         })
     }
 
-    /// The controller.
-    pub fn controller(&self) -> &Pi2 {
-        &self.controller
-    }
-
     /// p_C and p_CL, as of the last update.
     #[inline]
     pub fn probabilities(&self) -> Coupled {
@@ -181,11 +177,6 @@ impl<T> Dualpi2<T> {
     /// What has added up towards the next signal, in the low latency and in the Classic queue.
     pub fn counts(&self) -> [f64; 2] {
         [self.low_count, self.classic_count]
-    }
-
-    /// Whose turn it is under weighted round robin: the low latency queue's while not above 0. In weighted bytes.
-    pub fn credit(&self) -> f64 {
-        self.credit
     }
 
     /// What waits in the low latency and in the Classic queue.
@@ -354,7 +345,7 @@ mod tests {
             port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::ZERO + Span::from_millis(ms), &mut ());
         }
         // 3 x 0.015, then 0.15 x 0.015 + 3 x 0.015.
-        assert!((port.discipline().controller().probability - 0.09225).abs() < 1e-12);
+        assert!((port.discipline().controller.probability - 0.09225).abs() < 1e-12);
         let Coupled { classic, low } = port.discipline().probabilities();
         assert!((low - 0.1845).abs() < 1e-12 && (classic - 0.09225 * 0.09225).abs() < 1e-12);
     }

@@ -67,7 +67,8 @@ pub struct FengRed<T> {
     alpha: f64,
     beta: f64,
     bottom: f64,
-    side: Side,
+    /// On which side of the thresholds the average last was.
+    pub side: Side,
 }
 
 impl<T> FengRed<T> {
@@ -84,11 +85,6 @@ impl<T> FengRed<T> {
     /// RED's state: the average, maxp, the probability and the count that spaces signals.
     pub fn detector(&self) -> &Detector {
         self.red.detector()
-    }
-
-    /// On which side of the thresholds the average last was.
-    pub fn side(&self) -> Side {
-        self.side
     }
 
     /// Moves maxp if the average has crossed a threshold outwards.
@@ -168,7 +164,7 @@ mod tests {
     fn a_threshold_that_is_only_touched_is_not_crossed() {
         let mut port = port(&[("maxp", "0.06")]);
         let seen = [15, 20, 10, 20].map(|queue| arrive(&mut port, queue));
-        assert_eq!((seen, port.discipline().side()), ([0.06; 4], Side::Between));
+        assert_eq!((seen, port.discipline().side), ([0.06; 4], Side::Between));
     }
 
     #[test]

@@ -83,7 +83,8 @@ pub struct Fq<T> {
     /// By queue, its head while it has one.
     current: Vec<Option<Head>>,
     order: u64,
-    virtual_time: u64,
+    /// Golestani's v: the tag of the packet sent last, and 0 once nothing waits.
+    pub virtual_time: u64,
 }
 
 impl<T> Fq<T> {
@@ -94,11 +95,6 @@ impl<T> Fq<T> {
     pub fn new(config: FqConfig, place: &Place) -> Result<Self, BuildError> {
         let flows = FlowQueues::new(config.limit, place.key);
         Ok(Fq { flows, heads: BinaryHeap::new(), current: Vec::new(), order: 0, virtual_time: 0 })
-    }
-
-    /// Golestani's v: the tag of the packet sent last, and 0 once nothing waits.
-    pub fn virtual_time(&self) -> u64 {
-        self.virtual_time
     }
 
     /// What the queue of `flow` holds and the tag of its head, while it holds anything.
@@ -249,7 +245,7 @@ mod tests {
         offer(&mut port, &[(2, 600), (2, 600), (3, 1000)]);
         assert_eq!(port.discipline().flow(FlowId(2)).map(|(held, tag)| (held.packets, tag)), Some((2, 2600)));
         assert_eq!(drain(&mut port), [0, 2, 2, 1, 3]);
-        assert_eq!(port.discipline().virtual_time(), 0);
+        assert_eq!(port.discipline().virtual_time, 0);
     }
 
     #[test]

@@ -142,6 +142,7 @@ impl<T> Discipline<T> for FqPie<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
+    use crate::reason::Why;
     use crate::time::Span;
     use crate::{Port, Rate, Rng};
 

@@ -136,7 +136,6 @@ impl<T> Discipline<T> for RedPd<T> {
 mod tests {
     use super::*;
     use crate::params::Params;
-    use crate::parts::Monitored;
     use crate::{Ecn, Port, Rate, Rng, Span, Time};
     use alloc::string::{String, ToString};
 

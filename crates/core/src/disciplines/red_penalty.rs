@@ -108,12 +108,13 @@ const HISTORY: usize = 10;
 pub struct RedPenalty<T> {
     red: RedQueue<T>,
     tests: FlowTests,
-    log: FlowLog,
+    /// The signals since the last examination.
+    pub log: FlowLog,
     history: VecDeque<FlowSample>,
     penalised: FlowTable<Boxed>,
     bucket: TokenBucket,
-    /// Of the bucket; 0 before the first flow is penalised.
-    penalty_rate: Rate,
+    /// What all flows in the box together may send; 0 before any was there.
+    pub penalty_rate: Rate,
     fixed_rate: Option<Rate>,
     most_rate: Rate,
     good: Traffic,
@@ -162,16 +163,6 @@ impl<T> RedPenalty<T> {
     /// `flow`'s record, if it is in the box.
     pub fn penalty(&self, flow: FlowId) -> Option<Boxed> {
         self.penalised.peek(flow).copied()
-    }
-
-    /// Signals remembered since the last examination.
-    pub fn log(&self) -> &FlowLog {
-        &self.log
-    }
-
-    /// What all flows in the box together may send; 0 before any was there.
-    pub fn penalty_rate(&self) -> Rate {
-        self.penalty_rate
     }
 
     /// At the end of an interval: releases who complies, tests who was signalled most, and begins anew.
@@ -365,7 +356,7 @@ mod tests {
             (0..700).for_each(|_| port.enqueue(Packet::new(FlowId(77), 1000, ()), at, &mut ()));
         }
         let discipline = port.discipline();
-        assert_eq!((discipline.penalised.len(), discipline.log().len()), (1, 50));
+        assert_eq!((discipline.penalised.len(), discipline.log.len()), (1, 50));
     }
 
     #[test]

@@ -121,7 +121,8 @@ pub struct Sfb<T> {
     bins: Bins,
     bin_size: u32,
     bin_max: u32,
-    limiter: Limiter,
+    /// What limits unresponsive flows.
+    pub limiter: Limiter,
     rehash: Every,
 }
 
@@ -153,11 +154,6 @@ impl<T> Sfb<T> {
     /// Every bin: those in use, level after level, then those for the hash functions to come.
     pub fn bins(&self) -> impl Iterator<Item = &Bin> {
         self.bins.states()
-    }
-
-    /// What limits unresponsive flows.
-    pub fn limiter(&self) -> &Limiter {
-        &self.limiter
     }
 
     /// The bins of `flow` in the set in use, one a level, as the limiter counts them.

@@ -104,7 +104,8 @@ pub struct Sfred<T> {
     bins: Vec<RedBin>,
     bin_size: u32,
     thresholds: Thresholds,
-    penalty: TokenBucket,
+    /// What limits unresponsive flows.
+    pub penalty: TokenBucket,
     ecn: bool,
 }
 
@@ -148,11 +149,6 @@ impl<T> Sfred<T> {
             average: bin.average.value(),
             maxp: bin.maxp.maxp(),
         })
-    }
-
-    /// What limits unresponsive flows.
-    pub fn penalty(&self) -> &TokenBucket {
-        &self.penalty
     }
 
     /// A packet arrives for `places`: their averages and maxp move. Says what the packet finds after that.

@@ -83,9 +83,11 @@ pub struct Zombie {
 pub struct Sred<T> {
     config: SredConfig,
     fifo: Fifo<T>,
-    zombies: Vec<Zombie>,
-    /// The paper's P.
-    hits: f64,
+    /// The flows seen lately, in no order.
+    pub zombies: Vec<Zombie>,
+    /// The paper's P: how often an arrival's flow is that of a zombie drawn, averaged over some 4 `zombies` arrivals. About
+    /// the sum of the squares of all flows' shares, and 1/n with n equal flows.
+    pub hit_frequency: f64,
     /// The paper's alpha.
     alpha: f64,
 }
@@ -97,18 +99,7 @@ impl<T> Sred<T> {
     /// None: all settings fit each other.
     pub fn new(config: SredConfig, _: &Place) -> Result<Self, BuildError> {
         let alpha = config.overwrite / f64::from(config.zombies);
-        Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hits: 0.0, alpha, config })
-    }
-
-    /// How often an arrival's flow is that of a zombie drawn, averaged over some 4 `zombies` arrivals: about the sum of
-    /// the squares of all flows' shares, and 1/n with n equal flows.
-    pub fn hit_frequency(&self) -> f64 {
-        self.hits
-    }
-
-    /// The flows seen lately, in no order.
-    pub fn zombies(&self) -> &[Zombie] {
-        &self.zombies
+        Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hit_frequency: 0.0, alpha, config })
     }
 
     /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
@@ -140,7 +131,7 @@ impl<T> Sred<T> {
     /// independent of n.
     #[inline]
     fn probability(&self) -> f64 {
-        let spread = 1.0 / (f64::from(self.config.flows) * self.hits);
+        let spread = 1.0 / (f64::from(self.config.flows) * self.hit_frequency);
         self.base() * (spread * spread).min(1.0)
     }
 
@@ -160,7 +151,7 @@ impl<T> Sred<T> {
         } else if cx.rng.chance(self.config.overwrite) {
             *drawn = fresh;
         }
-        self.hits += self.alpha * (f64::from(u8::from(hit)) - self.hits);
+        self.hit_frequency += self.alpha * (f64::from(u8::from(hit)) - self.hit_frequency);
         hit
     }
 }
@@ -174,7 +165,7 @@ impl<T> Discipline<T> for Sred<T> {
         }
         let mut probability = self.probability();
         if hit && self.config.variant == SredVariant::Full {
-            probability *= 1.0 + 1.0 / self.hits;
+            probability *= 1.0 + 1.0 / self.hit_frequency;
         }
         if cx.rng.chance(probability) {
             self.signal(packet, cx);
@@ -191,8 +182,8 @@ impl<T> Discipline<T> for Sred<T> {
     crate::discipline::holds!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("hit_frequency", self.hits);
-        gauge("active_flows", if self.hits > 0.0 { 1.0 / self.hits } else { 0.0 });
+        gauge("hit_frequency", self.hit_frequency);
+        gauge("active_flows", if self.hit_frequency > 0.0 { 1.0 / self.hit_frequency } else { 0.0 });
         gauge("probability", self.probability());
     }
 }
@@ -218,11 +209,11 @@ mod tests {
     fn the_list_takes_every_arrival_until_it_is_full_and_then_only_hits_and_overwrites_change_it() {
         let mut port = port(&[("zombies", "3"), ("overwrite", "0"), ("maxp", "0")]);
         (0..3).for_each(|_| offer(&mut port, 1));
-        assert!(port.discipline().zombies().iter().all(|zombie| zombie.count == 0), "no hits while it fills");
+        assert!(port.discipline().zombies.iter().all(|zombie| zombie.count == 0), "no hits while it fills");
         (0..10).for_each(|_| offer(&mut port, 1));
-        assert_eq!(port.discipline().zombies().iter().map(|zombie| zombie.count).sum::<u64>(), 10);
+        assert_eq!(port.discipline().zombies.iter().map(|zombie| zombie.count).sum::<u64>(), 10);
         (0..100).for_each(|_| offer(&mut port, 2));
-        assert!(port.discipline().zombies().iter().all(|zombie| zombie.flow == FlowId(1)), "never overwritten");
+        assert!(port.discipline().zombies.iter().all(|zombie| zombie.flow == FlowId(1)), "never overwritten");
     }
 
     #[test]
@@ -231,13 +222,13 @@ mod tests {
         let mut port = port(&[("zombies", "1"), ("overwrite", "1")]);
         let seen = [1, 1, 2, 2].map(|flow| {
             offer(&mut port, flow);
-            port.discipline().hit_frequency()
+            port.discipline().hit_frequency
         });
         assert_eq!(seen, [0.0, 1.0, 0.0, 1.0]);
         let mut slow = self::port(&[("zombies", "2"), ("overwrite", "0.5")]);
         let seen: [f64; 5] = core::array::from_fn(|_| {
             offer(&mut slow, 1);
-            slow.discipline().hit_frequency()
+            slow.discipline().hit_frequency
         });
         assert_eq!(seen, [0.0, 0.0, 0.25, 0.4375, 0.578125]);
     }
@@ -247,7 +238,7 @@ mod tests {
         let mut sred = Sred::<()>::new(SredConfig::from_settings(&[("limit", "12p")]).unwrap(), &PLACE).unwrap();
         let (mut rng, mut sink) = (Rng::new(1), ());
         // 128 flows: (128/256)^2 = 1/4 of 0.15/4 and of 0.15.
-        sred.hits = 1.0 / 128.0;
+        sred.hit_frequency = 1.0 / 128.0;
         let seen: [f64; 6] = core::array::from_fn(|_| {
             sred.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut Cx::new(Time::ZERO, &mut rng, &mut sink));
             sred.probability()
@@ -256,7 +247,7 @@ mod tests {
         // From 256 flows on, and before the first hit, it is all of it.
         assert_eq!(
             [0.0, 1.0 / 256.0, 1.0 / 5000.0].map(|hits| {
-                sred.hits = hits;
+                sred.hit_frequency = hits;
                 sred.probability()
             }),
             [0.15; 3]

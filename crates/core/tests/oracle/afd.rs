@@ -78,7 +78,7 @@ impl Oracle for Plain {
 
 fn look(queue: &Afd<usize>, flows: u64) -> State {
     let m = (0..=flows).map(|flow| entry(format!("m of {flow}"), queue.matches(FlowId(flow))));
-    let rest = [entry("m_fair", queue.fair()), entry("packets", queue.backlog().packets)];
+    let rest = [entry("m_fair", queue.fair), entry("packets", queue.backlog().packets)];
     rest.into_iter().chain(m).collect()
 }
 

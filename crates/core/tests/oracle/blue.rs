@@ -150,9 +150,9 @@ impl Oracle for Plain {
 fn look(blue: &Blue<usize>, _: Time) -> State {
     let time = |time: Time| time.as_nanos() as f64;
     vec![
-        entry("pm", blue.probability()),
-        entry("frozen until", time(blue.frozen_until())),
-        entry("idle since", blue.idle_since().map_or(-1.0, time)),
+        entry("pm", blue.probability),
+        entry("frozen until", time(blue.frozen_until)),
+        entry("idle since", blue.idle_since.map_or(-1.0, time)),
         entry("packets", blue.backlog().packets),
     ]
 }

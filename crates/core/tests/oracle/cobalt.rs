@@ -211,11 +211,11 @@ fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
     let place = Place::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
     let look = |cobalt: &Cobalt<usize>, _| {
         vec![
-            entry("count", cobalt.count()),
-            entry("drop_next", cobalt.drop_next().as_nanos() as f64),
-            entry("dropping", u8::from(cobalt.dropping())),
-            entry("probability", cobalt.probability()),
-            entry("changed", cobalt.changed().as_nanos() as f64),
+            entry("count", cobalt.count),
+            entry("drop_next", cobalt.drop_next.as_nanos() as f64),
+            entry("dropping", u8::from(cobalt.dropping)),
+            entry("probability", cobalt.probability),
+            entry("changed", cobalt.changed.as_nanos() as f64),
             entry("packets", cobalt.backlog().packets),
         ]
     };

@@ -228,15 +228,15 @@ fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
         let (coupled, [low, classic], [low_count, classic_count]) =
             (dual.probabilities(), dual.backlogs(), dual.counts());
         vec![
-            entry("p'", dual.controller().probability),
+            entry("p'", dual.controller.probability),
             entry("p_C", coupled.classic),
             entry("p_CL", coupled.low),
-            entry("prev_q", dual.controller().delay),
+            entry("prev_q", dual.controller.delay),
             entry("1 + lq.count", 1.0 + low_count),
             entry("1 + cq.count", 1.0 + classic_count),
             entry("lq.byt", low.bytes as f64),
             entry("cq.byt", classic.bytes as f64),
-            entry("credit", if wrr { dual.credit() } else { 0.0 }),
+            entry("credit", if wrr { dual.credit } else { 0.0 }),
         ]
     };
     let config = Dualpi2Config::from_settings(settings).unwrap();

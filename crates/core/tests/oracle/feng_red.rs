@@ -53,7 +53,7 @@ impl Oracle for Algorithm {
 
 fn look(red: &FengRed<usize>, _: Time) -> State {
     let (detector, held) = (red.detector(), red.backlog());
-    let status = match red.side() {
+    let status = match red.side {
         Side::Below => "Below",
         Side::Between => "Between",
         Side::Above => "Above",

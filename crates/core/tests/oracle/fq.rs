@@ -103,7 +103,7 @@ impl Oracle for Plain {
 }
 
 fn look(fq: &Fq<usize>, _: Time) -> State {
-    let mut state = vec![entry("waiting", fq.in_use() as u32), entry("v", fq.virtual_time() as f64)];
+    let mut state = vec![entry("waiting", fq.in_use() as u32), entry("v", fq.virtual_time as f64)];
     for flow in 0..FLOWS {
         if let Some((held, tag)) = fq.flow(FlowId(flow)) {
             state.push(entry(format!("packets {flow}"), held.packets));

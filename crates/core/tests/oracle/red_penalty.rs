@@ -245,17 +245,17 @@ impl Oracle for Boxes {
 }
 
 fn look(red: &RedPenalty<usize>, _: Time) -> State {
-    let (detector, held, most) = (red.detector(), red.backlog(), red.log().most().unwrap_or((FlowId(0), 0)));
+    let (detector, held, most) = (red.detector(), red.backlog(), red.log.most().unwrap_or((FlowId(0), 0)));
     let mut state = vec![
         entry("avg", detector.average()),
         entry("count", detector.count() as f64),
         entry("pb", detector.probability()),
         entry("packets", held.packets),
         entry("bytes", held.bytes as f64),
-        entry("logged", red.log().len() as u32),
+        entry("logged", red.log.len() as u32),
         entry("most", most.0.0 as f64),
         entry("its signals", most.1),
-        entry("penalty rate", red.penalty_rate().as_bits() as f64),
+        entry("penalty rate", red.penalty_rate.as_bits() as f64),
     ];
     for flow in 0..FLOWS {
         if let Some(penalty) = red.penalty(FlowId(flow)) {

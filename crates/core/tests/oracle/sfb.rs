@@ -300,13 +300,13 @@ impl Oracle for Plain {
 }
 
 fn look(sfb: &Sfb<usize>, now: Time) -> State {
-    let penalty = match sfb.limiter() {
+    let penalty = match &sfb.limiter {
         Limiter::Rate(bucket) => bucket.lacking(now).as_secs_f64(),
         Limiter::Interval { opens, .. } => opens.as_secs_f64(),
         // Of the hog, on two levels.
         Limiter::Each(fair) => fair.lacking(&sfb.places(FlowId(0))[..2], now).as_secs_f64(),
     };
-    let flows = if let Limiter::Each(fair) = sfb.limiter() { fair.flows() } else { 0.0 };
+    let flows = if let Limiter::Each(fair) = &sfb.limiter { fair.flows() } else { 0.0 };
     let mut state = vec![entry("penalty", penalty), entry("flows", flows)];
     for bin in sfb.bins() {
         state.push(entry("qlen", bin.packets));

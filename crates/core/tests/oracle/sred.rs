@@ -100,8 +100,8 @@ fn state(frequency: f64, zombies: impl Iterator<Item = (u64, u64, f64)>, packets
 }
 
 fn look(sred: &Sred<usize>, _: Time) -> State {
-    let list = sred.zombies().iter().map(|zombie| (zombie.flow.0, zombie.count, zombie.seen.as_secs_f64()));
-    state(sred.hit_frequency(), list, sred.backlog().packets as usize)
+    let list = sred.zombies.iter().map(|zombie| (zombie.flow.0, zombie.count, zombie.seen.as_secs_f64()));
+    state(sred.hit_frequency, list, sred.backlog().packets as usize)
 }
 
 fn paper() -> Paper {

@@ -1,12 +1,11 @@
 //! On and off for exponentially distributed times.
 
-use headgate_core::{BuildError, Rate, Rng, Span};
+use headgate_core::{BuildError, Rate, Span};
 
 use super::pareto::pace;
-use crate::kind::{Files, Kind, Sender};
-use crate::on_off::{Begin, OnOff, Phase};
+use crate::kind::Sender;
+use crate::on_off::{Begin, OnOff, on_off_source};
 use crate::values::Wait;
-use crate::write::Write;
 
 headgate_core::params! {
     /// Settings of [`Exp`].
@@ -28,30 +27,12 @@ headgate_core::params! {
     }
 }
 
-/// An on-off source with short memory.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Exp {
-    cycle: OnOff,
+on_off_source! {
+    /// An on-off source with short memory.
+    Exp, ExpConfig, cycle
 }
 
-impl Kind for Exp {
-    type Config = ExpConfig;
-    type State = Phase;
-
-    fn new(config: ExpConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Exp, BuildError> {
-        let (on, off) = (Wait::exponential(config.on), Wait::exponential(config.off));
-        Ok(Exp { cycle: OnOff { on, off, pace: pace(config.rate, sender)?, begin: config.begin } })
-    }
-
-    fn start(&self, _: u32) -> Phase {
-        Phase::default()
-    }
-
-    fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
-        Some(self.cycle.next(flow, rng))
-    }
-
-    fn mean_rate(&self) -> Option<f64> {
-        self.cycle.mean_rate()
-    }
+fn cycle(config: ExpConfig, sender: &Sender) -> Result<OnOff, BuildError> {
+    let (on, off) = (Wait::exponential(config.on), Wait::exponential(config.off));
+    Ok(OnOff { on, off, pace: pace(config.rate, sender)?, begin: config.begin })
 }

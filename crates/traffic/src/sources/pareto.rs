@@ -1,12 +1,11 @@
 //! On and off for Pareto distributed times.
 
-use headgate_core::{BuildError, Rate, Rng, Span};
+use headgate_core::{BuildError, Rate, Span};
 
-use crate::kind::{Files, Kind, Protocol, Sender};
+use crate::kind::{Protocol, Sender};
 use crate::law::{Form, Law};
-use crate::on_off::{Begin, OnOff, Pace, Phase};
+use crate::on_off::{Begin, OnOff, Pace, on_off_source};
 use crate::values::Wait;
-use crate::write::Write;
 
 headgate_core::params! {
     /// Settings of [`Pareto`].
@@ -31,34 +30,16 @@ headgate_core::params! {
     }
 }
 
-/// A heavy-tailed on-off source.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pareto {
-    cycle: OnOff,
+on_off_source! {
+    /// A heavy-tailed on-off source.
+    Pareto, ParetoConfig, cycle
 }
 
-impl Kind for Pareto {
-    type Config = ParetoConfig;
-    type State = Phase;
-
-    fn new(config: ParetoConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Pareto, BuildError> {
-        let time = |mean: Span| Law::new(Form::Pareto, mean.as_nanos() as f64, config.shape).map(Wait::by);
-        let time = |mean| time(mean).map_err(BuildError::Conflict);
-        let pace = pace(config.rate, sender)?;
-        Ok(Pareto { cycle: OnOff { on: time(config.on)?, off: time(config.off)?, pace, begin: config.begin } })
-    }
-
-    fn start(&self, _: u32) -> Phase {
-        Phase::default()
-    }
-
-    fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
-        Some(self.cycle.next(flow, rng))
-    }
-
-    fn mean_rate(&self) -> Option<f64> {
-        self.cycle.mean_rate()
-    }
+fn cycle(config: ParetoConfig, sender: &Sender) -> Result<OnOff, BuildError> {
+    let time = |mean: Span| Law::new(Form::Pareto, mean.as_nanos() as f64, config.shape).map(Wait::by);
+    let time = |mean| time(mean).map_err(BuildError::Conflict);
+    let pace = pace(config.rate, sender)?;
+    Ok(OnOff { on: time(config.on)?, off: time(config.off)?, pace, begin: config.begin })
 }
 
 /// Full packets at `rate`; what TCP takes where it carries them and no rate is given.

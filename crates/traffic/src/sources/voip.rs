@@ -1,11 +1,10 @@
 //! Speech: frames of a codec while somebody talks.
 
-use headgate_core::{BuildError, Rng, Span};
+use headgate_core::{BuildError, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::on_off::{Begin, OnOff, Pace, Phase};
+use crate::kind::Sender;
+use crate::on_off::{Begin, OnOff, Pace, on_off_source};
 use crate::values::Wait;
-use crate::write::Write;
 
 headgate_core::choice! {
     /// How speech is coded.
@@ -48,32 +47,14 @@ headgate_core::params! {
 /// RTP's fixed header (RFC 3550, section 5.1).
 const RTP: u64 = 12;
 
-/// One side of a call. Both times are exponential, a common simplification of the conversations measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Voip {
-    cycle: OnOff,
+on_off_source! {
+    /// One side of a call. Both times are exponential, a common simplification of the conversations measured.
+    Voip, VoipConfig, cycle
 }
 
-impl Kind for Voip {
-    type Config = VoipConfig;
-    type State = Phase;
-
-    fn new(config: VoipConfig, _: &Sender, _: &mut Files<'_>) -> Result<Voip, BuildError> {
-        let speech = config.codec.bits() * config.frame.as_nanos();
-        let pace = Pace { gap: config.frame, bytes: speech.div_ceil(8_000_000_000) + RTP };
-        let (on, off) = (Wait::exponential(config.talk), Wait::exponential(config.pause));
-        Ok(Voip { cycle: OnOff { on, off, pace: Some(pace), begin: Begin::On } })
-    }
-
-    fn start(&self, _: u32) -> Phase {
-        Phase::default()
-    }
-
-    fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Option<Write> {
-        Some(self.cycle.next(flow, rng))
-    }
-
-    fn mean_rate(&self) -> Option<f64> {
-        self.cycle.mean_rate()
-    }
+fn cycle(config: VoipConfig, _: &Sender) -> Result<OnOff, BuildError> {
+    let speech = config.codec.bits() * config.frame.as_nanos();
+    let pace = Pace { gap: config.frame, bytes: speech.div_ceil(8_000_000_000) + RTP };
+    let (on, off) = (Wait::exponential(config.talk), Wait::exponential(config.pause));
+    Ok(OnOff { on, off, pace: Some(pace), begin: Begin::On })
 }
