@@ -98,7 +98,8 @@ impl Pie {
     }
 
     /// Judges an arrival for a queue that holds `bytes`: the packet to store, marked or as it came, if it was not dropped.
-    #[inline]
+    // Always: as a call, which hands the packet over through memory, it costs PIE half as much again.
+    #[inline(always)]
     pub fn admit<T>(
         &mut self,
         rules: &PieRules,
