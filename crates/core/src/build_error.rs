@@ -1,4 +1,4 @@
-//! Why a discipline or a source of traffic could not be built.
+//! Errors of building a discipline or traffic source from user settings.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -8,51 +8,51 @@ use core::fmt;
 
 use crate::names::nearest;
 
-/// Why a discipline could not be built from what the user wrote.
+/// Why a discipline or traffic source could not be built from user settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// There is no discipline or source of this name, or it has no such parameter or preset.
+    /// No discipline, source, parameter or preset has this name.
     UnknownName {
         /// `discipline`, `source`, `parameter` or `preset`.
         what: &'static str,
-        /// What was written.
+        /// The name as written.
         name: String,
-        /// What may have been meant.
+        /// The most similar valid name.
         nearest: Option<String>,
-        /// Every name there is.
+        /// Every valid name.
         known: Vec<&'static str>,
     },
-    /// The value is not of the parameter's kind or not in its range.
+    /// The value has the wrong kind or is out of the parameter's range.
     BadValue {
         /// The parameter.
         name: &'static str,
-        /// What was written.
+        /// The value as written.
         value: String,
-        /// What was expected.
+        /// A description of valid values.
         expected: String,
     },
-    /// The values do not fit each other, such as `minth` above `maxth`.
+    /// Values that contradict each other, such as `minth` above `maxth`.
     Conflict(String),
     /// A discipline inside this one cannot be built.
     Nested {
-        /// The parameter that names it.
+        /// The parameter that holds it.
         parameter: &'static str,
-        /// The discipline, as it was written.
+        /// The nested discipline as written.
         qdisc: String,
-        /// Why not.
+        /// Its error.
         error: Box<BuildError>,
     },
 }
 
 impl BuildError {
-    /// None of the `known` disciplines, sources, parameters or presets, which `what` says, is called `name`.
+    /// An unknown `name` of kind `what` (`discipline`, `source`, `parameter`, `preset`); `known` lists valid names.
     pub fn unknown(what: &'static str, name: &str, known: Vec<&'static str>) -> BuildError {
         let nearest = nearest(name, known.iter().copied()).map(ToString::to_string);
         BuildError::UnknownName { what, name: name.to_string(), nearest, known }
     }
 
-    /// What is wrong, without the list of names that would have been right.
+    /// The error message without the list of valid names.
     pub fn brief(&self) -> String {
         let guess = |nearest: &Option<String>| match nearest {
             Some(name) => format!("; did you mean `{name}`?"),

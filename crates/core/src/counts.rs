@@ -2,20 +2,20 @@
 
 use crate::reason::{ByReason, Why};
 
-/// What happened to the packets of one flow, or of all.
+/// Packet counts of one flow or of all flows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets given to the port.
     pub arrived: u64,
-    /// Packets that left to be sent.
+    /// Packets dequeued.
     pub sent: u64,
-    /// Bytes that left to be sent.
+    /// Bytes dequeued.
     pub sent_bytes: u64,
-    /// Packets dropped and marked, by reason.
+    /// Drops and marks by reason.
     pub signals: ByReason<Signals>,
 }
 
-/// Packets dropped and marked for one reason.
+/// Drops and marks for one reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Signals {
     /// Packets dropped.
@@ -35,26 +35,25 @@ impl Counts {
         self.signals.get(why).map_or(0, |signals| signals.marks)
     }
 
-    /// Packets dropped, for whatever reason.
+    /// Packets dropped for any reason.
     pub fn dropped(&self) -> u64 {
         self.signals.iter().map(|(_, signals)| signals.drops).sum()
     }
 
-    /// Packets marked, for whatever reason.
+    /// Packets marked for any reason.
     pub fn marked(&self) -> u64 {
         self.signals.iter().map(|(_, signals)| signals.marks).sum()
     }
 
-    /// The packets whose flows had not been singled out, and how many of them were dropped. Their quotient is the
-    /// ambient drop rate: what RED-PD drops before its queue is in neither (Mahajan, Floyd and Wetherall, ICNP 2001,
-    /// section 1), nor is what others drop of flows that they hold back by name.
+    /// Arrivals and drops, both without drops made only to singled-out flows (such as RED-PD's before its queue). Drops
+    /// over arrivals is the ambient drop rate (Mahajan, Floyd and Wetherall, ICNP 2001, section 1).
     pub fn ambient(&self) -> (u64, u64) {
         let singled = self.signals.iter().filter(|(why, _)| why.singles_out());
         let singled: u64 = singled.map(|(_, signals)| signals.drops).sum();
         (self.arrived - singled, self.dropped() - singled)
     }
 
-    /// Adds the counts of others to these.
+    /// Adds `others` to these counts.
     pub fn add(&mut self, others: &Counts) {
         self.arrived += others.arrived;
         self.sent += others.sent;

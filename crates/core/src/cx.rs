@@ -1,15 +1,15 @@
-//! What a discipline is handed with every call: the time, chance, and a place for what it drops and marks.
+//! The context of a call to a discipline: time, randomness, and a sink for drops and marks.
 
 use crate::packet::{Ecn, Packet};
 use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::Time;
 
-/// Where packets go that will not be sent, and where marks are told. The host implements it; `()` looks away.
+/// Receives dropped and marked packets. The host implements it; `()` ignores them.
 pub trait Sink<T> {
-    /// `packet` was dropped and is handed back for good.
+    /// Takes a dropped packet.
     fn dropped(&mut self, packet: Packet<T>, why: Why, now: Time);
-    /// `packet` was marked and goes on.
+    /// Reports a marked packet. The discipline keeps it.
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time);
 }
 
@@ -20,32 +20,30 @@ impl<T> Sink<T> for () {
 
 /// The context of one call: the time, the port's random stream, and the sink for drops and marks.
 pub struct Cx<'a, T> {
-    /// The present moment. It never goes back, but it may stand still or jump.
+    /// The current time. It never goes back, but may stand still or jump.
     pub now: Time,
-    /// The port's own random stream.
+    /// The port's random stream.
     pub rng: &'a mut Rng,
     sink: &'a mut dyn Sink<T>,
 }
 
 impl<'a, T> Cx<'a, T> {
-    /// A context for one call; made by [`Port`](crate::Port).
+    /// A context for one call; [`Port`](crate::Port) makes it.
     pub fn new(now: Time, rng: &'a mut Rng, sink: &'a mut dyn Sink<T>) -> Cx<'a, T> {
         Cx { now, rng, sink }
     }
 
-    /// Chance and sink apart, for a host's adaptor around a discipline: it hands the random stream on and looks at what
-    /// is dropped and marked on its way to the sink.
+    /// Splits the context into random stream and sink, so that a host's adaptor can intercept drops and marks.
     pub fn split(&mut self) -> (&mut Rng, &mut dyn Sink<T>) {
         (self.rng, self.sink)
     }
 
-    /// Drops `packet`. It is consumed: what was condemned cannot be sent.
+    /// Drops `packet`, consuming it: a dropped packet cannot be sent.
     pub fn drop(&mut self, packet: Packet<T>, why: Why) {
         self.sink.dropped(packet, why, self.now);
     }
 
-    /// Tells the sender of congestion: marks the packet and returns it if `ecn` allows marks and the packet can carry
-    /// one (RFC 3168, section 5), else drops it.
+    /// Marks `packet` and returns it if `ecn` is on and the packet is ECN-capable (RFC 3168, section 5); else drops it.
     pub fn signal(&mut self, mut packet: Packet<T>, why: Why, ecn: bool) -> Option<Packet<T>> {
         if ecn && packet.ecn.is_capable() {
             packet.ecn = Ecn::Ce;
@@ -56,7 +54,7 @@ impl<'a, T> Cx<'a, T> {
         None
     }
 
-    /// [`signal`](Cx::signal) if `hit`, else the packet as it came.
+    /// [`signal`](Cx::signal) if `hit`; otherwise returns the packet unchanged.
     #[inline]
     pub fn signal_if(&mut self, hit: bool, packet: Packet<T>, why: Why, ecn: bool) -> Option<Packet<T>> {
         if hit { self.signal(packet, why, ecn) } else { Some(packet) }

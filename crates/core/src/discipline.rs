@@ -8,7 +8,7 @@ use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Rate;
 
-/// What a discipline is told of the place it is put in.
+/// The link and host that a discipline is built for.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The rate of the link it feeds.
@@ -17,12 +17,12 @@ pub struct Place<'a> {
     pub mean_packet: u32,
     /// A secret drawn from the run's seed, for the keys of hash functions.
     pub key: u64,
-    /// The host's classes, by [`ClassId`]; the first is what no rule matched. Empty where nothing is classified.
+    /// The host's classes, by [`ClassId`]; the first holds unmatched packets. Empty if the host does not classify.
     pub classes: &'a [Class],
 }
 
 impl<'a> Place<'a> {
-    /// A place where nothing is classified.
+    /// A place without classes.
     pub const fn new(rate: Rate, mean_packet: u32, key: u64) -> Place<'a> {
         Place { rate, mean_packet, key, classes: &[] }
     }
@@ -31,46 +31,46 @@ impl<'a> Place<'a> {
 /// An aggregate of flows, from the host's classifier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Class {
-    /// The aggregate it is a part of; always one of a smaller number.
+    /// Its parent, always of a lower number.
     pub parent: Option<ClassId>,
-    /// Its share of the link, or of its parent's part, beside its siblings' weights; above zero.
+    /// Its share of the parent's rate (or the link's), relative to its siblings; above zero.
     pub weight: f64,
 }
 
-/// Decides what to keep, what to signal and what to send next. It has no clock, no randomness and no sockets of its
-/// own: all of them arrive in [`Cx`].
+/// Decides which packets to keep, which to drop or mark, and which to send next. It has no clock, randomness or sockets
+/// of its own: all arrive in [`Cx`].
 ///
-/// Those around one FIFO say `inline(always)` on `enqueue` and `dequeue`: since any discipline can stand inside another,
-/// behind a pointer, the compiler no longer sees one caller alone and would hand the packet over through memory, at two to
-/// three times the price of BLUE, PIE or COBALT.
+/// Disciplines around one FIFO put `inline(always)` on `enqueue` and `dequeue`. Nested disciplines give these calls a
+/// second caller, and without it packets are passed through memory: BLUE, PIE and COBALT cost two to three times as
+/// much.
 pub trait Discipline<T> {
-    /// Takes one arriving packet: stores it, or gives it to `cx`. Never loses it silently.
+    /// Stores an arriving packet, or gives it to `cx`. Never loses it silently.
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>);
 
-    /// The next packet to send, after any head drops. `None`: nothing may leave now. A host calls this whenever the
-    /// link falls free, so a call that finds the queue empty is the moment the link went idle.
+    /// Returns the next packet to send, after any head drops; `None` if no packet may leave now. A host calls it
+    /// whenever the link is free, so a call on an empty queue marks the start of an idle period.
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>>;
 
-    /// What is held, sub-queues included.
+    /// Packets and bytes held, sub-queues included.
     fn backlog(&self) -> Backlog;
 
-    /// When [`dequeue`](Discipline::dequeue) is next worth calling. Only shapers override this.
+    /// When to call [`dequeue`](Discipline::dequeue) next. Only shapers override this.
     fn ready_at(&self, now: Time) -> Option<Time> {
         (self.backlog().packets > 0).then_some(now)
     }
 
-    /// Drops one packet because a parent is overloaded, whatever this discipline would prefer.
+    /// Drops one packet because the parent discipline is overloaded.
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.dequeue(cx) {
             cx.drop(packet, Why::Overload);
         }
     }
 
-    /// Reports gauges (average queue, drop probability ...) when a sampler asks: the same ones every time.
+    /// Reports gauges (average queue, drop probability ...), the same set at every call.
     fn observe(&self, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 
-    /// Reports what it keeps for one flow (its part of the queue, its own probability, its tokens ...): the same gauges
-    /// for every flow, NaN where there is nothing to tell of this one.
+    /// Reports gauges of one flow (queue length, probability, tokens ...), the same set for every flow, NaN for no
+    /// value.
     fn observe_flow(&self, _flow: FlowId, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 }
 
@@ -98,7 +98,7 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
     }
 }
 
-/// In an implementation of [`Discipline`]: it holds what this field of it holds.
+/// Implements [`Discipline::backlog`] by that of a field.
 macro_rules! holds {
     ($field:ident) => {
         #[inline]
@@ -108,8 +108,7 @@ macro_rules! holds {
     };
 }
 
-/// In an implementation of [`Discipline`]: packets leave from this field of it, a [`RedQueue`](crate::parts::RedQueue), which
-/// holds them all.
+/// Implements `dequeue` and `backlog` by a field, a [`RedQueue`](crate::parts::RedQueue).
 macro_rules! serves {
     ($field:ident) => {
         #[inline(always)]

@@ -1,15 +1,15 @@
-//! What a discipline tells of itself over time: its gauges, declared with its settings.
+//! Gauges: values a discipline reports over time, declared with its settings.
 
 /// A gauge of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gauge {
     /// Its name in tables.
     pub name: &'static str,
-    /// What its values are in.
+    /// The unit of its values.
     pub unit: &'static str,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub about: &'static str,
-    /// Whether it tells of one flow, and not of the queue.
+    /// Whether it describes one flow instead of the queue.
     pub of_flow: bool,
 }
 
@@ -19,9 +19,9 @@ impl Gauge {
         Gauge::new("average", "packets", "The average queue, as of the last arrival; in bytes with `byte_mode`.");
     /// RED's probability.
     pub const PROBABILITY: Gauge = Gauge::new("probability", "probability", "RED's pb, before spacing.");
-    /// RED's greatest probability.
+    /// RED's highest probability.
     pub const MAXP: Gauge = Gauge::new("maxp", "probability", "The probability at the upper threshold.");
-    /// Packets that wait of a flow.
+    /// Packets queued of one flow.
     pub const QUEUED: Gauge = Gauge::of_flow("queued", "packets", "Packets of the flow that wait.");
 
     /// A gauge of the queue.
@@ -29,7 +29,7 @@ impl Gauge {
         Gauge { name, unit, about, of_flow: false }
     }
 
-    /// A gauge that is kept of each flow.
+    /// A gauge of a flow.
     pub const fn of_flow(name: &'static str, unit: &'static str, about: &'static str) -> Gauge {
         Gauge { name, unit, about, of_flow: true }
     }

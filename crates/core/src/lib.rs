@@ -1,8 +1,8 @@
 //! Headgate's queue disciplines: the code that decides which packets enter a congested link.
 //!
-//! A [`Discipline`] has no clock, no randomness and no sockets of its own: the host hands all of them in through
-//! [`Cx`]. The same code therefore runs in the simulator, on real packets and in a bare loop. A [`Port`] owns a
-//! discipline, is its only caller, and keeps the counts. The [`registry`] finds a discipline by name.
+//! A [`Discipline`] has no clock, randomness or sockets of its own: the host passes them in through [`Cx`]. The same
+//! code therefore runs in the simulator, on real packets and in a bare loop. A [`Port`] owns a discipline, is its only
+//! caller and keeps the counts. The [`registry`] finds a discipline by name.
 //!
 //! ```
 //! use headgate_core::{FlowId, Packet, Place, Port, Rate, Rng, Time, registry};

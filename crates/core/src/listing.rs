@@ -1,4 +1,4 @@
-//! What registries have in common: the names users write, and what they can set.
+//! Names and parameters, as the registries of disciplines and sources list them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::params::{BuildError, Field, Params, Preset};
 /// Parameters with their values as text, or the first setting that cannot be applied.
 pub type Resolved = Result<Vec<(&'static str, String)>, BuildError>;
 
-/// What a user may know of a discipline, or of a source of traffic.
+/// The description of a discipline or a traffic source.
 pub struct Listing {
     /// The name users write.
     pub name: &'static str,
@@ -23,7 +23,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// What has the settings `C`.
+    /// The listing of an item with the settings `C`.
     pub const fn of<C: Params>(name: &'static str, summary: &'static str, citation: &'static str) -> Listing {
         let resolve = |settings: &[(&str, &str)]| C::from_settings(settings).map(|config| config.values());
         Listing { name, summary, citation, fields: C::fields, presets: C::presets, resolve }
@@ -34,12 +34,12 @@ impl Listing {
         (self.fields)()
     }
 
-    /// Its presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
+    /// The presets. The first holds the defaults: `paper`, or `rfc` or `linux` for modern disciplines.
     pub fn presets(&self) -> &'static [Preset] {
         (self.presets)()
     }
 
-    /// Every parameter with its value under `settings`, as text.
+    /// Every parameter with its value as text, after `settings` are applied.
     ///
     /// # Errors
     /// The first setting that cannot be applied.
@@ -48,7 +48,7 @@ impl Listing {
     }
 }
 
-/// The one of `entries`, each `what` (`discipline`, `source`), that is called `name`.
+/// Finds `name` among `entries`; `what` is `discipline` or `source`.
 ///
 /// # Errors
 /// [`BuildError::UnknownName`], with the nearest name.
@@ -60,7 +60,7 @@ pub fn find_in<E: Deref<Target = Listing>>(
     entries.iter().find(|entry| entry.name == name).ok_or_else(|| unknown(entries, what, name))
 }
 
-/// That none of `entries` is called `name`.
+/// The error that no entry is called `name`.
 pub fn unknown<E: Deref<Target = Listing>>(entries: &[E], what: &'static str, name: &str) -> BuildError {
     BuildError::unknown(what, name, entries.iter().map(|entry| entry.name).collect())
 }

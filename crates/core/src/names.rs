@@ -1,28 +1,26 @@
-//! The nearest valid name, for errors that help; the Python half guesses by it too.
+//! Finds the nearest valid name for an error message. Python uses it too.
 
 use alloc::vec::Vec;
 use core::mem;
 
-/// The one of `names` most like `typed`, if any is close enough to be what was meant: at most a third of its letters
-/// differ, or one begins with the other. Of names that are equally like it, the first.
+/// The name most similar to `typed`, if at most a third of the letters differ or one begins with the other. Among
+/// equally similar names, the first.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let ranked = names.into_iter().map(|name| (Unlike::new(typed, name), name));
     let (unlike, name) = ranked.min_by_key(|&(unlike, _)| unlike)?;
     let longest = name.len().max(typed.len());
-    // Of the single letters that nodes are often called, none is like another.
+    // Single letters, a common name for nodes, are never similar.
     (!unlike.otherwise || unlike.edits <= 1 + longest / 3 && unlike.edits < longest).then_some(name)
 }
 
-/// How unlike a name is to what was typed; what comes first here decides.
+/// Distance of a name from the typed text. Earlier fields decide first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Unlike {
-    /// Slips: the beginning of a name is as good as one, a name with something after it as two, so that `queue delya`
-    /// is `queue delay` rather than `queue`.
+    /// One for the beginning of a name, two for a name with text after it: `queue delya` is `queue delay`, not `queue`.
     slips: usize,
-    /// Neither begins with the other.
     otherwise: bool,
     edits: usize,
-    /// Fingers seldom slip on the first letter.
+    /// Typing errors are rare in the first letter.
     first_letter: bool,
 }
 
@@ -44,8 +42,8 @@ fn begins(word: &str, beginning: &str) -> bool {
     word.as_bytes().get(..beginning.len()).is_some_and(|part| part.eq_ignore_ascii_case(beginning.as_bytes()))
 }
 
-/// Edits between two names, case aside: insert, delete, replace, or exchange two neighbours. Each letter is edited at
-/// most once (optimal string alignment, after Damerau, CACM 7(3), 1964). Our own, because `strsim` needs std.
+/// Edit distance, ignoring case: insert, delete, replace, or swap two neighbours. Each letter is edited at most once
+/// (optimal string alignment, after Damerau, CACM 7(3), 1964). The crate `strsim` needs std.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.to_ascii_lowercase().into_bytes());
     let mut above: Vec<usize> = (0..=b.len()).collect();
@@ -95,7 +93,7 @@ mod tests {
 
     #[test]
     fn an_exchange_of_neighbours_is_one_edit() {
-        // By hand; the last is where one edit a letter costs more than Damerau's own distance of 2.
+        // By hand; in the last case each letter is edited once, where Damerau's own distance is 2.
         for (a, b, edits) in [
             ("rde", "red", 1),
             ("dealy", "delay", 1),

@@ -1,48 +1,48 @@
-//! What a discipline may know of a packet, and of a queue of packets.
+//! Packets and flows as disciplines see them.
 
 use core::fmt;
 
 use crate::time::Time;
 
-/// Names a flow. The host chooses it: a dense number in the simulator, a keyed hash of the 5-tuple on real packets.
-/// Disciplines hash it again with a key of their own.
+/// A flow's identifier, chosen by the host: a dense number in the simulator, a keyed hash of the 5-tuple on real
+/// packets. Disciplines hash it again under their own key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u64);
 
-/// The aggregate a flow belongs to, from the host's classifier; 0 where nothing was classified.
+/// A class of flows, from the host's classifier; 0 if unclassified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(pub u16);
 
 /// The ECN field of the IP header (RFC 3168, section 5; RFC 8311 for ECT(1)).
 ///
-/// A number behind names rather than an enum: the compiler would use an enum's unused values to say that there is no
-/// packet, and then copy every packet around that one byte in overlapping pieces, at half the speed.
+/// A number, not an enum: the compiler would store `None` in an enum's unused values and copy packets around that byte
+/// at half the speed.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Ecn(u8);
 
 #[expect(non_upper_case_globals, reason = "they are used as an enum's variants are")]
 impl Ecn {
-    /// The sender does not understand marks: it must be told by a drop.
+    /// Not ECN-capable: congestion is signalled by drops.
     pub const NotEct: Ecn = Ecn(0b00);
     /// ECN-capable transport, codepoint 10.
     pub const Ect0: Ecn = Ecn(0b10);
     /// ECN-capable transport, codepoint 01.
     pub const Ect1: Ecn = Ecn(0b01);
-    /// Congestion experienced: already marked.
+    /// Congestion experienced: the packet is marked.
     pub const Ce: Ecn = Ecn(0b11);
 
-    /// Whether the packet can carry a mark (one that is marked already can carry another).
+    /// Whether the packet can carry a mark; an already marked packet can.
     #[inline]
     pub fn is_capable(self) -> bool {
         self != Ecn::NotEct
     }
 
-    /// The codepoint that an IP header's byte has in its last two bits: IPv4's TOS, IPv6's traffic class.
+    /// The codepoint in the last two bits of IPv4's TOS or IPv6's traffic class.
     pub const fn from_bits(bits: u8) -> Ecn {
         Ecn(bits & 0b11)
     }
 
-    /// The two bits as they stand in the IP header.
+    /// The codepoint's two bits.
     pub fn bits(self) -> u8 {
         self.0
     }
@@ -54,21 +54,20 @@ impl fmt::Debug for Ecn {
     }
 }
 
-/// One packet as a discipline sees it: a small descriptor, and the host's `handle` to the rest (a simulated segment,
-/// a frame index, `()`).
+/// A packet's descriptor, with the host's `handle` to the rest (a simulated segment, a frame index, `()`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Packet<T> {
-    /// When the packet was given to the port; the port writes it.
+    /// When the port received it. The port sets this.
     pub arrived: Time,
     /// Its flow.
     pub flow: FlowId,
     /// Its size in bytes, headers included.
     pub bytes: u32,
-    /// Its aggregate.
+    /// Its class.
     pub class: ClassId,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// The host's own.
+    /// The host's reference.
     pub handle: T,
 }
 
@@ -85,7 +84,7 @@ impl<T> fmt::Debug for Packet<T> {
     }
 }
 
-/// What a queue holds.
+/// Packets and bytes held by a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets waiting.

@@ -1,5 +1,5 @@
-//! Parameters of disciplines: one entry in [`params!`](crate::params!) becomes the field, the range check, the
-//! command-line key, the Python keyword and the table on the doc page.
+//! Discipline parameters. One entry in [`params!`](crate::params!) becomes the field, its range check, the command-line
+//! key, the Python keyword and the row in the documentation.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -12,29 +12,29 @@ use crate::reason::Why;
 use crate::settings::Settings;
 pub use crate::value::{Bytes, Value, range_in_words};
 
-/// What a user may know of one parameter.
+/// The description of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name, as written in `red:maxp=0.1`.
+    /// Its name, as in `red:maxp=0.1`.
     pub name: &'static str,
-    /// Other names that work: the papers', tc's, ns-2's.
+    /// Other accepted names: the papers', tc's, ns-2's.
     pub also: &'static [&'static str],
-    /// What it means, one or more sentences.
+    /// Its meaning, in one or more sentences.
     pub doc: String,
-    /// What kind of value it takes, unit included.
+    /// The kind of value, with its unit.
     pub kind: String,
-    /// Its default, as a user would write it.
+    /// The default as text.
     pub default: String,
-    /// The values allowed, in words; empty if every value of its kind is.
+    /// The allowed range in words; empty if unrestricted.
     pub range: String,
 }
 
-/// A named set of values: the paper's, an implementation's.
+/// A named set of values, from a paper or an implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
     /// Its name, as written in `red:preset=ns2`.
     pub name: &'static str,
-    /// Whose values these are, with the source.
+    /// The source of these values.
     pub about: &'static str,
     /// The values that differ from the defaults.
     pub settings: &'static [(&'static str, &'static str)],
@@ -42,32 +42,32 @@ pub struct Preset {
 
 /// The settings of a discipline; [`params!`](crate::params!) implements it.
 pub trait Params: Clone + Default + 'static {
-    /// Every parameter, in the order in which they are documented.
+    /// Every parameter, in documentation order.
     fn parameters() -> Vec<Parameter<Self>>;
-    /// The presets, first the one whose values are the defaults: `paper`, or for modern ones `rfc` or `linux`.
+    /// The presets. The first holds the defaults: `paper`, or `rfc` or `linux` for modern disciplines.
     fn presets() -> &'static [Preset];
-    /// The reasons for which the discipline drops and marks; those of disciplines inside it are theirs.
+    /// Reasons for this discipline's drops and marks, without those of nested disciplines.
     fn reasons() -> &'static [Why] {
         &[]
     }
-    /// The gauges that the discipline tells; those of disciplines inside it are theirs.
+    /// Gauges of this discipline, without those of nested disciplines.
     fn gauges() -> &'static [Gauge] {
         &[]
     }
 
-    /// What a user may know of every parameter.
+    /// The description of every parameter.
     fn fields() -> Vec<Field> {
         let mut defaults = Self::default();
         Self::parameters().iter().map(|parameter| parameter.field(&mut defaults)).collect()
     }
 
-    /// Every parameter with its value as text: setting them all again gives the same settings.
+    /// Every parameter with its value as text. Setting them all reproduces the settings.
     fn values(&self) -> Vec<(&'static str, String)> {
         let mut copy = self.clone();
         Self::parameters().iter().map(|parameter| (parameter.name, parameter.slot.show(&mut copy))).collect()
     }
 
-    /// The disciplines inside this one, by name and settings.
+    /// Nested disciplines by name and settings.
     fn nested(&self) -> Vec<(String, Settings)> {
         let mut copy = self.clone();
         Self::parameters().iter().flat_map(|parameter| parameter.slot.nested(&mut copy)).collect()
@@ -81,7 +81,7 @@ pub trait Params: Clone + Default + 'static {
         set(&Self::parameters(), self, name, value)
     }
 
-    /// The defaults changed by `settings`, in order; `preset` may come first and is applied first.
+    /// The defaults changed by `settings` in order. `preset`, if given, must come first.
     ///
     /// # Errors
     /// The first setting that cannot be applied.
@@ -115,17 +115,16 @@ fn set<C>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) 
     })
 }
 
-/// One parameter of the settings `C`.
+/// A parameter of the settings `C`.
 pub struct Parameter<C> {
     name: &'static str,
     also: &'static [&'static str],
-    /// Line by line.
     doc: &'static [&'static str],
     slot: Box<dyn Slot<C>>,
 }
 
 impl<C: 'static> Parameter<C> {
-    /// The parameter `name` with values in `range`; `at` finds the value in the settings.
+    /// The parameter `name` with values in `range`; `at` returns a reference to its value.
     pub fn new<V: Value + 'static>(
         name: &'static str,
         also: &'static [&'static str],
@@ -149,17 +148,16 @@ impl<C: 'static> Parameter<C> {
     }
 }
 
-/// Where the settings `C` keep a value.
+/// Access to a value inside the settings `C`.
 trait Slot<C> {
     fn kind(&self) -> String;
     fn range(&self) -> String;
     fn show(&self, settings: &mut C) -> String;
     fn nested(&self, settings: &mut C) -> Vec<(String, Settings)>;
-    /// Reads the value from text, or says what was expected.
     fn set(&self, settings: &mut C, text: &str) -> Result<(), String>;
 }
 
-/// A value of the settings themselves.
+/// A value held by the settings themselves.
 struct Own<C, V, R> {
     range: R,
     at: fn(&mut C) -> &mut V,
@@ -190,7 +188,7 @@ impl<C, V: Value, R: RangeBounds<V::Scalar>> Slot<C> for Own<C, V, R> {
     }
 }
 
-/// A value of a block that the settings include.
+/// A value in a shared block of settings.
 struct OfBlock<C, B> {
     slot: Box<dyn Slot<B>>,
     block: fn(&mut C) -> &mut B,
@@ -214,8 +212,7 @@ impl<C, B> Slot<C> for OfBlock<C, B> {
     }
 }
 
-/// The parameters of a block that settings include by `names`, each with its documentation or, if there are lines of
-/// it, its own; all of the block if there are no names.
+/// The parameters of a block listed in `names`, or all if empty. Documentation lines replace the block's own.
 ///
 /// # Panics
 /// If the block has no parameter of a name.

@@ -12,10 +12,9 @@ use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::Time;
 
-/// Where a port writes what it saw. [`Totals`] counts all packets together; a host that wants more (by flow, by
-/// interval) brings its own.
+/// Records the events of a port. [`Totals`] counts all packets together; a host can count by flow or interval instead.
 pub trait Ledger<T> {
-    /// A packet was given to the port.
+    /// A packet arrived at the port.
     fn arrived(&mut self, packet: &Packet<T>, now: Time);
     /// A packet left to be sent.
     fn sent(&mut self, packet: &Packet<T>, now: Time);
@@ -25,7 +24,7 @@ pub trait Ledger<T> {
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time);
 }
 
-/// The counts over all packets, and how long those that were sent had waited.
+/// Counts over all packets, and the queueing delay of sent packets.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     counts: Counts,
@@ -38,12 +37,12 @@ impl Totals {
         &self.counts
     }
 
-    /// Packets dropped, for whatever reason.
+    /// Packets dropped for any reason.
     pub fn dropped(&self) -> u64 {
         self.counts.dropped()
     }
 
-    /// Time spent in the queue by the packets that were sent, in nanoseconds.
+    /// Queueing delays of sent packets, in nanoseconds.
     pub fn sojourn(&self) -> &Histogram {
         &self.sojourn
     }
@@ -66,18 +65,18 @@ impl<T> Ledger<T> for Totals {
     }
 }
 
-/// Owns a discipline, hands it time and chance, and keeps the counts. In debug builds it asserts after every call that
-/// no packet was lost or made: arrived = sent + dropped + backlog.
+/// Owns a discipline, gives it time and randomness, and counts its packets. In debug builds it asserts after every call
+/// that no packet was lost or made: arrived = sent + dropped + backlog.
 pub struct Port<T, D = Box<dyn Discipline<T>>, L = Totals> {
     discipline: D,
     rng: Rng,
     ledger: L,
-    /// Arrived less sent less dropped: what the discipline must be holding.
+    /// Arrived less sent less dropped.
     held: Backlog,
     host: core::marker::PhantomData<fn(T) -> T>,
 }
 
-/// Writes drops and marks into the ledger before the host learns of them.
+/// Records drops and marks in the ledger, then reports them to the host.
 struct Counting<'a, T, L> {
     ledger: &'a mut L,
     held: &'a mut Backlog,
@@ -97,7 +96,7 @@ impl<T, L: Ledger<T>> Sink<T> for Counting<'_, T, L> {
     }
 }
 
-/// Keeps what is dropped, too.
+/// Collects dropped packets.
 struct Taken<'a, T> {
     packets: Vec<Packet<T>>,
     marked: &'a mut dyn FnMut(&Packet<T>),
@@ -125,12 +124,12 @@ impl<T, D: Discipline<T>> Port<T, D, Totals> {
 }
 
 impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
-    /// A port that writes what it sees into `ledger`.
+    /// A port that records in `ledger`.
     pub fn with_ledger(discipline: D, rng: Rng, ledger: L) -> Self {
         Port { discipline, rng, ledger, held: Backlog::default(), host: core::marker::PhantomData }
     }
 
-    /// Gives one packet to the discipline. Drops and marks are told to `host`.
+    /// Gives an arriving packet to the discipline. `host` receives drops and marks.
     #[inline(always)]
     pub fn enqueue(&mut self, mut packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         packet.arrived = now;
@@ -138,8 +137,8 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         self.readmit(packet, now, host);
     }
 
-    /// Gives the discipline a packet that waited in another one, which this one has taken the place of: it has arrived
-    /// before, when it says, and is counted as that already. Drops and marks are told to `host`.
+    /// Gives the discipline a packet drained from its predecessor. The packet keeps its arrival time and is not counted
+    /// as arriving again. `host` receives drops and marks.
     #[inline(always)]
     pub fn readmit(&mut self, packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         self.held.packets += 1;
@@ -149,9 +148,9 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         self.check();
     }
 
-    /// Takes out all that waits, in the order in which it would leave, for another discipline to take this one's place: this
-    /// one is not asked again. No packet is counted as sent or dropped, those neither that it meant to drop on the way; what
-    /// it marks is told to `marked`, which may take the mark back. A shaper is shown the times it waits for.
+    /// Removes all packets in order of departure, before another discipline replaces this one. Packets the discipline
+    /// drops meanwhile are returned too, and none is counted. New marks go to `marked`, which may undo them. Time
+    /// advances for a shaper until each packet is ready.
     pub fn drain(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> Vec<Packet<T>> {
         let mut taken = Taken { packets: Vec::with_capacity(self.held.packets as usize), marked };
         let (mut at, mut waited) = (now, false);
@@ -169,8 +168,8 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         taken.packets
     }
 
-    /// Asks the discipline for the next packet to send. Call it whenever the link falls free, also when nothing waits:
-    /// disciplines learn from it that the link went idle.
+    /// Asks for the next packet to send. Call it whenever the link is free, even with an empty queue: a discipline
+    /// detects idle periods by it.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, host: &mut dyn Sink<T>) -> Option<Packet<T>> {
         let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
@@ -184,13 +183,13 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         packet
     }
 
-    /// What waits, from the port's own count.
+    /// Packets and bytes held, by the port's own count.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.held
     }
 
-    /// When [`dequeue`](Port::dequeue) is next worth calling.
+    /// When to call [`dequeue`](Port::dequeue) next.
     pub fn ready_at(&self, now: Time) -> Option<Time> {
         self.discipline.ready_at(now)
     }
@@ -207,17 +206,17 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         &self.discipline
     }
 
-    /// The discipline, and what the port wrote, for a host that adds to its ledger what the discipline says of itself.
+    /// The discipline and the ledger, for a host that records the discipline's gauges.
     pub fn parts(&mut self) -> (&D, &mut L) {
         (&self.discipline, &mut self.ledger)
     }
 
-    /// What the port wrote.
+    /// The ledger.
     pub fn ledger(&self) -> &L {
         &self.ledger
     }
 
-    /// What the port wrote, for a host that resets it after a warm-up.
+    /// The ledger, for a host that resets it after a warm-up.
     pub fn ledger_mut(&mut self) -> &mut L {
         &mut self.ledger
     }

@@ -15,7 +15,7 @@ crate::written! {
 }
 
 impl Qdisc {
-    /// The settings to build it with where the queue's room is `limit`: its own, and that room unless they give one.
+    /// Its settings, plus `limit` unless they give a limit.
     pub fn settings_with(&self, limit: Limit) -> Vec<(&str, String)> {
         let mut settings: Vec<_> = self.settings.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         if !self.gives_limit() {
@@ -24,7 +24,7 @@ impl Qdisc {
         settings
     }
 
-    /// Whether its settings say how much room there is, under any of the names its discipline knows for that.
+    /// Whether its settings give a limit, under any name of that parameter.
     fn gives_limit(&self) -> bool {
         let fields = registry::find(&self.name).map(|entry| entry.fields()).unwrap_or_default();
         let also = fields.iter().find(|field| field.name == "limit").map_or(&[][..], |field| field.also);
@@ -32,7 +32,7 @@ impl Qdisc {
     }
 }
 
-/// A nested discipline: its name alone, or the whole between square brackets.
+/// A nested discipline: a name, or name and settings in square brackets.
 impl Value for Qdisc {
     type Scalar = bool;
     fn kind() -> String {
@@ -53,7 +53,7 @@ impl Value for Qdisc {
     }
 }
 
-/// Nested disciplines, between square brackets and semicolons; `[]` for none.
+/// Nested disciplines in square brackets, separated by semicolons; `[]` for none.
 impl Value for Vec<Qdisc> {
     type Scalar = bool;
     fn kind() -> String {
@@ -71,7 +71,7 @@ impl Value for Vec<Qdisc> {
     }
 }
 
-/// Reads the form of a list alone.
+/// Parses a list without checking names.
 fn listed(text: &str) -> Result<Vec<Qdisc>, String> {
     let text = text.trim();
     let inside = text.strip_prefix('[').map_or(Some(text), |rest| rest.strip_suffix(']'));
@@ -82,7 +82,7 @@ fn listed(text: &str) -> Result<Vec<Qdisc>, String> {
     split(inside, &[';'])?.into_iter().map(|item| item.trim().parse()).collect()
 }
 
-/// The discipline, if the registry knows it and each of its settings.
+/// Checks the discipline and its settings against the registry.
 fn known(qdisc: &Qdisc) -> Result<Qdisc, String> {
     let resolved = registry::find(&qdisc.name).and_then(|entry| entry.resolve(&pairs(&qdisc.settings)));
     resolved

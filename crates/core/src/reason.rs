@@ -1,20 +1,20 @@
 //! Why packets are dropped or marked.
 //!
-//! A discipline declares its reasons: those that several disciplines give are here, one of its own stands in its file, and
-//! its settings list all that it can give.
+//! Reasons shared by several disciplines are declared here. Others are declared beside their discipline. A discipline's
+//! settings list all its reasons.
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-/// A reason as it is declared.
+/// A declared reason.
 #[derive(Debug)]
 pub struct Reason {
     /// Its name in tables and results.
     pub name: &'static str,
-    /// The reason in words, as it follows "because".
+    /// The reason in words, following "because".
     pub about: &'static str,
-    /// Whether it is given only to flows that a discipline has singled out.
+    /// Whether it applies only to flows the discipline has singled out.
     pub singles_out: bool,
 }
 
@@ -23,7 +23,7 @@ pub struct Reason {
 pub struct Why(&'static Reason);
 
 impl Why {
-    /// The handle to `reason`, of which there must be one in the process: two of one name are two reasons.
+    /// The handle of `reason`, compared by address: declare each reason once.
     pub const fn of(reason: &'static Reason) -> Why {
         Why(reason)
     }
@@ -33,12 +33,12 @@ impl Why {
         self.0.name
     }
 
-    /// The reason in words, as it follows "because".
+    /// The reason in words, following "because".
     pub const fn about(self) -> &'static str {
         self.0.about
     }
 
-    /// Whether it is given only to flows that a discipline has singled out.
+    /// Whether it applies only to flows the discipline has singled out.
     pub const fn singles_out(self) -> bool {
         self.0.singles_out
     }
@@ -71,8 +71,8 @@ impl fmt::Display for Why {
     }
 }
 
-/// Declares reasons for drops and marks: documentation, name in Rust, name in tables, what follows "because"; and
-/// `singles out` after it where only flows that the discipline has singled out are given it.
+/// Declares reasons: documentation, name in Rust, name in tables, text after "because". Add `singles out` if the
+/// discipline gives it only to flows it has singled out.
 ///
 /// `reasons! { /// It met a packet of its own flow.  Match = "match", "it met a packet of its own flow in the queue"; }`
 #[macro_export]
@@ -115,12 +115,12 @@ reasons! {
 }
 
 impl Why {
-    /// The reasons that several disciplines give, in the order in which tables have them, before those of single ones.
+    /// The shared reasons in table order; tables list them first.
     pub const SHARED: [Why; 7] =
         [Why::Overflow, Why::Early, Why::Forced, Why::FlowLimit, Why::Unresponsive, Why::Sojourn, Why::Overload];
 }
 
-/// What is kept for each reason that occurred. There are few, so looking one up costs a comparison or two.
+/// A value for each reason that occurred. Reasons are few, so a lookup costs a comparison or two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByReason<V>(Vec<(Why, V)>);
 
@@ -131,12 +131,12 @@ impl<V> Default for ByReason<V> {
 }
 
 impl<V: Default> ByReason<V> {
-    /// What is kept for `why`, if it has occurred.
+    /// The value of `why`, if it has occurred.
     pub fn get(&self, why: Why) -> Option<&V> {
         self.0.iter().find(|(known, _)| *known == why).map(|(_, kept)| kept)
     }
 
-    /// What is kept for `why`; the default when it first occurs.
+    /// The value of `why`, set to the default at first.
     #[inline]
     pub fn entry(&mut self, why: Why) -> &mut V {
         let position = self.0.iter().position(|(known, _)| *known == why).unwrap_or_else(|| self.add(why));
@@ -156,7 +156,7 @@ impl<V: Default> ByReason<V> {
         self.0.iter().map(|(why, kept)| (*why, kept))
     }
 
-    /// The same, to change what is kept.
+    /// Every value, for changes.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.0.iter_mut().map(|(_, kept)| kept)
     }

@@ -1,4 +1,4 @@
-//! Every discipline by name; its row is in the table of [`disciplines`](crate::disciplines).
+//! The registry of disciplines. Its rows are in [`disciplines`](crate::disciplines).
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -13,16 +13,16 @@ use crate::params::BuildError;
 use crate::reason::Why;
 use crate::settings::{Settings, pairs};
 
-/// What a discipline can do, for `headgate list`.
+/// Abilities of a discipline, for `headgate list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// It holds back flows that do not slow down.
+    /// It limits unresponsive flows.
     pub protects: bool,
-    /// It keeps state for each flow.
+    /// It keeps per-flow state.
     pub per_flow: bool,
     /// It can mark instead of dropping.
     pub ecn: bool,
-    /// Packets of different flows may overtake each other.
+    /// It may reorder packets of different flows.
     pub schedules: bool,
 }
 
@@ -30,7 +30,7 @@ impl Abilities {
     pub(crate) const NONE: Abilities = Abilities { protects: false, per_flow: false, ecn: false, schedules: false };
 }
 
-/// Declares what rows are sorted by: a name of each variant in lower case, and what it says.
+/// Declares an enum whose variants have a name and a description.
 macro_rules! kinds {
     ($(#[$meta:meta])* $kind:ident { $($variant:ident $name:literal $about:literal;)+ }) => {
         $(#[$meta])*
@@ -40,15 +40,15 @@ macro_rules! kinds {
         }
 
         impl $kind {
-            /// Every one, in the order in which they are listed.
+            /// Every variant, in list order.
             pub const ALL: &'static [$kind] = &[$($kind::$variant),+];
 
-            /// Its name, as the command line has it.
+            /// Its name on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $($kind::$variant => $name),+ }
             }
 
-            /// What the disciplines in it are.
+            /// A description of its disciplines.
             pub const fn about(self) -> &'static str {
                 match self { $($kind::$variant => $about),+ }
             }
@@ -79,23 +79,23 @@ kinds! {
 
 /// One row of the registry.
 pub struct Entry {
-    /// Name, idea, source, parameters and presets.
+    /// Name, idea, citation, parameters and presets.
     pub listing: Listing,
-    /// Its name in print.
+    /// Its display name.
     pub printed: &'static str,
-    /// What it is a variant of.
+    /// The family it varies.
     pub family: Family,
-    /// Its place in the family: no two have the same.
+    /// Its place in the family, unique there.
     pub place: u8,
-    /// Where it comes from.
+    /// Its origin.
     pub group: Group,
-    /// What it can do.
+    /// Its abilities.
     pub abilities: Abilities,
     pub(crate) reasons: fn(&[(&str, &str)]) -> OwnReasons,
     pub(crate) gauges: fn() -> &'static [Gauge],
 }
 
-/// The reasons that a discipline gives itself and the disciplines inside it, or the first setting that cannot be applied.
+/// A discipline's own reasons and its nested disciplines.
 type OwnReasons = Result<(&'static [Why], Vec<(String, Settings)>), BuildError>;
 
 impl Deref for Entry {
@@ -106,12 +106,12 @@ impl Deref for Entry {
 }
 
 impl Entry {
-    /// The gauges that it tells, under some settings at the least; those of disciplines inside it are theirs.
+    /// Its own gauges, including those that need certain settings.
     pub fn gauges(&self) -> &'static [Gauge] {
         (self.gauges)()
     }
 
-    /// The reasons for which it drops and marks under `settings`, those of disciplines inside it included.
+    /// Its reasons for drops and marks under `settings`, nested disciplines included.
     ///
     /// # Errors
     /// The first setting that cannot be applied.
@@ -126,12 +126,11 @@ impl Entry {
     }
 }
 
-/// Work on whichever discipline the user named. The name is matched once; the loop inside `run` is compiled for each
-/// discipline.
+/// A job on a discipline chosen by name. The name is matched once, and `run` is compiled for each discipline.
 pub trait Job<T> {
-    /// What the work gives.
+    /// The job's result.
     type Output;
-    /// Does the work on `discipline`.
+    /// Runs the job on `discipline`.
     fn run<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output;
 }
 
@@ -181,7 +180,6 @@ macro_rules! disciplines {
 }
 pub(crate) use disciplines;
 
-/// Puts a discipline behind a pointer.
 struct Boxing;
 
 impl<T: 'static> Job<T> for Boxing {
@@ -191,7 +189,7 @@ impl<T: 'static> Job<T> for Boxing {
     }
 }
 
-/// Builds the discipline called `name` with `settings` behind a pointer, for networks of mixed queues.
+/// Builds the discipline `name` with `settings` behind a pointer, for networks of mixed queues.
 ///
 /// # Errors
 /// An unknown name, an unknown parameter, a bad value, or values that do not fit each other.
@@ -203,13 +201,13 @@ pub fn boxed<T: 'static>(
     with(name, settings, place, Boxing)
 }
 
-/// Every reason that some discipline gives, in the order in which tables have them.
+/// The reasons of all disciplines, in table order.
 pub fn reasons() -> Vec<Why> {
     let own = ENTRIES.iter().flat_map(|entry| (entry.reasons)(&[]).map_or(&[][..], |(own, _)| own));
     in_order(own.copied().chain([Why::Overload]).collect())
 }
 
-/// `given` in the order in which tables have reasons: the shared ones, then the others as they come; each once.
+/// `given` without duplicates in table order: shared reasons first, then the others in the given order.
 pub fn in_order(given: Vec<Why>) -> Vec<Why> {
     let shared = Why::SHARED.into_iter().filter(|why| given.contains(why));
     let mut ordered: Vec<Why> = shared.collect();
@@ -221,7 +219,7 @@ pub fn in_order(given: Vec<Why>) -> Vec<Why> {
     ordered
 }
 
-/// The row of `name`.
+/// The registry entry of `name`.
 ///
 /// # Errors
 /// [`BuildError::UnknownName`], with the nearest name.

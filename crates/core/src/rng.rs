@@ -1,8 +1,8 @@
-//! The only source of chance: our own generator, so that no dependency can change a result.
+//! The only source of randomness: our own generator, so that no dependency can change a result.
 //!
 //! xoshiro256++ (Blackman, Vigna: Scrambled linear pseudorandom number generators, ACM TOMS 2021), seeded through
-//! SplitMix64. Each component draws from its own stream, keyed by the run's seed and the component's name: adding a
-//! flow does not disturb the others.
+//! SplitMix64. Each component draws from its own stream, keyed by the run's seed and the component's name. Adding a
+//! flow therefore leaves the other streams unchanged.
 
 use crate::time::Span;
 
@@ -13,15 +13,15 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The stream of one number.
+    /// The stream of `seed`.
     pub fn new(seed: u64) -> Rng {
         let mut mix = seed;
         Rng { state: core::array::from_fn(|_| splitmix(&mut mix)) }
     }
 
-    /// The stream that belongs to `name` in the run of `seed`.
+    /// The stream of `name` in the run of `seed`.
     pub fn named(seed: u64, name: &str) -> Rng {
-        // FNV-1a over the name, then SplitMix64 to spread it; the seed enters by its own mixing.
+        // FNV-1a hashes the name, and SplitMix64 spreads it; the seed is mixed separately.
         let hash =
             name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         let mut mix = seed;
@@ -44,7 +44,7 @@ impl Rng {
         (self.bits() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// True with `probability`; never at 0 or less, always at 1 or more. Draws only when the outcome is open.
+    /// True with `probability`: never at 0 or less, always at 1 or more. Draws only if the outcome is open.
     #[inline]
     pub fn chance(&mut self, probability: f64) -> bool {
         if probability <= 0.0 {
@@ -69,13 +69,13 @@ impl Rng {
         (wide >> 32) as u32
     }
 
-    /// Uniform in zero to less than `span`; zero without a draw if `span` is zero.
+    /// Uniform in [0, `span`); zero without a draw if `span` is zero.
     #[inline]
     pub fn span_below(&mut self, span: Span) -> Span {
         if span == Span::ZERO {
             return Span::ZERO;
         }
-        // The bias of multiplying without rejection is below span / 2^64.
+        // Without rejection, the bias of multiplying is below span / 2^64.
         let product = u128::from(self.bits()) * u128::from(span.as_nanos());
         Span::from_nanos((product >> 64) as u64)
     }
@@ -129,7 +129,7 @@ mod tests {
             seen[rng.below(7) as usize] += 1;
             assert!((0.0..1.0).contains(&rng.unit()));
         }
-        // 10 000 expected each, standard deviation 93: five of them.
+        // 10 000 expected each, standard deviation 93; the tolerance is five of them.
         assert!(seen.iter().all(|n| n.abs_diff(10_000) < 465), "{seen:?}");
         assert_eq!(rng.below(0), 0);
         assert!(rng.chance(1.0) && !rng.chance(0.0) && !rng.chance(f64::NAN));

@@ -10,8 +10,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
-/// A number with one of `units`, as a whole number of the smallest unit; without a unit only where `bare` says what
-/// it is worth.
+/// Parses a number with one of `units` into the smallest unit. Without a unit it is worth `bare`, if given.
 pub(crate) fn parse_scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>) -> Option<u64> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(text.len());
@@ -24,7 +23,7 @@ pub(crate) fn parse_scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>)
     (scaled < u64::MAX as f64).then_some(scaled as u64)
 }
 
-/// Writes `value` in the largest of `units` that does not make it less than 1; zero in `zero_unit`.
+/// Formats `value` in the largest unit not above it; zero in `zero_unit`.
 pub(crate) fn show_scaled(
     value: u64,
     units: &[(&str, f64)],

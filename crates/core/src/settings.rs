@@ -1,21 +1,20 @@
-//! Settings as users write them: `minth=25%,maxth=50%`. What takes settings (a discipline, a source of traffic) has a
-//! name before them and reads and writes them alike.
+//! Settings as users write them: `minth=25%,maxth=50%`, after the name of a discipline or traffic source.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Parameter and value, in the order written.
+/// Parameters and values in the order written.
 pub type Settings = Vec<(String, String)>;
 
-/// Brackets stand inside each other at most this deep: reading and building disciplines takes stack.
+/// Maximum depth of brackets: parsing and building nested disciplines uses stack.
 const DEEPEST: usize = 8;
 
-/// The parts of `text` between those of `separators` that stand outside of brackets, square or round.
+/// Splits `text` at `separators` outside of square and round brackets.
 ///
 /// # Errors
-/// A bracket without its other half, or brackets too deep inside each other.
+/// Unbalanced brackets, or brackets nested too deeply.
 pub fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, String> {
     let (mut parts, mut open, mut start) = (Vec::new(), Vec::new(), 0);
     for (at, letter) in text.char_indices() {
@@ -44,10 +43,10 @@ pub fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, Str
     Ok(parts)
 }
 
-/// Adds one setting. A value may hold `,`, `;` and `=` only between brackets.
+/// Adds a setting. A value may contain `,`, `;` and `=` only within brackets.
 ///
 /// # Errors
-/// What is wrong with it, if it cannot be written or was given before.
+/// A malformed or repeated setting.
 pub fn add(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
     let plain = |text: &str| !text.is_empty() && split(text, &[',', ';', '=']).is_ok_and(|parts| parts.len() == 1);
     if !plain(name) || name.contains(['[', ']', '(', ')']) || !plain(value) {
@@ -60,11 +59,10 @@ pub fn add(settings: &mut Settings, name: &str, value: &str) -> Result<(), Strin
     Ok(())
 }
 
-/// The name before the colon and the settings after it: `NAME`, or `NAME:KEY=VALUE,KEY=VALUE`. `None` if there is no
-/// such name.
+/// Splits `NAME` or `NAME:KEY=VALUE,KEY=VALUE` into name and settings. `None` if there is no name.
 ///
 /// # Errors
-/// What is wrong with the first setting that is.
+/// The first malformed setting.
 pub fn read(text: &str) -> Result<Option<(&str, Settings)>, String> {
     let (name, written) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
     let name = name.trim();
@@ -79,7 +77,7 @@ pub fn read(text: &str) -> Result<Option<(&str, Settings)>, String> {
     Ok(Some((name, settings)))
 }
 
-/// Writes `name` and its settings as [`read`] reads them.
+/// Writes `name` and its settings in the form that [`read`] accepts.
 ///
 /// # Errors
 /// The formatter's.
@@ -91,12 +89,12 @@ pub fn write(f: &mut fmt::Formatter<'_>, name: &str, settings: &Settings) -> fmt
     Ok(())
 }
 
-/// Settings as what is built takes them.
+/// Borrows settings as pairs of strings.
 pub fn pairs(settings: &Settings) -> Vec<(&str, &str)> {
     settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Declares what is written as a name with settings; the text says what is expected where something else stands.
+/// Declares a type written as a name with settings. The text names the expected input in errors.
 #[macro_export]
 macro_rules! written {
     ($(#[$meta:meta])* $written:ident, $expected:literal) => {

@@ -1,7 +1,7 @@
 //! Time as integer nanoseconds: [`Time`] is a moment, [`Span`] a length.
 //!
-//! Both saturate instead of wrapping: a discipline that is handed a clock which jumps hours, or stands still, must
-//! give a poor answer at worst, never a panic.
+//! Both saturate instead of wrapping. A discipline whose clock jumps by hours or stands still may decide badly, but
+//! never panics.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Mul, Sub};
@@ -17,38 +17,38 @@ pub struct Time(u64);
 pub struct Span(u64);
 
 const UNITS: &[(&str, f64)] = &[("h", 3.6e12), ("min", 6e10), ("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
-/// Hours and minutes are read but not written: `90s` is clearer than `1.5min`.
+/// Hours and minutes are parsed but not printed: `90s` is clearer than `1.5min`.
 const SHOWN: &[(&str, f64)] = &[("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
 
 impl Time {
-    /// The beginning of the run.
+    /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than any moment of any run.
+    /// Later than any time of a run.
     pub const NEVER: Time = Time(u64::MAX);
 
-    /// The moment `nanos` nanoseconds after the beginning.
+    /// `nanos` nanoseconds after the start.
     pub const fn from_nanos(nanos: u64) -> Time {
         Time(nanos)
     }
 
-    /// Nanoseconds since the beginning.
+    /// Nanoseconds since the start.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// How long after `earlier` this is; zero if it is not after.
+    /// The time since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// A span of zero.
     pub const ZERO: Span = Span(0);
     /// The longest span, about 584 years.
     pub const MAX: Span = Span(u64::MAX);
@@ -73,9 +73,9 @@ impl Span {
         Span(n.saturating_mul(1_000_000_000))
     }
 
-    /// `seconds`, rounded to the nearest nanosecond; zero if negative or not a number.
+    /// `seconds` rounded to nanoseconds; zero if negative or NaN.
     pub fn from_secs_f64(seconds: f64) -> Span {
-        // The cast saturates at both ends and takes NaN to 0. The half is added by hand: core has no `round`.
+        // The cast saturates and maps NaN to 0. `core` has no `round`.
         Span((seconds * 1e9 + 0.5) as u64)
     }
 
@@ -89,7 +89,7 @@ impl Span {
         self.0 as f64 / 1e9
     }
 
-    /// Reads `"32ms"`, `"1.5s"`, `"20us"`, `"2min"`.
+    /// Parses `"32ms"`, `"1.5s"`, `"20us"`, `"2min"`.
     ///
     /// # Errors
     /// What was expected, if the text is no number with a unit of time.

@@ -1,4 +1,4 @@
-//! Quantities with units: link rates, buffer limits and queue levels, read from and written to text.
+//! Quantities with units, parsed from and printed as text: link rates, limits and queue levels.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -17,7 +17,7 @@ const RATES: &[(&str, f64)] = &[
     ("kbit/s", 1e3),
     ("bit/s", 1.0),
     ("Kbit/s", 1e3),
-    // As tc writes them.
+    // tc's spelling.
     ("gbit", 1e9),
     ("mbit", 1e6),
     ("kbit", 1e3),
@@ -37,12 +37,12 @@ impl Rate {
         self.0
     }
 
-    /// How long the link takes to send `bytes`, rounded up; forever at a rate of zero.
+    /// The time to send `bytes`, rounded up; forever at a rate of zero.
     pub fn transmit(self, bytes: u32) -> Span {
         if self.0 == 0 {
             return Span::MAX;
         }
-        // 2^31 bytes x 8e9 < 2^64: one 64-bit division for every packet that exists, 128 bits for the absurd.
+        // 2^31 bytes x 8e9 < 2^64: one 64-bit division for any real packet, 128 bits for larger ones.
         match u64::from(bytes).checked_mul(8_000_000_000) {
             Some(scaled) => Span::from_nanos(scaled.div_ceil(self.0)),
             None => {
@@ -52,12 +52,12 @@ impl Rate {
         }
     }
 
-    /// Reads `"10Mbit/s"`, or tc's `"10mbit"`.
+    /// Parses `"10Mbit/s"`, or tc's `"10mbit"`.
     ///
     /// # Errors
     /// What was expected, if the text is no number with a unit of rate.
     pub fn parse(text: &str) -> Result<Rate, &'static str> {
-        // `kbps` means bits to some and, to tc, bytes: refused rather than guessed.
+        // `kbps` is rejected: elsewhere it means bits, in tc bytes.
         let expected = "a rate with its unit, such as \"10Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s)";
         parse_scaled(text, RATES, None).map(Rate).ok_or(expected)
     }
@@ -69,7 +69,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// How much a queue may hold: `150p` or `150` packets, or `200KB`.
+/// A limit on a queue: `150p` or `150` packets, or `200KB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub enum Limit {
     /// At most this many packets.
@@ -79,7 +79,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a queue holding `held` has room for a packet of `bytes` more.
+    /// Whether a queue holding `held` may add a packet of `bytes`.
     #[inline]
     pub fn admits(self, held: Backlog, bytes: u32) -> bool {
         match self {
@@ -113,7 +113,7 @@ impl Limit {
         }
     }
 
-    /// Reads `"150"`, `"150p"` or `"200KB"`.
+    /// Parses `"150"`, `"150p"` or `"200KB"`.
     ///
     /// # Errors
     /// What was expected, if the text is neither, or zero.
@@ -140,19 +140,19 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A queue length to compare with: packets, bytes, or a share of the limit (`50`, `50p`, `30KB`, `25%`).
+/// A queue length to compare with, in packets, bytes or a share of the limit: `50`, `50p`, `30KB`, `25%`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Level {
-    /// A number of packets, not always whole (an average is compared with it).
+    /// A number of packets, possibly fractional: averages are compared with it.
     Packets(f64),
     /// A number of bytes.
     Bytes(f64),
-    /// A share of the queue's limit, 0.25 for a quarter.
+    /// A share of the limit: 0.25 is a quarter.
     Share(f64),
 }
 
 impl Level {
-    /// This level in packets, for a queue of `limit` and packets of `mean_packet` bytes.
+    /// The level in packets, for a queue of `limit` and packets of `mean_packet` bytes.
     pub fn packets(self, limit: Limit, mean_packet: u32) -> f64 {
         match self {
             Level::Packets(n) => n,
@@ -161,7 +161,7 @@ impl Level {
         }
     }
 
-    /// This level in bytes, for a queue of `limit` and packets of `mean_packet` bytes.
+    /// The level in bytes, for a queue of `limit` and packets of `mean_packet` bytes.
     pub fn bytes(self, limit: Limit, mean_packet: u32) -> f64 {
         match self {
             Level::Packets(n) => n * f64::from(mean_packet),
@@ -170,7 +170,7 @@ impl Level {
         }
     }
 
-    /// Reads `"50"`, `"50p"`, `"2.5p"`, `"30KB"` or `"25%"`.
+    /// Parses `"50"`, `"50p"`, `"2.5p"`, `"30KB"` or `"25%"`.
     ///
     /// # Errors
     /// What was expected, if the text is none of these.
@@ -196,7 +196,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// A size in bytes: `"512B"`, `"1.5KB"`.
+/// Parses a size in bytes: `"512B"`, `"1.5KB"`.
 ///
 /// # Errors
 /// What was expected, if the text is no number with a unit of size.

@@ -1,4 +1,4 @@
-//! Kinds of values that parameters take, and how each is read and written.
+//! Kinds of parameter values, with parsing and printing.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,24 +10,24 @@ use crate::settings::Settings;
 use crate::time::Span;
 use crate::units::{Level, Limit, Rate, parse_bytes, show_bytes};
 
-/// A kind of value a parameter can take.
+/// A kind of parameter value.
 pub trait Value: Sized {
-    /// What ranges are stated in.
+    /// The type that ranges compare.
     type Scalar: PartialOrd + fmt::Display;
-    /// The kind in words, unit included.
+    /// The kind in words, with its unit.
     fn kind() -> String;
-    /// Reads it from text; the error says what was expected.
+    /// Parses the value.
     ///
     /// # Errors
     /// What was expected instead.
     fn read(text: &str) -> Result<Self, String>;
-    /// Writes it as a user would.
+    /// Prints the value as a user would write it.
     fn show(&self) -> String;
-    /// The value to compare with a range, if it has one.
+    /// The value to compare with a range, if any.
     fn scalar(&self) -> Option<Self::Scalar> {
         None
     }
-    /// The disciplines that it names, with their settings.
+    /// Nested disciplines in the value, with their settings.
     fn nested(&self) -> Vec<(String, Settings)> {
         Vec::new()
     }
@@ -79,7 +79,7 @@ fn read_bool(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A value that may be left to the discipline, written `auto`.
+/// An optional value: `auto` leaves the choice to the discipline.
 impl<V: Value> Value for Option<V> {
     type Scalar = V::Scalar;
     fn kind() -> String {
@@ -119,7 +119,7 @@ pub fn range_in_words<S: fmt::Display>(range: &impl RangeBounds<S>) -> String {
     }
 }
 
-/// Declares a parameter that takes one of a few words.
+/// Declares a parameter whose values are a few words.
 ///
 /// `choice! { /// doc  pub enum Spacing { /// doc  Uniform = "uniform", /// doc  Wait = "wait" } }`
 #[macro_export]

@@ -1,4 +1,4 @@
-//! Captured packets: pcap and pcapng, in either byte order.
+//! Reads packet captures: pcap and pcapng, in either byte order.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use pcap_parser::{
 
 use crate::trace::{Collector, Trace, TraceError};
 
-/// The first bytes of a pcapng file, and of pcap files in either byte order with times in us or ns.
+/// The first bytes of pcapng, and of pcap in either byte order with times in us or ns.
 const MAGICS: [[u8; 4]; 5] = [
     [0x0a, 0x0d, 0x0d, 0x0a],
     [0xa1, 0xb2, 0xc3, 0xd4],
@@ -20,14 +20,13 @@ const MAGICS: [[u8; 4]; 5] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
-/// Whether a file begins as a capture does.
+/// Whether a file begins like a capture.
 pub(crate) fn begins(bytes: &[u8]) -> bool {
     MAGICS.iter().any(|magic| bytes.starts_with(magic))
 }
 
-/// The writes in a capture: packets of TCP and UDP that carry data. A flow is what has the same addresses, ports and
-/// protocol; the two ways of a connection are two flows. All else (ARP, ICMP, later fragments, pure ACKs) is passed
-/// over.
+/// Reads the TCP and UDP packets with data as writes. A flow is one direction of a 5-tuple. Everything else (ARP, ICMP,
+/// later fragments, pure ACKs) is skipped.
 pub(crate) fn read(bytes: &[u8]) -> Result<Trace, TraceError> {
     let mut packets = Packets { collected: Collector::new(), count: 0, first: None, latest: Span::ZERO };
     if bytes.starts_with(&MAGICS[0]) {
@@ -38,10 +37,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Trace, TraceError> {
     packets.collected.trace(packets.first.unwrap_or(Span::ZERO))
 }
 
-/// What one flow is known by: addresses, ports, protocol.
+/// A flow: addresses, ports, protocol.
 type Tuple = (IpAddr, IpAddr, u16, u16, u8);
 
-/// What was read so far.
 struct Packets {
     collected: Collector<Tuple>,
     count: u64,
@@ -61,7 +59,7 @@ impl Packets {
         if bytes == 0 { Ok(()) } else { self.collected.add(tuple, at, bytes) }
     }
 
-    /// What an error of the parser means after what was read.
+    /// The error for a parser's `error`, after the packets read so far.
     fn fault<E>(&self, error: &Nom<E>) -> TraceError {
         match error {
             Nom::Incomplete(_) => TraceError::CutOff { packets: self.count },
@@ -84,7 +82,7 @@ fn pcap(bytes: &[u8], packets: &mut Packets) -> Result<(), TraceError> {
 }
 
 fn pcapng(bytes: &[u8], packets: &mut Packets) -> Result<(), TraceError> {
-    // The interfaces of a section: link type, and units of time in a second.
+    // The section's interfaces: link type, and time units per second.
     let mut interfaces: Vec<(Linktype, u64)> = Vec::new();
     for block in PcapNGSlice::from_slice(bytes).map_err(|error| packets.fault(&error))? {
         let PcapBlockOwned::NG(block) = block.map_err(|error| packets.fault(&error))? else { continue };
@@ -102,31 +100,31 @@ fn pcapng(bytes: &[u8], packets: &mut Packets) -> Result<(), TraceError> {
                 let captured = packet.data.get(..packet.caplen as usize).unwrap_or(packet.data);
                 packets.add(link, Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)), captured)?;
             }
-            // Simple packets have no time; all else is no packet.
+            // Simple packets have no time; other blocks are not packets.
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Units of time in a second, of `if_tsresol`: a negative power of 2 if the highest bit is set, else of 10.
+/// Time units per second for `if_tsresol`: a power of 2 if the highest bit is set, else of 10.
 fn units(resolution: u8) -> Option<u64> {
     let power = u32::from(resolution & 0x7f);
     if resolution & 0x80 == 0 { 10_u64.checked_pow(power) } else { 1_u64.checked_shl(power) }
 }
 
-/// The headers of a frame; `None` for what is no IP.
+/// The headers of a frame; `None` if it is not IP.
 fn sliced(link: Linktype, frame: &[u8]) -> Result<Option<LaxSlicedPacket<'_>>, TraceError> {
     match link {
         Linktype::ETHERNET => Ok(LaxSlicedPacket::from_ethernet(frame).ok()),
         Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 => Ok(LaxSlicedPacket::from_ip(frame).ok()),
-        // Four bytes of protocol family stand before the packet.
+        // A protocol family of four bytes precedes the packet.
         Linktype::NULL => Ok(frame.get(4..).and_then(|packet| LaxSlicedPacket::from_ip(packet).ok())),
         Linktype(number) => Err(TraceError::Link { number }),
     }
 }
 
-/// The flow of a packet and the data it carried, as its headers have it: a capture need not hold all of it.
+/// The flow and the data length from the headers, as a capture may be truncated.
 fn written(packet: &LaxSlicedPacket<'_>) -> Option<(Tuple, u32)> {
     let (source, destination, full): (IpAddr, IpAddr, usize) = match packet.net.as_ref()? {
         LaxNetSlice::Ipv4(ip) => {
@@ -143,7 +141,7 @@ fn written(packet: &LaxSlicedPacket<'_>) -> Option<(Tuple, u32)> {
         LaxNetSlice::Arp(_) => return None,
     };
     let payload = packet.ip_payload()?;
-    // A length of 0 in the IP header is a segment that the capturing host's network card was yet to divide.
+    // An IP length of 0 is a segment captured before the network card split it.
     let full = if payload.incomplete { full } else { payload.payload.len() };
     let (ports, header) = match packet.transport.as_ref()? {
         TransportSlice::Tcp(tcp) => ((tcp.source_port(), tcp.destination_port()), tcp.header_slice().len()),

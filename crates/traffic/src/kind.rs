@@ -1,4 +1,4 @@
-//! What every kind of source can do, and what it must know of whoever sends for it.
+//! The trait of traffic sources, and the sender they write to.
 
 use std::sync::Arc;
 
@@ -6,67 +6,65 @@ use headgate_core::{BuildError, Params, Rate, Rng, Span};
 
 use crate::write::Write;
 
-/// A kind of source with its settings, the same for all flows of a group. What a flow remembers lies apart, in `State`:
-/// there may be a hundred thousand of them.
+/// A source with its settings, shared by all flows of a group. A flow's own data is in `State`: there may be a hundred
+/// thousand flows.
 pub trait Kind: Sized {
-    /// What users can set.
+    /// User settings.
     type Config: Params;
-    /// What one flow remembers between its writes.
+    /// A flow's data between writes.
     type State: Clone;
 
-    /// A source for flows of `sender`; `files` finds what the settings name.
+    /// A source for flows of `sender`; `files` opens files named in the settings.
     ///
     /// # Errors
-    /// Values that do not fit each other or the sender, a file that is not there or cannot be understood.
+    /// Settings that contradict each other or the sender, or a missing or malformed file.
     fn new(config: Self::Config, sender: &Sender, files: &mut Files<'_>) -> Result<Self, BuildError>;
 
-    /// What flow number `flow` of its group, from 0, remembers at its start.
+    /// The initial state of flow number `flow` in its group, from 0.
     fn start(&self, flow: u32) -> Self::State;
 
-    /// The flow's next write; `None` if there is no more.
+    /// The flow's next write; `None` after the last.
     fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<Write>;
 
-    /// The flow's last write was delivered, `took` after it began. Told before the write that follows it is asked for,
-    /// if that one begins [`After::Done`](crate::After::Done); otherwise it may not be.
+    /// Reports that the flow's last write was delivered, `took` after it began. It is called before `next` if the next
+    /// write begins [`After::Done`](crate::After::Done), and otherwise may be omitted.
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
-    /// What a flow writes in all, on average, in bytes; `None` if it has no end or depends on the network.
+    /// Mean bytes per flow; `None` if endless or dependent on the network.
     fn mean_bytes(&self) -> Option<f64> {
         None
     }
 
-    /// What a flow writes in the long run, however fast the network is, in bytes a second; `None` if it takes all that
-    /// it can get. Where writes wait for those before them, these count as done at once.
+    /// Mean rate of a flow on an infinitely fast network, in bytes a second; `None` if it sends as fast as it can.
     fn mean_rate(&self) -> Option<f64> {
         None
     }
 
-    /// From when on, counted from its start, a flow writes how many bytes a second, where that is laid down beforehand;
-    /// nothing otherwise.
+    /// The predetermined rates of a flow in bytes a second, with start times from the flow's start; empty if none.
     fn rates(&self) -> Vec<(Span, f64)> {
         Vec::new()
     }
 
-    /// How many flows it knows, if it knows only so many.
+    /// The number of flows, if limited.
     fn flows(&self) -> Option<u32> {
         None
     }
 }
 
-/// Finds a file by name: its bytes, or why not.
+/// Returns a file's bytes by name, or an error message.
 pub type Files<'a> = dyn FnMut(&str) -> Result<Arc<[u8]>, String> + 'a;
 
-/// What carries the writes.
+/// The protocol that carries the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// It adapts, and knows when a write is done.
+    /// Adapts its rate and reports when a write is delivered.
     Tcp,
-    /// It sends at once and hears nothing.
+    /// Sends at once, without feedback.
     Udp,
 }
 
 impl Protocol {
-    /// The word for it.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Protocol::Tcp => "tcp",
@@ -75,36 +73,36 @@ impl Protocol {
     }
 }
 
-/// Whoever sends for the flows of a group.
+/// The sender for the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sender {
     /// TCP or UDP.
     pub protocol: Protocol,
     /// A full packet on the wire, headers included, in bytes.
     pub packet: u32,
-    /// The part of it that is data, in bytes.
+    /// The data in it, in bytes.
     pub payload: u32,
-    /// The group's rate on the wire, for sources that keep to one.
+    /// The group's rate on the wire, for sources of constant rate.
     pub rate: Option<Rate>,
-    /// How far the gaps of a constant rate are drawn from the nominal one, as a part of it; 0 to 1.
+    /// The relative spread of gaps at a constant rate, 0 to 1.
     pub jitter: f64,
 }
 
 impl Sender {
-    /// TCP with packets of `packet` bytes, `payload` of which are data.
+    /// TCP with packets of `packet` bytes including `payload` bytes of data.
     pub const fn tcp(packet: u32, payload: u32) -> Sender {
         Sender { protocol: Protocol::Tcp, packet, payload, rate: None, jitter: 0.0 }
     }
 
-    /// UDP with such packets, at `rate` where the source keeps to one.
+    /// UDP with such packets at `rate`, for sources of constant rate.
     pub const fn udp(packet: u32, payload: u32, rate: Rate) -> Sender {
         Sender { protocol: Protocol::Udp, packet, payload, rate: Some(rate), jitter: 0.0 }
     }
 
-    /// The rate that a source with `own` in its settings keeps to: its own, or else the group's.
+    /// The rate of a source: its `own` setting, or else the group's.
     ///
     /// # Errors
-    /// Neither gives one.
+    /// Neither is set.
     pub fn rate(&self, own: Option<Rate>) -> Result<Rate, BuildError> {
         let rate = own.or(self.rate).filter(|rate| rate.as_bits() > 0);
         rate.ok_or_else(|| BuildError::Conflict("a `rate` above 0 is missing".to_string()))

@@ -1,41 +1,41 @@
-//! Distributions that sizes and times are drawn from, all but one given by their mean: a load is then what was asked
-//! for, whatever the shape of its tail.
+//! Distributions of sizes and times. All but the uniform are given by their mean, so that the shape of a tail does not
+//! change the load.
 
 use headgate_core::Rng;
 
-/// A distribution over numbers from 0 up.
+/// A distribution over non-negative numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     form: Form,
-    /// The mean, or a lowest value.
+    /// The mean, or the minimum.
     first: f64,
-    /// What shapes it, or a highest value.
+    /// The shape, or the maximum.
     second: f64,
-    /// What a draw is multiplied by: follows from the two.
+    /// The factor of each draw, derived from the other two.
     scale: f64,
 }
 
 /// The families of distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Always the same.
+    /// A constant.
     Constant,
-    /// Exponential, by its mean.
+    /// Exponential, by mean.
     Exponential,
-    /// Pareto from its scale up, by mean and shape: P(X > x) = (scale / x)^shape.
+    /// Pareto, by mean and shape, from its scale up: P(X > x) = (scale / x)^shape.
     Pareto,
-    /// Pareto of the second kind, or Lomax, by mean and shape: P(X > x) = (1 + x / scale)^-shape, from zero up.
+    /// Pareto of the second kind (Lomax), by mean and shape, from zero up: P(X > x) = (1 + x / scale)^-shape.
     Lomax,
-    /// Log-normal, by its mean and the standard deviation of its logarithm.
+    /// Log-normal, by mean and the standard deviation of its logarithm.
     Lognormal,
-    /// Uniform from a lowest to a highest value.
+    /// Uniform, by minimum and maximum.
     Uniform,
     /// Weibull, by mean and shape: P(X > x) = exp(-(x / scale)^shape).
     Weibull,
 }
 
 impl Form {
-    /// Every family, with the word for it and its arguments as users write them.
+    /// Every family, with its name and arguments as users write them.
     pub const ALL: [(Form, &'static str, &'static [&'static str]); 7] = [
         (Form::Constant, "", &["VALUE"]),
         (Form::Exponential, "exp", &["MEAN"]),
@@ -46,22 +46,22 @@ impl Form {
         (Form::Weibull, "weibull", &["MEAN", "SHAPE"]),
     ];
 
-    /// The word for it; empty for a constant, which has none.
+    /// Its name; empty for a constant.
     pub fn word(self) -> &'static str {
         Form::ALL.iter().find(|(form, ..)| *form == self).map_or("", |(_, word, _)| word)
     }
 
-    /// Whether its second argument is in the unit of what is drawn, as its first is.
+    /// Whether its second argument has the same unit as its first.
     pub(crate) fn second_has_unit(self) -> bool {
         self == Form::Uniform
     }
 
-    /// What its second argument may be: from, to, and whether `from` itself is allowed.
+    /// The range of its second argument: minimum, maximum, and whether the minimum itself is allowed.
     fn second_range(self) -> Option<(f64, f64, bool)> {
         match self {
-            // At a shape of 1 or less the mean is infinite.
+            // The mean is infinite for a shape of 1 or less.
             Form::Pareto | Form::Lomax => Some((1.0, 1000.0, false)),
-            // At the largest, one draw in a thousand is 10^10 times the median.
+            // At the maximum, one draw in a thousand is 10^10 times the median.
             Form::Lognormal => Some((0.0, 8.0, true)),
             Form::Weibull => Some((0.1, 100.0, true)),
             Form::Constant | Form::Exponential | Form::Uniform => None,
@@ -69,7 +69,7 @@ impl Form {
     }
 }
 
-/// The largest value that is exact, and in nanoseconds or bytes larger than any use.
+/// The largest exact integer; larger than any useful value in nanoseconds or bytes.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 impl Law {
@@ -78,10 +78,10 @@ impl Law {
         Law { form: Form::Constant, first: value, second: 0.0, scale: value }
     }
 
-    /// The distribution of this family with these arguments, in the order in which [`Form::ALL`] names them.
+    /// The distribution of family `form` with the arguments named in [`Form::ALL`].
     ///
     /// # Errors
-    /// What was expected of an argument that is out of range.
+    /// The valid range of an argument that is out of range.
     pub fn new(form: Form, first: f64, second: f64) -> Result<Law, String> {
         if !(0.0..=LARGEST).contains(&first) || !(0.0..=LARGEST).contains(&second) {
             return Err("arguments that are not negative, and below 2^53".to_string());
@@ -119,12 +119,12 @@ impl Law {
         if self.form == Form::Uniform { (self.first + self.second) / 2.0 } else { self.first }
     }
 
-    /// Draws one value, by inverting the distribution function where that has a closed form.
+    /// Draws a value, by inverting the distribution function if it has a closed form.
     pub fn draw(&self, rng: &mut Rng) -> f64 {
         if self.form == Form::Constant {
             return self.scale;
         }
-        // Uniform in (0, 1]: logarithm and negative powers are finite.
+        // In (0, 1], so that logarithm and negative powers are finite.
         let u = 1.0 - rng.unit();
         match self.form {
             Form::Constant => self.scale,
@@ -138,7 +138,7 @@ impl Law {
     }
 }
 
-/// What makes the mean of the draws the one asked for.
+/// The scale that gives the wanted mean.
 fn scale(form: Form, first: f64, second: f64) -> f64 {
     match form {
         Form::Constant | Form::Exponential => first,
@@ -151,8 +151,8 @@ fn scale(form: Form, first: f64, second: f64) -> f64 {
     }
 }
 
-/// A standard normal number of two uniform ones, the first above zero (Box and Muller, Annals of Mathematical
-/// Statistics 29(2), 1958). The second of the pair is let go: a flow would have to carry it along.
+/// A standard normal number from two uniform ones, the first above zero (Box and Muller, Annals of Mathematical
+/// Statistics 29(2), 1958). The second of the pair is discarded: flows would have to store it.
 fn normal(u: f64, v: f64) -> f64 {
     libm::sqrt(-2.0 * libm::log(u)) * libm::cos(core::f64::consts::TAU * v)
 }

@@ -1,9 +1,8 @@
-//! Headgate's sources of traffic: what applications write and when.
+//! Headgate's traffic sources: what applications write and when.
 //!
-//! A source is a process without clock or network: asked for its next [`Write`], it says how long after the last one it
-//! comes and how much it is. Whoever has a clock and a connection, simulated or real, carries it out: a TCP sender that
-//! tells when everything is acknowledged, or a UDP sender that makes datagrams of it. The [`registry`] finds sources by
-//! name; a [`Traffic`] is a source as users write it.
+//! A source has no clock and no network. Its next [`Write`] gives an amount of data and a delay after the last write. A
+//! sender with a clock and a connection, simulated or real, carries it out: TCP, which reports acknowledgements, or
+//! UDP, which sends datagrams. The [`registry`] finds sources by name; a [`Traffic`] is a source as users write it.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Sources that are on for a while and off for a while.
+//! On-off sources.
 
 use headgate_core::{Rng, Span};
 
@@ -15,35 +15,35 @@ headgate_core::choice! {
     }
 }
 
-/// What it is on and off for, and what it does while it is on.
+/// The on and off times of a source, and its writes while on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
-    /// How long it is on.
+    /// Length of an on period.
     pub on: Wait,
-    /// How long it is off.
+    /// Length of an off period.
     pub off: Wait,
-    /// What it writes while it is on; `None` for as much as TCP takes.
+    /// Writes while on; `None` for as much as TCP takes.
     pub pace: Option<Pace>,
-    /// What it begins with.
+    /// The first period.
     pub begin: Begin,
 }
 
 /// Writes at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// From one to the next.
+    /// Time between writes.
     pub gap: Span,
-    /// Of each.
+    /// Bytes per write.
     pub bytes: u64,
 }
 
-/// What one flow remembers.
+/// A flow's state.
 #[derive(Clone, Debug, Default)]
 pub struct Phase {
     begun: bool,
-    /// With a pace: the writes left in this burst.
+    /// Writes left in the burst, with a pace.
     left: u32,
-    /// Without: how long it was on last.
+    /// Length of the last on period, without a pace.
     lasted: Span,
 }
 
@@ -61,7 +61,7 @@ impl OnOff {
         }
     }
 
-    /// A burst is a whole number of writes, at least one; the pause counts from the end of the last one's gap, as in
+    /// A burst is a whole number of writes, at least one. The pause counts from the end of the last write's gap, as in
     /// ns-2 (`tools/pareto.cc`, `tools/expoo.cc` in ns-2.35).
     fn paced(&self, pace: Pace, flow: &mut Phase, rng: &mut Rng) -> Write {
         let data = Data::Bytes(pace.bytes);
@@ -76,8 +76,8 @@ impl OnOff {
         Write::after(gap + self.pause(flow, rng), data)
     }
 
-    /// Bytes a second on average, pauses included; `None` without a pace. A burst is taken for as long as it is on
-    /// average, and for one write at least: the rounding of each to whole writes evens out.
+    /// Mean rate in bytes a second, pauses included; `None` without a pace. A burst counts as its mean length, at least
+    /// one write: rounding to whole writes evens out.
     pub fn mean_rate(&self) -> Option<f64> {
         let Pace { gap, bytes } = self.pace?;
         let gap = gap.as_nanos() as f64;
@@ -85,15 +85,14 @@ impl OnOff {
         Some(1e9 * writes * bytes as f64 / (writes * gap + self.off.law().mean()))
     }
 
-    /// How long it is off before the burst that comes.
+    /// The off period before the next burst.
     fn pause(&self, flow: &mut Phase, rng: &mut Rng) -> Span {
         let first = !std::mem::replace(&mut flow.begun, true);
         if first && self.begin == Begin::On { Span::ZERO } else { self.off.draw(rng) }
     }
 }
 
-/// Declares a source whose flows are on and off: its documentation, its type, its settings, and the function that makes a
-/// cycle of them for a sender.
+/// Declares an on-off source: documentation, type, settings, and a function that makes its cycle for a sender.
 macro_rules! on_off_source {
     ($(#[$doc:meta])+ $source:ident, $config:ty, $cycle:expr) => {
         $(#[$doc])+

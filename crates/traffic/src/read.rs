@@ -1,15 +1,15 @@
-//! Reads a trace from a file: lines of CSV, or a capture.
+//! Reads a trace from a CSV file or a capture.
 
 use headgate_core::Span;
 
 use crate::capture;
 use crate::trace::{Collector, Trace, TraceError};
 
-/// Thirty years, in seconds: a time that was meant otherwise.
+/// Thirty years in seconds: a later time is an error.
 const LATEST: f64 = 1e9;
 
 impl Trace {
-    /// Reads a capture or a CSV file. `name` decides by its extension, `.csv`; otherwise the first bytes do.
+    /// Reads a capture or a CSV file: CSV if `name` ends in `.csv`, otherwise by the first bytes.
     ///
     /// # Errors
     /// The first fault found.
@@ -26,8 +26,8 @@ impl Trace {
     }
 }
 
-/// Lines of time in seconds, any name of a flow, and bytes; a first line that has no number for a time is a heading,
-/// and what begins with `#` a comment.
+/// Parses lines of time in seconds, flow name and bytes. A first line without a numeric time is a heading. Lines that
+/// begin with `#` are comments.
 fn csv(bytes: &[u8]) -> Result<Trace, TraceError> {
     let mut reader = csv::ReaderBuilder::new();
     let mut reader =
@@ -59,7 +59,7 @@ fn csv(bytes: &[u8]) -> Result<Trace, TraceError> {
     }
 }
 
-/// The line, from 1, of the record at `position`. The reader counts blank lines and comments before a record to it.
+/// The line, from 1, of the record at `position`, which includes preceding blank lines and comments.
 fn line_of(bytes: &[u8], position: Option<&csv::Position>) -> u64 {
     let (line, byte) = position.map_or((1, 0), |position| (position.line(), position.byte()));
     let rest = bytes.get(usize::try_from(byte).unwrap_or(usize::MAX)..).unwrap_or_default();
@@ -67,7 +67,6 @@ fn line_of(bytes: &[u8], position: Option<&csv::Position>) -> u64 {
     line + lines.take_while(|line| line.is_empty() || line.starts_with(b"#")).count() as u64
 }
 
-/// The three fields of a line.
 fn fields(record: &csv::StringRecord) -> Result<(Span, &str, u32), String> {
     let [time, flow, bytes] = record.iter().collect::<Vec<_>>()[..] else {
         return Err(format!("expected time,flow,bytes, found {} fields", record.len()));

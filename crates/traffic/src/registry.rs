@@ -1,4 +1,4 @@
-//! Every source by name: one line each.
+//! The registry of traffic sources.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::kind::{Files, Kind, Protocol, Sender};
 use crate::sources::*;
 use crate::write::Write;
 
-/// One row of the registry.
+/// A registry entry.
 pub struct Entry {
-    /// Name, idea, whose model it is, parameters and presets.
+    /// Name, idea, citation, parameters and presets.
     pub listing: Listing,
-    /// What can carry it.
+    /// The protocols that can carry it.
     pub protocols: &'static [Protocol],
 }
 
@@ -41,19 +41,19 @@ macro_rules! sources {
             protocols: &[$(Protocol::$protocol),+],
         }),+];
 
-        /// What the flows of a group share: their source with its settings. Cloning it copies a pointer.
+        /// A source with its settings, shared by the flows of a group. Cloning copies a pointer.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Plan {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>)),+
         }
 
-        /// The source of one flow. Each kind is compiled in: asking for a write costs a jump and no allocation.
+        /// The source of one flow. An enum of all kinds: the next write costs a jump and no allocation.
         #[derive(Clone, Debug)]
         pub enum Source {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>, <$kind as Kind>::State)),+
         }
 
-        /// The source called `name` with `settings`, for flows of `sender`.
+        /// The source `name` with `settings`, for flows of `sender`.
         pub(crate) fn plan(
             name: &str,
             settings: &[(&str, &str)],
@@ -75,38 +75,38 @@ macro_rules! sources {
                 match self { $(Plan::$kind(kind) => Source::$kind(Arc::clone(kind), kind.start(flow))),+ }
             }
 
-            /// What a flow writes in all, on average, in bytes; `None` if it has no end or depends on the network.
+            /// Mean bytes per flow; `None` if endless or dependent on the network.
             pub fn mean_bytes(&self) -> Option<f64> {
                 match self { $(Plan::$kind(kind) => kind.mean_bytes()),+ }
             }
 
-            /// What a flow writes in the long run, however fast the network is, in bytes a second; `None` if it takes
-            /// all that it can get, or only a file says.
+            /// Mean rate of a flow on an infinitely fast network, in bytes a second; `None` if it sends as fast as it
+            /// can or replays a file.
             pub fn mean_rate(&self) -> Option<f64> {
                 match self { $(Plan::$kind(kind) => kind.mean_rate()),+ }
             }
 
-            /// From when on, counted from its start, a flow writes how many bytes a second, where that is laid down
-            /// beforehand; nothing otherwise.
+            /// The predetermined rates of a flow in bytes a second, with start times from the flow's start; empty if
+            /// none.
             pub fn rates(&self) -> Vec<(Span, f64)> {
                 match self { $(Plan::$kind(kind) => kind.rates()),+ }
             }
 
-            /// How many flows it knows, if it knows only so many: those of a file. A flow beyond writes nothing.
+            /// The number of flows, if limited by a file. Further flows write nothing.
             pub fn flows(&self) -> Option<u32> {
                 match self { $(Plan::$kind(kind) => kind.flows()),+ }
             }
         }
 
         impl Source {
-            /// The next write; `None` if there is no more.
+            /// The next write; `None` after the last.
             #[inline]
             pub fn next(&mut self, rng: &mut Rng) -> Option<Write> {
                 match self { $(Source::$kind(kind, flow) => kind.next(flow, rng)),+ }
             }
 
-            /// The last write was delivered, `took` after it began. To be told before [`next`](Source::next), where
-            /// the write that follows begins [`After::Done`](crate::After::Done).
+            /// Reports that the last write was delivered, `took` after it began. Call it before [`next`](Source::next)
+            /// if the next write begins [`After::Done`](crate::After::Done).
             #[inline]
             pub fn done(&mut self, took: Span) {
                 match self { $(Source::$kind(kind, flow) => kind.done(flow, took)),+ }
@@ -137,7 +137,7 @@ sources! {
         "Feldmann, Gilbert, Huang, Willinger, ACM SIGCOMM 1999; ns-2.35, `PagePool/WebTraf`";
 }
 
-/// The row of `name`.
+/// The registry entry of `name`.
 ///
 /// # Errors
 /// [`BuildError::UnknownName`], with the nearest name.

@@ -1,4 +1,4 @@
-//! Writes recorded elsewhere: who wrote how much when, from lines of text or from captured packets.
+//! Recorded writes: time, flow and bytes, from CSV or packet captures.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,53 +6,53 @@ use std::ops::Range;
 
 use headgate_core::Span;
 
-/// The writes of a file, flow by flow.
+/// The writes of a trace, by flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// When, and how many bytes; each flow's in order of time, one flow after the other.
+    /// Time and bytes, sorted by flow and then by time.
     writes: Vec<(Span, u32)>,
-    /// Where each flow's writes end. Flows are in the order in which they first wrote.
+    /// The end of each flow's writes. Flows are in the order of their first write.
     ends: Vec<u32>,
 }
 
-/// Why a file is no trace.
+/// Why a file is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// It begins like neither a capture nor a line of numbers.
+    /// Neither a capture nor lines of numbers.
     NotATrace,
-    /// It ends in the middle of a packet, or of what stands before packets.
+    /// The file ends within a packet or a header.
     CutOff {
-        /// Whole packets before the end.
+        /// Complete packets before the end.
         packets: u64,
     },
-    /// It is a capture, but what follows so many packets makes no sense.
+    /// A capture with malformed data.
     Damaged {
-        /// Whole packets before the fault.
+        /// Complete packets before the error.
         packets: u64,
     },
-    /// It is a capture of a kind of link that is not known.
+    /// A capture with an unknown link type.
     Link {
         /// The link type's number (<https://www.tcpdump.org/linktypes.html>).
         number: i32,
     },
-    /// One line of a CSV file is wrong.
+    /// An invalid line in a CSV file.
     Line {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
-    /// A packet was captured before the one that stands before it.
+    /// A packet captured before the previous packet.
     TimeGoesBack {
-        /// The packet's number, from 1.
+        /// Packet number, from 1.
         packet: u64,
     },
     /// More flows than a scenario may have.
     TooManyFlows,
-    /// More writes than can be counted.
+    /// Too many writes.
     TooLong,
-    /// Nobody writes anything in it.
+    /// No writes.
     Empty,
 }
 
@@ -82,13 +82,13 @@ impl fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// As many as a scenario may have.
+/// A scenario's limit on flows.
 const MOST_FLOWS: u32 = 1_000_000;
-/// 8 GB of them.
+/// 8 GB.
 const MOST_WRITES: usize = 500_000_000;
 
 impl Trace {
-    /// How many flows there are.
+    /// The number of flows.
     pub fn flows(&self) -> u32 {
         self.ends.len() as u32
     }
@@ -98,20 +98,19 @@ impl Trace {
         self.writes.iter().map(|(_, bytes)| u64::from(*bytes)).sum()
     }
 
-    /// Which writes are those of flow number `flow`, from 0; none if there is no such flow.
+    /// The indexes of the writes of flow number `flow` (from 0); empty for an unknown flow.
     pub fn writes_of(&self, flow: u32) -> Range<u32> {
         let flow = flow as usize;
         let start = flow.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end);
         self.ends.get(flow).map_or(0..0, |end| start..*end)
     }
 
-    /// Write number `index` of all: when, from the beginning of the trace, and how many bytes.
+    /// The time, from the beginning of the trace, and the bytes of write number `index`.
     pub fn write(&self, index: u32) -> (Span, u32) {
         self.writes[index as usize]
     }
 }
 
-/// Collects writes in the order of the file.
 pub(crate) struct Collector<K> {
     numbers: BTreeMap<K, u32>,
     writes: Vec<(u32, Span, u32)>,
@@ -122,7 +121,7 @@ impl<K: Ord> Collector<K> {
         Collector { numbers: BTreeMap::new(), writes: Vec::new() }
     }
 
-    /// A write of the flow `key`, not before the last one that was added.
+    /// Adds a write of flow `key`, not before the last write added.
     pub(crate) fn add(&mut self, key: K, at: Span, bytes: u32) -> Result<(), TraceError> {
         let next = self.numbers.len() as u32;
         let number = *self.numbers.entry(key).or_insert(next);
@@ -136,7 +135,7 @@ impl<K: Ord> Collector<K> {
         Ok(())
     }
 
-    /// The trace; times count from `beginning`.
+    /// The trace, with times relative to `beginning`.
     pub(crate) fn trace(self, beginning: Span) -> Result<Trace, TraceError> {
         if self.writes.is_empty() {
             return Err(TraceError::Empty);

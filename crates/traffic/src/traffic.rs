@@ -20,11 +20,11 @@ impl Traffic {
         registry::find(&self.name)?.resolve(&pairs(&self.settings))
     }
 
-    /// The source, ready for flows of `sender` to start.
+    /// Builds the source for flows of `sender`.
     ///
     /// # Errors
-    /// An unknown source, one that the sender cannot carry, a setting that cannot be applied, values that do not fit
-    /// each other, a file that is not there or cannot be understood.
+    /// An unknown source, a source that the sender cannot carry, an invalid or contradictory setting, or a missing or
+    /// malformed file.
     pub fn plan(&self, sender: &Sender, files: &mut Files<'_>) -> Result<Plan, BuildError> {
         let carried = registry::find(&self.name)?.carried_by(sender.protocol);
         let other = if sender.protocol == Protocol::Tcp { Protocol::Udp } else { Protocol::Tcp };

@@ -1,5 +1,5 @@
-//! Kinds of values that sources take besides those of [`mod@headgate_core::params`]: sizes, times and counts that
-//! may be drawn, names of files, ladders and schedules of rates.
+//! Kinds of values for sources, besides those of [`mod@headgate_core::params`]: random sizes, times and counts, file
+//! names, ladders and schedules of rates.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use headgate_core::{Rate, Rng, Span};
 
 use crate::law::{Form, Law};
 
-/// A quantity that is drawn anew each time, or constant.
+/// A quantity, constant or drawn at random each time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn<U> {
     law: Law,
@@ -21,18 +21,18 @@ pub struct Drawn<U> {
 pub type Size = Drawn<Bytes>;
 /// A time: `5s`, `exp(5ms)`, `uniform(1s,2s)`.
 pub type Wait = Drawn<Span>;
-/// A number of things: `1`, `exp(5)`.
+/// A number: `1`, `exp(5)`.
 pub type Count = Drawn<f64>;
 
-/// What a drawn quantity is measured in.
+/// The unit of a drawn quantity.
 pub trait Unit: Value + Copy {
-    /// Plural, for texts.
+    /// Plural name, for messages.
     const WHAT: &'static str;
-    /// One as a user would write it.
+    /// An example value.
     const EXAMPLE: &'static str;
-    /// In the smallest unit.
+    /// The value in the smallest unit.
     fn number(self) -> f64;
-    /// The quantity nearest to a number that is not negative.
+    /// The value nearest to a non-negative number of smallest units.
     fn of(number: f64) -> Self;
 }
 
@@ -70,12 +70,12 @@ impl Unit for f64 {
 }
 
 impl<U: Unit> Drawn<U> {
-    /// What is drawn by `law`, in the smallest unit.
+    /// A quantity drawn from `law`, in the smallest unit.
     pub const fn by(law: Law) -> Drawn<U> {
         Drawn { law, unit: PhantomData }
     }
 
-    /// Always `value`.
+    /// The constant `value`.
     pub fn always(value: U) -> Drawn<U> {
         Drawn::by(Law::constant(value.number()))
     }
@@ -87,26 +87,26 @@ impl<U: Unit> Drawn<U> {
 }
 
 impl Size {
-    /// Bytes, a broken one counted whole, and at least one: what is nothing is no transfer.
+    /// Draws bytes, rounded up, at least one.
     pub fn draw(&self, rng: &mut Rng) -> u64 {
         (libm::ceil(self.law.draw(rng)) as u64).max(1)
     }
 }
 
 impl Wait {
-    /// A time, to the nearest nanosecond.
+    /// Draws a time, rounded to nanoseconds.
     pub fn draw(&self, rng: &mut Rng) -> Span {
         Span::of(self.law.draw(rng))
     }
 
-    /// Exponential, of this mean.
+    /// Exponential with this mean.
     pub fn exponential(mean: Span) -> Wait {
         Law::new(Form::Exponential, mean.number(), 0.0).map_or_else(|_| Wait::always(mean), Drawn::by)
     }
 }
 
 impl Count {
-    /// A number of things, a broken one counted whole, and at least one.
+    /// Draws a count, rounded up, at least one.
     pub fn draw(&self, rng: &mut Rng) -> u32 {
         (libm::ceil(self.law.draw(rng)) as u32).max(1)
     }
@@ -154,7 +154,7 @@ impl<U: Unit> Value for Drawn<U> {
     }
 }
 
-/// A quantity that is not negative, in the smallest unit.
+/// Parses a non-negative quantity into the smallest unit.
 fn quantity<U: Unit>(text: &str) -> Result<f64, String> {
     let number = U::read(text)?.number();
     if number < 0.0 { Err(format!("a {} that is not negative", U::WHAT)) } else { Ok(number) }
@@ -166,7 +166,7 @@ fn expected<U: Unit>() -> String {
     format!("a {} such as \"{}\", or one of {}", U::WHAT, U::EXAMPLE, words.join(", "))
 }
 
-/// A size, or without end.
+/// A size, or endless.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OrEndless(pub Option<Size>);
 
@@ -186,7 +186,7 @@ impl Value for OrEndless {
     }
 }
 
-/// The name of a file, which whoever reads the scenario finds; empty for none.
+/// A file name, resolved by the caller; empty for none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileName(pub String);
 
@@ -213,7 +213,7 @@ impl Value for FileName {
     }
 }
 
-/// Rates that rise: `[235kbit/s; 750kbit/s; 3Mbit/s]`.
+/// Increasing rates: `[235kbit/s; 750kbit/s; 3Mbit/s]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ladder(pub Vec<Rate>);
 
@@ -235,12 +235,12 @@ impl Value for Ladder {
     }
 }
 
-/// From when on which rate holds, counted from the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for none.
+/// Rates with start times from the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule(pub Vec<(Span, Rate)>);
 
 impl Schedule {
-    /// One step as it is written in a schedule.
+    /// A step in a schedule's notation.
     pub fn step(at: Span, rate: Rate) -> String {
         format!("{at} {rate}")
     }
@@ -265,7 +265,7 @@ impl Value for Schedule {
     }
 }
 
-/// What stands between square brackets and semicolons; nothing in `[]`.
+/// The items in square brackets, separated by semicolons; none for `[]`.
 fn listed(text: &str) -> Result<Vec<&str>, String> {
     let inside = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     let inside = inside.ok_or("a list between square brackets and semicolons, as in \"[a; b]\"")?;

@@ -1,39 +1,37 @@
-//! What writes to a TCP connection: a source with a clock.
+//! An application on a TCP connection: a source with a clock.
 
 use headgate_core::{Rng, Span, Time};
 
 use crate::registry::Source;
 use crate::write::{After, Data, Write};
 
-/// The application of one flow. Whoever carries its writes says when they begin, when TCP has them, and when all is
+/// The application of a flow. Its caller reports when writes begin, when TCP has taken them, and when all data is
 /// acknowledged.
 #[derive(Clone, Debug)]
 pub struct Writer {
     source: Source,
     rng: Rng,
-    /// Asked for and not begun.
+    /// The next write, not yet begun.
     next: Option<Write>,
-    /// When the last write began; before the first, when the flow started.
+    /// When the last write began, or else when the flow started.
     began: Time,
-    /// The next write is asked for, or begins, when all is acknowledged.
     awaits: Awaits,
-    /// All that was written is acknowledged, nothing more will be, and it was told.
+    /// [`ends`](Writer::ends) has returned true.
     over: bool,
 }
 
-/// What an application does once everything it wrote is acknowledged.
+/// The application's reaction once all its data is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
     Nothing,
-    /// Somebody waited for the last write: only now he knows what is next.
+    /// Ask the source: its next write depends on this one's completion.
     Answer,
-    /// The next write is known, and begins so long after.
+    /// Begin the known next write, after its delay.
     Pause,
 }
 
 impl Writer {
-    /// An application that has written nothing; `None` for one that always has more to send than TCP takes: that needs
-    /// nobody to ask.
+    /// An application that has written nothing; `None` if it always has more data than TCP takes and needs no writer.
     pub fn new(mut source: Source, mut rng: Rng) -> Option<Writer> {
         let next = source.next(&mut rng);
         let greedy = Write::after(Span::ZERO, Data::Endless);
@@ -43,7 +41,7 @@ impl Writer {
         Some(Writer { source, rng, next, began: Time::ZERO, awaits: Awaits::Nothing, over: false })
     }
 
-    /// The flow starts: when its first write begins, if it ever writes.
+    /// Starts the flow. Returns when its first write begins, if any.
     pub fn start(&mut self, now: Time) -> Option<Time> {
         self.began = now;
         self.next.map(|write| match write.after {
@@ -51,13 +49,13 @@ impl Writer {
         })
     }
 
-    /// The write whose time has come.
+    /// Begins the next write.
     pub fn begin(&mut self, now: Time) -> Option<Write> {
         self.began = now;
         self.next.take()
     }
 
-    /// TCP has the write that began: when the next one begins, if that is known.
+    /// Reports that TCP has taken `write`. Returns when the next one begins, if known.
     pub fn written(&mut self, write: &Write, now: Time) -> Option<Time> {
         if !write.transfer {
             return self.ask(now);
@@ -66,7 +64,7 @@ impl Writer {
         None
     }
 
-    /// All that was written is acknowledged: when the next write begins, if this is what it waited for.
+    /// Reports that all data is acknowledged. Returns when the next write begins, if it waited for this.
     pub fn acknowledged(&mut self, now: Time) -> Option<Time> {
         match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
             Awaits::Nothing => None,
@@ -81,13 +79,13 @@ impl Writer {
         }
     }
 
-    /// Whether nothing more will be written, if all that was is acknowledged; true once.
+    /// Whether all writes are finished, once acknowledged; true only once.
     pub fn ends(&mut self) -> bool {
         let over = self.next.is_none() && self.awaits == Awaits::Nothing;
         over && !std::mem::replace(&mut self.over, over)
     }
 
-    /// Asks the source for its next write: when it begins, if nothing has to happen before.
+    /// Asks the source for its next write. Returns when it begins, if that is known.
     fn ask(&mut self, now: Time) -> Option<Time> {
         self.next = self.source.next(&mut self.rng);
         match self.next?.after {

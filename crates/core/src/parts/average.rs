@@ -1,45 +1,43 @@
-//! The average queue length that RED and its kin decide by.
+//! The average queue length of RED and its variants.
 
 use crate::time::{Span, Time};
 
 /// An exponentially weighted average of the queue length, corrected for idle time.
 ///
-/// Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2:
-/// avg <- (1 - wq) avg + wq q at each arrival. While the link idles no packet arrives to lower it, so the next arrival
-/// does what the m = t/s packets that could have been sent meanwhile would have done: avg <- (1 - wq)^m avg.
+/// Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2: avg
+/// <- (1 - wq) avg + wq q at each arrival. After an idle time the average first decays as if m = t/s packets had
+/// arrived at an empty queue: avg <- (1 - wq)^m avg.
 ///
-/// The unit is the caller's: packets or bytes.
+/// Queue lengths are in packets or bytes, as the caller chooses.
 #[derive(Clone, Debug)]
 pub struct Average {
     value: f64,
     weight: f64,
-    /// The transmission time of a mean packet, the paper's s, in nanoseconds.
+    /// The paper's s: transmission time of a mean packet, in nanoseconds.
     slot: f64,
-    /// Up to when the average accounts for the idle time that is going on; `None` while the link is busy.
+    /// The time up to which the current idle period has been applied; `None` while the link is busy.
     idle: Option<Time>,
 }
 
 impl Average {
-    /// An average of 0 with the paper's wq = `weight` in (0, 1], on a link that sends a mean packet in `slot`. The link
-    /// counts as busy until [`left`](Average::left) says otherwise.
+    /// An average of 0 with the paper's wq = `weight` in (0, 1]; the link sends a mean packet in `slot`. The link
+    /// counts as busy until [`left`](Average::left) reports an empty dequeue.
     pub fn new(weight: f64, slot: Span) -> Average {
         Average { value: 0.0, weight, slot: slot.as_nanos().max(1) as f64, idle: None }
     }
 
-    /// Takes in the length the queue has at `now`, at an arrival before it is stored (FRED: at a departure too), and
-    /// gives the average.
+    /// Updates the average with the queue length before an arrival is stored (FRED: at departures too) and returns it.
     #[inline]
     pub fn update(&mut self, queue: f64, now: Time) -> f64 {
         match self.idle {
-            // A packet that came while the link idled may have been dropped: the idle time goes on from `now`.
+            // A packet that arrived meanwhile may have been dropped: the link idles on from `now`.
             Some(since) if queue == 0.0 => self.decay(since, now),
             _ => self.value += self.weight * (queue - self.value),
         }
         self.value
     }
 
-    /// To be told of every dequeue: whether it `found` a packet. One that did not is the moment the link went idle,
-    /// however often the host asks again.
+    /// Records a dequeue. The first that `found` no packet starts the idle period.
     #[inline]
     pub fn left(&mut self, found: bool, now: Time) {
         match (found, self.idle) {
@@ -49,13 +47,13 @@ impl Average {
         }
     }
 
-    /// The average, as of the last update.
+    /// The average at the last update.
     #[inline]
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// The average as idle time alone makes it by `now`, with `queue` waiting: what a timer would read then.
+    /// The average decayed to `now`, without an update.
     pub fn idled(&self, queue: f64, now: Time) -> f64 {
         match self.idle {
             Some(since) if queue == 0.0 => self.decayed(since, now),
@@ -70,7 +68,7 @@ impl Average {
     }
 
     fn decayed(&self, since: Time, now: Time) -> f64 {
-        // Nothing to decay, and a power to save: the queue that is always empty is the common one.
+        // Saves computing a power for an empty queue, the common case.
         if self.value == 0.0 {
             return 0.0;
         }

@@ -1,4 +1,4 @@
-//! Accounting bins under keyed hashes, in two sets: what SFB keeps instead of state for each flow.
+//! SFB's accounting bins: two sets of bins under keyed hashes replace per-flow state.
 
 use alloc::vec::Vec;
 
@@ -6,32 +6,31 @@ use super::hash::keyed;
 use crate::packet::FlowId;
 use crate::time::{Span, Time};
 
-/// Levels there can be.
+/// The maximum number of levels.
 pub const MOST_LEVELS: usize = 8;
 
-/// The bins, one a level, that a packet entered and will leave. They name their set too, so that a packet leaves the
-/// bins it entered even if the hash functions have moved on meanwhile.
+/// A packet's bins, one per level. They include the set: a packet leaves the bins it entered after a change of hash.
 pub type Places = [u16; MOST_LEVELS];
 
-/// How a bin's probability moves.
+/// Changes of a bin's probability.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// Added when the bin is too full.
+    /// Increase when the bin is too full.
     pub up: f64,
-    /// Taken off when it is empty.
+    /// Decrease when it is empty.
     pub down: f64,
-    /// Least time between two changes of one bin's probability.
+    /// Minimum time between two changes.
     pub freeze: Span,
 }
 
-/// One bin.
+/// An accounting bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
-    /// Packets queued that entered it.
+    /// Queued packets hashed to this bin.
     pub packets: u32,
-    /// Its probability.
+    /// Its marking probability.
     pub probability: f64,
-    /// When its probability may change again.
+    /// Time until which its probability stays fixed.
     pub frozen_until: Time,
 }
 
@@ -45,16 +44,16 @@ impl Bin {
     }
 }
 
-/// What an arriving packet finds in its bins.
+/// State of a packet's bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
-    /// Packets in the fullest of them.
+    /// Packets in the fullest bin.
     pub fullest: u32,
-    /// The least of their probabilities.
+    /// The lowest probability.
     pub probability: f64,
 }
 
-/// Sends each flow into one bin of each level, under keyed hashes.
+/// Hashes each flow to one bin per level.
 #[derive(Clone, Debug)]
 pub struct LevelHash {
     keys: [u64; MOST_LEVELS],
@@ -63,19 +62,19 @@ pub struct LevelHash {
 }
 
 impl LevelHash {
-    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins, under keys that follow from `secret` by number from
-    /// `first` on.
+    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins; keys number `first` and up are derived from
+    /// `secret`.
     pub fn new(levels: usize, width: usize, secret: u64, first: u64) -> LevelHash {
         assert!((1..=MOST_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
         LevelHash { keys: core::array::from_fn(|i| keyed(secret, FlowId(first + i as u64))), levels, width }
     }
 
-    /// The bins of `flow`, one a level, counted level after level from `base`.
+    /// The bins of `flow`, numbered level by level from `base`.
     #[inline]
     pub fn places(&self, base: usize, flow: FlowId) -> Places {
         let (mut places, mut first) = ([0; MOST_LEVELS], base);
         for (place, key) in places.iter_mut().zip(&self.keys[..self.levels]) {
-            // The upper half of the hash, scaled to the width: no division. 2 x 8 x 4096 bins fit 16 bits.
+            // Scaling the upper half of the hash avoids a division. 2 x 8 x 4096 bins fit 16 bits.
             let bin = ((keyed(*key, flow) >> 32) * self.width as u64) >> 32;
             *place = (first + bin as usize) as u16;
             first += self.width;
@@ -84,10 +83,10 @@ impl LevelHash {
     }
 }
 
-/// Two sets of `levels` x `width` bins: one in use, one for the hash functions to come.
+/// Two sets of `levels` x `width` bins: one in use, one for the next hash functions.
 #[derive(Clone, Debug)]
 pub struct Bins {
-    /// Set after set, level after level.
+    /// By set, then by level.
     bins: Vec<Bin>,
     hashes: [LevelHash; 2],
     levels: usize,
@@ -95,13 +94,13 @@ pub struct Bins {
     in_use: usize,
     steps: Steps,
     secret: u64,
-    /// Sets of keys drawn from the secret so far.
+    /// Sets of keys derived so far.
     drawn: u64,
 }
 
 impl Bins {
-    /// Empty bins: `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) in each set, hashed under keys that follow
-    /// from `secret`.
+    /// Empty bins: `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) per set, with hash keys derived from
+    /// `secret`.
     pub fn new(levels: usize, width: usize, steps: Steps, secret: u64) -> Bins {
         let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set));
         let bins = alloc::vec![Bin::default(); 2 * levels * width];
@@ -114,8 +113,8 @@ impl Bins {
         self.places_in(self.in_use, flow)
     }
 
-    /// A packet arrives for `places`: a bin with more than `full` packets raises its probability, an empty one lowers
-    /// it. Says what the packet finds after that.
+    /// Updates the bins at `places` for an arrival: more than `full` packets raises a bin's probability, none lowers
+    /// it. Returns the bins' state after the update.
     #[inline]
     pub fn arrive(&mut self, places: &Places, full: u32, now: Time) -> Found {
         let mut found = Found { fullest: 0, probability: 1.0 };
@@ -127,7 +126,7 @@ impl Bins {
                 bin.step(-self.steps.down, self.steps.freeze, now);
             }
             found.fullest = found.fullest.max(bin.packets);
-            // Never NaN, which f64::min would also look for.
+            // `f64::min` would also check for NaN.
             if bin.probability < found.probability {
                 found.probability = bin.probability;
             }
@@ -135,20 +134,20 @@ impl Bins {
         found
     }
 
-    /// What a packet for `places` would find now.
+    /// The state of the bins at `places`.
     pub fn found(&self, places: &Places) -> Found {
         let bins = || places[..self.levels].iter().map(|place| &self.bins[usize::from(*place)]);
         let fullest = bins().map(|bin| bin.packets).max().unwrap_or(0);
         Found { fullest, probability: bins().map(|bin| bin.probability).fold(1.0, f64::min) }
     }
 
-    /// A packet was queued in `places`.
+    /// Counts a packet queued in `places`.
     #[inline]
     pub fn enter(&mut self, places: &Places) {
         places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].packets += 1);
     }
 
-    /// A packet left `places`. A bin in use that falls empty lowers its probability.
+    /// Counts a packet leaving `places`. A bin in use that becomes empty lowers its probability.
     #[inline]
     pub fn leave(&mut self, places: &Places, now: Time) {
         let second = usize::from(usize::from(places[0]) >= self.levels * self.width);
@@ -162,20 +161,20 @@ impl Bins {
         }
     }
 
-    /// The bins of `flow` in the set to come.
+    /// The bins of `flow` in the next set.
     pub fn places_to_come(&self, flow: FlowId) -> Places {
         self.places_in(1 - self.in_use, flow)
     }
 
-    /// Raises the probabilities of `flow`'s bins in the set to come.
+    /// Raises the probabilities of `flow`'s bins in the next set.
     pub fn warm(&mut self, flow: FlowId, now: Time) {
         let places = self.places_to_come(flow);
         let Steps { up, freeze, .. } = self.steps;
         places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].step(up, freeze, now));
     }
 
-    /// Turns to the set to come. The one left behind gets new keys and forgets its probabilities; the packets queued
-    /// under it stay counted in it until they leave.
+    /// Switches to the next set. The old set gets new keys and loses its probabilities, but still counts its queued
+    /// packets.
     pub fn switch(&mut self) {
         let left = self.in_use;
         self.in_use = 1 - left;
@@ -192,7 +191,7 @@ impl Bins {
         self.used().iter().map(|bin| bin.probability)
     }
 
-    /// Every bin: those in use, level after level, then those for the hash functions to come.
+    /// Every bin: the set in use by level, then the next set.
     pub fn states(&self) -> impl Iterator<Item = &Bin> {
         let size = self.levels * self.width;
         let sets = [self.in_use, 1 - self.in_use].map(|set| &self.bins[set * size..][..size]);
@@ -218,12 +217,11 @@ impl Bins {
         }
     }
 
-    /// The hash functions of the set drawn after `before` others.
     fn hash(levels: usize, width: usize, secret: u64, before: u64) -> LevelHash {
         LevelHash::new(levels, width, secret, 1 + before * MOST_LEVELS as u64)
     }
 
-    /// For each set, the packets counted in each of its levels.
+    /// For each set, the packets counted in each level.
     #[cfg(test)]
     pub fn packets_by_level(&self) -> [Vec<u32>; 2] {
         let size = self.levels * self.width;
@@ -232,27 +230,26 @@ impl Bins {
     }
 }
 
-/// The share of responsive flows that fall, at every one of `levels`, into a bin of `width` that one of `unresponsive`
-/// flows has polluted (BLUE paper, equation 1): 1 - (1 - 1/N)^M, to the power of L.
+/// The probability that a responsive flow shares a bin with an unresponsive flow at every level (BLUE paper, equation
+/// 1): (1 - (1 - 1/N)^M)^L, for M unresponsive flows and L levels of N bins.
 pub fn misclassification(width: u32, levels: u32, unresponsive: u32) -> f64 {
     let spared = libm::pow(1.0 - 1.0 / f64::from(width.max(1)), f64::from(unresponsive));
     libm::pow(1.0 - spared, f64::from(levels))
 }
 
-/// How many unresponsive flows leave `polluted` of `levels` x `width` bins polluted, by linear counting (see
-/// [`FlowCount`](super::FlowCount)): M flows spare a bin with probability (1 - 1/N)^M, so M = ln V / ln(1 - 1/N) where
-/// a share V of the bins is spared. Where every bin is polluted, the number at which half a bin would be spared.
+/// Estimates the number of unresponsive flows from the `polluted` bins among `levels` x `width`, by linear counting
+/// (see [`FlowCount`](super::FlowCount)). M flows leave a bin clean with probability (1 - 1/N)^M, so M = ln V / ln(1 -
+/// 1/N) for a share V of clean bins. If every bin is polluted, half a bin is taken as clean.
 ///
-/// With t = M/N the standard deviation is at most sqrt(N (e^t - t - 1)), that of one level; L levels of independent
-/// hashes divide it by sqrt(L).
+/// With t = M/N, one level's standard deviation is at most sqrt(N (e^t - t - 1)); L levels divide it by sqrt(L).
 pub fn unresponsive(width: u32, levels: u32, polluted: u32) -> f64 {
     let (bins, polluted) = (f64::from(width * levels), f64::from(polluted));
     if width == 1 {
-        // One bin says whether there is any.
+        // A single bin shows only whether there are any.
         return f64::from(u8::from(polluted > 0.0));
     }
     let spared = (bins - polluted).max(0.5) / bins;
-    // No bin: 0, not the -0 of the quotient.
+    // Adding 0 turns -0 into 0.
     libm::log(spared) / libm::log(1.0 - 1.0 / f64::from(width)) + 0.0
 }
 
@@ -274,7 +271,7 @@ mod tests {
         assert_eq!((misclassification(1, 3, 1), misclassification(23, 2, 0)), (1.0, 0.0));
     }
 
-    /// Of 50 flows, the share whose bins some of `bad` others have polluted at every level.
+    /// The share of 50 responsive flows whose bins are polluted at every level by `bad` unresponsive flows.
     fn misclassified(levels: usize, width: usize, bad: u64, secret: u64) -> f64 {
         let bins = Bins::new(levels, width, STEPS, secret);
         let polluted: Vec<Places> = (0..bad).map(|flow| bins.places(FlowId(flow))).collect();
@@ -310,8 +307,8 @@ mod tests {
             let spread = libm::sqrt(errors.iter().map(|error| error * error).sum::<f64>() / 400.0);
             let t = bad as f64 / width as f64;
             let deviation = libm::sqrt(width as f64 * (libm::exp(t) - t - 1.0) / levels as f64);
-            // The bias is (e^t - t - 1)/2 for one level (Whang et al. 1990), less for more. The closed form holds for
-            // many bins: with 23 a quarter more or less.
+            // The bias is (e^t - t - 1)/2 for one level (Whang et al. 1990), less for more. The closed form assumes
+            // many bins: with 23 it is off by a quarter.
             let bias = (libm::exp(t) - t - 1.0) / 2.0;
             assert!(mean.abs() < bias + 0.2 * deviation, "{levels} x {width}, {bad}: mean error {mean}");
             assert!(spread < 1.25 * deviation, "{levels} x {width}, {bad}: {spread} not {deviation}");

@@ -1,4 +1,4 @@
-//! Disciplines inside a discipline: one for each class of traffic, sharing one room.
+//! Disciplines nested in a discipline, one per class, with a common limit.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -14,17 +14,16 @@ use crate::registry;
 use crate::time::Time;
 use crate::units::Limit;
 
-/// Disciplines in order, and what they hold together.
-///
-/// What a child holds is asked before and after each call, so whatever it drops is known to its parent.
+/// Nested disciplines and their total backlog. A child's backlog is compared before and after each call, so its drops
+/// are noticed.
 pub struct Children<T> {
     all: Vec<Box<dyn Discipline<T>>>,
     held: Backlog,
 }
 
 impl<T: 'static> Children<T> {
-    /// Builds each of `qdiscs`, which `parameter` names. One that gives no limit of its own may fill `limit`; each
-    /// gets a hash key of its own.
+    /// Builds `qdiscs`, the value of `parameter`. A child without a limit of its own gets `limit`; each gets its own
+    /// hash key.
     ///
     /// # Errors
     /// [`BuildError::Nested`] for the first that cannot be built.
@@ -47,30 +46,30 @@ impl<T: 'static> Children<T> {
 }
 
 impl<T> Children<T> {
-    /// How many there are.
+    /// The number of children.
     #[inline]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The child of a class: class 1 has the first, class 2 the second; what no rule matched and what is beyond the
-    /// last goes to the last.
+    /// The child for a class: class 1 has the first, class 2 the second. Class 0 and classes without a child use the
+    /// last.
     #[inline]
     pub fn of_class(&self, class: ClassId) -> usize {
         (usize::from(class.0).wrapping_sub(1)).min(self.all.len() - 1)
     }
 
-    /// Gives `packet` to a child.
+    /// Passes `packet` to a child.
     pub fn enqueue(&mut self, child: usize, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.with(child, |child| child.enqueue(packet, cx));
     }
 
-    /// Asks a child for its next packet. A child that has none learns that it is idle.
+    /// Takes a child's next packet. An empty child sees its idle period start.
     pub fn dequeue(&mut self, child: usize, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.with(child, |child| child.dequeue(cx))
     }
@@ -80,24 +79,24 @@ impl<T> Children<T> {
         self.with(child, |child| child.shed(cx));
     }
 
-    /// What one child holds.
+    /// The backlog of a child.
     #[inline]
     pub fn backlog_of(&self, child: usize) -> Backlog {
         self.all[child].backlog()
     }
 
-    /// What all of them hold.
+    /// The backlog of all children.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.held
     }
 
-    /// When the first of them is ready.
+    /// The earliest time at which a child has a packet ready.
     pub fn ready_at(&self, now: Time) -> Option<Time> {
         self.all.iter().filter_map(|child| child.ready_at(now)).min()
     }
 
-    /// One child, to look at.
+    /// A child, for reading.
     pub fn child(&self, child: usize) -> &dyn Discipline<T> {
         &*self.all[child]
     }
@@ -107,7 +106,7 @@ impl<T> Children<T> {
         let before = child.backlog();
         let result = call(child);
         let after = child.backlog();
-        // Modulo 2^n: what left is a large number that wraps around.
+        // Wrapping: the difference may be negative.
         self.held.packets = self.held.packets.wrapping_add(after.packets.wrapping_sub(before.packets));
         self.held.bytes = self.held.bytes.wrapping_add(after.bytes.wrapping_sub(before.bytes));
         result

@@ -1,8 +1,8 @@
-//! A discipline for each class, served in turn by weight: tc's drr with its classes.
+//! Weighted round robin over classes, each with its own discipline: tc's drr with its classes.
 //!
-//! What a discipline inside would send next cannot be known without taking it: so a class with any credit sends, and pays
-//! a debt in later turns, as in fq_codel (surplus round robin; [`DeficitRing`] has both). Over any time the shares differ
-//! from those of deficit round robin by a packet at the most.
+//! The size of a nested discipline's next packet is unknown before it is taken. A class therefore sends with any
+//! positive credit and pays its debt in later turns (surplus round robin, see [`DeficitRing`]). Shares differ from
+//! those of deficit round robin by at most a packet.
 
 use alloc::vec::Vec;
 
@@ -16,50 +16,48 @@ use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Limit;
 
-/// Classes that share a link by their weights, and a room.
+/// Classes that share a link by weight, and a limit.
 pub struct ClassQueues<T> {
     limit: Limit,
     children: Children<T>,
     ring: DeficitRing,
-    /// Bytes a turn, by child.
+    /// Bytes per turn, by child.
     quanta: Vec<u32>,
 }
 
 impl<T: 'static> ClassQueues<T> {
-    /// The disciplines in `qdiscs`, at least one, each for the class of its number; a class of weight w sends w times
-    /// `quantum` bytes a turn.
+    /// Builds `qdiscs`, at least one, one per class in order; a class of weight w sends w times `quantum` bytes a turn.
     ///
     /// # Errors
     /// [`BuildError::Nested`] for the first that cannot be built.
     pub fn new(qdiscs: &[Qdisc], limit: Limit, quantum: u32, place: &Place) -> Result<Self, BuildError> {
         let children = Children::new("classes", qdiscs, limit, place)?;
-        // Child 0 is class 1's.
+        // Child 0 belongs to class 1.
         let weight = |child: usize| place.classes.get(child + 1).map_or(1.0, |class| class.weight);
-        // Saturates.
         let quanta = (0..qdiscs.len()).map(|child| ((f64::from(quantum) * weight(child)) as u32).max(1));
         Ok(ClassQueues { limit, children, ring: DeficitRing::new(), quanta: quanta.collect() })
     }
 }
 
 impl<T> ClassQueues<T> {
-    /// How many classes have packets, or had when their turn last came.
+    /// The number of classes in the ring: those with packets, or with packets at their last turn.
     pub fn in_use(&self) -> usize {
         self.ring.len() as usize
     }
 
-    /// The child that holds the most bytes a weight.
+    /// The child with the most bytes relative to its weight.
     pub fn longest(&self) -> usize {
         let load = |child: &usize| self.children.backlog_of(*child).bytes as f64 / f64::from(self.quanta[*child]);
         let held = (0..self.children.len()).filter(|child| self.children.backlog_of(*child).packets > 0);
         held.max_by(|a, b| load(a).total_cmp(&load(b))).unwrap_or(0)
     }
 
-    /// What a child holds.
+    /// The backlog of a child.
     pub fn backlog_of(&self, child: usize) -> Backlog {
         self.children.backlog_of(child)
     }
 
-    /// Lets in every class that holds packets, those too that had none ready when they were last asked.
+    /// Adds every class with packets to the ring, including classes whose packets were not ready before.
     fn gather(&mut self) {
         for child in 0..self.children.len() {
             if self.children.backlog_of(child).packets > 0 && self.ring.credit(child).is_none() {
@@ -87,7 +85,7 @@ impl<T> Discipline<T> for ClassQueues<T> {
                 self.ring.charge(child, packet.bytes);
                 return Some(packet);
             }
-            // It has nothing, or nothing yet.
+            // The child is empty, or its packet not ready.
             self.ring.leave(child);
         }
         None
@@ -101,7 +99,7 @@ impl<T> Discipline<T> for ClassQueues<T> {
         self.children.ready_at(now)
     }
 
-    /// The class that holds the most for its weight drops.
+    /// Drops from the class with the largest backlog for its weight.
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if self.children.backlog().packets > 0 {
             self.children.shed(self.longest(), cx);

@@ -1,7 +1,9 @@
-//! CoDel's control loop, for one queue: when to tell senders that packets wait too long.
+//! CoDel's control loop for one queue.
 //!
-//! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, 2018. Names
-//! are those of its pseudocode (section 5), without the trailing underscore.
+//! CoDel drops or marks when the queueing delay stays above `target` for an `interval`. In this dropping
+//! state the n-th signal is followed by the next after interval/sqrt(n). It ends when the delay falls below the target.
+//! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018),
+//! whose pseudocode (section 5) gives the names here, without the trailing underscore.
 
 use core::ops::Bound;
 
@@ -42,28 +44,27 @@ crate::params! {
     presets {}
 }
 
-/// A packet taken from the queue, and the bytes that still wait.
+/// A dequeued packet, and the bytes left in its queue.
 pub type Popped<T> = (Packet<T>, u64);
 
-/// The state of one loop.
+/// The state of a control loop.
 #[derive(Clone, Debug, Default)]
 pub struct Codel {
-    /// When the delay will have been above the target for an interval; none while it is below.
+    /// When the delay will have been above the target for an interval; `None` while it is below.
     pub first_above: Option<Time>,
-    /// When the next signal is due, or the last one was.
+    /// When the next signal is due; outside the dropping state, when the last one was.
     pub drop_next: Time,
-    /// Signals since the dropping state was entered.
+    /// Signals since entering the dropping state.
     pub count: u32,
-    /// What `count` was when it was entered.
+    /// `count` when the state was last entered.
     pub last_count: u32,
     /// Whether the queue is in the dropping state.
     pub dropping: bool,
-    /// 1/sqrt(count) in 1/65536, for [`SquareRoot::Newton`].
     reciprocal: u16,
 }
 
 impl Codel {
-    /// The next packet to send, after any drops: `deque` of the pseudocode. `pop` takes the queue's head.
+    /// The next packet to send, after any drops (`deque`). `pop` dequeues the head.
     #[inline]
     pub fn dequeue<T>(
         &mut self,
@@ -81,7 +82,6 @@ impl Codel {
         }
     }
 
-    /// Where the delay is above the target, or was when the last packet left.
     fn control<T>(
         &mut self,
         rules: &CodelRules,
@@ -99,11 +99,12 @@ impl Codel {
             return packet;
         }
         self.dropping = late;
-        // A large backlog may call for several drops at once, hence the loop.
+        // A large backlog may need several drops per call.
         while self.dropping && cx.now >= self.drop_next {
             self.count = self.count.saturating_add(1);
             self.step(rules);
-            // The RFC only drops. A mark is this call's signal (as in Linux): it leaves, and the next one is scheduled.
+            // The RFC only drops. As in Linux, a mark counts as this call's signal: the packet leaves, and the next
+            // signal is scheduled.
             if let Some(marked) = cx.signal(packet?, Why::Sojourn, rules.ecn) {
                 self.drop_next += self.gap(rules);
                 return Some(marked);
@@ -111,14 +112,14 @@ impl Codel {
             (packet, late) = self.look(rules, pop(), cx.now);
             self.dropping = late;
             if late {
-                // From when this drop was due, not from now: the rate of drops does not depend on that of calls.
+                // Counting from the due time makes the drop rate independent of the rate of calls.
                 self.drop_next += self.gap(rules);
             }
         }
         packet
     }
 
-    /// `dodequeue`: whether the packet may be dropped, which it may once the delay has been high for an interval.
+    /// `dodequeue`: whether the packet may be dropped, once the delay has been above the target for an interval.
     #[inline]
     fn look<T>(&mut self, rules: &CodelRules, head: Option<Popped<T>>, now: Time) -> (Option<Packet<T>>, bool) {
         let Some((packet, left)) = head else {
@@ -133,7 +134,7 @@ impl Codel {
         (Some(packet), now >= until)
     }
 
-    /// Into the dropping state, at the rate that controlled the queue last time if that was not long ago.
+    /// Enters the dropping state, at the previous drop rate if it was left recently.
     fn enter(&mut self, rules: &CodelRules, now: Time) {
         self.dropping = true;
         let signals = self.count.saturating_sub(self.last_count);
@@ -147,7 +148,6 @@ impl Codel {
         self.drop_next = now + self.gap(rules);
     }
 
-    /// `control_law`: interval/sqrt(count).
     fn gap(&self, rules: &CodelRules) -> Span {
         let interval = rules.interval.as_nanos();
         Span::from_nanos(match rules.square_root {
@@ -156,7 +156,7 @@ impl Codel {
         })
     }
 
-    /// x <- x (3 - count x^2) / 2 tends to 1/sqrt(count). Where `count` has leapt it may wrap, as it does in Linux.
+    /// x <- x (3 - count x^2) / 2 converges to 1/sqrt(count). It may wrap after a jump of `count`, as in Linux.
     fn step(&mut self, rules: &CodelRules) {
         if rules.square_root == SquareRoot::Newton {
             let root = u64::from(self.reciprocal) << 16;
@@ -166,7 +166,7 @@ impl Codel {
         }
     }
 
-    /// Counts `drops` that the queue's owner made of its own accord, so that the next signals come faster.
+    /// Adds drops made by the queue's owner, so that signals become more frequent.
     pub fn dropped(&mut self, drops: u32) {
         self.count = self.count.saturating_add(drops);
     }
@@ -188,8 +188,7 @@ mod tests {
         ce_threshold: None,
     };
 
-    /// The milliseconds in `from..until` at which packets were dropped, when one leaves each millisecond and all have waited
-    /// `waited` ms.
+    /// The milliseconds in `from..until` with a drop, when one packet leaves per millisecond after waiting `waited` ms.
     fn drops(codel: &mut Codel, from: u64, until: u64, waited: u64) -> Vec<u64> {
         let dropped_at = (from..until).filter(|ms| {
             let now = Time::ZERO + Span::from_millis(1000 + ms);

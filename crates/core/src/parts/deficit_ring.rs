@@ -1,14 +1,14 @@
-//! Whose turn it is: round robin with a credit for each member.
+//! Round robin with a byte credit per member.
 //!
-//! M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995, figure 2. The
-//! ring is the paper's active list, a member's credit its deficit counter, its quantum the paper's Quantum. What a
-//! member needs before it may send is its user's choice, which makes two schedulers of one ring:
+//! M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995, figure 2. The ring
+//! is the paper's active list and a member's credit its deficit counter. The caller chooses the credit needed to send,
+//! which gives two schedulers:
 //!
-//! - the size of its next packet: deficit round robin, in which nobody sends ahead of its credit;
-//! - 1: surplus round robin, as in Linux's sch_sfq and sch_fq_codel: whoever has any credit sends, and pays the debt in
-//!   later rounds.
+//! - the size of the next packet: deficit round robin, where no member sends ahead of its credit;
+//! - 1: surplus round robin, as in Linux's sch_sfq and sch_fq_codel, where any positive credit suffices and the debt
+//!   is paid in later rounds.
 //!
-//! With a quantum, a need and a cost of 1 a member sends one packet a turn.
+//! With a quantum, need and cost of 1, each member sends one packet a turn.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,6 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Member {
     before: u32,
-    /// [`NONE`] while it is not in the ring.
     after: u32,
     quantum: u32,
     credit: i64,
@@ -25,14 +24,14 @@ struct Member {
 
 const OUT: Member = Member { before: NONE, after: NONE, quantum: 1, credit: 0 };
 
-/// Members that have something to send, in the order of their turns. Members are numbered densely from 0, by the user.
+/// Members with packets to send, in order of their turns. The caller numbers members densely from 0.
 #[derive(Clone, Debug, Default)]
 pub struct DeficitRing {
     members: Vec<Member>,
-    /// Whose turn it is, while anybody is in the ring.
+    /// The member whose turn it is, unless the ring is empty.
     turn: u32,
     len: u32,
-    /// Whether that member has had its quantum for this turn.
+    /// Whether that member has received its quantum.
     paid: bool,
 }
 
@@ -42,13 +41,13 @@ impl DeficitRing {
         DeficitRing::default()
     }
 
-    /// How many members are in the ring.
+    /// The number of members in the ring.
     #[inline]
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether nobody is in the ring.
+    /// Whether the ring is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -58,7 +57,7 @@ impl DeficitRing {
         self.members.get(member).filter(|found| found.after != NONE).map(|found| found.credit)
     }
 
-    /// The members from the one whose turn it is, in the order of their turns.
+    /// The members in order of turns, the current one first.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         let mut next = self.turn;
         (0..self.len).map(move |_| {
@@ -68,8 +67,8 @@ impl DeficitRing {
         })
     }
 
-    /// Lets `member`, which is not in the ring, in at the end of the round, without credit; each turn it gets `quantum`
-    /// (at least 1).
+    /// Adds `member`, which must not be in the ring, at the end of the round without credit; it gets `quantum` (at
+    /// least 1) each turn.
     #[inline]
     pub fn join(&mut self, member: usize, quantum: u32) {
         if member >= self.members.len() {
@@ -89,7 +88,7 @@ impl DeficitRing {
         self.len += 1;
     }
 
-    /// Takes `member`, which has nothing more to send, out of the ring. Its credit is forgotten.
+    /// Removes `member` and forgets its credit.
     #[inline]
     pub fn leave(&mut self, member: usize) {
         let Member { before, after, .. } = core::mem::replace(&mut self.members[member], OUT);
@@ -104,12 +103,11 @@ impl DeficitRing {
         self.len -= 1;
     }
 
-    /// Who sends next: the first in the order of turns whose credit covers `need`, asked of each member in turn. Those
-    /// passed over have had their turn. `None` if the ring is empty.
+    /// Returns the next sender, the first member in turn order whose credit covers `need`; `None` if the ring is empty.
+    /// Members passed over have had their turn.
     ///
-    /// A member may send again in the same turn while its credit lasts. Where no quantum covers any need, rounds in
-    /// which nobody could send are granted at once, so a call takes at most three passes of the ring; with quanta that
-    /// cover the needs it looks at two members.
+    /// A member may send again while its credit lasts. If no credit covers any need, whole rounds are granted at once:
+    /// a call takes at most three passes of the ring. If quanta cover the needs, it checks at most two members.
     #[inline]
     pub fn next(&mut self, need: impl Fn(usize) -> u32) -> Option<usize> {
         if self.len == 0 {
@@ -134,23 +132,23 @@ impl DeficitRing {
         }
     }
 
-    /// Takes everybody out of the ring.
+    /// Removes every member.
     pub fn clear(&mut self) {
         (0..self.len).for_each(|_| self.leave(self.turn as usize));
     }
 
-    /// `member` has sent: `cost` is taken from its credit.
+    /// Subtracts `cost` from the credit of a `member` that has sent.
     #[inline]
     pub fn charge(&mut self, member: usize, cost: u32) {
         self.members[member].credit -= i64::from(cost);
     }
 
-    /// After a round in which nobody could send: grants all but the last of the rounds that the next sender waits for.
+    /// Grants all but one of the rounds before the next packet at once.
     #[cold]
     fn skip_rounds(&mut self, need: &impl Fn(usize) -> u32) {
         let rounds = |member: usize| {
             let Member { credit, quantum, .. } = self.members[member];
-            // At least 1: credit falls short of the need, or the member would have sent.
+            // At least 1: with enough credit the member would have sent.
             let short = (i64::from(need(member)) - credit).unsigned_abs();
             short.div_ceil(u64::from(quantum)) as i64
         };
@@ -170,7 +168,7 @@ mod tests {
     use alloc::collections::VecDeque;
     use proptest::prelude::*;
 
-    /// Figure 2 of the paper, one packet a call, round by round however many there are.
+    /// Figure 2 of the paper, one packet per call, without skipping rounds.
     #[derive(Default)]
     struct Paper {
         /// Member, quantum, deficit counter.
@@ -222,7 +220,6 @@ mod tests {
         fn it_takes_turns_as_the_paper_does_without_counting_idle_rounds(calls in calls(), surplus in any::<bool>()) {
             let (mut ring, mut paper) = (DeficitRing::new(), Paper::default());
             for (step, call) in calls.into_iter().enumerate() {
-                // Sizes from 0 to 5000, and what is needed for them.
                 let size = |member: usize| ((member * 7919 + step * 104_729) % 5001) as u32;
                 let need = |member| if surplus { 1 } else { size(member) };
                 match call {

@@ -1,12 +1,11 @@
-//! Which flows were signalled of late: RED-PD's drop history, in a few lists of consecutive intervals.
+//! RED-PD's drop history: flows with drops or marks in recent consecutive intervals.
 //!
 //! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section
-//! 4.1. Several lists tell a flow that is signalled again and again from one that lost a window's worth at once.
+//! 4.1. Several lists distinguish repeated drops from the loss of a whole window at once.
 //!
-//! Memory is bounded twice. A finished list keeps the flows with the most drops (of those with as many, the lower
-//! names), as the authors' ns-2 scripts do. While a list fills, a fixed number of flows is counted, by a set of heavy
-//! hitters: no flow is ever charged with more than it lost, and with n counters a flow with more than 1/(n+1) of a list's
-//! drops is in it, however many flows an attacker invents.
+//! Memory is bounded. A finished list keeps the flows with the most drops (among equals, the lower identifiers), as the
+//! authors' ns-2 scripts do. The list being filled uses n heavy-hitter counters: they never overcount a flow, and a
+//! flow with more than 1/(n+1) of the list's drops always has one, however many flows an attacker creates.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -14,54 +13,53 @@ use alloc::vec::Vec;
 use super::HeavyHitters;
 use crate::packet::FlowId;
 
-/// How many flows and lists a [`DropHistory`] holds.
+/// The size of a [`DropHistory`].
 #[derive(Clone, Copy, Debug)]
 pub struct HistorySize {
-    /// Lists kept, the paper's M.
+    /// Lists kept (M).
     pub lists: u32,
-    /// Flows kept in a finished list.
+    /// Flows per finished list.
     pub list_flows: u32,
-    /// Flows counted while a list fills.
+    /// Flow counters for the list being filled.
     pub counted_flows: u32,
 }
 
-/// What the lists say of one flow.
+/// A flow's entries in the lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// The flow.
     pub flow: FlowId,
-    /// In how many of the lists it stands.
+    /// Number of lists with the flow.
     pub lists: u32,
     /// Its drops over all lists, in packets or bytes as recorded.
     pub drops: u64,
-    /// Whether it stands in the list finished last.
+    /// Whether the newest finished list has it.
     pub recent: bool,
 }
 
-/// The last few lists of flows with drops, and the one being filled.
+/// Recent lists of flows with drops, and the list being filled.
 #[derive(Clone, Debug)]
 pub struct DropHistory {
     size: HistorySize,
     filling: HeavyHitters,
-    /// Oldest first.
     lists: VecDeque<Vec<(FlowId, u64)>>,
-    /// All lists together, sorted by flow; remade with each list.
+    /// The lists merged and sorted by flow, rebuilt with each list.
     sightings: Vec<Sighting>,
 }
 
 impl DropHistory {
-    /// An empty history, hashed under `key`.
+    /// An empty history with hash key `key`.
     pub fn new(size: HistorySize, key: u64) -> DropHistory {
         let filling = HeavyHitters::new(size.counted_flows, key);
         DropHistory { size, filling, lists: VecDeque::new(), sightings: Vec::new() }
     }
 
-    /// `flow` lost `weight`, in packets or bytes, during the list being filled. A packet of no bytes loses nothing.
+    /// Adds a drop of `weight` packets or bytes to the list being filled. Zero weight is ignored.
     pub fn record(&mut self, flow: FlowId, weight: u32) {
         self.filling.count(flow, weight);
     }
 
-    /// Ends the list being filled: the oldest leaves.
+    /// Finishes the list being filled and discards the oldest.
     pub fn end_list(&mut self) {
         let full = self.lists.len() >= self.size.lists as usize;
         let mut list = if full { self.lists.pop_front() } else { None }.unwrap_or_default();
@@ -74,12 +72,12 @@ impl DropHistory {
         self.merge();
     }
 
-    /// Every flow that stands in a list, sorted by flow.
+    /// Every flow in a list, sorted by flow.
     pub fn sightings(&self) -> &[Sighting] {
         &self.sightings
     }
 
-    /// What the lists say of `flow`, if it stands in any.
+    /// The entries of `flow`, if any.
     pub fn find(&self, flow: FlowId) -> Option<&Sighting> {
         self.sightings.binary_search_by_key(&flow, |seen| seen.flow).ok().map(|position| &self.sightings[position])
     }

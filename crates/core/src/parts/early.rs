@@ -1,4 +1,4 @@
-//! Random early detection: where the average queue stands, and which packet is signalled for it.
+//! Random early detection: compares the average queue with two thresholds and chooses packets to drop or mark.
 //!
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2;
 //! `gentle` is Floyd's recommendation of 2000, "Recommendation on using the gentle variant of RED". RED and its
@@ -22,12 +22,12 @@ crate::choice! {
     }
 }
 
-/// Where the average queue stands against the thresholds.
+/// Position of the average queue relative to the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// Below minth: every packet is welcome.
+    /// Below minth: no packet is signalled.
     Below,
-    /// Between the thresholds: a packet is signalled by chance.
+    /// Between the thresholds: packets are signalled at random.
     Between,
     /// At or above maxth (`gentle`: twice maxth): every packet is signalled.
     Above,
@@ -43,7 +43,7 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Checks that the thresholds fit each other and `limit`, which is in their unit.
+    /// Thresholds checked against each other and `limit`, all in the same unit.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if `min` is not below `max`, or `max` above `limit`.
@@ -58,7 +58,7 @@ impl Thresholds {
         Ok(Thresholds { min, max })
     }
 
-    /// The levels in packets of `mean_packet` bytes, checked.
+    /// Thresholds in packets of `mean_packet` bytes, checked.
     ///
     /// # Errors
     /// As for [`new`](Thresholds::new).
@@ -68,7 +68,7 @@ impl Thresholds {
     }
 }
 
-/// RED's decision, apart from any queue: the average, the probability, and the spacing of signals.
+/// RED's decision without a queue: average, probability, and spacing of signals.
 #[derive(Clone, Debug)]
 pub struct Detector {
     average: Average,
@@ -77,27 +77,27 @@ pub struct Detector {
     gentle: bool,
     spacing: Spacing,
     spare_first: bool,
-    /// Packets since the last signal, this one included; -1 while the average is below minth.
+    /// The paper's count: packets since the last signal; -1 while the average is below minth.
     count: i64,
 }
 
 impl Detector {
-    /// A detector that signals with up to `maxp` between the thresholds.
+    /// A detector whose probability rises to `maxp` at maxth.
     pub fn new(average: Average, thresholds: Thresholds, maxp: f64) -> Detector {
         Detector { average, thresholds, maxp, gentle: false, spacing: Spacing::Uniform, spare_first: false, count: -1 }
     }
 
-    /// The same with a probability that rises from maxp to 1 between maxth and twice maxth, instead of jumping.
+    /// With `gentle`, the probability rises from maxp to 1 between maxth and twice maxth instead of jumping to 1.
     pub fn gentle(self, gentle: bool) -> Detector {
         Detector { gentle, ..self }
     }
 
-    /// The same with another spacing of signals.
+    /// Sets the spacing of signals.
     pub fn spacing(self, spacing: Spacing) -> Detector {
         Detector { spacing, ..self }
     }
 
-    /// The same sparing the first packet after the average has come up to minth, as Linux and ns-2 do.
+    /// Spares the first packet after the average reaches minth, as Linux and ns-2 do.
     pub fn spare_first(self, spare_first: bool) -> Detector {
         Detector { spare_first, ..self }
     }
@@ -107,7 +107,7 @@ impl Detector {
         self.maxp
     }
 
-    /// Moves maxp, as the adaptive variants do.
+    /// Sets maxp, for adaptive variants.
     pub fn set_maxp(&mut self, maxp: f64) {
         self.maxp = maxp;
     }
@@ -117,7 +117,7 @@ impl Detector {
         self.count
     }
 
-    /// The average queue as idle time alone makes it by `now`, with `queue` waiting; see [`Average::idled`].
+    /// The average queue decayed to `now`; see [`Average::idled`].
     pub fn idled(&self, queue: f64, now: Time) -> f64 {
         self.average.idled(queue, now)
     }
@@ -133,7 +133,7 @@ impl Detector {
         self.thresholds
     }
 
-    /// Takes in the length of the queue and says where the average now stands. For an arrival, before it is stored.
+    /// Updates the average with the queue length before an arrival and returns its zone.
     #[inline]
     pub fn update(&mut self, queue: f64, now: Time) -> Zone {
         let average = self.average.update(queue, now);
@@ -146,13 +146,13 @@ impl Detector {
         }
     }
 
-    /// To be told of every dequeue, see [`Average::left`].
+    /// Records a dequeue, see [`Average::left`].
     #[inline]
     pub fn left(&mut self, found: bool, now: Time) {
         self.average.left(found, now);
     }
 
-    /// The paper's pb, before spacing: 0 below minth, 1 where every packet is signalled.
+    /// The paper's pb, before spacing: 0 below minth, 1 in the zone above.
     #[inline]
     pub fn probability(&self) -> f64 {
         let (average, Thresholds { min, max }) = (self.average.value(), self.thresholds);
@@ -167,8 +167,8 @@ impl Detector {
         }
     }
 
-    /// Whether this packet, arriving [between](Zone::Between) the thresholds, is signalled: it counts, and chance
-    /// decides with pa. `scale` multiplies pb: 1, or with bytes the packet's size over the mean. Draws at most once.
+    /// Decides whether a packet [between](Zone::Between) the thresholds is signalled, with probability pa. `scale`
+    /// multiplies pb: 1, or in byte mode the packet's size over the mean. Draws at most one number.
     #[inline]
     pub fn early(&mut self, scale: f64, rng: &mut Rng) -> bool {
         self.passed();
@@ -182,25 +182,25 @@ impl Detector {
         hit
     }
 
-    /// A packet arrived between the thresholds and is not to be signalled (FRED: its flow holds little).
+    /// Counts an arrival between the thresholds that is exempt (FRED: its flow has few packets queued).
     #[inline]
     pub fn passed(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
-    /// A packet was signalled for whatever reason: spacing starts again.
+    /// Restarts the spacing after any signal.
     #[inline]
     pub fn signalled(&mut self) {
         self.count = 0;
     }
 
-    /// The average is below minth: the first packet above it will have count 0.
+    /// Resets `count` because the average is below minth.
     #[inline]
     pub fn calm(&mut self) {
         self.count = -1;
     }
 
-    /// The paper's pa, from pb = `probability`.
+    /// The paper's pa for pb = `probability`.
     #[inline]
     fn spaced(&self, probability: f64) -> f64 {
         let used = self.count as f64 * probability;
@@ -209,7 +209,7 @@ impl Detector {
             Spacing::Wait if used < 1.0 => return 0.0,
             Spacing::Wait => 2.0 - used,
         };
-        // Nothing left: the signal is due, unless it has no probability at all.
+        // No gap remains: signal now, unless the probability is 0.
         if open > probability { probability / open } else { f64::from(u8::from(probability > 0.0)) }
     }
 }

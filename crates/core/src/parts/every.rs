@@ -1,8 +1,8 @@
-//! A lazy timer: asked, not fired.
+//! A periodic timer that is polled.
 
 use crate::time::{Span, Time};
 
-/// Tells how many periods have ended since it was last asked.
+/// Counts the periods that ended since the last poll.
 #[derive(Clone, Copy, Debug)]
 pub struct Every {
     period: Span,
@@ -10,29 +10,28 @@ pub struct Every {
 }
 
 impl Every {
-    /// Periods of `period` from `start` on. A period of zero never ends.
+    /// Periods of length `period` from `start`. A period of zero never ends.
     pub fn new(period: Span, start: Time) -> Every {
         Every { period, next: start + period }
     }
 
-    /// When the period that is going on will end.
+    /// When the current period ends.
     pub fn next_end(&self) -> Time {
         self.next
     }
 
-    /// When the last period ended of those that were counted.
+    /// When the last counted period ended.
     pub fn last(&self) -> Time {
         Time::from_nanos(self.next.as_nanos().saturating_sub(self.period.as_nanos()))
     }
 
-    /// Whether a period has ended since it was last asked how many.
+    /// Whether a period has ended since the last poll.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         now >= self.next && self.period != Span::ZERO
     }
 
-    /// How many periods ended up to and including `now`. The caller catches up in closed form or bounded: a clock that
-    /// jumps an hour ends many periods at once.
+    /// Periods ended up to and including `now`. There may be many after a clock jump: the caller must bound its work.
     #[inline]
     pub fn due(&mut self, now: Time) -> u64 {
         if !self.is_due(now) {

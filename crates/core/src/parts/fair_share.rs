@@ -1,4 +1,4 @@
-//! A fair share of the link for each unresponsive flow, without state for each.
+//! Rate-limits each unresponsive flow to its fair share, without per-flow state.
 
 use alloc::vec::Vec;
 
@@ -7,13 +7,12 @@ use crate::packet::FlowId;
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
-/// Limits each flow to the link's rate over the number of flows.
+/// Limits each flow to the link's rate divided by the number of flows.
 ///
-/// What a flow has sent is counted in its accounting bins, one a level, and the least of them bounds it from above, as
-/// in a counting filter with conservative update (C. Estan, G. Varghese, "New directions in traffic measurement and
-/// accounting", SIGCOMM 2002, section 3.2). A flow therefore never gets more than its share, and gets all of it while
-/// one of its bins is no other limited flow's. Each count is a token bucket in the form of
-/// [`TokenBucket`](super::TokenBucket): the moment it will be full.
+/// Each accounting bin has a token bucket, and a flow is limited by its fullest one, as in a counting filter with
+/// conservative update (C. Estan, G. Varghese, "New directions in traffic measurement and accounting", SIGCOMM 2002,
+/// section 3.2). A flow never gets more than its share. It gets all of it if it shares at least one bin with no other
+/// limited flow. A bucket is stored as the time at which it will be full, as in [`TokenBucket`](super::TokenBucket).
 #[derive(Clone, Debug)]
 pub struct FairShare {
     link: Rate,
@@ -23,29 +22,28 @@ pub struct FairShare {
 }
 
 impl FairShare {
-    /// Shares of `link` among the flows that `flows` counts, with bursts of `burst` bytes; one count for each of `bins`
-    /// places.
+    /// Shares of `link` among the flows counted by `flows`, with bursts of `burst` bytes, in `bins` accounting bins.
     pub fn new(link: Rate, burst: u32, flows: FlowCount, bins: usize) -> FairShare {
         FairShare { link, burst, flows, full_at: alloc::vec![Time::ZERO; bins] }
     }
 
-    /// A packet of `flow` arrived, limited or not.
+    /// Counts the flow of an arrival, limited or not.
     #[inline]
     pub fn see(&mut self, flow: FlowId, now: Time) {
         self.flows.see(flow, now);
     }
 
-    /// The number of flows, estimated.
+    /// The estimated number of flows.
     pub fn flows(&self) -> f64 {
         self.flows.estimate()
     }
 
-    /// The rate of one flow.
+    /// The rate per flow.
     pub fn share(&self) -> Rate {
         Rate::from_bits(((self.link.as_bits() as f64 / self.flows()) as u64).max(1))
     }
 
-    /// How long the bucket of a flow with these `places` will take to be full.
+    /// Time until the bucket of a flow with these `places` is full.
     pub fn lacking(&self, places: &[u16], now: Time) -> Span {
         self.full_at(places) - now
     }
@@ -56,7 +54,7 @@ impl FairShare {
         lacking == Span::ZERO || lacking + share.transmit(bytes) <= share.transmit(self.burst)
     }
 
-    /// That packet was queued.
+    /// Charges a queued packet to its flow's buckets.
     pub fn charge(&mut self, places: &[u16], bytes: u32, now: Time) {
         let full_at = self.full_at(places).max(now) + self.share().transmit(bytes);
         for place in places {
@@ -74,14 +72,14 @@ impl FairShare {
 mod tests {
     use super::*;
 
-    /// Shares of 10 packets a second: 80 kbit/s among ten flows that were seen, in packets of 100 bytes.
+    /// Ten flows at 80 kbit/s: each may send 10 packets of 100 bytes a second.
     fn ten_flows() -> FairShare {
         let mut fair = FairShare::new(Rate::from_bits(80_000), 200, FlowCount::new(Span::ZERO, 7), 8);
         (0..10).for_each(|flow| fair.see(FlowId(flow), Time::ZERO));
         fair
     }
 
-    /// Packets that pass in ten seconds, flow by flow: each of the flows sends one packet a millisecond.
+    /// Packets passed in ten seconds, by flow, when each flow sends one packet a millisecond.
     fn passed(fair: &mut FairShare, flows: &[&[u16]]) -> Vec<u32> {
         let mut passed = alloc::vec![0; flows.len()];
         for ms in 0..10_000 {
@@ -98,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_flow_with_a_bin_of_its_own_gets_its_share_whoever_is_in_the_others() {
-        // The burst of 2 and 10 a second; one hash in 4096 more or less changes the estimate by 1 in 4096.
+        // A burst of 2, and 10 a second; another hash in the bitmap of 4096 changes the estimate by 1 in 4096.
         let shares = passed(&mut ten_flows(), &[&[0, 4], &[0, 5], &[1, 5]]);
         assert!(shares.iter().all(|packets| packets.abs_diff(101) <= 1), "{shares:?}");
     }

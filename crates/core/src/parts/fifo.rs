@@ -7,7 +7,7 @@ use crate::packet::{Backlog, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// A queue with a limit: what does not fit is dropped.
+/// A FIFO that drops packets beyond its limit.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
     packets: VecDeque<Packet<T>>,
@@ -16,7 +16,7 @@ pub struct Fifo<T> {
 }
 
 impl<T> Fifo<T> {
-    /// An empty queue with room for `limit`.
+    /// An empty queue limited to `limit`.
     pub fn new(limit: Limit) -> Fifo<T> {
         Fifo { packets: VecDeque::new(), bytes: 0, limit }
     }
@@ -27,7 +27,7 @@ impl<T> Fifo<T> {
         self.limit.admits(self.backlog(), bytes)
     }
 
-    /// Stores the packet, or drops it for [`Why::Overflow`]; says whether it was stored.
+    /// Stores the packet, or drops it for [`Why::Overflow`]. Returns whether it was stored.
     #[inline]
     pub fn push(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
         if !self.admits(packet.bytes) {
@@ -38,7 +38,7 @@ impl<T> Fifo<T> {
         true
     }
 
-    /// Stores the packet, which [`fits`](Fifo::admits).
+    /// Stores a packet that [`fits`](Fifo::admits).
     #[inline]
     pub fn put(&mut self, packet: Packet<T>) {
         debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
@@ -60,14 +60,14 @@ impl<T> Fifo<T> {
         self.packets.front()
     }
 
-    /// What is held.
+    /// Packets and bytes held.
     #[inline]
     pub fn backlog(&self) -> Backlog {
-        // A queue of 2^32 descriptors does not fit any machine we run on.
+        // 2^32 descriptors exceed any machine's memory.
         Backlog { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 
-    /// The room there is.
+    /// The limit.
     pub fn limit(&self) -> Limit {
         self.limit
     }

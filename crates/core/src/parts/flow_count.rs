@@ -1,4 +1,4 @@
-//! How many flows there are, from a bitmap of fixed size.
+//! Estimates the number of flows with a bitmap of fixed size.
 
 use alloc::boxed::Box;
 
@@ -7,35 +7,34 @@ use super::hash::keyed;
 use crate::packet::FlowId;
 use crate::time::{Span, Time};
 
-/// Bits in the bitmap.
 const BITS: u32 = 4096;
 
-/// Estimates how many different flows sent a packet within a window, by linear counting.
+/// Estimates the number of distinct flows that sent a packet within a window, by linear counting.
 ///
 /// K.-Y. Whang, B. Vander-Zanden, H. Taylor, "A linear-time probabilistic counting algorithm for database
-/// applications", ACM TODS 15(2), 1990: each flow sets one of m bits, chosen by a hash. n flows leave each bit unset
-/// with probability (1 - 1/m)^n, about exp(-n/m), so a share V of unset bits means n = -m ln V. With t = n/m the
-/// estimate's standard deviation is sqrt(m (e^t - t - 1)): 4.5 of 400 flows, 53 of 4000. Beyond m ln m = 34 000 flows
-/// the bitmap is full, and more are not noticed.
+/// applications", ACM TODS 15(2), 1990: each flow sets one of m bits, chosen by a hash. n flows leave a bit unset with
+/// probability (1 - 1/m)^n, about exp(-n/m). A share V of unset bits therefore means n = -m ln V. With t = n/m the
+/// standard deviation is sqrt(m (e^t - t - 1)): 4.5 for 400 flows, 53 for 4000. The bitmap is full at m ln m = 34 000
+/// flows.
 #[derive(Clone, Debug)]
 pub struct FlowCount {
     bits: Box<[u64; BITS as usize / 64]>,
-    /// Bits not set in this window.
+    /// Bits unset in this window.
     unset: u32,
-    /// Bits not set at the end of the last one.
+    /// Bits unset at the end of the previous window.
     unset_before: u32,
     window: Every,
     key: u64,
 }
 
 impl FlowCount {
-    /// No flows yet; the first window of length `window` (zero: for ever) begins at the start of the run.
+    /// No flows yet. The first window of length `window` begins with the run; zero means one endless window.
     pub fn new(window: Span, key: u64) -> FlowCount {
         let bits = Box::new([0; BITS as usize / 64]);
         FlowCount { bits, unset: BITS, unset_before: BITS, window: Every::new(window, Time::ZERO), key }
     }
 
-    /// A packet of `flow` arrived.
+    /// Counts the flow of an arriving packet.
     #[inline]
     pub fn see(&mut self, flow: FlowId, now: Time) {
         let ended = self.window.due(now);
@@ -48,10 +47,10 @@ impl FlowCount {
         *word |= mask;
     }
 
-    /// The number of flows: those of the last window that ended, or of this one if it has more already. At least 1.
+    /// The number of flows in the previous window, or in this one if already larger; at least 1.
     ///
-    /// The key stays the same, so that flows that stay set the same bits again: the larger of the two estimates of one
-    /// population is no larger than either.
+    /// The key never changes, so a flow sets the same bit in both windows. For one population the larger estimate is no
+    /// larger than the estimate over both.
     pub fn estimate(&self) -> f64 {
         let unset = self.unset.min(self.unset_before).max(1);
         (f64::from(BITS) * libm::log(f64::from(BITS) / f64::from(unset))).max(1.0)
@@ -59,7 +58,7 @@ impl FlowCount {
 
     #[cold]
     fn turn(&mut self, ended: u64) {
-        // In windows that went by unnoticed no packet came.
+        // Windows that ended between two calls had no packet.
         self.unset_before = if ended == 1 { self.unset } else { BITS };
         self.unset = BITS;
         self.bits.fill(0);
@@ -87,8 +86,8 @@ mod tests {
             let errors: [f64; 100] = core::array::from_fn(|key| estimate(key as u64 * 31) - flows as f64);
             let mean = errors.iter().sum::<f64>() / 100.0;
             let spread = libm::sqrt(errors.iter().map(|e| e * e).sum::<f64>() / 100.0);
-            // The paper's bias is (e^t - t - 1)/2: under 25 even here. Four deviations of the mean of 100; the spread
-            // of 100 has a deviation of 7 % of itself.
+            // The paper's bias is (e^t - t - 1)/2: below 25 here. Tolerance: four deviations of the mean of 100, and
+            // for the spread 7 % per deviation.
             let bias = (libm::exp(t) - t - 1.0) / 2.0;
             assert!((mean - bias).abs() < 0.4 * deviation + 0.01, "{flows}: {mean} {deviation}");
             assert!((spread - deviation).abs() < 0.3 * deviation + 0.5, "{flows}: {spread} {deviation}");

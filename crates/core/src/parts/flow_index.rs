@@ -1,23 +1,21 @@
-//! Entries of flows in one array, found by name through a keyed hash: what [`FlowTable`](super::FlowTable) and
-//! [`FlowSlab`](super::FlowSlab) stand on.
+//! A hash index over a dense array of per-flow entries, shared by [`FlowTable`](super::FlowTable) and
+//! [`FlowSlab`](super::FlowSlab).
 //!
-//! The hash index is a list a bucket, of entries that name the next. An entry keeps its hash, so it can be taken out, and
-//! the last entry moved to its place, without hashing a flow again; with four to eight buckets an entry most lists are of
-//! one.
+//! A bucket is a linked list of entries. Each entry stores its hash, so it can be removed, and the last entry moved to
+//! its place, without hashing again. With four to eight buckets per entry, most lists hold one entry.
 
 use alloc::vec::Vec;
 
 use super::hash::keyed;
 use crate::packet::FlowId;
 
-/// No entry.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// An array of entries, and where each flow's stands in it.
+/// Entries and their index by flow.
 #[derive(Clone, Debug)]
 pub(super) struct FlowIndex<V> {
     pub(super) entries: Vec<Entry<V>>,
-    /// The first entry of each bucket's list, or [`NONE`]; the length is a power of two.
+    /// The first entry of each bucket, or [`NONE`]. The length is a power of two.
     heads: Vec<u32>,
     key: u64,
 }
@@ -26,18 +24,17 @@ pub(super) struct FlowIndex<V> {
 pub(super) struct Entry<V> {
     pub(super) flow: FlowId,
     hash: u32,
-    /// The next entry of the same bucket, or [`NONE`]; its owner's while the entry is in no list.
+    /// The next entry of the bucket, or [`NONE`]. Free for the owner's use while the entry is unlinked.
     pub(super) next: u32,
     pub(super) value: V,
 }
 
 impl<V> FlowIndex<V> {
-    /// No entries; flows are hashed under `key`.
     pub(super) fn new(key: u64) -> FlowIndex<V> {
         FlowIndex { entries: Vec::new(), heads: alloc::vec![NONE; 256], key }
     }
 
-    /// Where `flow`'s entry stands.
+    /// The position of `flow`'s entry.
     #[inline]
     pub(super) fn position(&self, flow: FlowId) -> Option<usize> {
         let mut position = self.heads[self.bucket(self.hash(flow))];
@@ -51,7 +48,7 @@ impl<V> FlowIndex<V> {
         None
     }
 
-    /// Adds an entry of `flow`, which has none, at the end and gives its position. All others must be in a list.
+    /// Appends an entry for `flow`, which has none, and returns its position. All other entries must be linked.
     #[inline]
     pub(super) fn push(&mut self, flow: FlowId, value: V) -> usize {
         if (self.entries.len() + 1) * 4 > self.heads.len() {
@@ -63,7 +60,7 @@ impl<V> FlowIndex<V> {
         position
     }
 
-    /// Gives the entry at `position`, which is in no list, to `flow`, which has none.
+    /// Links the unlinked entry at `position` to `flow`, which has no entry.
     #[inline]
     pub(super) fn link(&mut self, position: usize, flow: FlowId) {
         let hash = self.hash(flow);
@@ -72,7 +69,7 @@ impl<V> FlowIndex<V> {
         (entry.flow, entry.hash, entry.next) = (flow, hash, next);
     }
 
-    /// Puts the entry at `position` first in the list of `flow`'s bucket and gives the one that was.
+    /// Makes the entry at `position` the first in `flow`'s bucket and returns the previous first.
     #[inline]
     fn lead(&mut self, position: usize, flow: FlowId, hash: u32) -> u32 {
         debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);
@@ -80,14 +77,14 @@ impl<V> FlowIndex<V> {
         core::mem::replace(&mut self.heads[bucket], position as u32)
     }
 
-    /// Takes the entry at `position` out of its list.
+    /// Unlinks the entry at `position` from its bucket.
     #[inline]
     pub(super) fn unlink(&mut self, position: usize) {
         let next = self.entries[position].next;
         *self.link_to(position) = next;
     }
 
-    /// Takes the entry at `position`, which is in no list, out of the array; the last entry moves there.
+    /// Removes the unlinked entry at `position`; the last entry moves there.
     #[inline]
     pub(super) fn swap_remove(&mut self, position: usize) -> Entry<V> {
         let last = self.entries.len() - 1;
@@ -107,7 +104,7 @@ impl<V> FlowIndex<V> {
         hash as usize & (self.heads.len() - 1)
     }
 
-    /// What names the entry at `position`: the head of its bucket, or the entry before it.
+    /// The link that points to the entry at `position`: the bucket's head or the previous entry's.
     #[inline]
     fn link_to(&mut self, position: usize) -> &mut u32 {
         let bucket = self.bucket(self.entries[position].hash);

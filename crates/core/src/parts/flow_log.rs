@@ -1,4 +1,4 @@
-//! Whose the last packets of some kind were: a finite log of flows, counted by flow.
+//! A log of the flows of recent packets, counted by flow.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -6,10 +6,10 @@ use core::cmp::Reverse;
 use super::FlowTable;
 use crate::packet::FlowId;
 
-/// The flows of the last `capacity` packets that were recorded; a further one forgets the oldest. O(1) a packet.
+/// The flows of the last `capacity` recorded packets. Recording takes O(1) time and forgets the oldest packet if full.
 #[derive(Clone, Debug)]
 pub struct FlowLog {
-    /// Round and round, the oldest at `next` once it is full.
+    /// A ring buffer; once full, `next` is the oldest.
     flows: Vec<FlowId>,
     next: usize,
     capacity: usize,
@@ -17,10 +17,10 @@ pub struct FlowLog {
 }
 
 impl FlowLog {
-    /// An empty log for `capacity` packets (at least one), its flows hashed under `key`.
+    /// An empty log for `capacity` (at least one) packets; flows are hashed under `key`.
     pub fn new(capacity: u32, key: u64) -> FlowLog {
         let capacity = capacity.clamp(1, u32::MAX - 1);
-        // As many flows as packets fit, so that there is always room.
+        // At most one flow per packet, so the table never fills.
         let counts = FlowTable::new(capacity, key);
         FlowLog { flows: Vec::new(), next: 0, capacity: capacity as usize, counts }
     }
@@ -40,7 +40,6 @@ impl FlowLog {
         }
     }
 
-    /// A packet of `flow` has left the log.
     fn forget(&mut self, flow: FlowId) {
         let position = self.counts.position(flow).expect("a flow in the log is counted");
         let count = self.counts.at(position).1;
@@ -50,7 +49,7 @@ impl FlowLog {
         }
     }
 
-    /// Forgets everything.
+    /// Empties the log.
     pub fn clear(&mut self) {
         while let Some(flow) = self.flows.pop() {
             self.forget(flow);
@@ -58,7 +57,7 @@ impl FlowLog {
         self.next = 0;
     }
 
-    /// How many of the packets are `flow`'s.
+    /// The number of `flow`'s packets in the log.
     #[inline]
     pub fn count(&self, flow: FlowId) -> u32 {
         self.counts.peek(flow).copied().unwrap_or(0)
@@ -69,17 +68,17 @@ impl FlowLog {
         self.flows.len()
     }
 
-    /// Whether there are none.
+    /// Whether the log is empty.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty()
     }
 
-    /// Flows in the log.
+    /// The number of flows in the log.
     pub fn flows(&self) -> usize {
         self.counts.len()
     }
 
-    /// The flow with most packets, and their number; of several the one of the smallest name.
+    /// The flow with the most packets, and their number; among equals the flow with the lowest identifier.
     pub fn most(&self) -> Option<(FlowId, u32)> {
         let all = self.counts.iter().map(|(flow, count)| (flow, *count));
         all.max_by_key(|(flow, count)| (*count, Reverse(*flow)))

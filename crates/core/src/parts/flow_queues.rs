@@ -1,4 +1,4 @@
-//! A queue for each flow that has packets waiting, and one buffer for all of them.
+//! One queue per flow with waiting packets, in a shared buffer.
 
 use super::flow_slab::FlowSlab;
 use super::sub_queues::{End, SubQueues};
@@ -7,11 +7,11 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// Queues by flow. A flow has one from its first waiting packet to its last; queues are numbered densely and numbers
-/// are used again, so that a scheduler can keep its own state beside them.
+/// Queues by flow. A flow has a queue while packets of it wait. Queues have small numbers that are reused, so a
+/// scheduler can keep its own state in an array.
 ///
-/// There are no more flows than packets waiting, so the limit bounds both; packets of no bytes, which no limit in bytes
-/// would bound, may not begin more queues than the limit has bytes.
+/// The limit also bounds the number of flows. A limit in bytes would not bound flows with empty packets, so there may
+/// be no more queues than the limit has bytes.
 #[derive(Clone, Debug)]
 pub struct FlowQueues<T> {
     flows: FlowSlab<()>,
@@ -20,48 +20,48 @@ pub struct FlowQueues<T> {
 }
 
 impl<T> FlowQueues<T> {
-    /// No flows yet; flows are hashed under `key`.
+    /// No flows; flows are hashed under `key`.
     pub fn new(limit: Limit, key: u64) -> FlowQueues<T> {
         FlowQueues { flows: FlowSlab::new(key), queues: SubQueues::new(0, limit), limit }
     }
 
-    /// How many flows have packets waiting.
+    /// The number of flows with waiting packets.
     #[inline]
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    /// The queue of `flow`, if it has packets waiting.
+    /// The queue of `flow`, if packets of it wait.
     pub fn queue(&self, flow: FlowId) -> Option<usize> {
         self.flows.slot(flow).map(|slot| slot as usize)
     }
 
-    /// The packets, by queue.
+    /// The packets by queue.
     #[inline]
     pub fn queues(&self) -> &SubQueues<T> {
         &self.queues
     }
 
-    /// What all queues hold.
+    /// Packets and bytes held.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.queues.backlog()
     }
 
-    /// Whether more is held than the limit allows.
+    /// Whether the queues exceed the limit.
     #[inline]
     pub fn is_over(&self) -> bool {
         !self.limit.holds(self.queues.backlog())
     }
 
-    /// The bytes of the oldest packet of `queue`, or 0.
+    /// The size of `queue`'s oldest packet, or 0.
     #[inline]
     pub fn head_bytes(&self, queue: usize) -> u32 {
         self.queues.head(queue).map_or(0, |packet| packet.bytes)
     }
 
-    /// Adds the packet to the queue of `flow` and gives that queue if the packet is its first. The limit may then be
-    /// exceeded: see [`is_over`](FlowQueues::is_over) and [`drop_longest`](FlowQueues::drop_longest).
+    /// Appends the packet to the queue of `flow`. Returns the queue if it was empty. The queues may now exceed the
+    /// limit: see [`is_over`](FlowQueues::is_over) and [`drop_longest`](FlowQueues::drop_longest).
     #[inline]
     pub fn push(&mut self, flow: FlowId, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<usize> {
         if let Some(queue) = self.flows.slot(flow) {
@@ -80,7 +80,7 @@ impl<T> FlowQueues<T> {
         Some(queue)
     }
 
-    /// Takes the oldest packet of `queue`; with its last the flow is forgotten.
+    /// Dequeues the oldest packet of `queue`.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
         let packet = self.queues.pop(queue)?;
@@ -88,20 +88,20 @@ impl<T> FlowQueues<T> {
         Some(packet)
     }
 
-    /// Drops a packet of the longest queue (see [`SubQueues::longest`]) and gives that queue if it was the last.
+    /// Drops a packet of the longest queue (see [`SubQueues::longest`]). Returns the queue if it is now empty.
     pub fn drop_longest(&mut self, end: End, why: Why, cx: &mut Cx<'_, T>) -> Option<usize> {
         let longest = self.queues.longest()?;
         cx.drop(self.queues.take(longest, end)?, why);
         self.forget_if_empty(longest).then_some(longest)
     }
 
-    /// Whether `queue` holds nothing.
+    /// Whether `queue` is empty.
     #[inline]
     pub fn is_empty(&self, queue: usize) -> bool {
         self.queues.backlog_of(queue).packets == 0
     }
 
-    /// Forgets the flow of a queue that has lost a packet, if that was its last; whether it was.
+    /// Forgets the flow of `queue` if empty. Returns whether it was.
     #[inline]
     fn forget_if_empty(&mut self, queue: usize) -> bool {
         let empty = self.is_empty(queue);
@@ -111,7 +111,7 @@ impl<T> FlowQueues<T> {
         empty
     }
 
-    /// Whether no further flow may begin a queue. One above the limit, since what is too much is dropped afterwards.
+    /// Whether no new flow may begin a queue. One more than the limit is allowed: the excess is dropped afterwards.
     #[inline]
     fn is_full(&self) -> bool {
         let most = match self.limit {

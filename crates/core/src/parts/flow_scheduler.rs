@@ -1,6 +1,5 @@
-//! Flow queueing: flows hashed to queues that are served in turn, those that begin to send first ([`FlowTurns`], RFC 8290).
-//! What manages each queue is its user's business: the user takes packets from the queue whose turn it is and says what
-//! was sent.
+//! Flow queueing: flows hashed to queues that are served in turn, new flows first ([`FlowTurns`], RFC 8290). The caller
+//! runs its own AQM in each queue: it takes packets from the current queue and reports the bytes sent.
 
 use super::flow_turns::FlowTurns;
 use super::hash::bucket;
@@ -10,11 +9,11 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// Queues of packets, and whose turn it is. It has no limit of its own: its user drops what is too much.
+/// Queues and their schedule. Without a limit: the caller drops excess packets.
 #[derive(Clone, Debug)]
 pub struct FlowScheduler<T> {
     queues: SubQueues<T>,
-    /// The queues in line.
+    /// The schedule.
     pub turns: FlowTurns,
     count: usize,
     quantum: i64,
@@ -22,62 +21,62 @@ pub struct FlowScheduler<T> {
 }
 
 impl<T> FlowScheduler<T> {
-    /// `queues` empty queues (at least one), each of which may send `quantum` bytes a turn (at least one); flows are hashed
-    /// to them under `key`.
+    /// `queues` empty queues (at least one) that may send `quantum` (at least one) bytes a turn. Flows are hashed under
+    /// `key`.
     pub fn new(queues: u32, quantum: u64, key: u64) -> FlowScheduler<T> {
         let count = queues.max(1) as usize;
-        // Compared in bytes, as the RFC has it.
+        // Lengths are compared in bytes, as in the RFC.
         let queues = SubQueues::new(count, Limit::Bytes(1));
         let quantum = i64::try_from(quantum.max(1)).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
         FlowScheduler { queues, turns: FlowTurns::new(count), count, quantum, key }
     }
 
-    /// Where the packets of `flow` go.
+    /// The queue of `flow`.
     #[inline]
     pub fn queue_of(&self, flow: FlowId) -> usize {
         bucket(self.key, flow, self.count)
     }
 
-    /// What all queues hold.
+    /// Packets and bytes in all queues.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.queues.backlog()
     }
 
-    /// What `queue` holds.
+    /// Packets and bytes in `queue`.
     #[inline]
     pub fn backlog_of(&self, queue: usize) -> Backlog {
         self.queues.backlog_of(queue)
     }
 
-    /// The queue with the most bytes, to within a sixteenth; of several, the one that came to its length last. `None` if
-    /// all are empty.
+    /// The queue with the most bytes, to within a sixteenth; among equals the last to reach its length. `None` if all
+    /// are empty.
     #[inline]
     pub fn fattest(&self) -> Option<usize> {
         self.queues.longest()
     }
 
-    /// Drops a packet of the fattest queue, because a parent is overloaded.
+    /// Drops a packet of the fattest queue because the parent discipline is overloaded.
     pub fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.fattest().and_then(|queue| self.pop(queue)) {
             cx.drop(packet, Why::Overload);
         }
     }
 
-    /// Adds the packet at the tail of `queue`, which joins the new ones if it is in neither list.
+    /// Appends the packet to `queue`, which becomes a new queue if it is in neither list.
     #[inline]
     pub fn push(&mut self, queue: usize, packet: Packet<T>) {
         self.queues.push(queue, packet);
         self.turns.join(queue, self.quantum, true);
     }
 
-    /// Takes the oldest packet of `queue`.
+    /// Dequeues the oldest packet of `queue`.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
         self.queues.pop(queue)
     }
 
-    /// Whose turn it is; see [`FlowTurns::turn`].
+    /// The queue to serve next; see [`FlowTurns::turn`].
     #[inline]
     pub fn turn(&mut self) -> Option<usize> {
         self.turns.turn(|_| self.quantum)
@@ -103,7 +102,7 @@ mod tests {
         Packet::new(FlowId(0), bytes, ())
     }
 
-    /// Sends a packet, as a user without management of its queues would.
+    /// Sends a packet without an AQM in the queues.
     fn send(flows: &mut FlowScheduler<()>) -> Option<(usize, u32)> {
         loop {
             let queue = flows.turn()?;
@@ -117,7 +116,7 @@ mod tests {
         }
     }
 
-    /// The same with lists, and no shortcut.
+    /// The same algorithm with plain lists and without shortcuts.
     #[derive(Default)]
     struct Model {
         queues: Vec<(VecDeque<u32>, i64)>,
@@ -188,7 +187,7 @@ mod tests {
             flows.push(queue, packet(u32::MAX - queue as u32));
         }
         let sent: Vec<_> = core::iter::from_fn(|| send(&mut flows)).map(|(queue, _)| queue).collect();
-        // Both owe; queue 1 has paid its smaller debt a round earlier, but queue 0 stands before it in the round that follows.
+        // Both owe. Queue 1 paid its smaller debt a round earlier, but queue 0 precedes it in the next round.
         assert_eq!(sent, [0, 1, 1, 0]);
     }
 }

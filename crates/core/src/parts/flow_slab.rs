@@ -1,16 +1,15 @@
-//! State of flows that have something queued, found by name on arrival and by slot on departure.
+//! State of flows with queued packets, found by flow on arrival and by slot on departure.
 
 use super::flow_index::{FlowIndex, NONE};
 use crate::packet::FlowId;
 
-/// A map from flows to `V` in which an entry stays in its slot until it is taken out, so that each queued packet can
-/// carry the slot of its flow and a departure needs no search. It holds as many entries as its owner inserts, and keeps
-/// the room of the most there were: for owners whose flows are bounded by what they queue. Where entries must be
-/// drawn by chance, or flows outlive their packets, see [`FlowTable`](super::FlowTable).
+/// A map from flows to `V` whose entries keep their slot. A queued packet can carry its flow's slot, so its departure
+/// needs no search. The slab is unbounded and never shrinks: use it where queued packets bound the flows. Use
+/// [`FlowTable`](super::FlowTable) if entries are drawn at random or outlive their packets.
 #[derive(Clone, Debug)]
 pub struct FlowSlab<V> {
     index: FlowIndex<V>,
-    /// The first vacant slot, or [`NONE`]; each names the next.
+    /// The first vacant slot, or [`NONE`]. Vacant slots are linked.
     vacant: u32,
     len: usize,
 }
@@ -21,13 +20,13 @@ impl<V: Copy> FlowSlab<V> {
         FlowSlab { index: FlowIndex::new(key), vacant: NONE, len: 0 }
     }
 
-    /// How many flows have an entry.
+    /// The number of flows.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no flow has an entry.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -38,18 +37,18 @@ impl<V: Copy> FlowSlab<V> {
         self.index.position(flow).map(|slot| slot as u32)
     }
 
-    /// The entry in `slot`, which must not have been taken out.
+    /// The entry in `slot`, which must be occupied.
     #[inline]
     pub fn at(&mut self, slot: u32) -> &mut V {
         &mut self.index.entries[slot as usize].value
     }
 
-    /// `flow`'s entry, to look at.
+    /// `flow`'s entry, read-only.
     pub fn peek(&self, flow: FlowId) -> Option<&V> {
         self.index.position(flow).map(|slot| &self.index.entries[slot].value)
     }
 
-    /// Adds `flow`, which must not be there, and gives its slot.
+    /// Adds `flow`, which must not be present, and returns its slot.
     ///
     /// # Panics
     /// At 2^32 - 1 flows.
@@ -66,7 +65,7 @@ impl<V: Copy> FlowSlab<V> {
         slot
     }
 
-    /// Takes out the entry in `slot`, which must not have been taken out.
+    /// Removes the entry in `slot`, which must be occupied.
     #[inline]
     pub fn remove(&mut self, slot: u32) -> V {
         self.index.unlink(slot as usize);

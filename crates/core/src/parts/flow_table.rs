@@ -1,52 +1,53 @@
-//! State per flow, bounded: a fixed capacity, a keyed hash, and every entry reachable in O(1).
+//! Bounded per-flow state with O(1) access.
 //!
-//! Entries stand densely in one array, so that any of them can be drawn by chance in O(1), and a hash index finds a flow's.
-//! Both grow as flows come, up to the capacity and no further: an attacker who invents flows costs accuracy, never memory.
+//! Entries are stored densely in an array, so one can be drawn at random, and a keyed hash index finds a flow's entry.
+//! Both grow up to the capacity and no further: an attacker who creates flows reduces accuracy, but cannot exhaust
+//! memory.
 
 use super::flow_index::{Entry, FlowIndex, NONE};
 use crate::packet::FlowId;
 
-/// A map from flows to `V`, of at most `capacity` entries.
+/// A map from flows to at most `capacity` values.
 #[derive(Clone, Debug)]
 pub struct FlowTable<V> {
     index: FlowIndex<V>,
     capacity: usize,
-    /// Where [`stalest`](FlowTable::stalest) looks next.
+    /// Where [`stalest`](FlowTable::stalest) continues.
     hand: usize,
 }
 
 impl<V> FlowTable<V> {
-    /// An empty table for at most `capacity` flows (at least one, and less than 2^32 - 1), hashed under `key`.
+    /// An empty table for `capacity` (1 to 2^32 - 2) flows, hashed under `key`.
     pub fn new(capacity: u32, key: u64) -> FlowTable<V> {
         FlowTable { index: FlowIndex::new(key), capacity: capacity.clamp(1, NONE - 1) as usize, hand: 0 }
     }
 
-    /// How many flows have an entry.
+    /// The number of flows.
     #[inline]
     pub fn len(&self) -> usize {
         self.index.entries.len()
     }
 
-    /// Whether no flow has an entry.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.index.entries.is_empty()
     }
 
-    /// Whether a further flow needs one to be evicted first.
+    /// Whether inserting a flow needs an eviction first.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.len() >= self.capacity
     }
 
-    /// Where `flow`'s entry stands, for [`at`](FlowTable::at) and [`remove_at`](FlowTable::remove_at). It holds until
+    /// The position of `flow`'s entry, for [`at`](FlowTable::at) and [`remove_at`](FlowTable::remove_at). Valid until
     /// the next removal.
     #[inline]
     pub fn position(&self, flow: FlowId) -> Option<usize> {
         self.index.position(flow)
     }
 
-    /// The entry at `position`, which is less than [`len`](FlowTable::len).
+    /// The entry at `position`.
     #[inline]
     pub fn at(&mut self, position: usize) -> (FlowId, &mut V) {
         let Entry { flow, value, .. } = &mut self.index.entries[position];
@@ -59,19 +60,19 @@ impl<V> FlowTable<V> {
         self.position(flow).map(|position| self.at(position).1)
     }
 
-    /// `flow`'s entry, to look at.
+    /// `flow`'s entry, read-only.
     #[inline]
     pub fn peek(&self, flow: FlowId) -> Option<&V> {
         self.position(flow).map(|position| &self.index.entries[position].value)
     }
 
-    /// Adds `flow`, which must not be there, and gives its position; `None` if the table is full.
+    /// Adds `flow`, which must not be present, and returns its position; `None` if the table is full.
     #[inline]
     pub fn insert(&mut self, flow: FlowId, value: V) -> Option<usize> {
         if self.is_full() { None } else { Some(self.index.push(flow, value)) }
     }
 
-    /// Takes out the entry at `position`; the last entry moves there.
+    /// Removes the entry at `position`; the last entry moves there.
     #[inline]
     pub fn remove_at(&mut self, position: usize) -> (FlowId, V) {
         self.index.unlink(position);
@@ -79,15 +80,15 @@ impl<V> FlowTable<V> {
         (flow, value)
     }
 
-    /// Gives the entry at `position` to `flow`, which must have none; position and value stay.
+    /// Assigns the entry at `position` to `flow`, which must have none. Position and value stay.
     #[inline]
     pub fn rename_at(&mut self, position: usize, flow: FlowId) {
         self.index.unlink(position);
         self.index.link(position, flow);
     }
 
-    /// Where, of the next four entries round the table, the one with the least `age` stands: whom to evict where order
-    /// is not worth a list. `None` if there are none.
+    /// The position with the least `age` among the next four entries, in rotation; `None` if the table is empty.
+    /// Approximates least-recently-used eviction without a list.
     pub fn stalest<K: Ord>(&mut self, age: impl Fn(&V) -> K) -> Option<usize> {
         let all = self.len();
         let first = self.hand;
@@ -101,7 +102,7 @@ impl<V> FlowTable<V> {
         self.index.entries.iter().map(|entry| (entry.flow, &entry.value))
     }
 
-    /// Every entry's value, in the order of [`iter`](FlowTable::iter).
+    /// Every value, in the order of [`iter`](FlowTable::iter).
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.index.entries.iter_mut().map(|entry| &mut entry.value)
     }

@@ -1,66 +1,66 @@
-//! Does a flow use congestion control? Three tests that need its rate and the drop rate, and no word from its ends.
+//! Three tests of whether a flow uses congestion control, from its rate and the drop rate alone.
 //!
 //! S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM ToN 7(4), 1999.
 
 use crate::packet::FlowId;
 
-/// Which test a flow failed.
+/// The test a flow failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offence {
-    /// It sends more than a TCP could at this drop rate.
+    /// It sends faster than TCP could at this drop rate.
     Unfriendly,
-    /// It did not slow down when the drop rate grew.
+    /// It did not reduce its rate when the drop rate grew.
     Unresponsive,
-    /// It has much more of the traffic than its part.
+    /// It uses far more than its share of the traffic.
     Disproportionate,
 }
 
-/// What is known of a flow in one interval.
+/// Measurements of a flow in one interval.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSample {
     /// Its name.
     pub flow: FlowId,
-    /// The part of all packets that was dropped or marked.
+    /// The share of all packets that were dropped or marked.
     pub drops: f64,
-    /// Its own rate, in bytes a second.
+    /// Its rate in bytes a second.
     pub rate: f64,
 }
 
-/// The limits that the three tests apply.
+/// The limits of the three tests.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTests {
-    /// The least round trip of the flows, the paper's R, in seconds.
+    /// The paper's R: the flows' minimum round-trip time, in seconds.
     pub rtt: f64,
-    /// The largest packet of the flows, the paper's B, in bytes.
+    /// The paper's B: the flows' maximum packet size, in bytes.
     pub mtu: f64,
     /// A flow is unfriendly above this many times the friendly rate.
     pub safety: f64,
-    /// A flow is unresponsive if the drop rate grew by more than this factor ...
+    /// A flow is unresponsive if the drop rate grew by more than this factor,
     pub drops_grew: f64,
-    /// ... and its rate stayed above this part of what it was.
+    /// and its rate stayed above this share of its earlier rate.
     pub rate_kept: f64,
-    /// The paper's c, in bytes a second.
+    /// The paper's c, in bytes a second: with drops, a flow above c/sqrt(p) may be disproportionate.
     pub disproportionate: f64,
 }
 
 impl FlowTests {
-    /// What a TCP sends at most where the part `drops` of all packets is dropped, in bytes a second: 1.22 B/(R sqrt p).
-    /// `None` without drops, where any rate is friendly.
+    /// The rate of a TCP flow at the drop rate p = `drops`, in bytes a second: 1.22 B/(R sqrt p). `None` without drops,
+    /// when any rate is friendly.
     pub fn friendly_rate(&self, drops: f64) -> Option<f64> {
         (drops > 0.0).then(|| 1.22 * self.mtu / (self.rtt * libm::sqrt(drops)))
     }
 
-    /// Whether a flow of `rate` is not TCP-friendly.
+    /// Whether `rate` exceeds the TCP-friendly rate.
     pub fn unfriendly(&self, rate: f64, drops: f64) -> bool {
         self.friendly_rate(drops).is_some_and(|friendly| rate > self.safety * friendly)
     }
 
-    /// Whether a flow did not answer a drop rate that grew from `then`, its sample at the lowest drop rate, to `now`.
+    /// Whether a flow did not respond to the drop rate's growth since `then`, its sample at the lowest drop rate.
     pub fn unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
         now.drops > self.drops_grew * then.drops && now.rate > self.rate_kept * then.rate
     }
 
-    /// Whether a flow has more than ln(3n)/n of the rate of `flows` flows, `all`, while drops leave demand unmet.
+    /// Whether a flow uses more than ln(3n)/n of `all`, the rate of n = `flows` flows, while drops leave demand unmet.
     pub fn disproportionate(&self, rate: f64, drops: f64, all: f64, flows: usize) -> bool {
         let n = flows.max(1) as f64;
         rate > libm::log(3.0 * n) / n * all && rate * libm::sqrt(drops) > self.disproportionate
@@ -86,7 +86,7 @@ mod tests {
     fn a_flow_is_unresponsive_if_drops_doubled_and_it_kept_its_rate() {
         let sample = |drops, rate| FlowSample { flow: FlowId(1), drops, rate };
         let then = sample(0.01, 1000.0);
-        // A TCP would have fallen to 1/sqrt(2.1) = 0.69 of its rate.
+        // TCP would have fallen to 1/sqrt(2.1) = 0.69 of its rate.
         assert!(TESTS.unresponsive(sample(0.021, 810.0), then));
         assert!(!TESTS.unresponsive(sample(0.021, 690.0), then) && !TESTS.unresponsive(sample(0.019, 1000.0), then));
     }

@@ -1,24 +1,24 @@
-//! Whose turn it is, of queues or classes: those that begin to send come first.
+//! Round robin over queues or classes that serves new members first.
 //!
-//! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
-//! Queue Management Algorithm", RFC 8290, 2018, section 4; Linux's `sch_hhf.c` has the same turns for two classes.
+//! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and
+//! Active Queue Management Algorithm", RFC 8290, 2018, section 4. Linux's `sch_hhf.c` schedules its two classes
+//! likewise.
 
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
-/// A member's place among the others.
+/// A member's state in the schedule.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
-    /// Bytes it may send before its turn ends.
+    /// Bytes left in its turn.
     deficit: i64,
-    /// The next in its list.
     after: u32,
-    /// Whether it is in a list; it may have nothing to send and still be.
+    /// Whether it is in a list. A listed member may have nothing to send.
     listed: bool,
 }
 
-/// Members in line, through [`Turn::after`].
+/// A list of members, linked by [`Turn::after`].
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
@@ -28,7 +28,7 @@ struct List {
 
 const EMPTY: List = List { first: NONE, last: NONE, len: 0 };
 
-/// New members and old ones, in the order of their turns. Members are numbered from 0.
+/// Lists of new and old members in turn order. Members are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct FlowTurns {
     turns: Vec<Turn>,
@@ -37,14 +37,14 @@ pub struct FlowTurns {
 }
 
 impl FlowTurns {
-    /// So many members, in neither list.
+    /// `members` members, in neither list.
     pub fn new(members: usize) -> FlowTurns {
         let turns = alloc::vec![Turn { deficit: 0, after: NONE, listed: false }; members];
         FlowTurns { turns, new: EMPTY, old: EMPTY }
     }
 
-    /// To be told that `member` has something to send. If it is in neither list it joins the new ones, or the old ones
-    /// where it is not `fresh`, with a `quantum` to spend (section 4.1).
+    /// Reports that `member` has packets to send. If in neither list, it joins the new ones (or the old ones unless
+    /// `fresh`) with a deficit of `quantum` (section 4.1).
     #[inline]
     pub fn join(&mut self, member: usize, quantum: i64, fresh: bool) {
         if !self.turns[member].listed {
@@ -53,15 +53,14 @@ impl FlowTurns {
         }
     }
 
-    /// Whose turn it is (section 4.2): the first of the new members, or of the old ones if there are none. One that has
-    /// spent its deficit gets another `quantum` and goes to the end of the old ones. `None` if both lists are empty. The
-    /// member may have nothing to send: its user then calls [`emptied`](FlowTurns::emptied) and asks again.
+    /// The next member to serve (section 4.2): the first new one, or else the first old one. A member without deficit
+    /// gets another `quantum` and moves to the end of the old list. `None` if both lists are empty. If the member has
+    /// nothing to send, call [`emptied`](FlowTurns::emptied) and ask again.
     #[inline]
     pub fn turn(&mut self, quantum: impl Fn(usize) -> i64) -> Option<usize> {
         let mut passed = 0;
         loop {
             let member = if self.new.first == NONE { self.old.first } else { self.new.first } as usize;
-            // There is none of the number `NONE`.
             let turn = self.turns.get_mut(member)?;
             if turn.deficit > 0 {
                 return Some(member);
@@ -75,8 +74,8 @@ impl FlowTurns {
         }
     }
 
-    /// Grants at once the rounds in which no member could send: a packet may be millions of quanta long. All members are in
-    /// the old list by now, and a whole round leaves its order as it was.
+    /// Grants rounds without a sender at once: a packet may be millions of quanta long. All members are in the old
+    /// list, and a whole round leaves its order unchanged.
     #[cold]
     fn skip_rounds(&mut self, quantum: &impl Fn(usize) -> i64) {
         let owed = |member: usize| (-self.turns[member].deficit).max(0) / quantum(member);
@@ -88,14 +87,14 @@ impl FlowTurns {
         }
     }
 
-    /// To be told that the member whose turn it is sent `bytes`.
+    /// Charges `bytes` sent to the current member.
     #[inline]
     pub fn charge(&mut self, member: usize, bytes: u32) {
         self.turns[member].deficit -= i64::from(bytes);
     }
 
-    /// To be told that the member whose turn it is had nothing to send: a new one goes to the end of the old ones, so that
-    /// it cannot come back ahead of them at once; an old one leaves (section 4.2).
+    /// Reports that the current member had nothing to send (section 4.2). A new member moves to the end of the old
+    /// list, so that it cannot return as new at once. An old member leaves.
     #[inline]
     pub fn emptied(&mut self, member: usize) {
         if self.new.first == member as u32 {
@@ -107,7 +106,7 @@ impl FlowTurns {
         }
     }
 
-    /// Moves the first of its list to the end of the old ones.
+    /// Moves the first member of its list to the end of the old list.
     fn demote(&mut self, member: usize) {
         let list = if self.new.first == member as u32 { &mut self.new } else { &mut self.old };
         list.first = self.turns[member].after;
@@ -115,22 +114,22 @@ impl FlowTurns {
         append(&mut self.old, &mut self.turns, member);
     }
 
-    /// The bytes that `member` may still send, or owes; `None` if it is in neither list.
+    /// Bytes `member` may still send, or owes if negative; `None` if it is in neither list.
     pub fn deficit(&self, member: usize) -> Option<i64> {
         self.turns[member].listed.then_some(self.turns[member].deficit)
     }
 
-    /// How many new members there are, and how many old ones.
+    /// The numbers of new and old members.
     pub fn lengths(&self) -> [u32; 2] {
         [self.new.len, self.old.len]
     }
 
-    /// The new members, in the order of their turns.
+    /// New members in turn order.
     pub fn fresh(&self) -> impl Iterator<Item = usize> {
         self.line(self.new)
     }
 
-    /// The old members, in the order of their turns.
+    /// Old members in turn order.
     pub fn old(&self) -> impl Iterator<Item = usize> {
         self.line(self.old)
     }
@@ -145,7 +144,7 @@ impl FlowTurns {
     }
 }
 
-/// `member` at the end of `list`. A list whose first is [`NONE`] is empty, whatever it says was last.
+/// Appends `member` to `list`. `last` is ignored while `first` is [`NONE`].
 #[inline]
 fn append(list: &mut List, turns: &mut [Turn], member: usize) {
     turns[member].after = NONE;
@@ -163,10 +162,10 @@ mod tests {
     use alloc::collections::VecDeque;
     use proptest::prelude::*;
 
-    /// The class of two that is new when it begins to send.
+    /// The class that counts as new when it begins to send.
     const LIGHT: usize = 1;
 
-    /// As in Linux's sch_hhf: two lists, and a grant at a time.
+    /// As in Linux's sch_hhf: two lists, one quantum at a time.
     #[derive(Default)]
     struct Plain {
         new: VecDeque<usize>,

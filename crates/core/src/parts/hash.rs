@@ -1,19 +1,19 @@
-//! A keyed hash of flow names.
+//! A keyed hash of flow identifiers.
 
 use crate::packet::FlowId;
 
-/// Hashes `flow` under `key`. Without the key nobody can choose flows that collide.
+/// Hashes `flow` under `key`. Without the key, nobody can choose colliding flows.
 ///
-/// Two rounds of a folded 64 x 64 -> 128 bit product, each xored with key material, as in the wyhash family: every bit
-/// of the flow and of the key reaches every bit of the result.
+/// Two rounds of a folded 64 x 64 -> 128 bit product, each xored with key material, as in the wyhash family. Every bit
+/// of flow and key affects every bit of the result.
 #[inline]
 pub fn keyed(key: u64, flow: FlowId) -> u64 {
     let first = fold(flow.0 ^ key, key.rotate_left(32) ^ 0xa076_1d64_78bd_642f);
     fold(first ^ flow.0.rotate_left(29), key ^ 0xe703_7ed1_a0b4_28db)
 }
 
-/// One of `buckets`, for `flow` under `key`: the high part of hash times buckets (Lemire), as even as the remainder and
-/// without a division.
+/// Hashes `flow` under `key` into 0..`buckets`: the high half of hash times buckets (Lemire), as even as the remainder
+/// but without a division.
 #[inline]
 pub fn bucket(key: u64, flow: FlowId, buckets: usize) -> usize {
     ((u128::from(keyed(key, flow)) * buckets as u128) >> 64) as usize
@@ -29,7 +29,7 @@ fn fold(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Chi-square of `n` balls in 64 boxes has mean 63 and standard deviation 11: six of them.
+    /// Chi-square of `n` balls in 64 boxes has mean 63 and standard deviation 11; the tolerance is six of them.
     fn spread(hashes: impl Iterator<Item = u64>) -> f64 {
         let mut boxes = [0u32; 64];
         let mut n = 0.0;

@@ -1,8 +1,8 @@
-//! Queues that flows are hashed to, served in turn: the machinery of stochastic fairness queueing.
+//! Stochastic fairness queueing: flows hashed to queues that are served in turn.
 //!
-//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. Flows that share a bucket share its turn; a new hash
-//! function from time to time (the paper's perturbation) sees to it that they do not share it for long. As in Linux's
-//! sch_sfq, what waits at that moment moves to its new bucket with it, so that a flow is never reordered.
+//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. Flows in the same bucket share its turn. The hash
+//! function changes periodically (the paper's perturbation), so that no two flows share a bucket for long. As in
+//! Linux's sch_sfq, queued packets then move to their flow's new bucket, which avoids reordering.
 
 use super::deficit_ring::DeficitRing;
 use super::every::Every;
@@ -13,60 +13,58 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
-/// Buckets of packets, and whose turn it is. It has no limit of its own: its user drops what is too much.
+/// Buckets of packets and their schedule. Without a limit: the caller drops excess packets.
 #[derive(Clone, Debug)]
 pub struct HashedQueues<T> {
     queues: SubQueues<T>,
     ring: DeficitRing,
-    /// Bytes a turn; `None`: one packet.
+    /// Bytes per turn; `None`: one packet.
     quantum: Option<u32>,
     key: u64,
     perturb: Every,
 }
 
 impl<T> HashedQueues<T> {
-    /// `buckets` empty queues (at least one), whose lengths are compared in the unit of `limit`. The hash function is
-    /// that of `key`, and another each `perturb` from time zero on, unless that is zero. A bucket sends `quantum` bytes
-    /// a turn, or one packet.
+    /// `buckets` empty queues (at least one), whose lengths are compared in the unit of `limit`. The hash function
+    /// changes every `perturb`, or never if zero. A bucket sends `quantum` bytes a turn, or one packet.
     pub fn new(buckets: u32, limit: Limit, quantum: Option<u32>, perturb: Span, key: u64) -> HashedQueues<T> {
         let queues = SubQueues::new(buckets.max(1) as usize, limit);
         HashedQueues { queues, ring: DeficitRing::new(), quantum, key, perturb: Every::new(perturb, Time::ZERO) }
     }
 
-    /// The packets, by bucket.
+    /// The packets by bucket.
     #[inline]
     pub fn queues(&self) -> &SubQueues<T> {
         &self.queues
     }
 
-    /// What a bucket holds.
+    /// The backlog of a bucket.
     #[inline]
     pub fn backlog_of(&self, bucket: usize) -> Backlog {
         self.queues.backlog_of(bucket)
     }
 
-    /// How many buckets hold packets.
+    /// The number of buckets in use.
     #[inline]
     pub fn in_use(&self) -> u32 {
         self.ring.len()
     }
 
-    /// The bytes that `bucket` may send or owes in this turn; `None` if it holds nothing. Packets, without a quantum.
+    /// The bytes (without a quantum, packets) that `bucket` may send in this turn, or owes; `None` if it is empty.
     pub fn credit(&self, bucket: usize) -> Option<i64> {
         self.ring.credit(bucket)
     }
 
-    /// Where the packets of `flow` go.
+    /// The bucket of `flow`.
     #[inline]
     pub fn bucket(&self, flow: FlowId) -> usize {
         bucket(self.key, flow, self.queues.queues())
     }
 
-    /// Draws a new hash function if a period has ended since the last call (one, however many have ended) and moves
-    /// what waits to where it then belongs; says whether it did. For every arrival and departure, before all else.
+    /// Changes the hash function if a period has ended since the last call, and moves queued packets to their new
+    /// buckets. Returns whether it did. Call it first at every arrival and departure.
     ///
-    /// Packets move bucket by bucket, each from its head, and buckets take turns in the order in which they got their
-    /// first packet.
+    /// Packets move bucket by bucket, oldest first. Buckets take turns in the order of their first packet.
     #[inline]
     pub fn perturb(&mut self, cx: &mut Cx<'_, T>) -> bool {
         let due = self.perturb.due(cx.now) > 0;
@@ -90,7 +88,7 @@ impl<T> HashedQueues<T> {
         });
     }
 
-    /// Adds the packet at the tail of `bucket`, which joins the round if it was empty.
+    /// Appends the packet to `bucket`, which joins the round if it was empty.
     #[inline]
     pub fn push(&mut self, bucket: usize, packet: Packet<T>) {
         if self.queues.backlog_of(bucket).packets == 0 {
@@ -99,7 +97,7 @@ impl<T> HashedQueues<T> {
         self.queues.push(bucket, packet);
     }
 
-    /// Takes the packet whose turn it is, and says from which bucket.
+    /// Dequeues the next packet, and returns its bucket too.
     #[inline]
     pub fn pop(&mut self) -> Option<(usize, Packet<T>)> {
         let bucket = self.ring.next(|_| 1)?;
@@ -109,7 +107,7 @@ impl<T> HashedQueues<T> {
         Some((bucket, packet))
     }
 
-    /// Takes a packet out of turn, to be dropped.
+    /// Removes a packet out of turn, to be dropped.
     #[inline]
     pub fn take(&mut self, bucket: usize, end: End) -> Option<Packet<T>> {
         let packet = self.queues.take(bucket, end)?;
@@ -117,7 +115,7 @@ impl<T> HashedQueues<T> {
         Some(packet)
     }
 
-    /// A bucket that has fallen empty loses its turn and its credit.
+    /// Removes an empty bucket from the round, with its credit.
     #[inline]
     fn forget(&mut self, bucket: usize) {
         if self.queues.backlog_of(bucket).packets == 0 {

@@ -1,36 +1,34 @@
-//! The flows that take more than a given share of the packets or bytes, found with few counters.
+//! Finds flows that send more than a given share of packets or bytes, with few counters.
 //!
 //! R. Karp, S. Shenker, C. Papadimitriou, "A simple algorithm for finding frequent elements in streams and bags", ACM
-//! TODS 28(1), 2003; known before as J. Misra, D. Gries, "Finding repeated elements", 1982. Here a packet has a weight, 1
-//! or its bytes: where no counter is free, all are lowered by the packet's weight or by the least of them, and what is
-//! left of the packet gets the counter that became free. With k counters, a flow that sent more than n/(k + 1) of the
-//! weight n of all packets holds one.
+//! TODS 28(1), 2003; earlier J. Misra, D. Gries, "Finding repeated elements", 1982. Packets are weighted by 1 or by
+//! bytes. If no counter is free, all counters and the packet's weight are lowered by the least of them, and a counter
+//! at zero passes to the packet's flow. With k counters, a flow that sent more than n/(k + 1) of a total weight n has
+//! one.
 //!
-//! Counters overtake any number of others at once, and only the least of them is ever asked for: a heap, in which
-//! counters sink when they come up with an outdated count. A packet of a flow in the set costs the same few steps
-//! always, one of any other flow O(log k), on average over packets.
+//! A heap yields the least counter. Counters only grow, so one whose heap entry is outdated sinks when it reaches the
+//! top. Counting takes O(1) for a flow in the set, and O(log k) on average for other flows.
 
 use alloc::vec::Vec;
 
 use super::FlowTable;
 use crate::packet::FlowId;
 
-/// A set of at most `k` flows, each with a lower bound of what it sent, in packets or bytes.
+/// At most `k` flows, each with a lower bound of its packets or bytes.
 #[derive(Clone, Debug)]
 pub struct HeavyHitters {
-    /// Whose counter each is: a flow's position here is its counter's number. Flows stay until another needs theirs.
+    /// The flow of each counter, at the same position. A flow stays until its counter is reassigned.
     names: FlowTable<()>,
-    /// Each counter's count.
     counters: Vec<u64>,
-    /// A count that each counter once had, the least of these counts first (two children at 2i + 1 and 2i + 2). Counts
-    /// only grow, so a counter's true place is further down, if anywhere else.
+    /// A past count of each counter, as a binary heap with the least on top. Counts only grow, so a counter never
+    /// belongs higher than its entry.
     heap: Vec<(u64, u32)>,
-    /// The count that means nothing: what a counter has above it is its value.
+    /// Subtracted from every counter: lowering all counters raises this instead.
     base: u64,
 }
 
 impl HeavyHitters {
-    /// An empty set of `capacity` counters, at least one, hashed under `key`.
+    /// A set of `capacity` counters, at least one, hashed under `key`.
     pub fn new(capacity: u32, key: u64) -> HeavyHitters {
         let capacity = capacity.max(1);
         HeavyHitters {
@@ -41,25 +39,24 @@ impl HeavyHitters {
         }
     }
 
-    /// How many flows it can hold.
+    /// The number of counters.
     pub fn capacity(&self) -> usize {
         self.counters.len()
     }
 
-    /// What `flow`'s counter shows: at most the weight counted of it, and fewer by at most n/(k + 1) of all n; 0 if it
-    /// has none.
+    /// The value of `flow`'s counter, or 0. It never exceeds the flow's weight and falls short by at most n/(k + 1).
     #[inline]
     pub fn value(&self, flow: FlowId) -> u64 {
         self.counter(flow).map_or(0, |counter| self.worth(counter))
     }
 
-    /// The counter of `flow`, if it has one, perhaps worth nothing by now. It holds until the next count.
+    /// The counter of `flow`, if it has one; its value may be 0. Valid until the next count.
     #[inline]
     pub fn counter(&self, flow: FlowId) -> Option<u32> {
         self.names.position(flow).map(|position| position as u32)
     }
 
-    /// The flows in the set with their values, in no particular order.
+    /// The flows with their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, u64)> {
         let named = self.names.iter().zip(0..);
         named.map(|((flow, ()), counter)| (flow, self.worth(counter))).filter(|(_, value)| *value > 0)
@@ -71,7 +68,7 @@ impl HeavyHitters {
         self.count_known(flow, self.counter(flow), weight);
     }
 
-    /// Counts a packet of `flow`, whose [`counter`](HeavyHitters::counter), if it has one, is `known`.
+    /// As [`count`](HeavyHitters::count), for a caller that knows the flow's [`counter`](HeavyHitters::counter).
     #[inline]
     pub fn count_known(&mut self, flow: FlowId, known: Option<u32>, weight: u32) {
         let weight = u64::from(weight);
@@ -88,12 +85,12 @@ impl HeavyHitters {
         }
     }
 
-    /// Forgets all that was counted. Linear in the counters.
+    /// Resets every counter, in linear time.
     pub fn clear(&mut self) {
         self.base = self.counters.iter().copied().max().unwrap_or(0).max(self.base);
     }
 
-    /// Makes the free counter `least`, or one that no flow ever had, that of `flow`.
+    /// Assigns an unused counter, or else `least`, to `flow`.
     fn give(&mut self, least: u32, flow: FlowId, weight: u64) {
         let counter = self.names.insert(flow, ()).unwrap_or_else(|| {
             self.names.rename_at(least as usize, flow);
@@ -102,13 +99,12 @@ impl HeavyHitters {
         self.counters[counter] = self.base.saturating_add(weight);
     }
 
-    /// What `counter` shows; see [`value`](HeavyHitters::value).
+    /// The value of `counter`; see [`value`](HeavyHitters::value).
     #[inline]
     pub fn worth(&self, counter: u32) -> u64 {
         self.counters[counter as usize].saturating_sub(self.base)
     }
 
-    /// The counter with the least count.
     fn least(&mut self) -> u32 {
         loop {
             let (known, counter) = self.heap[0];
@@ -120,7 +116,7 @@ impl HeavyHitters {
         }
     }
 
-    /// Puts `counter`, which is at the top of the heap, where a counter of `count` belongs.
+    /// Moves `counter`, at the top of the heap, to the place of `count`.
     fn sink(&mut self, count: u64, counter: u32) {
         let mut place = 0;
         loop {
@@ -146,7 +142,7 @@ mod tests {
     use alloc::collections::BTreeMap;
     use proptest::prelude::*;
 
-    /// A loop over all counters. Gives what was taken off each.
+    /// The algorithm as a loop over all counters. Returns the weight taken off each.
     fn naive(counters: &mut BTreeMap<FlowId, u64>, capacity: usize, flow: FlowId, mut bytes: u64) -> u64 {
         let mut taken = 0;
         if !counters.contains_key(&flow) && counters.len() == capacity {
@@ -162,7 +158,7 @@ mod tests {
         taken
     }
 
-    /// As published: a loop over all counters, for packets of weight 1. Gives how many times it ran.
+    /// The published algorithm for packets of weight 1, with a loop over all counters. Returns the number of loops.
     fn published(counters: &mut BTreeMap<FlowId, u64>, capacity: usize, flow: FlowId) -> u64 {
         if counters.contains_key(&flow) || counters.len() < capacity {
             *counters.entry(flow).or_default() += 1;
@@ -210,7 +206,7 @@ mod tests {
                 *sent.entry(flow).or_default() += 1;
                 n += 1;
                 prop_assert_eq!(set.iter().collect::<BTreeMap<_, _>>(), model.clone());
-                // The guarantee: all that was ever taken off a counter is at most n/(k + 1).
+                // The guarantee: a counter is lowered by at most n/(k + 1).
                 prop_assert!(lowered * (u64::from(capacity) + 1) <= n);
                 for (flow, sent) in &sent {
                     prop_assert!(set.value(*flow) <= *sent && set.value(*flow) + lowered >= *sent);
@@ -221,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_flow_above_its_share_is_held_whatever_the_others_do() {
-        // One packet in four is flow 0's, the others are all different: three counters cannot lose it.
+        // One packet in four belongs to flow 0, the others to distinct flows: three counters cannot lose it.
         let mut set = HeavyHitters::new(3, 5);
         for packet in 0..100_000u64 {
             set.count(FlowId(if packet % 4 == 0 { 0 } else { 1000 + packet }), 1);

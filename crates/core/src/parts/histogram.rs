@@ -1,9 +1,9 @@
-//! Counts of non-negative whole numbers with a relative error below 1 %, for distributions of delay.
+//! Histograms of non-negative integers with a relative error below 1 %, for delays.
 
 use alloc::vec::Vec;
 
-/// A log-linear histogram: exact below 128, then 64 equal boxes to every power of two, so that a box is at most 1/64
-/// of its value wide and its middle is off by at most 0.8 %.
+/// A log-linear histogram: exact below 128, then 64 equal boxes per power of two. A box is at most 1/64 of its value
+/// wide, so its middle is off by at most 0.8 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     boxes: Vec<u64>,
@@ -26,7 +26,7 @@ impl Histogram {
         self.sum += u128::from(value);
     }
 
-    /// Adds all values of another histogram.
+    /// Adds the values of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         if other.boxes.len() > self.boxes.len() {
             self.boxes.resize(other.boxes.len(), 0);
@@ -36,17 +36,17 @@ impl Histogram {
         self.sum += other.sum;
     }
 
-    /// How many values were recorded.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; `None` if there are none.
+    /// The mean; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The value below which a `share` of all lie (0.99 for p99); `None` if there are none.
+    /// The `share` quantile (0.99 for p99); `None` without values.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let rank = ((share * self.count as f64) as u64).min(self.count.checked_sub(1)?);
         let mut below = 0;
@@ -58,7 +58,7 @@ impl Histogram {
             .map(|(value, _)| value)
     }
 
-    /// Every value that occurred (the middle of its box) with its count, ascending.
+    /// Every box with values: its middle and count, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (f64, u64)> {
         self.boxes.iter().enumerate().filter(|(_, count)| **count > 0).map(|(place, count)| (middle(place), *count))
     }

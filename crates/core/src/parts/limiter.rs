@@ -1,4 +1,4 @@
-//! What unresponsive flows may still send: all of them together, or each.
+//! Limits on unresponsive flows, together or each.
 
 use super::fair_share::FairShare;
 use super::token_bucket::TokenBucket;
@@ -6,26 +6,26 @@ use crate::packet::FlowId;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-/// The limit on the packets of flows found unresponsive.
+/// A limit on packets of unresponsive flows.
 #[derive(Clone, Debug)]
 pub enum Limiter {
-    /// A rate for all of them together, with a burst.
+    /// A common rate, with a burst.
     Rate(TokenBucket),
-    /// One packet in each interval, whosever it is.
+    /// One packet per interval, of any flow.
     Interval {
-        /// The interval.
+        /// The length of an interval.
         every: Span,
-        /// Whether each interval is drawn uniformly from [0, 2] `every`.
+        /// Whether each interval is drawn uniformly from [0, 2] times `every`.
         random: bool,
         /// When the next packet may pass.
         opens: Time,
     },
-    /// A rate for each of them.
+    /// A rate for each flow.
     Each(FairShare),
 }
 
 impl Limiter {
-    /// A packet of `flow` arrived, limited or not.
+    /// Counts an arrival of `flow`, limited or not.
     #[inline]
     pub fn see(&mut self, flow: FlowId, now: Time) {
         if let Limiter::Each(fair) = self {
@@ -43,7 +43,7 @@ impl Limiter {
         }
     }
 
-    /// That packet was queued.
+    /// Charges a queued packet.
     #[inline]
     pub fn charge(&mut self, places: &[u16], bytes: u32, now: Time, rng: &mut Rng) {
         match self {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn random_intervals_have_the_same_mean() {
-        // 2000 uniform intervals of standard deviation 0.58 of the mean: 26 packets; four of them.
+        // 2000 uniform intervals of standard deviation 0.58 of the mean: 26 packets. The tolerance is four of them.
         assert!(passed_in_100_seconds(true).abs_diff(2000) < 104);
     }
 }

@@ -1,16 +1,15 @@
-//! Which of many queues is the longest, in constant time.
+//! Finds the longest of many queues in constant time.
 //!
-//! Queues of about the same length stand in one chain, as in Linux's sch_sfq: a queue that grows or shrinks moves to
-//! the chain of its new length, and a bitmap of the chains in use leads to the longest. Chains are as many as `Scale`
-//! gives lengths: each number of packets has its own, so that the answer is exact; bytes share 16 chains to each
-//! doubling, so that the answer is the longest to within a sixteenth.
+//! Queues of similar length form a chain, as in Linux's sch_sfq. A queue moves to another chain when its length
+//! changes, and a bitmap of used chains leads to the longest. Each number of packets has its own chain, so that answer
+//! is exact. Bytes use 16 chains per doubling: the answer is the longest to within a sixteenth.
 
 use alloc::vec::Vec;
 
 use crate::packet::Backlog;
 use crate::units::Limit;
 
-/// What lengths are measured in.
+/// The unit of lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
     Packets,
@@ -18,7 +17,7 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    /// The unit of `limit`: what runs short is taken from whoever holds most of it.
+    /// The unit of `limit`, so that the queue with the most of the scarce resource loses.
     pub(super) fn of(limit: Limit) -> Scale {
         match limit {
             Limit::Packets(_) => Scale::Packets,
@@ -26,15 +25,15 @@ impl Scale {
         }
     }
 
-    /// The chain of a queue that holds this much: 0 if it is empty.
+    /// The chain for a queue with this backlog: 0 if empty.
     #[inline]
     fn chain(self, held: Backlog) -> u32 {
         match self {
-            // A packet may have no bytes.
+            // Packets may have no bytes.
             _ if held.packets == 0 => 0,
             Scale::Packets => held.packets,
             Scale::Bytes => {
-                // The length's leading five bits, and how far they were shifted.
+                // Keeps the leading five bits of the length.
                 let shift = (held.bytes | 16).ilog2() - 4;
                 1 + 16 * shift + (held.bytes >> shift) as u32
             }
@@ -42,7 +41,6 @@ impl Scale {
     }
 }
 
-/// A place in the circle of a chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     before: u32,
@@ -50,20 +48,19 @@ struct Link {
     chain: u32,
 }
 
-/// Queues in the order of their lengths, as finely as chains tell them apart.
+/// Queues sorted into chains by length.
 ///
-/// A chain is a circle that begins and ends at a link of its own, so that a queue moves without asking whether it was
-/// the first or the last: what would be asked depends on the traffic, and processors guess it badly. Empty queues stand
-/// in no chain, of which 0 is the number.
+/// A chain is a circle with a link of its own, so that moving a queue never needs to test for the first or last. Such a
+/// test would depend on the traffic, and processors predict it badly. Empty queues are in no chain (number 0).
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
     scale: Scale,
-    /// Queues at [`link_of`], chains at [`start_of`]; each its own neighbour while it has no other.
+    /// Links of queues at [`link_of`], of chains at [`start_of`]. A link alone in its circle is its own neighbour.
     links: Vec<Link>,
     queues: u32,
-    /// A bit for each chain in use.
+    /// One bit per chain.
     used: Vec<u64>,
-    /// The word of `used` in which the longest chain has its bit; above it all are zero.
+    /// The word of `used` with the longest chain's bit; higher words are zero.
     top: usize,
 }
 
@@ -84,13 +81,13 @@ impl Longest {
         new
     }
 
-    /// One queue more, empty.
+    /// Adds an empty queue.
     pub(super) fn add(&mut self) {
         self.extend(link_of(self.queues));
         self.queues += 1;
     }
 
-    /// What the queue holds now.
+    /// Sets the backlog of a queue.
     // Always: see `SubQueues::pop`.
     #[inline(always)]
     pub(super) fn set(&mut self, queue: usize, held: Backlog) {
@@ -99,7 +96,7 @@ impl Longest {
         if start as usize >= self.links.len() {
             self.extend(start);
         }
-        // Nothing below changes its length: as a slice it stays in registers.
+        // A slice of fixed length stays in registers.
         let links = &mut self.links[..];
         let Link { before, after, chain: old } = links[queue as usize];
         if old == new {
@@ -118,7 +115,7 @@ impl Longest {
                 self.top = self.top.max(new as usize / 64);
             }
         }
-        // After the queue is in its new chain, so that one which shrinks by a packet leaves nothing to search.
+        // Done after the queue has moved, so that a shrinking queue leaves nothing to search.
         if before == after {
             self.used[old as usize / 64] &= !(1 << (old % 64));
             while self.top > 0 && self.used[self.top] == 0 {
@@ -127,14 +124,14 @@ impl Longest {
         }
     }
 
-    /// The longest queue; of several in one chain the one that came to it last. `None` if all are empty.
+    /// The longest queue; within a chain, the last that joined it. `None` if all are empty.
     #[inline]
     pub(super) fn get(&self) -> Option<usize> {
         let chain = 64 * self.top as u32 + self.used[self.top].checked_ilog2()?;
         Some(self.links[start_of(chain) as usize].after as usize / 2)
     }
 
-    /// Room for a link at `place`, and bits for as many chains as there are then.
+    /// Makes room for a link at `place` and for the bits of its chain.
     #[cold]
     fn extend(&mut self, place: u32) {
         for place in self.links.len() as u32..=place | 127 {
@@ -159,7 +156,7 @@ mod tests {
             let length = length >> shift;
             let chain = |length| Scale::Bytes.chain(bytes(length));
             prop_assert!(chain(length + 1) - chain(length) <= 1, "no gap, no fall");
-            // Whatever is longer by a sixteenth, rounded up, stands in a higher chain.
+            // A length greater by a sixteenth, rounded up, is in a higher chain.
             prop_assert!(chain(length + length / 16 + 1) > chain(length));
             prop_assert!(chain(length) < 1024, "a bounded number of chains");
         }

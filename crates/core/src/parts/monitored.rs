@@ -1,64 +1,63 @@
-//! A flow under RED-PD's control: its drop probability before the queue, how that changes, and the evidence on whether
-//! the flow responds.
+//! A flow under RED-PD's control: its drop probability before the queue, and the evidence that it responds.
 //!
 //! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section
-//! 4.2, figures 7 and 8, and section 7; what the paper leaves open is taken from the authors' scripts in ns-2 2.35,
+//! 4.2, figures 7 and 8, and section 7. Details missing there follow the authors' scripts in ns-2 2.35,
 //! `tcl/ex/red-pd/monitoring.tcl`.
 
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-/// How the probability of a flow changes.
+/// How a flow's probability changes.
 struct Rules {
-    /// A probability smaller than the quantum is multiplied by this; a larger one grows by the quantum times one less.
+    /// Factor for a probability below the quantum; a larger one grows by `growth` - 1 quanta.
     growth: f64,
-    /// At or below this probability the flow is let go instead of eased.
+    /// At or below this probability, a flow is released instead of eased.
     release: f64,
-    /// Small probabilities are divided by this; above as many times the greatest step, one step is taken away.
+    /// Divisor of probabilities up to `easing` times maxdecrease; larger ones fall by maxdecrease.
     easing: f64,
 }
 
 const RESPONSIVE: Rules = Rules { growth: 2.0, release: 0.005, easing: 2.0 };
-/// Faster up and slower down (section 7).
+/// Increases faster and decreases more slowly (section 7).
 const UNRESPONSIVE: Rules = Rules { growth: 3.0, release: 0.0025, easing: 1.5 };
-/// A flow is first dropped with no more than this.
+/// Maximum initial probability.
 const MOST_AT_FIRST: f64 = 0.5;
-/// Observations kept.
+/// Number of observations kept.
 const EVIDENCE: usize = 5;
-/// Drop rates further apart than this factor are not compared.
+/// Drop rates are compared only within this factor.
 const COMPARABLE: f64 = 0.1;
 
-/// What one flow did during one list.
+/// A flow's traffic during one list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// What arrived at the router, in packets or bytes as the discipline counts.
+    /// Arrivals at the router, in packets or bytes as the discipline counts.
     pub arrived: u64,
-    /// Of that, what was dropped or marked, before the queue and at it.
+    /// Arrivals dropped or marked, before or at the queue.
     pub dropped: u64,
-    /// What arrived, in bytes.
+    /// Arrivals in bytes.
     pub bytes: u64,
 }
 
-/// What a flow sent and lost in the last list before its probability was raised.
+/// A flow's rates in the last list before an increase of its probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observation {
-    /// Arrivals in a second, in packets or bytes as the discipline counts.
+    /// Arrivals per second, in packets or bytes as the discipline counts.
     pub arrival_rate: f64,
-    /// The share of them that was dropped or marked, before the queue and at it.
+    /// The share of arrivals dropped or marked, before or at the queue.
     pub drop_rate: f64,
 }
 
-/// What a flow's observations say, compared two by two: did it send less when more of it was dropped?
+/// A comparison of a flow's observations in pairs: did its rate fall when its drop rate rose?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Pairs in which it slowed down at least as a TCP would have, by the square root of the drop rate.
+    /// Pairs in which it fell at least as TCP's would, by the square root of the drop rate.
     pub good: u32,
-    /// Pairs in which it did not.
+    /// Other pairs.
     pub bad: u32,
 }
 
 impl Verdict {
-    /// Whether that is enough to call the flow unresponsive.
+    /// Whether the flow counts as unresponsive.
     pub fn is_unresponsive(self) -> bool {
         match self.good {
             0 => self.bad >= 3,
@@ -71,24 +70,24 @@ impl Verdict {
 /// A monitored flow.
 #[derive(Clone, Debug)]
 pub struct Monitored {
-    /// The drop probability before drops are spaced.
+    /// The drop probability before spacing.
     pub probability: f64,
-    /// Packets that passed since the last drop before the queue.
+    /// Packets passed since the last drop before the queue.
     pub passed: u64,
     /// When the probability last changed.
     pub changed: Time,
-    /// Whether it was found unresponsive; it stays so until it is let go.
+    /// Whether the flow was found unresponsive. This holds until its release.
     pub unresponsive: bool,
-    /// What it did so far in the list being filled.
+    /// Traffic in the list being filled.
     pub current: Tally,
-    /// What it did in the list finished last.
+    /// Traffic in the newest finished list.
     pub last: Tally,
     seen: [Observation; EVIDENCE],
     observations: usize,
 }
 
 impl Monitored {
-    /// A flow monitored from `now` on, for a quantum of `increase` at a usable drop rate of `drop_rate`.
+    /// A flow monitored from `now`, with a quantum of `increase` and a usable drop rate of `drop_rate`.
     pub fn new(increase: f64, drop_rate: f64, now: Time) -> Monitored {
         let probability = increase.min(2.0 * drop_rate).min(MOST_AT_FIRST);
         let (seen, none) = ([Observation::default(); EVIDENCE], Tally::default());
@@ -96,27 +95,27 @@ impl Monitored {
         Monitored { probability, passed: 0, changed: now, unresponsive: false, current, last, seen, observations: 0 }
     }
 
-    /// The observations kept, oldest first.
+    /// The kept observations, oldest first.
     pub fn observations(&self) -> &[Observation] {
         &self.seen[..self.observations]
     }
 
-    /// A packet arrives: `units` as the discipline counts, of `bytes`.
+    /// Counts an arrival, of `units` as the discipline counts and of `bytes`.
     #[inline]
     pub fn arrived(&mut self, units: u32, bytes: u32) {
         self.current.arrived = self.current.arrived.saturating_add(u64::from(units));
         self.current.bytes = self.current.bytes.saturating_add(u64::from(bytes));
     }
 
-    /// A packet was dropped or marked.
+    /// Counts a drop or mark.
     #[inline]
     pub fn dropped(&mut self, units: u32) {
         self.current.dropped = self.current.dropped.saturating_add(u64::from(units));
     }
 
-    /// Whether this packet goes before it reaches the queue: P/(1 - count P), with P multiplied by `penalty` and count
-    /// the packets passed since the last such drop, so that gaps are uniform in 1..1/P. One draw, unless the outcome is
-    /// certain; where there is no `demand` for the link the packet passes whatever was drawn (as in ns-2).
+    /// Whether to drop this packet before the queue, with probability P/(1 - count P). P includes the factor `penalty`,
+    /// and count is the packets passed since the last such drop, so gaps are uniform in 1..1/P. Draws at most one
+    /// number. Without `demand` for the link the packet passes in any case (as in ns-2).
     #[inline]
     pub fn filter(&mut self, penalty: f64, demand: bool, rng: &mut Rng) -> bool {
         let probability = self.probability * penalty;
@@ -131,13 +130,13 @@ impl Monitored {
         false
     }
 
-    /// A list ended.
+    /// Ends a list.
     pub fn end_list(&mut self) {
         self.last = core::mem::take(&mut self.current);
     }
 
-    /// The flow was identified again: figure 8. `increase` is its quantum, `length` what the last list lasted; with
-    /// `test`, the observations of the earlier increases are judged first.
+    /// Raises the probability because the flow was identified again (figure 8). `increase` is its quantum and `length`
+    /// the duration of the last list. With `test`, earlier observations are judged first.
     pub fn raise(&mut self, increase: f64, test: bool, length: Span, now: Time) {
         self.unresponsive |= test && self.verdict().is_unresponsive();
         let growth = self.rules().growth;
@@ -148,7 +147,8 @@ impl Monitored {
         self.observe(length);
     }
 
-    /// The flow stands in no list: figure 7, with the paper's maxdecrease. Says whether it stays monitored.
+    /// Lowers the probability of a flow in no list (figure 7, with the paper's maxdecrease). Returns whether to keep
+    /// monitoring.
     pub fn ease(&mut self, max_decrease: f64, now: Time) -> bool {
         let &Rules { release, easing, .. } = self.rules();
         if self.probability <= release {
@@ -160,8 +160,8 @@ impl Monitored {
         true
     }
 
-    /// Every ordered pair of observations with drop rates p1 < p2 less than tenfold apart: a TCP's rate would have fallen
-    /// to sqrt(p1/p2) of what it was.
+    /// Compares all pairs of observations whose drop rates p1 < p2 are within a factor of ten. TCP's rate would have
+    /// fallen by the factor sqrt(p1/p2).
     pub fn verdict(&self) -> Verdict {
         let mut verdict = Verdict::default();
         for before in self.observations() {
@@ -215,7 +215,7 @@ mod tests {
         flow.probability
     }
 
-    /// Probabilities are binary fractions in these tests: sums are exact.
+    /// Probabilities are binary fractions in these tests, so sums are exact.
     #[test]
     fn a_new_flow_starts_with_its_quantum_twice_the_drop_rate_or_one_half() {
         let start = |increase, rate| Monitored::new(increase, rate, Time::ZERO).probability;
@@ -271,7 +271,7 @@ mod tests {
         assert!((0..100).all(|_| !flow.filter(0.0, true, &mut rng)), "a penalty of 0");
     }
 
-    /// A flow that was seen to send `seen.0` packets in a list of a second and to lose `seen.1` of them, each time.
+    /// The verdict on a flow seen to send and lose so many packets in lists of one second.
     fn judged(seen: &[(u64, u64)]) -> Verdict {
         let mut flow = flow(0.125, false);
         for (arrived, dropped) in seen {
@@ -287,7 +287,7 @@ mod tests {
     fn a_constant_rate_is_bad_in_every_pair_and_a_tcps_good() {
         // 400 packets each time, losing 4, 8 and 16: three pairs.
         assert_eq!(judged(&[(400, 4), (400, 8), (400, 16)]), Verdict { good: 0, bad: 3 });
-        // By the equation a quarter of the rate at 16 times the drop rate: 400 and 1/100, 200 and 4/100 are equal to it.
+        // By the equation, 16 times the drop rate allows a quarter of the rate; 400 at 1/100 and 200 at 4/100 just fit.
         assert_eq!(judged(&[(400, 4), (200, 8), (100, 9)]), Verdict { good: 3, bad: 0 });
     }
 
@@ -322,7 +322,7 @@ mod tests {
             flow.raise(0.001, true, Span::from_secs(1), at(1));
             flow.unresponsive
         };
-        // The observations before the present one are judged: three bad pairs stand after the third.
+        // Only earlier observations are judged: three bad pairs exist after the third.
         assert_eq!([list(400, 4), list(400, 8), list(400, 16), list(400, 16)], [false, false, false, true]);
         assert!((0..5).all(|_| list(10, 10)), "good behaviour comes too late");
     }

@@ -1,9 +1,9 @@
-//! Which flows have sent more than so many bytes, found without a counter for each.
+//! Finds flows that sent more than a given number of bytes, without per-flow counters.
 //!
-//! C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002, section 3.2: each
-//! flow has a counter in every stage, under hash functions of their own, and a flow whose counters are all large is
-//! taken to have sent much. One that has is never missed; another can be mistaken for it only where it meets large
-//! flows in every stage. With shielding (section 3.3.1) and conservative update (3.3.2).
+//! C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002, section 3.2. Each
+//! stage hashes a flow to a counter, and a flow whose counters are all large counts as large. The filter never misses a
+//! large flow. A small flow is mistaken for one only if it shares a counter with large flows in every stage. Includes
+//! shielding (section 3.3.1) and conservative update (3.3.2).
 
 use alloc::vec::Vec;
 
@@ -11,31 +11,30 @@ use super::hash::keyed;
 use crate::packet::FlowId;
 
 const STAGES: usize = 4;
-/// Counters in a stage, as many as 10 bits tell apart.
+/// Counters per stage, indexed by 10 bits of the hash.
 const COUNTERS: usize = 1024;
 
 /// Four stages of 1024 counters of bytes.
 #[derive(Clone, Debug)]
 pub struct MultistageFilter {
-    /// Stage after stage.
     counters: Vec<u64>,
     key: u64,
 }
 
 impl MultistageFilter {
-    /// All counters at 0; flows are hashed under `key`.
+    /// A filter with all counters 0; flows are hashed under `key`.
     pub fn new(key: u64) -> MultistageFilter {
         MultistageFilter { counters: alloc::vec![0; STAGES * COUNTERS], key }
     }
 
-    /// What `flow` has sent since the last [`reset`](MultistageFilter::reset), at most: the least of its counters.
+    /// Upper bound of `flow`'s bytes since the last [`reset`](MultistageFilter::reset): its least counter.
     pub fn estimate(&self, flow: FlowId) -> u64 {
         self.places(flow).iter().map(|place| self.counters[*place]).min().unwrap_or(0)
     }
 
-    /// Whether `bytes` more bring `flow` above `most`. If so they are not counted: who is found needs no counter any
-    /// longer, and spares those it shares counters with. If not, a counter is raised only as far as the least of them
-    /// shows that the flow can have sent.
+    /// Counts `bytes` of `flow`, unless that exceeds `most`, and returns whether it does. A flow found large is not
+    /// counted further, which spares the flows it shares counters with. Counters rise only to the flow's new upper
+    /// bound.
     #[inline]
     pub fn exceeds(&mut self, flow: FlowId, bytes: u32, most: u64) -> bool {
         let places = self.places(flow);
@@ -49,12 +48,12 @@ impl MultistageFilter {
         false
     }
 
-    /// Sets all counters to 0.
+    /// Resets all counters.
     pub fn reset(&mut self) {
         self.counters.fill(0);
     }
 
-    /// Where the flow's counters stand, from as many parts of one hash.
+    /// The flow's counters, each from a part of one hash.
     #[inline]
     fn places(&self, flow: FlowId) -> [usize; STAGES] {
         let hash = keyed(self.key, flow);
@@ -88,8 +87,8 @@ mod tests {
 
     #[test]
     fn small_flows_are_hardly_ever_mistaken_for_large_ones() {
-        // 1000 flows of 10 packets fill the counters to about 15 KB. To be found above 40 KB a flow must meet others in
-        // all stages that bring each of its counters there.
+        // 1000 flows of 10 packets fill the counters to about 15 KB. Exceeding 40 KB takes several collisions in every
+        // stage.
         let mut filter = MultistageFilter::new(9);
         let found = (0..10_000u64).filter(|n| filter.exceeds(FlowId(n % 1000), 1500, 40_000)).count();
         assert_eq!(found, 0);

@@ -1,4 +1,4 @@
-//! PI2's controller: a linear probability that its users square for Classic traffic and scale for Scalable traffic.
+//! PI2's controller. Its linear probability is squared for Classic traffic and scaled for Scalable traffic.
 //!
 //! K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, "PI2: a linearized AQM for both Classic and Scalable TCP", ACM
 //! CoNEXT 2016; RFC 9332, appendix A.2, `dualpi2_update`.
@@ -6,34 +6,34 @@
 use super::every::Every;
 use crate::time::{Span, Time};
 
-/// What a controller runs by.
+/// A controller's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Pi2Rules {
-    /// The delay to hold.
+    /// The target queueing delay.
     pub target: Span,
     /// Time between updates, above zero.
     pub tupdate: Span,
-    /// Added at each update for each second of delay above the target, in Hz.
+    /// Increase per update for each second of delay above the target, in Hz.
     pub alpha: f64,
-    /// Added at each update for each second by which the delay grew since the last, in Hz.
+    /// Increase per update for each second of delay growth since the last, in Hz.
     pub beta: f64,
     /// The probability's upper bound.
     pub most: f64,
 }
 
-/// The probability p'.
+/// A controller's state.
 #[derive(Clone, Debug)]
 pub struct Pi2 {
     rules: Pi2Rules,
     timer: Every,
-    /// p', as of the last update.
+    /// p' after the last update.
     pub probability: f64,
     /// The delay at the last update, in seconds.
     pub delay: f64,
 }
 
 impl Pi2 {
-    /// A probability of 0; the first update is due a `tupdate` after the start of the run.
+    /// A probability of 0. The first update is due one `tupdate` into the run.
     pub fn new(rules: Pi2Rules) -> Pi2 {
         Pi2 { rules, timer: Every::new(rules.tupdate, Time::ZERO), probability: 0.0, delay: 0.0 }
     }
@@ -44,8 +44,8 @@ impl Pi2 {
         self.timer.is_due(now)
     }
 
-    /// Makes the updates that were due since the last call, during which nothing came and nothing left: the packet
-    /// waiting longest arrived at `oldest`, or none waits.
+    /// Makes the updates due since the last call, assuming no arrival or departure meanwhile. `oldest` is the arrival
+    /// time of the oldest queued packet.
     #[inline]
     pub fn catch_up(&mut self, oldest: Option<Time>, now: Time) {
         let due = self.timer.due(now);
@@ -54,9 +54,9 @@ impl Pi2 {
         }
     }
 
-    /// p' <- p' + alpha (q - target) + beta (q - q_old), `due` times: the first by itself, the others in closed form. In
-    /// those q grows by `tupdate` each time, or stays 0, so that the steps never fall: first come those below zero, which
-    /// may end at p' = 0, and then those above, which may end at the upper bound.
+    /// p' <- p' + alpha (q - target) + beta (q - q_old), `due` times: the first step alone, the others in closed form.
+    /// In those q grows by `tupdate` each, or stays 0, so steps never decrease. Negative steps come first, which may
+    /// reach p' = 0; positive ones follow, which may reach the upper bound.
     fn update(&mut self, due: u64, oldest: Option<Time>) {
         let Pi2Rules { target, tupdate, alpha, beta, .. } = self.rules;
         let since = (tupdate * (due - 1)).as_nanos();
@@ -68,7 +68,6 @@ impl Pi2 {
         if others > 0.0 {
             let growth = if oldest.is_some() { tupdate.as_secs_f64() } else { 0.0 };
             let step = alpha * (delay - target.as_secs_f64()) + beta * growth;
-            // Step number i, from 1, is step + i x rise.
             let rise = alpha * growth;
             let falling = if rise > 0.0 { libm::floor((-step / rise).clamp(0.0, others)) } else { others };
             let sum = |n: f64| n * step + rise * n * (n + 1.0) / 2.0;
@@ -88,7 +87,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// RFC 9332's constants: a target of 15 ms, an update each 15 ms, 0.15 Hz and 3 Hz.
+    /// RFC 9332's constants: target 15 ms, update every 15 ms, 0.15 Hz, 3 Hz.
     const RFC: Pi2Rules =
         Pi2Rules { target: Span::from_millis(15), tupdate: Span::from_millis(15), alpha: 0.15, beta: 3.0, most: 1.0 };
 
@@ -121,7 +120,7 @@ mod tests {
 
     #[test]
     fn updates_that_were_missed_are_made_up_for() {
-        // By hand: at 15, 30 and 45 ms delays of 15, 30 and 45 ms: 0.045, + 0.00225 + 0.045, + 0.0045 + 0.045.
+        // By hand, delays at 15, 30 and 45 ms are 15, 30 and 45 ms: 0.045, + 0.00225 + 0.045, + 0.0045 + 0.045.
         let mut pi = Pi2::new(RFC);
         pi.catch_up(Some(at(0)), at(50));
         assert!(near(pi.probability, 0.14175) && near(pi.delay, 0.045), "{}", pi.probability);
@@ -146,7 +145,7 @@ mod tests {
         ) {
             let rules = Pi2Rules { target: Span::from_millis(target), alpha, beta, ..RFC };
             let [mut often, mut rarely] = [(); 2].map(|()| Pi2::new(rules));
-            // Some probability to begin with.
+            // Starts with a nonzero probability.
             often.catch_up(Some(at(0)), at(150));
             rarely.catch_up(Some(at(0)), at(150));
             let oldest = (!empty).then_some(at(start));

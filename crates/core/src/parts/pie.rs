@@ -1,7 +1,7 @@
-//! PIE's controller, for one queue: the probability with which arrivals are signalled.
+//! PIE's controller for one queue: the probability of dropping or marking an arrival.
 //!
-//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, 2017: sections
-//! 4 and 5 and its pseudocode. Delays are in seconds, as the units of alpha and beta (1/s) have it.
+//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, 2017:
+//! sections 4 and 5 and its pseudocode. Delays are in seconds to match alpha and beta (1/s).
 
 use super::every::Every;
 use crate::cx::Cx;
@@ -10,71 +10,71 @@ use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-/// What one controller or many run by.
+/// The settings of one or more controllers.
 #[derive(Clone, Copy, Debug)]
 pub struct PieRules {
     /// QDELAY_REF, in seconds.
     pub target: f64,
     /// T_UPDATE.
     pub tupdate: Span,
-    /// Per second of delay above the target.
+    /// Increase per second of delay above the target.
     pub alpha: f64,
-    /// Per second of delay gained since the last update.
+    /// Increase per second of delay growth since the last update.
     pub beta: f64,
     /// MAX_BURST.
     pub max_burst: Span,
-    /// Section 5.4: spaces the signals.
+    /// Section 5.4: spaces drops and marks.
     pub derandomize: bool,
-    /// Section 5.5: at most 0.02 an update from a probability of 0.1 on.
+    /// Section 5.5: from a probability of 0.1, limits increases to 0.02 per update.
     pub cap_increase: bool,
-    /// Adds 0.02 at each update with a delay above this, in seconds.
+    /// Delay in seconds above which each update adds 0.02.
     pub high_delay: f64,
     /// Scales the probability by the packet's size over `packet`.
     pub byte_mode: bool,
-    /// A typical packet, in bytes: no more than two of them are left alone.
+    /// A typical packet in bytes. Two or fewer queued packets of this size cause no drops or marks.
     pub packet: f64,
-    /// Section 5.2: delays by Little's law from the rate of departures, instead of timestamps.
+    /// Section 5.2: estimates delay by Little's law from the departure rate, instead of timestamps.
     pub dq_rate_estimator: bool,
     /// MAX_ECNTH: below this probability packets are marked; 0 without ECN.
     pub marks_below: f64,
 }
 
-/// Bytes that leave in one measurement of the rate of departures (DQ_THRESHOLD, section 5.2).
+/// Bytes per measurement of the departure rate (DQ_THRESHOLD, section 5.2).
 const THRESHOLD: u64 = 1 << 14;
-/// The weight of a measurement in the average: 2^14 / 2^16 (section 5.2).
+/// A measurement's weight in the average: 2^14 / 2^16 (section 5.2).
 const WEIGHT: f64 = 0.25;
-/// Updates that are made up for after a silence: a minute of them, as they come by default. The delay stands still
-/// meanwhile, and unless it stands within 3 ms of the target the probability has come to rest before.
+/// Maximum updates made up after a silence, by default a minute's worth. The delay is constant meanwhile, so the
+/// probability settles sooner unless the delay is within 3 ms of the target.
 const MOST_UPDATES: u64 = 4096;
 
-/// The state of one controller.
+/// A controller's state.
 #[derive(Clone, Debug)]
 pub struct Pie {
     timer: Every,
-    /// As of the last update that was due at a call.
+    /// The probability after the last update.
     pub probability: f64,
-    /// `current_qdelay`: the estimate of the queue's delay, in seconds.
+    /// `current_qdelay`: the estimated queueing delay in seconds.
     pub delay: f64,
     /// `qdelay_old_`: the estimate at the last update, in seconds.
     pub delay_old: f64,
-    /// How much longer nothing is signalled.
+    /// Remaining time without drops or marks.
     pub burst_allowance: Span,
-    /// `accu_prob_`: the sum of probabilities since the last drop or mark, where signals are spaced.
+    /// `accu_prob_`: sum of probabilities since the last drop or mark, for spacing.
     pub accumulated: f64,
     departures: Departures,
 }
 
-/// The average time in which [`THRESHOLD`] bytes leave.
+/// Estimates the time in which [`THRESHOLD`] bytes leave.
 #[derive(Clone, Debug, Default)]
 struct Departures {
-    /// Since when, and the bytes since then, while it is measured.
+    /// Start of the current measurement, and the bytes since.
     measured: Option<(Time, u64)>,
     /// In seconds; 0 before the first measurement.
     average: f64,
 }
 
 impl Pie {
-    /// A controller that has seen nothing.
+    /// A controller in its initial state.
     pub fn new(rules: &PieRules) -> Pie {
         Pie {
             timer: Every::new(rules.tupdate, Time::ZERO),
@@ -87,8 +87,7 @@ impl Pie {
         }
     }
 
-    /// Makes up for the updates that are due (`calculate_drop_prob`), for a queue that holds `bytes`, and has since the
-    /// last call.
+    /// Makes the updates due since the last call (`calculate_drop_prob`), assuming `bytes` queued throughout.
     #[inline]
     pub fn catch_up(&mut self, rules: &PieRules, bytes: u64, now: Time) {
         let due = self.timer.due(now);
@@ -97,7 +96,7 @@ impl Pie {
         }
     }
 
-    /// Judges an arrival for a queue that holds `bytes`: the packet to store, marked or as it came, if it was not dropped.
+    /// Drops, marks or accepts an arrival for a queue of `bytes`. Returns the packet unless dropped.
     // Always: as a call, which hands the packet over through memory, it costs PIE half as much again.
     #[inline(always)]
     pub fn admit<T>(
@@ -118,7 +117,7 @@ impl Pie {
         cx.signal_if(hit, packet, Why::Sojourn, self.probability < rules.marks_below)
     }
 
-    /// Whether to signal an arrival that fits. Draws one number if the outcome is open.
+    /// Whether to drop or mark an arrival that fits. Draws one number if the outcome is open.
     #[inline]
     fn signals(&mut self, rules: &PieRules, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
         let calm = self.delay < rules.target / 2.0 && self.delay_old < rules.target / 2.0;
@@ -128,7 +127,6 @@ impl Pie {
         self.burst_allowance == Span::ZERO && self.early(rules, bytes, packet, rng)
     }
 
-    /// `drop_early`.
     fn early(&mut self, rules: &PieRules, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
         let gentle = self.delay_old < rules.target / 2.0 && self.probability < 0.2;
         if gentle || bytes as f64 <= 2.0 * rules.packet {
@@ -143,26 +141,26 @@ impl Pie {
         hit
     }
 
-    /// Section 5.4: never sooner than 0.85/p packets after the last, never later than 8.5/p.
+    /// Section 5.4: at least 0.85/p and at most 8.5/p packets between drops or marks.
     fn spaced(&mut self, probability: f64, rng: &mut Rng) -> bool {
         self.accumulated = if probability == 0.0 { 0.0 } else { self.accumulated + probability };
         self.accumulated >= 8.5 || (self.accumulated >= 0.85 && rng.chance(probability))
     }
 
-    /// To be told of every departure, after [`catch_up`](Pie::catch_up): of a packet of `packet` bytes that waited
-    /// `waited` and left `bytes` behind.
+    /// Records a departure, after [`catch_up`](Pie::catch_up): a packet of `packet` bytes left after waiting `waited`,
+    /// with `bytes` still queued.
     #[inline]
     pub fn departed(&mut self, rules: &PieRules, packet: u32, waited: Span, bytes: u64, now: Time) {
         if rules.dq_rate_estimator {
             self.departures.left(packet, bytes, now);
         } else {
-            // The pseudocode keeps the last packet's delay while nothing waits: one long wait before a silence would drive
-            // the probability to 1 all through it. An empty queue has no delay, as by Little's law (section 4.3).
+            // The pseudocode keeps the last packet's delay while the queue is empty, so one long delay before a silence
+            // would drive the probability to 1. By Little's law an empty queue has no delay (section 4.3).
             self.delay = if bytes == 0 { 0.0 } else { waited.as_secs_f64() };
         }
     }
 
-    /// `due` updates in a row. Between calls nothing changes but the controller, which soon comes to rest.
+    /// Makes `due` updates with constant inputs.
     #[cold]
     fn updates(&mut self, rules: &PieRules, bytes: u64, due: u64) {
         if rules.dq_rate_estimator {
@@ -195,14 +193,13 @@ impl Pie {
         self.burst_allowance = self.burst_allowance - rules.tupdate;
     }
 
-    /// The average time in which 16 KiB leave, in seconds, where the rate of departures is estimated; 0 before the first
-    /// measurement.
+    /// The average time in which 16 KiB leave, in seconds; 0 before the first measurement.
     pub fn dq_time(&self) -> f64 {
         self.departures.average
     }
 }
 
-/// Section 4.2: the smaller the probability, the smaller its steps.
+/// Section 4.2: a smaller probability takes smaller steps.
 fn scale(probability: f64) -> f64 {
     match probability {
         p if p < 0.000_001 => 2048.0,
@@ -216,7 +213,6 @@ fn scale(probability: f64) -> f64 {
 }
 
 impl Departures {
-    /// A packet left, and `bytes` wait.
     fn left(&mut self, packet: u32, bytes: u64, now: Time) {
         if let Some((since, count)) = &mut self.measured {
             *count += u64::from(packet);
@@ -255,7 +251,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// The probability after an update at each of the delays, in ms, `held` of them in a row.
+    /// Probabilities after an update at each delay, in ms, repeated `held` times.
     fn probabilities(rules: &PieRules, pie: &mut Pie, delays: &[u64]) -> alloc::vec::Vec<f64> {
         let each = delays.iter().map(|delay| {
             pie.departed(rules, 1000, Span::from_millis(*delay), *delay * 1000, Time::ZERO);
@@ -317,8 +313,8 @@ mod tests {
         assert_eq!((pie.burst_allowance, signalled(&mut pie)), (Span::from_millis(15), 0));
         pie.catch_up(&RULES, 400_000, at(150));
         assert!(pie.burst_allowance == Span::ZERO && pie.probability > 0.1 && signalled(&mut pie) > 50);
-        // Calm, from 0.7: two updates later, (0.7 - 0.001875 - 1.25 x 0.4 - 0.001875) x 0.98 is left of the probability. Only when
-        // it has fallen to 0 does an arrival find the allowance renewed.
+        // Calm from 0.7: two updates leave (0.7 - 0.001875 - 1.25 x 0.4 - 0.001875) x 0.98. The allowance is renewed
+        // only once the probability is 0.
         pie.probability = 0.7;
         pie.departed(&RULES, 1000, Span::ZERO, 0, at(151));
         pie.catch_up(&RULES, 0, at(180));
@@ -356,7 +352,7 @@ mod tests {
         // 0.85/0.05 = 17 and 8.5/0.05 = 170 packets; the sums of 0.05 may round to either side.
         let (least, most) = (*gaps.iter().min().unwrap(), *gaps.iter().max().unwrap());
         assert!((17..=18).contains(&least) && (165..=171).contains(&most), "{least} {most}");
-        // A probability of 0.05 from the 17th on: 16 + 20 = 36 packets in the mean, deviation 19.5 over some 5500 gaps.
+        // A probability of 0.05 from the 17th on: mean 16 + 20 = 36 packets, deviation 19.5 over some 5500 gaps.
         let mean = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
         assert!((mean - 36.0).abs() < 1.5, "{mean}");
     }
@@ -378,12 +374,13 @@ mod tests {
     fn littles_law_gives_the_delay_from_the_rate_of_departures() {
         let rules = PieRules { dq_rate_estimator: true, ..RULES };
         let mut pie = Pie::new(&rules);
-        // A packet of 1024 B each ms, 32 KiB always left: the first starts a measurement, 16 later it ends: 16 ms.
+        // A packet of 1024 B each ms with 32 KiB left: the first starts a measurement, which ends 16 packets later,
+        // after 16 ms.
         (0..=16).for_each(|ms| pie.departed(&rules, 1024, Span::ZERO, 32_768, at(ms)));
         assert!((pie.dq_time() - 0.016).abs() < 1e-12);
         pie.updates(&rules, 32_768, 1);
         assert!((pie.delay - 0.032).abs() < 1e-12);
-        // Twice as slow: 32 ms, of weight 1/4: 0.016 x 3/4 + 0.032/4 = 0.020.
+        // At half the rate: 32 ms with weight 1/4: 0.016 x 3/4 + 0.032/4 = 0.020.
         (9..=24).for_each(|ms| pie.departed(&rules, 1024, Span::ZERO, 32_768, at(2 * ms)));
         assert!((pie.dq_time() - 0.020).abs() < 1e-12, "{}", pie.dq_time());
     }

@@ -1,23 +1,20 @@
-//! The rate of a flow or of a link, from its packets.
+//! Estimates the rate of a flow or link from its packets.
 
 use crate::time::{Span, Time};
 
-/// An exponential average of a rate over packets that come at any time.
+/// An exponential average of a rate.
 ///
-/// I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing", SIGCOMM 1998, equation 3: with T since the packet
-/// before and l its size, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r. It depends little on how the packets are spaced. The
-/// equation needs T > 0; for packets at the same moment, and for the first of all, this takes its limit at T = 0,
-/// r <- l/K + r.
+/// I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing", SIGCOMM 1998, equation 3: with T since the last
+/// packet and l its size, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r. The result depends little on packet spacing. The first
+/// packet, and packets at the same time, use the limit for T = 0, r <- l/K + r.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateAverage {
-    /// In bytes per second.
     rate: f64,
     last: Option<Time>,
 }
 
 impl RateAverage {
-    /// Takes in `bytes` at `now`, averaging over `constant`, the paper's K, which is above zero. Bytes may be 0: time
-    /// passed, and nothing came.
+    /// Updates the rate with `bytes` at `now`; `constant` is the paper's K, above zero. Zero bytes only let time pass.
     #[inline]
     pub fn update(&mut self, bytes: u32, now: Time, constant: Span) -> f64 {
         let (bytes, constant) = (f64::from(bytes), constant.as_secs_f64());
@@ -31,13 +28,13 @@ impl RateAverage {
         self.rate
     }
 
-    /// In bytes per second, as of the last packet.
+    /// The rate in bytes per second at the last update.
     #[inline]
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// When the last packet came.
+    /// When the rate was last updated.
     #[inline]
     pub fn last(&self) -> Option<Time> {
         self.last
@@ -58,7 +55,7 @@ mod tests {
     fn a_constant_rate_is_found_whatever_the_size_of_its_packets() {
         for (bytes, gap) in [(1000, 1000), (40, 40), (9000, 9000)] {
             let mut average = RateAverage::default();
-            // A second is ten K: what the average began with counts e^-10.
+            // After ten K the initial value has weight e^-10.
             (0..1_000_000 / gap).for_each(|n| {
                 average.update(bytes, at(n * gap), K);
             });

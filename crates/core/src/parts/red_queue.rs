@@ -1,7 +1,6 @@
-//! RED around a FIFO: what `red`, the two adaptive REDs and the penalty box have in common.
+//! A FIFO with RED, shared by `red`, the adaptive REDs and the penalty box.
 //!
-//! The decision itself is the [`Detector`]'s; here are its settings as users give them, the queue it watches, and what
-//! becomes of a packet.
+//! [`Detector`] makes the decision. This file adds the user's settings, the queue, and the drop or mark.
 
 use alloc::format;
 use core::ops::Bound;
@@ -59,8 +58,8 @@ crate::params! {
 }
 
 impl RedSettings {
-    /// RED's decision on a link at `place`. A missing minth is half of what queues up in the target delay, at least 5
-    /// packets and at most a sixth of the limit; a missing maxth is three times minth.
+    /// RED's decision on a link at `place`. Without minth, it is half the queue at the target delay, at least 5 packets
+    /// and at most a sixth of the limit. Without maxth, it is three times minth.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
@@ -75,13 +74,13 @@ impl RedSettings {
             .spare_first(self.spare_first))
     }
 
-    /// The size of a typical packet in bytes, at least 1.
+    /// The typical packet size in bytes, at least 1.
     pub fn mean_packet(&self, place: &Place) -> u32 {
         let own = self.mean_packet.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX));
         own.unwrap_or(place.mean_packet).max(1)
     }
 
-    /// In the unit of the average.
+    /// The thresholds in the unit of the average.
     fn thresholds(&self, rate: Rate, mean: u32) -> Result<Thresholds, BuildError> {
         let level = |level: Level| {
             if self.byte_mode { level.bytes(self.limit, mean) } else { level.packets(self.limit, mean) }
@@ -91,9 +90,9 @@ impl RedSettings {
             (Some(min), Some(max)) => (min, max),
             (Some(min), None) => (min, 3.0 * min),
             (None, max) => {
-                // Floyd, Gummadi, Shenker 2001, section 4: half of what the target delay's queue comes to, at least 5
-                // packets, and maxth three times that. The paper has no buffer: where twice maxth, the end of the
-                // gentle part, would lie above ours, the buffer decides.
+                // Floyd, Gummadi, Shenker 2001, section 4: half the queue at the target delay, at least 5 packets, and
+                // maxth three times that. The paper has no buffer limit. Here 2 maxth, the end of the gentle range,
+                // must fit the buffer.
                 let wanted = (self.target_delay.as_secs_f64() / 2.0 * packets_a_second(rate, mean)).max(5.0);
                 let min = level(Level::Packets(wanted)).min(limit / 6.0);
                 (min, max.unwrap_or(3.0 * min))
@@ -102,14 +101,14 @@ impl RedSettings {
         Thresholds::new(min, max, limit, unit)
     }
 
-    /// The weight of each new queue length in the average, for a link of `rate` and packets of `mean` bytes.
+    /// The weight wq for a link of `rate` and packets of `mean` bytes.
     pub(crate) fn weight(&self, rate: Rate, thresholds: Thresholds, mean: u32) -> Result<f64, BuildError> {
         if self.burst == Some(0) {
             return Ok(self.wq.unwrap_or_else(|| weight_of_rate(rate, mean)));
         }
         let unit = if self.byte_mode { f64::from(mean) } else { 1.0 };
         let (min, max) = (thresholds.min / unit, thresholds.max / unit);
-        // The cast floors, as tc's integers do.
+        // Rounds down like tc's integers.
         let burst = self.burst.unwrap_or(((2.0 * min + max) / 3.0) as u32);
         weight_of_burst(burst, min).ok_or_else(|| {
             BuildError::Conflict(format!("no weight suits a burst of {burst} packets with minth at {min} packets"))
@@ -117,17 +116,17 @@ impl RedSettings {
     }
 }
 
-/// 1 - exp(-1/C), C being the link's rate in packets of `mean` bytes a second: one second of averaging (Floyd, Gummadi,
-/// Shenker 2001, section 4).
+/// 1 - exp(-1/C), where C is the link's rate in packets of `mean` bytes a second: averages over one second (Floyd,
+/// Gummadi, Shenker 2001, section 4).
 pub fn weight_of_rate(rate: Rate, mean: u32) -> f64 {
-    // Below 2^-53 the difference is 0; on a link of no rate it is 1.
+    // The difference is 0 below 2^-53, and 1 for a rate of zero.
     (-libm::expm1(-1.0 / packets_a_second(rate, mean))).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// The weight wq that tc's `burst` stands for, with minth at `min` packets: the greatest 2^-W, W = 1 to 31, with
-/// burst + 1 - min <= (1 - (1 - wq)^burst)/wq, so that a burst of so many packets into an empty queue passes before the
-/// average reaches minth (iproute2, `tc_red_eval_ewma`, after Floyd, Jacobson 1993, section VI, which has the power of
-/// burst + 1). `None` if there is none, or if the burst is shorter than minth.
+/// The weight wq for tc's `burst`, with minth at `min` packets: the greatest 2^-W, W = 1 to 31, with burst + 1 - min <=
+/// (1 - (1 - wq)^burst)/wq. A burst of that length into an empty queue then passes before the average reaches minth.
+/// (iproute2, `tc_red_eval_ewma`, after Floyd, Jacobson 1993, section VI, which has the power of burst + 1.) `None` if
+/// no weight fits, or if the burst is shorter than minth.
 pub fn weight_of_burst(burst: u32, min: f64) -> Option<f64> {
     let excess = f64::from(burst) + 1.0 - min;
     let mut weights = (1..32).map(|log| libm::ldexp(1.0, -log));
@@ -139,13 +138,13 @@ fn packets_a_second(rate: Rate, mean: u32) -> f64 {
     rate.as_bits() as f64 / (8.0 * f64::from(mean))
 }
 
-/// First in, first out, with random early detection at the entry.
+/// A FIFO with random early detection on arrival.
 #[derive(Clone, Debug)]
 pub struct RedQueue<T> {
     settings: RedSettings,
     fifo: Fifo<T>,
     detector: Detector,
-    /// The mean size in bytes, if a packet is signalled in proportion to its own.
+    /// The mean size in bytes, if the probability scales with packet size.
     scale_by: Option<f64>,
 }
 
@@ -161,13 +160,13 @@ impl<T> RedQueue<T> {
         Ok(RedQueue { fifo: Fifo::new(settings.limit), settings, detector, scale_by })
     }
 
-    /// The average, the probability and the spacing.
+    /// The detector.
     #[inline]
     pub fn detector(&self) -> &Detector {
         &self.detector
     }
 
-    /// The same, to move maxp.
+    /// The detector, to change maxp.
     #[inline]
     pub fn detector_mut(&mut self) -> &mut Detector {
         &mut self.detector
@@ -180,17 +179,17 @@ impl<T> RedQueue<T> {
         if self.settings.byte_mode { held.bytes as f64 } else { f64::from(held.packets) }
     }
 
-    /// Takes the queue an arrival finds into the average, and says where that stands now.
+    /// Updates the average for an arrival, and returns its zone.
     #[inline]
     pub fn update(&mut self, cx: &Cx<'_, T>) -> Zone {
         self.detector.update(self.length(), cx.now)
     }
 
-    /// Stores the packet, or drops it, and says why it was marked or dropped if it was; `zone` is what
-    /// [`update`](RedQueue::update) said for it. Draws one number where chance decides.
+    /// Stores or drops the packet for the `zone` from [`update`](RedQueue::update). Returns the reason if it was marked
+    /// or dropped. Draws at most one number.
     #[inline]
     pub fn offer(&mut self, zone: Zone, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<Why> {
-        // A full queue first: what is dropped for want of room is not marked before.
+        // A packet that does not fit is dropped without being marked first.
         if !self.fifo.admits(packet.bytes) {
             self.detector.signalled();
             cx.drop(packet, Why::Overflow);
@@ -205,7 +204,7 @@ impl<T> RedQueue<T> {
         why
     }
 
-    /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
+    /// Marks and stores the packet, or drops it. A separate function, to keep the common path short.
     #[cold]
     fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) {
         let may_mark = self.settings.ecn && (why == Why::Early || self.settings.mark_above_maxth);
@@ -214,7 +213,7 @@ impl<T> RedQueue<T> {
         }
     }
 
-    /// Why a packet of `bytes` is signalled, if it is.
+    /// Why a packet of `bytes` is to be marked or dropped, if so.
     #[inline]
     fn judge(&mut self, zone: Zone, bytes: u32, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {
@@ -233,7 +232,7 @@ impl<T> RedQueue<T> {
         }
     }
 
-    /// Takes the oldest packet, or notes that the link falls idle.
+    /// Dequeues the oldest packet, or records that the link is idle.
     #[inline]
     pub fn pop(&mut self, cx: &Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
@@ -241,7 +240,7 @@ impl<T> RedQueue<T> {
         packet
     }
 
-    /// What is held.
+    /// Packets and bytes held.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.fifo.backlog()
@@ -266,8 +265,8 @@ mod tests {
 
     #[test]
     fn the_weight_of_a_burst_is_the_one_tc_finds() {
-        // Floyd, Jacobson 1993, section VI, example: minth 5, L = 50: wq <= 0.0042, which would allow 2^-8. tc raises to
-        // the power of L where the paper has L + 1: 46 <= 256 (1 - (255/256)^50) = 45.5 does not hold, so 2^-9.
+        // Floyd, Jacobson 1993, section VI, example: minth 5, L = 50: wq <= 0.0042, which would allow 2^-8. tc's power
+        // is L, not L + 1: 46 <= 256 (1 - (255/256)^50) = 45.5 does not hold, so 2^-9.
         assert_eq!(weight_of_burst(50, 5.0), Some(1.0 / 512.0));
         // By hand, minth 32: W = 2^-2 admits 35 packets, 35 + 1 - 32 = 4 <= 4 (1 - (3/4)^35) = 3.9998 does not hold, so
         // 2^-3; a burst of 34 still passes at 2^-2: 3 <= 3.9998, and not at 2^-1: 3 > 2.
@@ -275,7 +274,7 @@ mod tests {
         assert_eq!([weight_of_burst(30, 32.0), weight_of_burst(0, 0.0)], [None, None]);
     }
 
-    /// How many of 10 000 packets of `bytes` are signalled at pb = 1/4.
+    /// The number of 10 000 packets of `bytes` that are marked or dropped at pb = 1/4.
     fn signalled(bytes: u32, ignore_size: bool) -> i32 {
         let limit = Limit::Bytes(1_000_000);
         let (minth, maxth) = (Some(Level::Bytes(0.0)), Some(Level::Share(1.0)));
@@ -289,8 +288,8 @@ mod tests {
 
     #[test]
     fn in_byte_mode_a_packet_is_signalled_in_proportion_to_its_size_unless_that_is_ignored() {
-        // Half of maxth: pb = 1/4 for a mean packet, gaps uniform in 1..=3, mean 2; at a tenth of the size pb = 1/40,
-        // gaps in 1..=39, mean 20. Standard deviations of the counts are 29 and 13: five of them.
+        // Half of maxth: pb = 1/4 for a mean packet, gaps uniform in 1..=3, mean 2. At a tenth of the size pb = 1/40,
+        // gaps in 1..=39, mean 20. Standard deviations are 29 and 13; the tolerance is five of them.
         assert!((signalled(1000, false) - 5000).abs() < 145 && (signalled(100, false) - 500).abs() < 65);
         assert_eq!(signalled(100, true), signalled(1000, false));
     }

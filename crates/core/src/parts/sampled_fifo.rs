@@ -1,4 +1,4 @@
-//! First in, first out, with a uniform draw among what waits and removal from the middle.
+//! A FIFO with uniform random draws and removal from the middle.
 
 use alloc::collections::VecDeque;
 
@@ -8,12 +8,12 @@ use crate::reason::Why;
 use crate::rng::Rng;
 use crate::units::Limit;
 
-/// A queue with a limit from which packets can be taken out of turn.
+/// A FIFO with a limit, from which packets can be removed out of turn.
 ///
-/// A packet taken from the middle leaves a hole: [`pop`](SampledFifo::pop) passes over it, a draw that falls on it is
-/// repeated. Once holes outnumber packets the next draw closes them all. So every hole is passed over or closed once,
-/// and a draw needs two tries in the mean at worst: all calls take constant time, amortised, and a queue that nobody
-/// draws from costs what a ring buffer does.
+/// Removal leaves a hole. [`pop`](SampledFifo::pop) skips holes, and a draw that hits one is repeated. A draw first
+/// compacts the queue if holes outnumber packets. Each hole is thus skipped or removed once, and a draw takes at most
+/// two tries on average. All calls take amortized constant time, and without draws the queue costs no more than a ring
+/// buffer.
 #[derive(Clone, Debug)]
 pub struct SampledFifo<T> {
     slots: VecDeque<Option<Packet<T>>>,
@@ -22,7 +22,7 @@ pub struct SampledFifo<T> {
 }
 
 impl<T> SampledFifo<T> {
-    /// An empty queue with room for `limit`.
+    /// An empty queue limited to `limit`.
     pub fn new(limit: Limit) -> SampledFifo<T> {
         SampledFifo { slots: VecDeque::new(), held: Backlog::default(), limit }
     }
@@ -33,7 +33,7 @@ impl<T> SampledFifo<T> {
         self.limit.admits(self.held, bytes)
     }
 
-    /// Stores the packet, or drops it for [`Why::Overflow`]; says whether it was stored.
+    /// Stores the packet, or drops it for [`Why::Overflow`]. Returns whether it was stored.
     #[inline]
     pub fn push(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
         if !self.admits(packet.bytes) {
@@ -44,7 +44,7 @@ impl<T> SampledFifo<T> {
         true
     }
 
-    /// Stores the packet, which [`fits`](SampledFifo::admits).
+    /// Stores a packet that [`fits`](SampledFifo::admits).
     #[inline]
     pub fn put(&mut self, packet: Packet<T>) {
         debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
@@ -64,9 +64,8 @@ impl<T> SampledFifo<T> {
         }
     }
 
-    /// A place drawn uniformly among all packets; `None`, without a draw, if there are none. It holds until the next
-    /// push, pop or draw. The number drawn is a slot's, counted from the oldest, holes included, and is drawn again
-    /// while it is a hole's; before that all holes are closed if slots are more than twice the packets.
+    /// Draws a packet uniformly and returns its place; `None`, without a draw, if the queue is empty. Valid until the
+    /// next push, pop or draw. A number is a slot counted from the oldest, holes included; holes are drawn again.
     #[inline]
     pub fn draw(&mut self, rng: &mut Rng) -> Option<usize> {
         if self.held.packets == 0 {
@@ -83,13 +82,13 @@ impl<T> SampledFifo<T> {
         }
     }
 
-    /// The packet at a place drawn.
+    /// The packet at a drawn place.
     #[inline]
     pub fn at(&self, place: usize) -> Option<&Packet<T>> {
         self.slots.get(place)?.as_ref()
     }
 
-    /// Takes the packet at a place drawn out of turn.
+    /// Removes the packet at a drawn place.
     #[inline]
     pub fn take(&mut self, place: usize) -> Option<Packet<T>> {
         let packet = self.slots.get_mut(place)?.take()?;
@@ -97,7 +96,7 @@ impl<T> SampledFifo<T> {
         Some(packet)
     }
 
-    /// What is held.
+    /// Packets and bytes held.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.held
@@ -174,8 +173,8 @@ mod tests {
 
     #[test]
     fn taking_from_the_middle_costs_the_same_however_many_wait() {
-        // Count what is moved rather than time: a take moves nothing, and closing holes moves each packet that is left,
-        // at most as many as there are holes. So a million takes move less than a million packets.
+        // Counts moves instead of time. A removal moves no packet, and compacting moves at most as many packets as
+        // there are holes, so a million removals move less than a million packets.
         let mut queue = SampledFifo::new(Limit::Packets(100_000));
         let (mut rng, mut moved, mut taken) = (Rng::new(4), 0, 0);
         for flow in 0..100_000 {

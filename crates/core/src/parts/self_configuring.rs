@@ -1,6 +1,6 @@
-//! A maxp that finds its own value.
+//! The self-configuring maxp of adaptive RED.
 
-/// RED's maxp as W. Feng, D. Kandlur, D. Saha, K. Shin adapt it, "A self-configuring RED gateway", IEEE INFOCOM 1999,
+/// Adapts RED's maxp as in W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999,
 /// figure 4: divided by alpha = 3 when the average falls below minth, multiplied by beta = 2 when it rises above maxth.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfConfiguring {
@@ -9,7 +9,7 @@ pub struct SelfConfiguring {
     side: Side,
 }
 
-/// Where the average was last seen.
+/// The average's last position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Side {
     Below,
@@ -18,19 +18,19 @@ enum Side {
 }
 
 impl SelfConfiguring {
-    /// Starts with `maxp`, the average below minth as that of an empty queue is. The paper gives no lower bound; without one, a queue that
-    /// is often empty would bring maxp to 0, where no doubling raises it: `least` is that bound, and 1 the upper one.
+    /// Starts with `maxp` and an average below minth. `least` is a lower bound that the paper lacks: a queue that is
+    /// often empty would otherwise drive maxp to 0, from which doubling never recovers. The upper bound is 1.
     pub fn new(maxp: f64, least: f64) -> SelfConfiguring {
         SelfConfiguring { maxp, least, side: Side::Below }
     }
 
-    /// The value it has now.
+    /// The current value.
     #[inline]
     pub fn maxp(&self) -> f64 {
         self.maxp
     }
 
-    /// The average moved. Tells maxp after that.
+    /// Adapts maxp to a new average and returns it.
     #[inline]
     pub fn update(&mut self, average: f64, minth: f64, maxth: f64) -> f64 {
         let side = if average < minth {
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn maxp_moves_once_a_crossing_and_stays_in_its_bounds() {
         let mut adapted = SelfConfiguring::new(0.375, 0.05);
-        // Minth 1, maxth 3. By hand: above doubles, once; back between keeps; above doubles, to 1 at most; below divides.
+        // Minth 1, maxth 3. By hand: above doubles, once; between keeps; above doubles, to at most 1; below divides.
         let averages = [0.0, 3.5, 9.0, 3.0, 3.5, 0.5, 0.0, 1.0, 0.9, 1.0, 0.9, 1.5, 0.9];
         let expected = [0.375, 0.75, 0.75, 0.75, 1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 9.0, 1.0 / 9.0];
         let seen = averages.map(|average| adapted.update(average, 1.0, 3.0));

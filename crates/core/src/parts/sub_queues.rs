@@ -1,10 +1,9 @@
-//! Many first-in-first-out queues in one store, as fair queueing and flow queueing need them.
+//! Many FIFO queues in one store, for fair queueing and flow queueing.
 //!
-//! All packets stand in one array whose places are linked into queues and, when free, into a list: a queue costs 48
-//! bytes while it is empty, nothing is allocated for a packet once the array has grown to what is held at most, and
-//! every call but [`rearrange`](SubQueues::rearrange) takes constant time. The longest queue is known at any moment, so
-//! that a shared buffer can be defended against whoever fills it (buffer stealing: McKenney 1990; Shreedhar, Varghese
-//! 1995).
+//! All packets are in one array whose slots are linked into queues or a free list. An empty queue costs 48 bytes, and a
+//! packet needs no allocation unless the array grows. Every call but [`rearrange`](SubQueues::rearrange) takes constant
+//! time. The longest queue is always known, so a full shared buffer can drop from it (buffer stealing: McKenney 1990;
+//! Shreedhar, Varghese 1995).
 
 use alloc::vec::Vec;
 
@@ -16,17 +15,17 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 struct Node<T> {
-    /// `None` while the place is free.
+    /// `None` if the slot is free.
     packet: Option<Packet<T>>,
-    /// The one before it in its queue, unless it is the first.
+    /// The previous packet of the queue, unless this is the first.
     before: u32,
-    /// The next of the queue, or of the free places.
+    /// The next packet of the queue, or the next free slot.
     after: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// [`NONE`] if it is empty, whatever `last` says then.
+    /// [`NONE`] if the queue is empty; `last` then has no meaning.
     first: u32,
     last: u32,
     held: Backlog,
@@ -34,16 +33,16 @@ struct Queue {
 
 const EMPTY: Queue = Queue { first: NONE, last: NONE, held: Backlog { packets: 0, bytes: 0 } };
 
-/// Which end of a queue to take from.
+/// An end of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Where the oldest packet is.
+    /// The oldest packet.
     Head,
-    /// Where the newest packet is.
+    /// The newest packet.
     Tail,
 }
 
-/// Numbered queues of packets. It has no limit of its own: its user drops what is too much.
+/// Numbered queues of packets. Without a limit: the caller drops excess packets.
 #[derive(Clone, Debug)]
 pub struct SubQueues<T> {
     nodes: Vec<Node<T>>,
@@ -54,14 +53,13 @@ pub struct SubQueues<T> {
 }
 
 impl<T> SubQueues<T> {
-    /// `queues` empty queues, whose lengths are compared in the unit of `limit`: in packets exactly, in bytes to within
-    /// a sixteenth.
+    /// `queues` empty queues whose lengths are compared in the unit of `limit`: exactly in packets, to within a
+    /// sixteenth in bytes.
     pub fn new(queues: usize, limit: Limit) -> SubQueues<T> {
         SubQueues::with(queues, Some(Longest::new(Scale::of(limit))))
     }
 
-    /// `queues` empty queues whose lengths are not compared, which makes packets cheaper; there is no
-    /// [`longest`](SubQueues::longest).
+    /// `queues` empty queues without [`longest`](SubQueues::longest), which makes each packet cheaper.
     pub fn uncompared(queues: usize) -> SubQueues<T> {
         SubQueues::with(queues, None)
     }
@@ -75,7 +73,7 @@ impl<T> SubQueues<T> {
         new
     }
 
-    /// One empty queue more, and its number: how many there were.
+    /// Adds an empty queue and returns its number.
     pub fn add(&mut self) -> usize {
         self.queues.push(EMPTY);
         if let Some(longest) = &mut self.longest {
@@ -84,18 +82,18 @@ impl<T> SubQueues<T> {
         self.queues.len() - 1
     }
 
-    /// How many queues there are, empty ones included.
+    /// The number of queues, empty ones included.
     pub fn queues(&self) -> usize {
         self.queues.len()
     }
 
-    /// What all queues hold.
+    /// The backlog of all queues.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.held
     }
 
-    /// What `queue` holds.
+    /// The backlog of `queue`.
     #[inline]
     pub fn backlog_of(&self, queue: usize) -> Backlog {
         self.queues[queue].held
@@ -117,14 +115,14 @@ impl<T> SubQueues<T> {
         })
     }
 
-    /// The queue that holds most, in the unit of the limit; of several the one that came to this length last. `None`
-    /// if all are empty, or are not compared.
+    /// The longest queue, in the unit of the limit; among equals, the last to reach its length. `None` if all are empty
+    /// or lengths are not compared.
     #[inline]
     pub fn longest(&self) -> Option<usize> {
         self.longest.as_ref()?.get()
     }
 
-    /// Adds the packet at the tail of `queue`.
+    /// Appends the packet to `queue`.
     // Always: see `pop`.
     #[inline(always)]
     pub fn push(&mut self, queue: usize, packet: Packet<T>) {
@@ -143,8 +141,8 @@ impl<T> SubQueues<T> {
         self.held.bytes += bytes;
     }
 
-    /// Takes the oldest packet of `queue`.
-    // Always, as `push` and `Longest::set`: as calls the three cost fq_codel a fifth more instructions, drr a twentieth.
+    /// Dequeues the oldest packet of `queue`.
+    // As calls, this, `push` and `Longest::set` cost fq_codel a fifth more instructions and drr a twentieth.
     #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
         let queued = &mut self.queues[queue];
@@ -157,7 +155,7 @@ impl<T> SubQueues<T> {
         Some(packet)
     }
 
-    /// Takes the oldest or the newest packet of `queue`.
+    /// Removes the packet at one end of `queue`.
     pub fn take(&mut self, queue: usize, end: End) -> Option<Packet<T>> {
         let queued = &mut self.queues[queue];
         if end == End::Head || queued.first == NONE || queued.first == queued.last {
@@ -172,9 +170,8 @@ impl<T> SubQueues<T> {
         Some(packet)
     }
 
-    /// Moves every packet to the queue that `to` names: queue by queue, each from its head, so that packets which stay
-    /// together stay in order. `to` is asked once a packet, in that order. Takes time in proportion to what is held and
-    /// to the queues.
+    /// Moves every packet to the queue given by `to`. It visits queues in order and each from its head, so packets that
+    /// stay together keep their order. Takes time linear in packets and queues.
     pub fn rearrange(&mut self, mut to: impl FnMut(&Packet<T>) -> usize) {
         let mut places = Vec::with_capacity(self.held.packets as usize);
         for queue in 0..self.queues.len() {
@@ -197,7 +194,7 @@ impl<T> SubQueues<T> {
         }
     }
 
-    /// Makes `place`, which holds `bytes`, the last of `queue`, and gives the one that was.
+    /// Makes `place`, which holds `bytes`, the last of `queue` and returns the previous last.
     #[inline]
     fn append(&mut self, queue: usize, place: u32, bytes: u64) -> u32 {
         let queued = &mut self.queues[queue];
@@ -215,7 +212,7 @@ impl<T> SubQueues<T> {
         before
     }
 
-    /// To be called when a packet of `bytes` was taken from `queue`.
+    /// Subtracts a packet of `bytes` removed from `queue`.
     #[inline]
     fn uncount(&mut self, queue: usize, bytes: u32) {
         let queued = &mut self.queues[queue];

@@ -1,50 +1,50 @@
-//! A token bucket in bytes, kept as one moment of time.
+//! A token bucket in bytes, stored as a time.
 
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
-/// Admits `rate` in the long run and a burst at once.
+/// Limits traffic to `rate`, after an initial burst.
 ///
-/// Held as the virtual schedule of the generic cell rate algorithm (ITU-T I.371, annex A): the moment at which the
-/// bucket will be full again. The bucket lacks (full_at - now) x rate bytes, so nothing has to be filled by a timer, and
-/// whole nanoseconds do not drift.
+/// It stores the time at which the bucket will be full again, as in the virtual scheduling of the generic cell rate
+/// algorithm (ITU-T I.371, annex A). The bucket lacks (full_at - now) x rate bytes. No timer is needed, and integer
+/// nanoseconds do not drift.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBucket {
     rate: Rate,
-    /// How long an empty bucket takes to fill.
+    /// Time to fill an empty bucket.
     depth: Span,
     full_at: Time,
 }
 
 impl TokenBucket {
-    /// A full bucket of `burst` bytes, filled at `rate`, which is above zero.
+    /// A full bucket of `burst` bytes with a `rate` above zero.
     pub fn new(rate: Rate, burst: u32) -> TokenBucket {
         TokenBucket { rate, depth: rate.transmit(burst), full_at: Time::ZERO }
     }
 
-    /// How long the bucket will take to be full.
+    /// Time until the bucket is full.
     #[inline]
     pub fn lacking(&self, now: Time) -> Span {
         self.full_at - now
     }
 
-    /// Whether a packet of `bytes` may pass. One larger than the burst may when the bucket is full; it then owes the
-    /// difference.
+    /// Whether a packet of `bytes` may pass. A packet larger than the burst needs a full bucket, which then goes into
+    /// debt.
     #[inline]
     pub fn admits(&self, bytes: u32, now: Time) -> bool {
         let lacking = self.lacking(now);
         lacking == Span::ZERO || lacking + self.rate.transmit(bytes) <= self.depth
     }
 
-    /// When a packet of `bytes` may pass, if none passes before it.
+    /// When a packet of `bytes` may pass, if no other passes before.
     #[inline]
     pub fn ready_at(&self, bytes: u32, now: Time) -> Time {
-        // It lacks what is left to fill, and may lack what the packet does not need.
+        // The bucket may lack the bytes beyond the packet.
         let spare = self.depth - self.rate.transmit(bytes);
         now + ((self.full_at - now) - spare)
     }
 
-    /// Takes `bytes` out, for a packet that passed.
+    /// Charges a packet of `bytes`.
     #[inline]
     pub fn take(&mut self, bytes: u32, now: Time) {
         self.full_at = self.full_at.max(now) + self.rate.transmit(bytes);
@@ -70,7 +70,7 @@ mod tests {
                 passed += 1;
             }
         }
-        // The burst of 300 and, 100 ms each, those of the 999 ms after.
+        // The burst of 300, and a packet each 100 ms in the following 999 ms.
         assert_eq!(passed, 3 + 9);
     }
 

@@ -1,4 +1,4 @@
-//! A FIFO whose arrivals pay with the tokens of a bucket: what SFED and FABA do to a packet, whoever fills the buckets.
+//! A FIFO whose arrivals pay tokens from a bucket, shared by SFED and FABA. The caller fills the buckets.
 
 use super::Fifo;
 use crate::cx::Cx;
@@ -7,11 +7,11 @@ use crate::params::BuildError;
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// An amount of tokens in small, fixed fractions of a token, so that a share is a whole number and none is lost to
-/// rounding: 2^-20 of a token that stands for a packet, 2^-8 of one that stands for a byte.
+/// Tokens as integers in fixed fractions, so that sharing loses nothing to rounding: 2^-20 of a token per packet, 2^-8
+/// of a token per byte.
 pub type Tokens = i64;
 
-/// More tokens than this no buckets hold; it leaves room for sums over a million buckets of the largest packets.
+/// The maximum total of tokens; sums over a million buckets with the largest packets do not overflow.
 const MOST: f64 = (1u64 << 56) as f64;
 
 crate::reasons! {
@@ -41,39 +41,39 @@ crate::params! {
     presets {}
 }
 
-/// What a bucket holds, and may hold.
+/// The level of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Tokens in it; below zero it owes them.
+    /// Tokens in it; negative if it is in debt.
     pub holds: Tokens,
-    /// Tokens that fit.
+    /// Its capacity.
     pub height: Tokens,
 }
 
-/// Who pays for an arrival.
+/// The payment for an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payment {
-    /// The packet's bucket, this much.
+    /// Tokens from the packet's bucket.
     Bucket(Tokens),
-    /// Nobody's bucket: what is spare, this much.
+    /// Tokens from the spare ones, not from a bucket.
     Lent(Tokens),
-    /// Nothing: the packet was dropped.
+    /// None: the packet was dropped.
     Nothing,
 }
 
-/// What a departing packet gives back.
+/// The tokens returned by a departing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refund {
-    /// The tokens it carried.
+    /// Tokens it carried.
     pub carried: Tokens,
-    /// Most tokens moved to or from a bucket at once: those of a mean packet, or of this one if it is larger, or a
-    /// queue of packets above the mean would fall behind.
+    /// Maximum tokens moved to or from a bucket at once: those of a mean packet, or of this packet if larger, since
+    /// otherwise a queue of large packets would fall behind.
     pub grain: Tokens,
-    /// What the packets still waiting carry.
+    /// Tokens carried by queued packets.
     pub queue: Tokens,
 }
 
-/// What a token stands for.
+/// The unit of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Packet,
@@ -81,8 +81,8 @@ enum Unit {
 }
 
 impl Unit {
-    /// The tokens of `backlog`. Fractions are fine enough to share few tokens among many flows and coarse enough that a
-    /// million buckets paying for the largest packets cannot overflow.
+    /// The tokens of `backlog`. The fractions divide few tokens among many flows without overflow for a million buckets
+    /// of the largest packets.
     #[inline]
     fn tokens(self, backlog: Backlog) -> Tokens {
         match self {
@@ -99,18 +99,17 @@ impl Unit {
     }
 }
 
-/// The queue and the drop probability; the buckets are the caller's.
+/// The queue and its drop probability. The caller owns the buckets.
 pub struct TokenFifo<T> {
     fifo: Fifo<T>,
     terms: Terms,
     unit: Unit,
-    /// The tokens of a mean packet.
+    /// Tokens of a mean packet.
     grain: Tokens,
-    /// What the drop probability gains as a bucket empties from lambda1 to lambda2, and from there on, for each unit
-    /// of its height.
+    /// Rise of the drop probability per unit of fill, below lambda1 and below lambda2.
     gentle_slope: f64,
     steep_slope: f64,
-    /// The room, in tokens.
+    /// The limit in tokens.
     room: f64,
 }
 
@@ -139,30 +138,30 @@ impl<T> TokenFifo<T> {
         })
     }
 
-    /// `alpha` times the tokens that the room is worth, the paper's T.
+    /// The paper's T: `alpha` times the limit in tokens.
     pub fn stock(&self) -> Tokens {
         (self.terms.alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MOST) as Tokens
     }
 
-    /// `amount` in whole tokens: packets, or bytes.
+    /// `amount` in whole tokens (packets or bytes).
     pub fn whole(&self, amount: Tokens) -> f64 {
         amount as f64 / self.unit.fraction() as f64
     }
 
-    /// Lets the packet in, marked or not, or drops it, as its bucket's `fill` has it.
+    /// Admits, marks or drops the packet according to its bucket's `fill`.
     ///
-    /// Only departures give tokens back. Where flows outnumber tokens, every bucket can be empty while nothing is
-    /// queued, and to drop then would be to drop for ever. The paper takes buckets to be full when the queue is empty;
-    /// nothing is dropped then, and what a bucket cannot pay is lent.
+    /// Only departures return tokens. If flows outnumber tokens, every bucket can be empty along with the queue, and
+    /// drops would then never end. The paper assumes full buckets when the queue is empty; here a packet is then never
+    /// dropped, and missing tokens are lent.
     ///
-    /// One number is drawn for each arrival that finds packets waiting.
+    /// Draws one number for each arrival at a nonempty queue.
     #[inline]
     pub fn admit(&mut self, packet: Packet<T>, fill: Fill, cx: &mut Cx<'_, T>) -> Payment {
         let cost = self.unit.tokens(one(packet.bytes));
         let waiting = self.fifo.backlog().packets > 0;
         let hit = waiting && cx.rng.unit() < self.drop_probability(fill);
-        // A mark lets the packet in, and it must be paid for all the same: a flow that ignores marks would drain its
-        // bucket without end if an empty bucket did not drop. The paper does not say.
+        // A marked packet must still be paid for: without drops at an empty bucket, a flow that ignores marks would
+        // drain it without end. The paper does not cover marks.
         let may_mark = hit && self.terms.ecn && fill.holds >= cost && self.fifo.admits(packet.bytes);
         let Some(packet) = cx.signal_if(hit, packet, Why::Bucket, may_mark) else { return Payment::Nothing };
         if !self.fifo.push(packet, cx) {
@@ -171,7 +170,7 @@ impl<T> TokenFifo<T> {
         if fill.holds > 0 { Payment::Bucket(cost) } else { Payment::Lent(cost) }
     }
 
-    /// Takes the oldest packet.
+    /// Dequeues the oldest packet.
     #[inline]
     pub fn pop(&mut self) -> Option<(Packet<T>, Refund)> {
         let packet = self.fifo.pop()?;
@@ -180,33 +179,31 @@ impl<T> TokenFifo<T> {
         Some((packet, Refund { carried, grain: self.grain.max(carried), queue }))
     }
 
-    /// f_p, shaped like gentle RED (figure 3): 0 for a bucket that is filled above `lambda1`, `maxp` at `lambda2`, 1
-    /// when it is empty.
+    /// f_p, shaped like gentle RED (figure 3): 0 above `lambda1`, `maxp` at `lambda2`, 1 for an empty bucket.
     #[inline]
     pub fn drop_probability(&self, fill: Fill) -> f64 {
         let Terms { lambda1, lambda2, maxp, .. } = self.terms;
         let filled = fill.holds as f64 / fill.height as f64;
-        // Both lines, then a choice: the level of a flow at its share wanders across lambda1, and a processor that
-        // guesses on which side it is would be wrong half of the time.
+        // Computes both lines without a branch: the fill of a flow at its share crosses lambda1 often, so a processor
+        // would mispredict half of the branches.
         let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
         let steep = maxp + self.steep_slope * (lambda2 - filled);
         let some = if filled < lambda2 { steep } else { gentle };
         if fill.holds <= 0 { 1.0 } else { some }
     }
 
-    /// What is held.
+    /// Packets and bytes held.
     #[inline]
     pub fn backlog(&self) -> Backlog {
         self.fifo.backlog()
     }
 
-    /// The tokens that the packets held carry.
+    /// The tokens carried by queued packets.
     pub fn carried(&self) -> Tokens {
         self.unit.tokens(self.fifo.backlog())
     }
 }
 
-/// One packet of `bytes`.
 fn one(bytes: u32) -> Backlog {
     Backlog { packets: 1, bytes: u64::from(bytes) }
 }
@@ -245,7 +242,7 @@ mod tests {
             let found = fifo.drop_probability(Fill { holds: holds * TOKEN, height: 8 * TOKEN });
             assert!((found - probability).abs() < 1e-9, "{holds} of 8: {found} not {probability}");
         }
-        // A share too small for the fraction is a bucket of no height: empty, or skimmed until it is.
+        // A share below the token fraction gives a bucket of height 0, always empty.
         assert_eq!(fifo.drop_probability(Fill { holds: 0, height: 0 }), 1.0);
     }
 

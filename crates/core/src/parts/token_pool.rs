@@ -1,59 +1,58 @@
-//! A stock of tokens shared out among buckets, one a flow: what FABA stands on.
+//! FABA's token pool: a fixed number of tokens shared by per-flow buckets.
 //!
-//! A packet takes tokens from its flow's bucket when it is queued, carries them through the queue and gives them back
-//! to the pool's `spare` when it leaves; the pool shares `spare` out again. Nothing makes or destroys a token:
-//! buckets + spare + carried = total, exactly, because tokens are counted in whole units (see [`Tokens`]).
+//! A packet takes tokens from its flow's bucket on arrival, carries them through the queue and returns them to `spare`
+//! on departure. The pool then redistributes `spare`. Tokens are conserved exactly, because they are integers (see
+//! [`Tokens`]): the sum of buckets, spare and carried tokens is constant.
 
 use super::flow_table::FlowTable;
 use super::token_fifo::{Fill, Refund, Tokens};
 use crate::packet::FlowId;
 use crate::rng::Rng;
 
-/// Buckets looked at in one departure, at most; see [`draws`].
+/// Maximum buckets visited per departure; see [`draws`].
 const MOST_DRAWS: u64 = 4;
-/// Buckets compared when one must be evicted.
+/// Buckets compared for an eviction.
 const CANDIDATES: usize = 4;
 
-/// Buckets of equal height that share a fixed number of tokens. Every operation is O(1).
+/// Buckets of equal height sharing a fixed number of tokens. Every operation takes O(1) time.
 #[derive(Clone, Debug)]
 pub struct TokenPool {
     buckets: FlowTable<Tokens>,
-    /// Tokens in no bucket and carried by no packet; negative while buckets hold more than their share.
+    /// Tokens neither in a bucket nor carried; negative while buckets exceed their share.
     spare: Tokens,
     total: Tokens,
-    /// What a bucket may hold: total / buckets.
+    /// A bucket's capacity: total / buckets.
     height: Tokens,
 }
 
 impl TokenPool {
-    /// A pool of `total` tokens, all spare, for at most `capacity` flows, hashed under `key`.
+    /// A pool of `total` spare tokens for at most `capacity` flows, hashed under `key`.
     pub fn new(total: Tokens, capacity: u32, key: u64) -> TokenPool {
         TokenPool { buckets: FlowTable::new(capacity, key), spare: total, total, height: total }
     }
 
-    /// How many flows have a bucket.
+    /// The number of flows with a bucket.
     pub fn flows(&self) -> usize {
         self.buckets.len()
     }
 
-    /// The stock: buckets + spare + what packets carry.
+    /// All tokens: in buckets, spare, or carried.
     pub fn total(&self) -> Tokens {
         self.total
     }
 
-    /// Tokens in no bucket and carried by no packet.
+    /// Tokens neither in a bucket nor carried.
     pub fn spare(&self) -> Tokens {
         self.spare
     }
 
-    /// What a bucket may hold.
+    /// A bucket's capacity.
     #[inline]
     pub fn height(&self) -> Tokens {
         self.height
     }
 
-    /// Has the buckets share `total` from now on: where the pool is a part of something that grows and shrinks. No token
-    /// moves by this.
+    /// Sets the total that bucket heights derive from, for a pool within a larger one. No token moves.
     pub fn set_total(&mut self, total: Tokens) {
         if total != self.total {
             self.total = total;
@@ -61,15 +60,15 @@ impl TokenPool {
         }
     }
 
-    /// What `flow`'s bucket holds, if it has one.
+    /// The tokens in `flow`'s bucket, if it has one.
     pub fn peek(&self, flow: FlowId) -> Option<Tokens> {
         self.buckets.peek(flow).copied()
     }
 
-    /// Finds `flow`'s bucket, or makes one that is full, and says where it stands and how full it is. What an existing
-    /// bucket holds above its height is skimmed off only now, when it is looked at.
+    /// Finds or creates `flow`'s bucket and returns its position and fill. A new bucket is full. An existing one loses
+    /// any tokens above its height only now.
     ///
-    /// When the table is full, a bucket must go: of four drawn by chance, the fullest, for its flow was active least.
+    /// If the table is full, the fullest of four random buckets is evicted: its flow was least active.
     #[inline]
     pub fn open(&mut self, flow: FlowId, rng: &mut Rng) -> (usize, Fill) {
         let (position, holds) = match self.buckets.position(flow) {
@@ -79,21 +78,21 @@ impl TokenPool {
         (position, Fill { holds, height: self.height })
     }
 
-    /// Takes `tokens` out of the bucket at `position`, for a packet to carry. A bucket may go below zero by this.
+    /// Moves `tokens` from the bucket at `position` to a packet. The bucket may go into debt.
     #[inline]
     pub fn take(&mut self, position: usize, tokens: Tokens) {
         *self.buckets.at(position).1 -= tokens;
     }
 
-    /// Lets a packet carry `tokens` that are spare, or become owed, instead of its flow's.
+    /// Gives `tokens` to a packet from the spare ones, which may become negative.
     #[inline]
     pub fn lend(&mut self, tokens: Tokens) {
         self.spare -= tokens;
     }
 
-    /// Takes back what a departing packet carried and settles the spare tokens with buckets drawn by chance, as many
-    /// as `draws` says and a grain each at most: gives while there are some, grabs while there is a deficit (from a
-    /// bucket no more than it holds). A drawn bucket above its height is deleted. Returns how many buckets were drawn.
+    /// Takes back a departing packet's tokens, then settles `spare` with random buckets: as many as `draws` allows,
+    /// moving at most a grain each. A surplus is given to them, a deficit taken, down to an empty bucket. A drawn
+    /// bucket above its height is deleted. Returns the number of buckets drawn.
     #[inline]
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
         self.spare += refund.carried;
@@ -152,26 +151,26 @@ impl TokenPool {
         self.height = self.total / self.buckets.len().max(1) as Tokens;
     }
 
-    /// Every bucket's tokens.
+    /// The tokens of every bucket.
     pub fn levels(&self) -> impl Iterator<Item = Tokens> {
         self.buckets.iter().map(|(_, holds)| *holds)
     }
 }
 
-/// How many buckets to settle `spare` tokens with at a departure: floor(|spare| / queue) + 1, the paper's b.
+/// Buckets to settle `spare` with at a departure: the paper's b = floor(|spare| / queue) + 1, at most four.
 ///
-/// A departing packet moves `spare` by what one draw settles, so one draw a packet keeps up with traffic (FABA paper,
-/// section 4.2). A bucket made or deleted moves it by a whole height, which that argument leaves out: with a short queue
-/// one departure could owe thousands of draws. It makes four at most and leaves the rest to the next: the paper sees no
-/// more than two (section 5.2), but under load that comes and goes two lose a hundredth of the link for want of tokens,
-/// and four as little as sixteen.
+/// A departing packet changes `spare` by what one draw settles, so one draw per packet keeps up with traffic (FABA
+/// paper, section 4.2). A created or deleted bucket changes it by a whole height, and with a short queue one departure
+/// could need thousands of draws. Limiting them leaves the rest to later departures. The paper sees at most two
+/// (section 5.2), but under intermittent load a limit of two wastes a hundredth of the link; four do as well as
+/// sixteen.
 #[inline]
 pub(super) fn draws(spare: Tokens, refund: Refund) -> u32 {
     let (owed, queue) = (spare.unsigned_abs(), refund.queue.max(refund.grain).unsigned_abs());
     if owed < queue { 1 } else { (owed / queue + 1).min(MOST_DRAWS) as u32 }
 }
 
-/// What is to be moved of `spare` at once.
+/// The part of `spare` to move at once.
 #[inline]
 pub(super) fn due(spare: Tokens, grain: Tokens) -> Tokens {
     spare.clamp(-grain, grain)
@@ -215,7 +214,8 @@ mod tests {
         pool.open(FLOW[1], &mut rng);
         pool.open(FLOW[0], &mut rng);
         pool.take(0, 5);
-        // Heights 6, levels 1 and 6, one token back: the second bucket overflows and goes, or the first takes it.
+        // Heights 6, levels 1 and 6, one token back: it goes to the first bucket, or makes the second overflow and
+        // vanish.
         while pool.flows() == 2 {
             let carried = 12 - sum(&pool);
             give_back(&mut pool, [carried.min(1), 1, 4], &mut rng);
@@ -232,7 +232,7 @@ mod tests {
             let (position, holds) = open(&mut pool, flow, &mut rng);
             pool.take(position, holds);
         }
-        // 12 + 6 + 4 + 3 tokens were handed out of 12.
+        // Of 12 tokens, 12 + 6 + 4 + 3 were given to buckets.
         assert_eq!((pool.spare(), sum(&pool)), (-13, -13));
         give_back(&mut pool, [1, 1, 1], &mut rng);
         assert_eq!((pool.spare(), pool.levels().collect::<Vec<_>>()), (-12, [0; 4].into()));
@@ -269,7 +269,7 @@ mod tests {
             let missing = 4096 - sum(&pool);
             give_back(&mut pool, [missing, 1, missing], &mut rng);
         }
-        // The emptied bucket goes only if all four draws hit it: 1 in 16 at each newcomer that finds the table full.
+        // The emptied bucket is evicted only if all four draws hit it: 1 in 16 per newcomer at a full table.
         assert!(kept > 150, "the emptied bucket survived {kept} of 200 times");
     }
 }

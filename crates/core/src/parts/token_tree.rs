@@ -1,4 +1,4 @@
-//! A stock of tokens shared out among classes by weight, level by level: FABA for aggregates and hierarchies.
+//! FABA for aggregates and hierarchies: tokens shared by classes by weight, level by level.
 
 use alloc::vec::Vec;
 
@@ -10,19 +10,17 @@ use crate::packet::{ClassId, FlowId};
 use crate::params::BuildError;
 use crate::rng::Rng;
 
-/// A tree of classes (FABA paper, sections 6.1 to 6.3). A class without children has a bucket, or, where flows within
-/// a class are told apart, a [`TokenPool`] of them. A class is active while it has a bucket, or has something active
-/// below it, and its height is its weight's part, among its active siblings, of its parent's height; the whole stock is
-/// the height of the root.
+/// A tree of classes (FABA paper, sections 6.1 to 6.3). A leaf class has a bucket, or a [`TokenPool`] if its flows are
+/// distinguished. A class is active while it has a bucket or an active descendant. Its height is its share, by weight
+/// among active siblings, of its parent's height. The root's height is the whole stock.
 ///
-/// Each level has spare tokens of its own, so that what is freed is shared out at the level closest to it: a deleted
-/// bucket's tokens among its siblings. What a class and all below it hold above its height, and what is left where
-/// nothing is active any more, goes one level up. A departing packet's tokens start at the root and go down, at each
-/// level to a child drawn by weight.
+/// Each level has its own spare tokens, so freed tokens are shared close by: a deleted bucket's among its siblings.
+/// Tokens move a level up if a class and its descendants exceed its height, or if none of them is active. A departing
+/// packet's tokens start at the root and move down, at each level to a child drawn by weight.
 #[derive(Clone, Debug)]
 pub struct TokenTree {
     nodes: Vec<Node>,
-    /// Where packets of each class pay.
+    /// The leaf node of each class.
     leaves: Vec<usize>,
     total: Tokens,
 }
@@ -30,20 +28,19 @@ pub struct TokenTree {
 #[derive(Clone, Debug)]
 struct Node {
     parent: usize,
-    /// Its place among its parent's children.
+    /// Its index among its parent's children.
     rank: usize,
     weight: u64,
     children: Vec<usize>,
-    /// The weights of the active children.
     active: Weights,
-    /// What is spare among its children; of a bucket, what it holds.
+    /// Spare tokens among its children; for a bucket, its tokens.
     tokens: Tokens,
-    /// All that it and those below it hold; not kept of the root.
+    /// Tokens of this node and its descendants; unused for the root.
     content: Tokens,
     flows: Option<TokenPool>,
 }
 
-/// The bucket that pays for a packet: until the next call.
+/// The bucket that pays for a packet, valid until the next call.
 #[derive(Clone, Copy, Debug)]
 pub struct Purse {
     leaf: usize,
@@ -51,12 +48,12 @@ pub struct Purse {
 }
 
 const ROOT: usize = 0;
-/// The heaviest of siblings weighs this at most, and more than half of it.
+/// Scaled weights: the heaviest sibling's is at most this, and above half of it.
 const HEAVIEST: f64 = (1u64 << 32) as f64;
 
 impl TokenTree {
-    /// A tree of `classes` that share `total`. With `flows`, each class without children shares its part out among at
-    /// most so many flows, hashed under `key`.
+    /// A tree of `classes` that share `total`. With `flows`, each leaf class shares its part among at most that many
+    /// flows, hashed under `key`.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if a weight is not above zero and finite, or a parent not before its child.
@@ -68,12 +65,12 @@ impl TokenTree {
                 return Err(BuildError::Conflict(alloc::format!("class {number} {why}")));
             }
         }
-        // Node 0 is the root, node i + 1 class i. What no rule matched is all there is where nothing is classified.
+        // Node 0 is the root, node i + 1 is class i. Without classes there is one for all packets.
         let unclassified = [Class { parent: None, weight: 1.0 }];
         let classes = if classes.is_empty() { &unclassified } else { classes };
         let mut parents: Vec<(usize, f64)> = alloc::vec![(ROOT, 1.0)];
         parents.extend(classes.iter().map(|c| (c.parent.map_or(ROOT, |p| usize::from(p.0) + 1), c.weight)));
-        // Packets of a class that has children pay at a leaf of their own, which weighs 1 beside the children.
+        // Packets of a class with children pay at an extra leaf of weight 1.
         let mut leaves: Vec<usize> = (1..=classes.len()).collect();
         for leaf in &mut leaves {
             if parents[1..=classes.len()].iter().any(|(parent, _)| parent == leaf) {
@@ -84,8 +81,8 @@ impl TokenTree {
         Ok(TokenTree { nodes: nodes(&parents, flows, key, total), leaves, total })
     }
 
-    /// Finds the bucket that pays for a packet of `flow` and `class`, or makes one that is full, and says how full it
-    /// is. What lies above its height goes to the spare tokens of its level. A class there is not counts as class 0.
+    /// Finds or creates the bucket for a packet of `flow` and `class` and returns its fill. A new bucket is full; an
+    /// excess becomes spare at its level. Unknown classes count as class 0.
     pub fn open(&mut self, flow: FlowId, class: ClassId, rng: &mut Rng) -> (Purse, Fill) {
         let leaf = self.leaf(class);
         if !self.is_active(leaf) {
@@ -102,7 +99,7 @@ impl TokenTree {
         (Purse { leaf, position: 0 }, Fill { holds: self.nodes[leaf].tokens, height })
     }
 
-    /// Takes `tokens` out of a bucket, for a packet to carry.
+    /// Moves `tokens` from a bucket to a packet.
     pub fn take(&mut self, purse: Purse, tokens: Tokens) {
         let leaf = &mut self.nodes[purse.leaf];
         match &mut leaf.flows {
@@ -116,14 +113,14 @@ impl TokenTree {
         }
     }
 
-    /// Lets a packet carry `tokens` that nobody's bucket pays.
+    /// Gives spare `tokens` to a packet whose bucket does not pay.
     pub fn lend(&mut self, tokens: Tokens) {
         self.nodes[ROOT].tokens -= tokens;
     }
 
-    /// Takes back what a departing packet carried and shares spare tokens out, from the root down: at each level with
-    /// as many children as `draws` says, and then at the level of the last of them that has one. Returns how many
-    /// buckets and classes were drawn: four at each level at most.
+    /// Takes back a departing packet's tokens and redistributes spare tokens from the root down: at each level to
+    /// children as `draws` allows, then on the level of the last child that has one. Returns the number of buckets
+    /// and classes drawn, at most four per level.
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
         self.nodes[ROOT].tokens += refund.carried;
         let (mut level, mut drawn) = (Some(ROOT), 0);
@@ -139,7 +136,7 @@ impl TokenTree {
             }
             for draw in 0..draws(self.nodes[at].tokens, refund) {
                 let Node { active, children, tokens, .. } = &self.nodes[at];
-                // One is drawn in any case: a level below may have something to share out.
+                // Draws at least once: a lower level may have spare tokens.
                 if active.total() == 0 || (*tokens == 0 && draw > 0) {
                     break;
                 }
@@ -153,7 +150,7 @@ impl TokenTree {
         drawn
     }
 
-    /// Moves tokens between `child` and the level it is on. Whether the child has a level of its own.
+    /// Settles tokens between `child` and its level. Returns whether the child has a level of its own.
     fn settle(&mut self, child: usize, grain: Tokens) -> bool {
         let due = due(self.nodes[self.nodes[child].parent].tokens, grain);
         let Node { flows, children, tokens, .. } = &self.nodes[child];
@@ -165,13 +162,13 @@ impl TokenTree {
             return false;
         }
         self.move_up(child, -due);
-        // What the class cannot hold, as far as it is not in a bucket yet, is for its siblings.
+        // Tokens above the class's height that are in no bucket go to its siblings.
         let spare = self.nodes[child].flows.as_ref().map_or(self.nodes[child].tokens, TokenPool::spare);
         self.move_up(child, (self.nodes[child].content - self.height(child)).min(spare).max(0));
         true
     }
 
-    /// Moves `tokens` from `node` to the level it is on; below zero, to it.
+    /// Moves `tokens` (down if negative) from `node` to its level.
     fn move_up(&mut self, node: usize, tokens: Tokens) {
         let from = &mut self.nodes[node];
         match &mut from.flows {
@@ -183,8 +180,7 @@ impl TokenTree {
         self.nodes[parent].tokens += tokens;
     }
 
-    /// Makes room for `leaf` among its siblings, and for its parents where they were idle: what it is given comes from
-    /// the closest level that was active, since between that and the leaf there is nobody else.
+    /// Activates `leaf` and its inactive ancestors. Its tokens come from the closest level that was active.
     fn activate(&mut self, leaf: usize) {
         let mut top = leaf;
         loop {
@@ -203,7 +199,7 @@ impl TokenTree {
         }
     }
 
-    /// Takes the node out, and its parents where nothing is left in them. Its tokens go up to a level that is active.
+    /// Deactivates the node and ancestors left without active children. Its tokens move up to an active level.
     fn deactivate(&mut self, node: usize) {
         let mut at = node;
         while at != ROOT {
@@ -226,7 +222,7 @@ impl TokenTree {
         node == ROOT || self.nodes[parent].active.of(rank) > 0
     }
 
-    /// What an active node may hold.
+    /// The capacity of an active node.
     fn height(&self, node: usize) -> Tokens {
         let (mut at, mut share) = (node, 1.0);
         while at != ROOT {
@@ -237,24 +233,24 @@ impl TokenTree {
         (self.total as f64 * share) as Tokens
     }
 
-    /// The stock: buckets + spare + what packets carry.
+    /// All tokens: in buckets, spare, or carried.
     pub fn total(&self) -> Tokens {
         self.total
     }
 
-    /// Buckets there are.
+    /// The number of buckets.
     pub fn buckets(&self) -> usize {
         let active = |leaf: &&usize| self.is_active(**leaf);
         self.leaves.iter().filter(active).map(|leaf| self.nodes[*leaf].flows.as_ref().map_or(1, TokenPool::flows)).sum()
     }
 
-    /// Tokens that are spare, on all levels together.
+    /// Spare tokens on all levels.
     pub fn spare(&self) -> Tokens {
         let levels = self.nodes.iter().filter(|node| !node.children.is_empty()).map(|node| node.tokens);
         levels.sum::<Tokens>() + self.pools().map(TokenPool::spare).sum::<Tokens>()
     }
 
-    /// What the bucket that pays for `flow` and `class` holds, if it is there.
+    /// The tokens in the bucket for `flow` and `class`, if it exists.
     pub fn peek(&self, flow: FlowId, class: ClassId) -> Option<Tokens> {
         let leaf = self.leaf(class);
         match &self.nodes[leaf].flows {
@@ -263,14 +259,14 @@ impl TokenTree {
         }
     }
 
-    /// What a bucket of `class` may hold, while the class is active.
+    /// The capacity of `class`'s buckets, while it is active.
     pub fn bucket_height(&self, class: ClassId) -> Option<Tokens> {
         let leaf = self.leaf(class);
         let buckets = self.nodes[leaf].flows.as_ref().map_or(1, |pool| pool.flows() as Tokens);
         self.is_active(leaf).then(|| self.height(leaf) / buckets)
     }
 
-    /// Every bucket's tokens.
+    /// The tokens of every bucket.
     pub fn levels(&self) -> impl Iterator<Item = Tokens> {
         let own = self.nodes.iter().filter(|node| node.children.is_empty() && node.flows.is_none());
         own.map(|node| node.tokens).chain(self.pools().flat_map(TokenPool::levels))
@@ -281,7 +277,7 @@ impl TokenTree {
     }
 }
 
-/// The nodes of a tree given as each node's parent and weight; the first is the root.
+/// Builds the nodes of a tree from each node's parent and weight, the root first.
 fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) -> Vec<Node> {
     let mut children: Vec<Vec<usize>> = alloc::vec![Vec::new(); parents.len()];
     let mut heaviest = alloc::vec![0.0_f64; parents.len()];
@@ -307,9 +303,9 @@ fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) 
     children.into_iter().enumerate().map(node).collect()
 }
 
-/// `weight` as a whole number, so that sums are exact: times a power of two, which keeps whole weights in proportion.
+/// `weight` as an integer, for exact sums. The scale is a power of two, so integer weights keep their ratio.
 fn whole(weight: f64, heaviest: f64) -> u64 {
-    // Below this a scale would not be finite. Nobody's weights are so small.
+    // The scale stays finite.
     let (heaviest, mut scale) = (heaviest.max(1e-200), 1.0);
     while heaviest * scale <= HEAVIEST / 2.0 {
         scale *= 2.0;
@@ -347,7 +343,7 @@ mod tests {
         assert_eq!(open(&mut tree, 0, &mut rng), Fill { holds: 12, height: 12 });
         assert_eq!(open(&mut tree, 3, &mut rng), Fill { holds: 24, height: 24 });
         assert_eq!(open(&mut tree, 2, &mut rng), Fill { holds: 12, height: 12 });
-        // Packets of the class with children have a bucket that weighs 1 beside the children's 1 and 2.
+        // Packets of the class with children have a bucket of weight 1, beside the children's 1 and 2.
         assert_eq!(open(&mut tree, 1, &mut rng), Fill { holds: 9, height: 9 });
         assert_eq!(open(&mut tree, 99, &mut rng).height, 12, "no such class: class 0");
         assert_eq!(tree.levels().sum::<Tokens>() + tree.spare(), 48);
@@ -362,7 +358,7 @@ mod tests {
         }
         let parent = tree.nodes[two].parent;
         let spare = |tree: &TokenTree| [tree.nodes[ROOT].tokens, tree.nodes[parent].tokens];
-        // The root gave class 0 its 48, then class 2's level 36. There class 3 got 24, which class 2 was cut by.
+        // The root gave class 0 its 48, then class 2's level 36, of which class 3 got 24, leaving class 2 short.
         assert_eq!(spare(&tree), [-36, 0]);
         tree.deactivate(one);
         assert_eq!((spare(&tree), tree.height(two)), ([-36, 12], 36));
@@ -373,13 +369,12 @@ mod tests {
     #[test]
     fn tokens_go_down_by_weight_level_by_level() {
         let (mut tree, mut rng) = tree(None);
-        // Every bucket far below its height, so that none is deleted.
+        // Every bucket is far below its height, so none is deleted.
         for class in [0, 2, 3] {
             let (purse, _) = tree.open(FlowId(0), ClassId(class), &mut rng);
             tree.take(purse, 1 << 30);
         }
         let before: Vec<Tokens> = [0, 2, 3].map(|class| tree.peek(FlowId(0), ClassId(class)).unwrap()).into();
-        // And nothing owed from before.
         for node in tree.nodes.iter_mut().filter(|node| !node.children.is_empty()) {
             node.content -= node.tokens;
             node.tokens = 0;
@@ -387,7 +382,7 @@ mod tests {
         for _ in 0..40_000 {
             tree.give_back(Refund { carried: 1, grain: 1, queue: 100 }, &mut rng);
         }
-        // A quarter; a third and two thirds of three quarters. The standard deviation is 100 at most: five of them.
+        // Shares: 1/4, and 1/3 and 2/3 of 3/4. The standard deviation is at most 100; the tolerance is five of them.
         for ((class, before), wanted) in [0, 2, 3].into_iter().zip(before).zip([10_000, 10_000, 20_000]) {
             let given = tree.peek(FlowId(0), ClassId(class)).unwrap() - before;
             assert!((given - wanted).abs() < 500, "class {class}: {given}");
@@ -402,7 +397,7 @@ mod tests {
         assert_eq!(height(1, 0), 6);
         assert_eq!((tree.buckets(), tree.bucket_height(ClassId(3))), (4, Some(18)));
         assert_eq!(tree.levels().sum::<Tokens>() + tree.spare(), 48);
-        // Nobody sends any more: buckets fill up and are deleted, until those left hold all there is and are just full.
+        // Without arrivals buckets fill up and are deleted, until the remaining ones are just full and hold all tokens.
         for _ in 0..1000 {
             tree.give_back(Refund { carried: 0, grain: 1, queue: 1 }, &mut rng);
         }

@@ -1,15 +1,15 @@
-//! A draw by chance among few or many, each as likely as its weight.
+//! Weighted random selection.
 
 use alloc::vec::Vec;
 
 use crate::rng::Rng;
 
-/// Weights of a fixed number of places, most of which may be zero. To change one or to draw one takes time in the
-/// logarithm of the places (Fenwick, "A new data structure for cumulative frequency tables", 1994).
+/// Weights by place, most of which may be zero. Changing or drawing takes logarithmic time (Fenwick, "A new data
+/// structure for cumulative frequency tables", 1994).
 #[derive(Clone, Debug)]
 pub struct Weights {
     of: Vec<u64>,
-    /// `sums[i]` sums the weights of the places i - 2^k to i - 1, with 2^k the largest power of two that divides i.
+    /// `sums[i]` covers places i - 2^k to i - 1, where 2^k is the largest power of two that divides i.
     sums: Vec<u64>,
     total: u64,
 }
@@ -34,7 +34,7 @@ impl Weights {
 
     /// Sets the weight of `place`. All weights must sum to less than 2^63.
     pub fn set(&mut self, place: usize, weight: u64) {
-        // Sums wrap on the way and come out right: they are differences of sums.
+        // Wrapping is safe: sums change by differences.
         let by = weight.wrapping_sub(self.of[place]);
         self.of[place] = weight;
         self.total = self.total.wrapping_add(by);
@@ -45,10 +45,10 @@ impl Weights {
         }
     }
 
-    /// A place drawn by chance; one of weight zero never is. Not to be called when the total is zero.
+    /// Draws a place by weight; the total must not be zero.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> usize {
-        // The bias of multiplying without rejection is below total / 2^64.
+        // Without rejection, the bias of multiplying is below total / 2^64.
         let mut rest = ((u128::from(rng.bits()) * u128::from(self.total)) >> 64) as u64;
         let (mut place, mut step) = (0, self.of.len().next_power_of_two());
         while step > 0 {
@@ -98,7 +98,7 @@ mod tests {
         let (mut weights, mut rng, mut drawn) = (Weights::new(5), Rng::new(3), [0u32; 5]);
         [1, 0, 2, 3, 4].into_iter().enumerate().for_each(|(place, weight)| weights.set(place, weight));
         (0..100_000).for_each(|_| drawn[weights.draw(&mut rng)] += 1);
-        // The standard deviation is 155 at most: five of them.
+        // The standard deviation is at most 155; the tolerance is five of them.
         for (found, wanted) in drawn.into_iter().zip([10_000, 0, 20_000, 30_000, 40_000]) {
             assert!(found.abs_diff(wanted) < 775, "{drawn:?}");
         }

@@ -1,4 +1,4 @@
-//! A constant rate, or one that changes at given times.
+//! A constant rate, or a schedule of rates.
 
 use headgate_core::{BuildError, Rate, Rng, Span};
 
@@ -23,27 +23,27 @@ headgate_core::params! {
     }
 }
 
-/// Packets at a constant rate. The group's `jitter` spreads each gap evenly around the nominal one.
+/// Packets at a constant rate. The group's `jitter` varies each gap uniformly around its nominal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cbr {
     bytes: u64,
-    /// From when on which gaps hold, the first from the start; at least one.
+    /// Gaps by start time, the first from the start; at least one.
     steps: Vec<Step>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     from: Span,
-    /// The least gap, and what may come to it by chance; `None` for a pause.
+    /// The minimum gap, and the range of its random part; `None` for a pause.
     gap: Option<(Span, Span)>,
 }
 
-/// What one flow remembers.
+/// A flow's state.
 #[derive(Clone, Debug, Default)]
 pub struct Position {
     begun: bool,
     step: u32,
-    /// When its last packet was, counted from its start.
+    /// Time of its last packet since its start.
     at: Span,
 }
 
@@ -79,7 +79,7 @@ impl Kind for Cbr {
         let before = flow.at;
         if std::mem::replace(&mut flow.begun, true) {
             self.advance(flow);
-            // The gap that is under way keeps its length when the rate changes in it, as a timer does that is set.
+            // A gap keeps its length when the rate changes within it, like a timer already set.
             match self.steps[flow.step as usize].gap {
                 Some((least, random)) => flow.at = flow.at + least + rng.span_below(random),
                 None => self.resume(flow)?,
@@ -90,7 +90,7 @@ impl Kind for Cbr {
         Some(Write::after(flow.at - before, data))
     }
 
-    /// Of a schedule, the greatest: what it asks for while it asks for most.
+    /// The highest rate of the schedule.
     fn mean_rate(&self) -> Option<f64> {
         Some(self.rates().into_iter().map(|(_, rate)| rate).fold(0.0, f64::max))
     }
@@ -103,14 +103,14 @@ impl Kind for Cbr {
 }
 
 impl Cbr {
-    /// To the step that holds now.
+    /// Advances to the step at the current time.
     fn advance(&self, flow: &mut Position) {
         while self.steps.get(flow.step as usize + 1).is_some_and(|step| step.from <= flow.at) {
             flow.step += 1;
         }
     }
 
-    /// From a pause to the beginning of the next step that is none.
+    /// Advances from a pause to the next step with packets.
     fn resume(&self, flow: &mut Position) -> Option<()> {
         let later = flow.step as usize + 1;
         let step = later + self.steps[later..].iter().position(|step| step.gap.is_some())?;

@@ -21,7 +21,7 @@ headgate_core::params! {
     }
 }
 
-/// Files, one after the other, each on a connection of its own as RFC 959 has it in its stream mode (section 3.4.1).
+/// Files in sequence, each on its own connection as in stream mode of RFC 959 (section 3.4.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ftp {
     config: FtpConfig,
@@ -29,7 +29,6 @@ pub struct Ftp {
 
 impl Kind for Ftp {
     type Config = FtpConfig;
-    /// Files sent.
     type State = u32;
 
     fn new(config: FtpConfig, _: &Sender, _: &mut Files<'_>) -> Result<Ftp, BuildError> {

@@ -1,4 +1,4 @@
-//! Short transfers in series.
+//! Short transfers in sequence.
 
 use headgate_core::params::Value;
 use headgate_core::{BuildError, Rng, Span};
@@ -7,12 +7,12 @@ use crate::kind::{Files, Kind, Sender};
 use crate::values::{Size, Wait};
 use crate::write::{Data, Write};
 
-/// What a transfer is measured by.
+/// The extent of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Transfer {
-    /// Its size.
+    /// By size.
     Bytes(Size),
-    /// Its length, in which it sends as much as TCP takes.
+    /// By duration, sending as much as TCP takes.
     Time(Wait),
 }
 
@@ -51,17 +51,17 @@ headgate_core::params! {
     }
 }
 
-/// A client that fetches one thing after the other.
+/// A client that fetches one object after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Http {
     config: HttpConfig,
 }
 
-/// What one client remembers.
+/// A client's state.
 #[derive(Clone, Debug, Default)]
 pub struct Fetched {
     count: u32,
-    /// How long the last transfer lasts by its settings.
+    /// The configured duration of the last transfer.
     lasts: Span,
 }
 

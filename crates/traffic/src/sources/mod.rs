@@ -1,4 +1,4 @@
-//! The sources, one file each.
+//! The sources, one per file.
 
 mod cbr;
 mod exp;

@@ -42,7 +42,7 @@ fn cycle(config: ParetoConfig, sender: &Sender) -> Result<OnOff, BuildError> {
     Ok(OnOff { on: time(config.on)?, off: time(config.off)?, pace, begin: config.begin })
 }
 
-/// Full packets at `rate`; what TCP takes where it carries them and no rate is given.
+/// Full packets at `rate`; without a rate over TCP, as much as TCP takes.
 pub(super) fn pace(rate: Option<Rate>, sender: &Sender) -> Result<Option<Pace>, BuildError> {
     if sender.protocol == Protocol::Tcp && rate.is_none() {
         return Ok(None);

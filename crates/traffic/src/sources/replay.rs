@@ -1,4 +1,4 @@
-//! What a file says.
+//! Replays a recorded trace.
 
 use headgate_core::{BuildError, Rng, Span};
 
@@ -18,18 +18,18 @@ headgate_core::params! {
     }
 }
 
-/// Writes as a file has them: flow number i of the group is the i-th flow of the file.
+/// The writes of a file: flow number i of the group is the i-th flow of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     trace: Trace,
 }
 
-/// What one flow remembers: a place among its writes.
+/// A flow's position among its writes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     next: u32,
     end: u32,
-    /// When the write before was, counted from the beginning of the trace.
+    /// Time of the previous write since the beginning of the trace.
     at: Span,
 }
 

@@ -23,7 +23,7 @@ headgate_core::params! {
     }
 }
 
-/// Somebody who types.
+/// Somebody typing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telnet {
     gap: Wait,
@@ -43,7 +43,7 @@ impl Kind for Telnet {
 
     fn start(&self, _: u32) {}
 
-    /// The first packet comes after a gap too, as in ns-2 (`apps/telnet.cc`).
+    /// The first packet follows a gap, as in ns-2 (`apps/telnet.cc`).
     fn next(&self, _: &mut (), rng: &mut Rng) -> Option<Write> {
         Some(Write::after(self.gap.draw(rng), Data::Bytes(self.bytes)))
     }

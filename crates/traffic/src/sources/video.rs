@@ -1,9 +1,9 @@
-//! A player that fetches a film in segments, each at the highest rate that the network seems to carry.
+//! A video player that fetches segments, each at the highest rate the network seems to sustain.
 //!
-//! The rate is chosen as FESTIVE chooses its reference (Jiang, Sekar, Zhang, section 3.3): the highest of the ladder
-//! that is at most 0.85 of the harmonic mean of the throughput of past segments. Departures: the mean forgets
-//! exponentially where FESTIVE takes the last 20 segments, which a flow would have to carry along, and the rate changes
-//! at once where FESTIVE delays changes upwards; its randomised scheduling is left out.
+//! The rate is FESTIVE's reference rate (Jiang, Sekar, Zhang, section 3.3): the highest of the ladder up to 0.85 times
+//! the harmonic mean of past segments' throughput. Deviations: the mean decays exponentially instead of covering 20
+//! segments, which flows would have to store; the rate rises without FESTIVE's delay; randomised scheduling is left
+//! out.
 
 use headgate_core::{BuildError, Rate, Rng, Span};
 
@@ -32,8 +32,8 @@ headgate_core::params! {
     }
 }
 
-/// The ladder that Netflix used for all films before December 2015 (Aaron, Li, Manohara, De Cock, Ronca, "Per-Title
-/// Encode Optimization", Netflix Technology Blog).
+/// Netflix's ladder before December 2015 (Aaron, Li, Manohara, De Cock, Ronca, "Per-Title Encode Optimization", Netflix
+/// Technology Blog).
 fn netflix() -> Ladder {
     let rates = [235_000, 375_000, 560_000, 750_000, 1_050_000, 1_750_000, 2_350_000, 3_000_000, 4_300_000, 5_800_000];
     Ladder(rates.map(Rate::from_bits).to_vec())
@@ -46,16 +46,16 @@ pub struct Video {
     segments: u32,
 }
 
-/// What one player remembers.
+/// A player's state.
 #[derive(Clone, Debug, Default)]
 pub struct Player {
-    /// Segments asked for.
+    /// Segments requested.
     segments: u32,
-    /// Bytes of the last one.
+    /// Size of the last segment.
     bytes: u64,
-    /// The mean of seconds a bit took; 0 before the first segment. Its inverse is the harmonic mean of the throughput.
+    /// Mean seconds per bit; 0 before the first segment. Its inverse is the harmonic mean of the throughput.
     pace: f64,
-    /// Play time in store.
+    /// Play time in the buffer.
     stored: Span,
 }
 
@@ -83,7 +83,7 @@ impl Kind for Video {
         flow.segments += 1;
         let rate = self.choose(flow).as_bits() as f64;
         flow.bytes = (rate * self.config.segment.as_secs_f64() / 8.0).ceil() as u64;
-        // Until there is room; the film plays on meanwhile.
+        // Waits until the buffer has room, while the film plays.
         let wait = (flow.stored + self.config.segment) - self.config.buffer;
         flow.stored = flow.stored - wait;
         let data = Data::Bytes(flow.bytes.max(1));
@@ -98,14 +98,14 @@ impl Kind for Video {
         flow.stored = (flow.stored - took) + self.config.segment;
     }
 
-    /// The highest quality.
+    /// The rate of the highest quality.
     fn mean_rate(&self) -> Option<f64> {
         self.config.ladder.0.last().map(|rate| rate.as_bits() as f64 / 8.0)
     }
 }
 
 impl Video {
-    /// The rate of the next segment: the lowest as long as nothing is known.
+    /// The rate of the next segment, at first the lowest.
     fn choose(&self, flow: &Player) -> Rate {
         let ladder = &self.config.ladder.0;
         let carried = if flow.pace > 0.0 { self.config.safety / flow.pace } else { 0.0 };

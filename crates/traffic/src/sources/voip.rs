@@ -1,4 +1,4 @@
-//! Speech: frames of a codec while somebody talks.
+//! Voice: packets of a codec during talkspurts.
 
 use headgate_core::{BuildError, Span};
 
@@ -17,7 +17,7 @@ headgate_core::choice! {
 }
 
 impl Codec {
-    /// Its rate in bit/s, headers not counted.
+    /// Bit rate without headers.
     const fn bits(self) -> u64 {
         match self {
             Codec::G711 => 64_000,
@@ -48,7 +48,7 @@ headgate_core::params! {
 const RTP: u64 = 12;
 
 on_off_source! {
-    /// One side of a call. Both times are exponential, a common simplification of the conversations measured.
+    /// One side of a call. Both times are exponential, a common simplification of measured conversations.
     Voip, VoipConfig, cycle
 }
 

@@ -1,9 +1,8 @@
-//! Sessions of people who read pages.
+//! Web sessions: pages of objects, with pauses to read.
 //!
-//! ns-2's objects of a page are requested `gap` after one another, whether or not those before have come, each on a
-//! connection of its own and so in parallel. A flow is one connection at a time here: its objects come in series, the
-//! gap counting from the end of the one before. With one object a page, as in ns-2's own large example, there is no
-//! difference.
+//! ns-2 requests a page's objects in parallel, `gap` apart and each on its own connection. Here a flow is one
+//! connection at a time, so objects come in sequence, and the gap begins at the end of the previous object. With one
+//! object per page, as in ns-2's large example, there is no difference.
 
 use headgate_core::{BuildError, Rng, Span};
 
@@ -33,7 +32,7 @@ headgate_core::params! {
     }
 }
 
-/// ns-2's objects: 12 packets of 1000 bytes on average, shape 1.2.
+/// As in ns-2: 12 packets of 1000 bytes on average, shape 1.2.
 fn lomax_12_kb() -> Size {
     Size::by(Law::new(Form::Lomax, 12_000.0, 1.2).expect("a mean above 0, a shape above 1"))
 }
@@ -44,13 +43,13 @@ pub struct Web {
     config: WebConfig,
 }
 
-/// What one session remembers: what is still to come.
+/// A session's remaining work.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     begun: bool,
-    /// Pages after this one.
+    /// Pages after the current one.
     pages: u32,
-    /// Objects of this page.
+    /// Objects left on this page.
     objects: u32,
 }
 
@@ -80,7 +79,7 @@ impl Kind for Web {
         if flow.pages == 0 {
             return None;
         }
-        // A session without a last page has none less after each.
+        // An endless session has no count of pages.
         flow.pages -= u32::from(config.pages.is_some());
         flow.objects = config.objects.draw(rng) - 1;
         let data = Data::Bytes(config.size.draw(rng));
@@ -88,7 +87,7 @@ impl Kind for Web {
         Some(write.on_fresh(true).awaited())
     }
 
-    /// The objects of a page in the time that it is read.
+    /// A page's bytes over the time until the next page.
     fn mean_rate(&self) -> Option<f64> {
         let WebConfig { think, objects, size, gap, .. } = &self.config;
         let objects = objects.law().mean();
@@ -96,7 +95,7 @@ impl Kind for Web {
         (page > 0.0).then(|| 1e9 * objects * size.law().mean() / page)
     }
 
-    /// Counts are whole numbers, and at least one: only constant ones have the mean that was asked for.
+    /// Counts are rounded up to integers, so only constant ones keep the requested mean.
     fn mean_bytes(&self) -> Option<f64> {
         let whole = |count: Count| (count.law().form() == Form::Constant).then(|| count.law().mean().ceil().max(1.0));
         Some(whole(self.config.pages?)? * whole(self.config.objects)? * self.config.size.law().mean())
