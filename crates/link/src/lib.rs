@@ -1,10 +1,10 @@
-//! One direction of a link, in every world: a queue, its transmitter, and the medium behind it.
+//! One direction of a link, simulated or live: a queue, its transmitter, and the medium behind it.
 //!
-//! The simulator and the live forwarder differ in what a packet is, where it goes next and who keeps the time. What a
-//! link does to packets is the same, and written here once. A [`LinkQueue`] owns the discipline's port and decides when
-//! each packet is sent. A [`Medium`] says how long sending takes ([`Transmitter`]) and what happens on the way
-//! ([`Passage`]). Whoever runs the link is its [`NextHop`] and gets the packets that come out. A [`Meter`] measures
-//! one direction, such as [`LinkLedger`](headgate_measure::LinkLedger) for the tables of a run.
+//! Simulator and live forwarder differ in packet type, next hop and clock, but share this code. A [`LinkQueue`] owns
+//! the discipline's port and decides when each packet is sent. A [`Medium`] computes transmission times
+//! ([`Transmitter`]) and applies impairments ([`Passage`]). The host of a link implements [`NextHop`] and receives its
+//! packets. A [`Meter`] measures one direction, such as [`LinkLedger`](headgate_measure::LinkLedger) for the tables of
+//! a run.
 #![forbid(unsafe_code)]
 
 mod medium;

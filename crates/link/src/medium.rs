@@ -1,4 +1,4 @@
-//! What carries the packets of one direction of a link: its transmitter, its propagation delay, and chance on the way.
+//! The medium of one direction: transmitter, propagation delay and random impairments.
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::{Impairments, Pace, Simplex};
@@ -6,22 +6,22 @@ use headgate_scenario::{Impairments, Pace, Simplex};
 use crate::passage::Passage;
 use crate::transmitter::Transmitter;
 
-/// One packet's way over a link.
+/// A packet's transit over a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit {
-    /// When its last bit is sent: the link is free again.
+    /// When its last bit is sent and the link is free again.
     pub sent: Time,
-    /// When it comes out if nothing happens to it.
+    /// When it comes out without impairments.
     pub due: Time,
     /// When it does come out; `None` if it is lost.
     pub out: Option<Time>,
-    /// It may take long to be sent, or others may overtake it.
+    /// Whether sending may take long, or other packets may overtake it.
     pub waits: bool,
 }
 
-/// Carries packets, one at a time.
+/// Carries packets one at a time.
 pub trait Carrier {
-    /// Sends a packet whose first bit goes at `now`, not before the last packet was sent.
+    /// Sends a packet from `now` on, which must not precede the end of the last packet.
     fn carry(&mut self, bytes: u32, now: Time) -> Transit;
 }
 
@@ -30,12 +30,12 @@ pub trait Carrier {
 pub struct Medium {
     transmitter: Transmitter,
     delay: Span,
-    /// What happens to packets on the way, if anything can, and whether they wait.
+    /// Impairments, if any, and whether packets wait ([`Transit::waits`]).
     passage: Option<Box<(Passage, bool)>>,
 }
 
 impl Medium {
-    /// The medium of `simplex` with a propagation delay of `delay`. Chance comes from `rng`.
+    /// The medium of `simplex` with propagation delay `delay`. `rng` drives the impairments.
     pub fn new(simplex: &Simplex, delay: Span, rng: Rng) -> Medium {
         let impairments = simplex.impairments;
         let waits = simplex.pace != Pace::Constant || impairments.reorder > 0.0;
@@ -47,7 +47,7 @@ impl Medium {
         }
     }
 
-    /// The propagation delay: no packet comes out sooner after it was sent.
+    /// The propagation delay: a lower bound on the time from sent to out.
     #[inline]
     pub fn delay(&self) -> Span {
         self.delay

@@ -1,25 +1,25 @@
-//! The way behind a transmitter: a packet may be lost, held up a little, or held back so that others overtake it.
+//! Impairments behind a transmitter: loss, jitter and reordering.
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Impairments;
 
-/// What happens to the packets of one direction of a link after they were sent.
+/// Applies impairments to sent packets of one direction.
 #[derive(Debug)]
 pub struct Passage {
     impairments: Impairments,
     losses: Losses,
     rng: Rng,
-    /// When the packet before comes out: jitter lets none overtake it.
+    /// When the previous packet comes out: jitter keeps packets in order.
     last: Time,
 }
 
 impl Passage {
-    /// What `impairments` say, by chance from `rng`.
+    /// Applies `impairments`, drawn from `rng`.
     pub fn new(impairments: Impairments, rng: Rng) -> Passage {
         Passage { impairments, losses: Losses::new(&impairments), rng, last: Time::ZERO }
     }
 
-    /// When a packet comes out that would come out at `due` if nothing happened to it; `None` if it is lost.
+    /// When a packet due at `due` comes out; `None` if it is lost.
     pub fn pass(&mut self, due: Time) -> Option<Time> {
         if self.losses.next(&mut self.rng) {
             return None;
@@ -32,7 +32,7 @@ impl Passage {
         let jitter = if jitter == Span::ZERO { jitter } else { self.rng.span_below(jitter + Span::from_nanos(1)) };
         let at = self.last.max(due + jitter);
         if reorder > 0.0 && self.rng.chance(reorder) {
-            // Those behind it do not wait for it.
+            // Later packets do not wait for a reordered one.
             return at + reorder_by;
         }
         self.last = at;
@@ -40,12 +40,11 @@ impl Passage {
     }
 }
 
-/// Which packets are lost: a chain of two states after Gilbert (Bell System Technical Journal 39(5), 1960), of which the
-/// bad one loses all and the good one none. Without a mean run both states are left for the bad one alike, and losses do
-/// not depend on each other.
+/// Losses by a two-state Markov chain after Gilbert (Bell System Technical Journal 39(5), 1960): the bad state loses
+/// every packet, the good state none. Without a mean burst length, losses are independent.
 #[derive(Debug)]
 struct Losses {
-    /// The chance that a packet is lost after one that was not, and after one that was.
+    /// Loss probability after a delivered packet, and after a lost one.
     after: [f64; 2],
     bad: bool,
 }
@@ -53,8 +52,8 @@ struct Losses {
 impl Losses {
     fn new(impairments: &Impairments) -> Losses {
         let Impairments { loss, burst, .. } = *impairments;
-        // A run ends with chance 1 / burst, so it has `burst` packets on average. In the long run as many runs begin as
-        // end: (1 - loss) x begin = loss / burst.
+        // A burst ends with probability 1 / burst, so its mean length is `burst`. In the long run as many bursts begin
+        // as end: (1 - loss) x begin = loss / burst.
         let after = burst.map_or([loss, loss], |burst| [loss / (burst * (1.0 - loss)), 1.0 - 1.0 / burst]);
         Losses { after, bad: false }
     }
@@ -79,7 +78,6 @@ mod tests {
         (0..PACKETS).map(|_| losses.next(&mut rng)).collect()
     }
 
-    /// The part that is lost, and the mean length of a run.
     fn figures(lost: &[bool]) -> (f64, f64) {
         let count = lost.iter().filter(|lost| **lost).count() as f64;
         let runs = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64 + f64::from(u8::from(lost[0]));
@@ -92,8 +90,8 @@ mod tests {
             let (rate, run) = figures(&losses(loss, burst));
             // Without a chain the run is geometric: it goes on with chance `loss`.
             let mean = burst.unwrap_or(1.0 / (1.0 - loss));
-            // A chain's states are correlated by r = 1 - begin - end at one step, which widens the rate's variance by
-            // (1 + r) / (1 - r).
+            // A chain's states are correlated by r = 1 - begin - end at one step: the rate's variance grows by (1 + r)
+            // / (1 - r).
             let r = burst.map_or(0.0, |burst| 1.0 - loss / (burst * (1.0 - loss)) - 1.0 / burst);
             let sigma = (loss * (1.0 - loss) / PACKETS as f64 * (1.0 + r) / (1.0 - r)).sqrt();
             assert!((rate - loss).abs() < 4.0 * sigma, "{rate} of {loss}, runs of {mean}");

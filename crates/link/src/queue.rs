@@ -1,32 +1,31 @@
-//! The queue before one direction of a link: a port with its discipline, and a transmitter that sends one packet at a
-//! time.
+//! The queue of one direction of a link: a port with its discipline, and a transmitter that sends one packet at a time.
 //!
-//! Everything has its nominal time. A packet that waits is taken from the queue at the moment the one before it was sent,
-//! however late somebody looks. So the rate is exact, and a discipline sees neither a loop's delays nor its bursts.
+//! Everything happens at its nominal time. A waiting packet is dequeued at the moment the previous one was sent,
+//! however late the caller runs. So the rate is exact, and the discipline sees neither delays nor bursts of the calling
+//! loop.
 //!
-//! While packets wait, [`LinkQueue::wake`] says when the transmitter falls free. While none wait there is nothing to wake
-//! up for: the discipline learns that the link went idle, and when, just before anything else happens at the port. A
-//! discipline cannot tell the difference, and an idle link costs nothing.
+//! While packets wait, [`LinkQueue::wake`] says when the transmitter is free. An empty queue needs no wake-up: the
+//! discipline learns of the idle period, and its start, just before the next event at the port. It cannot tell the
+//! difference, and an idle link costs nothing.
 
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
 use headgate_measure::{Counted, LinkLedger};
 
 use crate::medium::{Carrier, Transit};
 
-/// Takes the packets of a link. It is also the sink for those that its discipline drops.
+/// Takes the packets of a link, and the packets that its discipline drops.
 pub trait NextHop<T>: Sink<T> {
-    /// `packet` begins to be sent.
+    /// Transmission of `packet` begins.
     fn sending(&mut self, packet: &Packet<T>, now: Time);
 
-    /// `packet` comes out of the link at `out`, which lies ahead; far ahead, or before others that were sent sooner, where it
-    /// `waits`.
+    /// `packet` will come out of the link at `out`. `waits` if that may be far ahead or before packets sent earlier.
     fn receive(&mut self, packet: Packet<T>, out: Time, waits: bool);
 
-    /// `packet` began to be sent at `now` and is lost on the way; it would have come out at `due`.
+    /// `packet` began to be sent at `now` and is lost on the link; it was due at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
 }
 
-/// A port's ledger that also measures the link. Calls are resolved when the program is compiled: an empty one is free.
+/// A port's ledger that also measures the link. Calls are static: an empty one is free.
 pub trait Meter<T>: Ledger<T> {
     /// The discipline was called, and may have dropped or marked packets.
     #[inline]
@@ -38,7 +37,7 @@ pub trait Meter<T>: Ledger<T> {
     /// The link is busy with a packet from `now` until `sent`.
     fn sending(&mut self, now: Time, sent: Time);
 
-    /// `packet` began to be sent at `now` and is lost on the way.
+    /// `packet` began to be sent at `now` and is lost on the link.
     #[inline]
     fn lost(&mut self, _packet: &Packet<T>, _now: Time) {}
 }
@@ -48,17 +47,17 @@ pub struct LinkQueue<T, D, L, M> {
     port: Port<T, D, L>,
     medium: M,
     free_at: Time,
-    /// When to call [`LinkQueue::free`]: the transmitter falls free, or the discipline is ready.
+    /// When to call [`LinkQueue::free`]: the transmitter is free, or the discipline is ready.
     wake: Time,
-    /// The discipline was asked since the transmitter fell free, and had nothing.
+    /// The discipline was asked since the transmitter became free, and had no packet.
     idle: bool,
     lost: u64,
 }
 
-/// What a queue leaves to the one in its place.
+/// State that a queue leaves to its replacement.
 #[derive(Debug)]
 pub struct HandOver<T> {
-    /// In the order in which they would have been sent.
+    /// The queued packets in sending order.
     pub packets: Vec<Packet<T>>,
     free_at: Time,
     lost: u64,
@@ -86,7 +85,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         }
     }
 
-    /// The transmitter is free, or the discipline ready.
+    /// The transmitter is free, or the discipline is ready.
     #[inline(always)]
     pub fn free(&mut self, now: Time, next: &mut impl NextHop<T>) {
         self.wake = Time::NEVER;
@@ -99,7 +98,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         self.wake
     }
 
-    /// Tells the discipline that the link went idle, if it did and was not told. Call it before its gauges are read.
+    /// Reports a pending idle period to the discipline. Call it before reading gauges.
     #[inline(always)]
     pub fn settle(&mut self, now: Time, next: &mut impl NextHop<T>) {
         if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
@@ -124,7 +123,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         } else if let Some(ready) = self.port.ready_at(now)
             && held.packets > 0
         {
-            // A shaper holds packets that may not leave yet. A nanosecond on at the least, so that time moves.
+            // A shaper holds packets that may not leave yet. At least a nanosecond, so that time advances.
             self.wake = ready.max(now + Span::from_nanos(1));
         }
     }
@@ -149,19 +148,19 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         ledger.called(discipline);
     }
 
-    /// Nobody looked for so long that it is not caught up: the link stood still for `by`.
+    /// Shifts the schedule by `by`, after a stall too long to catch up with.
     pub fn stall(&mut self, by: Span) {
         self.free_at += by;
         self.wake += by;
     }
 
-    /// Takes out all that waits at `now`, for another queue to take this one's place. The discipline decides nothing more
-    /// ([`Port::drain`]); what it still marks is told to `marked`.
+    /// Removes all queued packets at `now` for a replacement queue. The discipline decides nothing more
+    /// ([`Port::drain`]); packets that it still marks are passed to `marked`.
     pub fn hand_over(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> HandOver<T> {
         HandOver { packets: self.port.drain(now, marked), free_at: self.free_at, lost: self.lost }
     }
 
-    /// Goes on in the place of another queue at `now`, with its packets, which count as arrived already.
+    /// Replaces another queue at `now`. Its packets already count as arrived.
     pub fn take_over(&mut self, from: HandOver<T>, now: Time, next: &mut impl NextHop<T>) {
         (self.free_at, self.lost) = (from.free_at, from.lost);
         self.idle = from.free_at <= now;
@@ -173,13 +172,13 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         }
     }
 
-    /// How long the packet that is being sent at `now` needs yet.
+    /// Remaining transmission time of the current packet at `now`.
     #[inline]
     pub fn ahead(&self, now: Time) -> Span {
         self.free_at - now
     }
 
-    /// Packets lost on the way since the beginning.
+    /// Packets lost on the link so far.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -190,7 +189,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         &self.port
     }
 
-    /// The same, to change it.
+    /// The port, mutable.
     #[inline]
     pub fn port_mut(&mut self) -> &mut Port<T, D, L> {
         &mut self.port
@@ -202,13 +201,13 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         &self.medium
     }
 
-    /// The same, to change it.
+    /// The medium, mutable.
     pub fn medium_mut(&mut self) -> &mut M {
         &mut self.medium
     }
 }
 
-/// Where flows go by their numbers and time is the run's own, as in the simulator.
+/// For runs that number flows as the scenario does, in simulated time.
 impl<T: Counted> Meter<T> for LinkLedger {
     #[inline(always)]
     fn called<D: Discipline<T>>(&mut self, discipline: &D) {

@@ -1,11 +1,11 @@
-//! When a transmitter has sent a packet: at a constant rate, by a schedule of rates, or by a trace of opportunities.
+//! Transmission times: at a constant rate, by a schedule of rates, or by a trace of opportunities.
 
 use std::sync::Arc;
 
 use headgate_core::{Rate, Span, Time};
 use headgate_scenario::{OPPORTUNITY, Pace};
 
-/// What sends the packets of one direction of a link, one at a time.
+/// The transmitter of one direction; sends one packet at a time.
 #[derive(Debug)]
 pub struct Transmitter(Kind);
 
@@ -17,7 +17,7 @@ enum Kind {
 }
 
 impl Transmitter {
-    /// One that sends at `rate`, which changes as `pace` says.
+    /// A transmitter with initial rate `rate`, which `pace` changes.
     pub fn new(rate: Rate, pace: &Pace) -> Transmitter {
         Transmitter(match pace {
             Pace::Constant => Kind::Constant(Constant { rate, last: (0, Span::ZERO) }),
@@ -26,7 +26,7 @@ impl Transmitter {
         })
     }
 
-    /// When a packet is sent whose first bit goes at `now`, not before the packet of the last call was sent.
+    /// When a packet that begins at `now` is sent. `now` must not precede the end of the last packet.
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u32) -> Time {
         match &mut self.0 {
@@ -37,11 +37,10 @@ impl Transmitter {
     }
 }
 
-/// A constant rate.
 #[derive(Debug)]
 struct Constant {
     rate: Rate,
-    /// The transmission time of the size seen last: sizes repeat.
+    /// Last packet size and its transmission time: sizes repeat.
     last: (u32, Span),
 }
 
@@ -55,14 +54,14 @@ impl Constant {
     }
 }
 
-/// Rates that change at given moments. What remains of a packet when the rate changes is sent at the new one.
+/// Rates that change at given times. The rest of a packet is sent at the new rate.
 #[derive(Debug)]
 struct Schedule {
-    /// From when on (in nanoseconds of the turn) which rate holds; begins with 0.
+    /// Start of each step in the period (in nanoseconds) and its rate; the first starts at 0.
     steps: Vec<(u64, u64)>,
-    /// The length of a turn; the last step of a schedule that does not repeat has no end.
+    /// Length of the period; without one, the last step never ends.
     period: Option<u64>,
-    /// What a whole turn sends, in bits x nanoseconds per second.
+    /// Work of a whole period, in bits x nanoseconds per second.
     turn: u128,
 }
 
@@ -78,18 +77,18 @@ impl Schedule {
         schedule
     }
 
-    /// When a step ends, in the turn; `None` for never.
+    /// End of a step in the period; `None` for never.
     fn end(&self, step: usize) -> Option<u64> {
         self.steps.get(step + 1).map(|(at, _)| *at).or(self.period)
     }
 
-    /// What is sent from `at` to the end of `step`; nothing if it has no end, as only a turn asks.
+    /// Work from `at` to the end of `step`; 0 if it has no end, which only a schedule without period has.
     fn work(&self, step: usize, at: u64) -> u128 {
         self.end(step).map_or(0, |end| u128::from(end - at) * u128::from(self.steps[step].1))
     }
 
     fn sent(&self, now: Time, bytes: u32) -> Time {
-        // In bits x nanoseconds per second, so that whole numbers say it exactly.
+        // In bits x nanoseconds per second: exact in integers.
         let mut left = u128::from(bytes) * 8 * 1_000_000_000;
         let now = now.as_nanos();
         let mut base = self.period.map_or(0, |period| now / period * period);
@@ -107,7 +106,7 @@ impl Schedule {
             left -= work;
             (at, step) = (end, step + 1);
             if step == self.steps.len() {
-                // A turn ends, and whole turns that are not enough may be passed over: all but what the last one sends.
+                // The period ends. Skip the whole periods that cannot finish the packet.
                 let turns = (left - 1) / self.turn;
                 left -= turns * self.turn;
                 base = base.saturating_add(end.saturating_mul(1 + u64::try_from(turns).unwrap_or(u64::MAX)));
@@ -121,16 +120,15 @@ fn after(nanos: u64, more: u128) -> Time {
     Time::from_nanos(nanos.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)))
 }
 
-/// Opportunities to send some bytes, as mahimahi's `LinkQueue` takes them: one passes at the moment it stands for, up to
-/// then goes what fits of the packets that are there, and what it has left over for nobody is lost.
+/// Sending opportunities as in mahimahi's `LinkQueue`: bytes of an opportunity that no waiting packet uses are lost.
 #[derive(Debug)]
 struct Trace {
-    /// In milliseconds of the turn; a turn ends with the last.
+    /// In milliseconds of the period, which ends with the last.
     moments: Arc<[u64]>,
-    /// Turns passed, and the opportunity of this one that is used next.
+    /// Periods passed, and the next opportunity in this one.
     turn: u64,
     next: usize,
-    /// The opportunity used last: when, and the bytes it has left.
+    /// The opportunity in use: its time and remaining bytes.
     open: (Time, u64),
 }
 
@@ -143,7 +141,6 @@ impl Trace {
         self.moments.last().copied().unwrap_or(1)
     }
 
-    /// The next opportunity's moment.
     fn moment(&self) -> Time {
         let millis = self.turn.saturating_mul(self.length()).saturating_add(self.moments[self.next]);
         Time::from_nanos(millis.saturating_mul(1_000_000))
@@ -156,7 +153,7 @@ impl Trace {
         self.next = (next % count) as usize;
     }
 
-    /// Passes over what lies not after `now`: nobody was there to use it.
+    /// Skips opportunities up to `now`: no packet was there to use them.
     fn skip(&mut self, now: Time) {
         if self.moment() > now {
             return;

@@ -1,32 +1,32 @@
-//! When each link wants to be looked at next, and which comes first.
+//! The next wake-up time of each link, and the earliest of them.
 //!
-//! A tournament: a tree whose leaves are the links' times and whose inner nodes are the earlier of their two children.
-//! Setting one costs the logarithm of the number of links (one comparison for two of them), the first is at the root.
+//! A tournament tree: leaves are the links' times, and an inner node is the earlier of its two children. An update
+//! costs the logarithm of the number of links (one comparison for two); the earliest time is at the root.
 
 use headgate_core::Time;
 
-/// One moment for each of a fixed number of links.
+/// Wake-up times of a fixed number of links.
 #[derive(Debug)]
 pub struct Wakes {
-    /// Pair `i` has the children of node `i`, which are nodes `2 i` and `2 i + 1`. The root is node 1, leaves come last.
+    /// Pair `i` holds the children of node `i`: nodes `2 i` and `2 i + 1`. The root is node 1; leaves come last.
     pairs: Box<[[Time; 2]]>,
     /// The root.
     first: Time,
 }
 
 impl Wakes {
-    /// `links` of them, none of which wants anything.
+    /// `links` links, none with a wake-up.
     pub fn new(links: usize) -> Wakes {
         Wakes { pairs: vec![[Time::NEVER; 2]; links.next_power_of_two()].into(), first: Time::NEVER }
     }
 
-    /// When the first link wants to be looked at; [`Time::NEVER`] if none does.
+    /// The earliest wake-up time; [`Time::NEVER`] if there is none.
     #[inline]
     pub fn first(&self) -> Time {
         self.first
     }
 
-    /// The link whose time is [`first`](Wakes::first); of several, the one of the lowest number.
+    /// The link with the earliest time; of several, the lowest number.
     #[inline]
     pub fn winner(&self) -> usize {
         let mut at = 1;
@@ -36,7 +36,7 @@ impl Wakes {
         at - self.pairs.len()
     }
 
-    /// From now on `link` wants to be looked at at `time`.
+    /// Sets the wake-up time of `link`.
     #[inline]
     pub fn set(&mut self, link: usize, mut time: Time) {
         let mut at = self.pairs.len() + link;

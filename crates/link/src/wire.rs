@@ -1,15 +1,15 @@
-//! A flow's own link between its host and the router: a rate, a delay, and a queue without limit.
+//! An access link in one direction: rate, delay and an unlimited queue.
 //!
-//! Nothing else shares it, so when a packet comes out is known when it goes in, and no event is needed for its way.
+//! No other flow shares it, so a packet's exit time is known on entry and its transit needs no event.
 
 use headgate_core::{Rate, Span, Time};
 use headgate_scenario::Access;
 
-/// What all wires of a group have in common, for packets of which most have one size.
+/// Properties shared by a group's wires. Most packets have one size.
 #[derive(Clone, Copy, Debug)]
 pub struct WireKind {
     rate: Rate,
-    /// The usual size in bytes, and how long it takes to send.
+    /// The usual packet size in bytes, and its transmission time.
     bytes: u32,
     transmit: Span,
     delay: Span,
@@ -21,7 +21,7 @@ impl WireKind {
         WireKind { rate: access.rate, bytes, transmit: access.rate.transmit(bytes), delay: access.delay }
     }
 
-    /// When a packet of `bytes` given at `now` comes out if it need not wait for another.
+    /// Exit time of a packet that enters at `now` and need not wait.
     #[inline]
     pub fn alone(&self, now: Time, bytes: u32) -> Time {
         now + self.transmit(bytes) + self.delay
@@ -40,14 +40,14 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// When a packet of the usual size given at `now` comes out at the other end.
+    /// Exit time of a packet of the usual size that enters at `now`.
     #[inline]
     pub fn pass(&mut self, now: Time, kind: &WireKind) -> Time {
         self.free_at = self.free_at.max(now) + kind.transmit;
         self.free_at + kind.delay
     }
 
-    /// The same for a packet of any size.
+    /// Exit time of a packet of any size.
     #[inline]
     pub fn pass_sized(&mut self, now: Time, bytes: u32, kind: &WireKind) -> Time {
         self.free_at = self.free_at.max(now) + kind.transmit(bytes);

@@ -1,13 +1,12 @@
-//! Which flow of the scenario a packet is of.
+//! The scenario flow of a packet.
 
 use headgate_core::Packet;
 
-/// A packet's handle, as far as a ledger must know what it stands for. Whoever runs a scenario knows its packets, the
-/// simulator by what they carry and a link of real packets by their ports.
+/// A packet handle that knows its flow: by its contents in the simulator, by its ports on a live link.
 pub trait Counted: Sized {
-    /// The number of the packet's flow among those of the scenario.
+    /// The flow's number in the scenario.
     fn flow(packet: &Packet<Self>) -> u32;
 
-    /// Whether it is data of that flow. What answers data is not, nor is what belongs to no flow of the scenario.
+    /// Whether it is data of that flow, and not a reply or foreign traffic.
     fn is_data(packet: &Packet<Self>) -> bool;
 }

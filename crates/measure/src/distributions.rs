@@ -1,4 +1,4 @@
-//! The tables of distributions: a row a bin of a histogram that is not empty.
+//! Histogram tables: one row per non-empty bin.
 
 use headgate_core::parts::Histogram;
 
@@ -42,7 +42,7 @@ impl Outcome {
     /// Queueing delays where disciplines are compared, and one-way delays.
     pub fn delays(&self) -> Vec<DelayRow> {
         let queueing = self.compared().flat_map(|(number, link)| {
-            // The last are the replies, which are of no group.
+            // The last histogram holds replies, which belong to no group.
             let replies = link.port.delays.len() - 1;
             link.port.delays.iter().enumerate().flat_map(move |(group, delays)| {
                 let group = (group < replies).then_some(group as u32);
@@ -66,7 +66,7 @@ impl Outcome {
         queueing.chain(one_way).collect()
     }
 
-    /// How losses follow each other where disciplines are compared.
+    /// Loss patterns where disciplines are compared.
     pub fn losses(&self) -> Vec<LossRow> {
         let mut rows = Vec::new();
         for (number, link) in self.compared() {

@@ -1,4 +1,4 @@
-//! What the flows of each group ask for, and what they are due of it.
+//! Demand and max-min fair share of each group's flows.
 
 use headgate_core::Span;
 use headgate_scenario::{FlowGroup, Plan, Scenario, Start};
@@ -6,34 +6,33 @@ use headgate_scenario::{FlowGroup, Plan, Scenario, Start};
 use crate::path::base_rtt;
 use crate::share::{Demand, max_min};
 
-/// What each flow of a group asks for and is due, as goodput in bit/s.
+/// Demand and fair share of each flow of a group, as goodput in bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Due {
-    /// What it would take if it were alone, in the long run: what its source writes, as far as its rate, its window and
-    /// its own links allow.
+    /// Long-run demand of the flow alone: its source's rate, limited by its own rate, window and access links.
     pub want_bps: f64,
     /// Its max-min fair share of the links it crosses.
     pub fair_bps: f64,
-    /// Its source comes to an end.
+    /// Whether its source ends.
     pub ends: bool,
-    /// It slows down when packets are lost or marked: TCP, and UDP with congestion control.
+    /// Whether it reduces its rate on loss or marks: TCP, and UDP with congestion control.
     pub responsive: bool,
 }
 
 impl Due {
-    /// It asks for more than its fair share.
+    /// Whether the demand exceeds the fair share.
     pub fn is_greedy(&self) -> bool {
-        // The same quantity by another order of rounding is no more.
+        // Tolerates rounding differences.
         self.want_bps > self.fair_bps * (1.0 + 1e-9)
     }
 
-    /// What it gets says how much it had to send, not how it was treated: it ends, and soon enough.
+    /// Whether its goodput shows its demand rather than its treatment: it ends, and demands at most its fair share.
     pub fn is_brief(&self) -> bool {
         self.ends && !self.is_greedy()
     }
 }
 
-/// What each flow of each group is due, TCP before UDP.
+/// Demands and fair shares by group, TCP before UDP.
 pub fn dues(scenario: &Scenario) -> Vec<Due> {
     let asked: Vec<Asked> = tcp(scenario).chain(udp(scenario)).collect();
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
@@ -48,7 +47,7 @@ pub fn dues(scenario: &Scenario) -> Vec<Due> {
     asked.into_iter().zip(shares).map(due).collect()
 }
 
-/// What the flows of a group ask of the network, in bits on the wire, and the part of these that is data.
+/// Demand of a group's flows in bits on the wire, and its useful fraction.
 struct Asked {
     demand: Demand,
     useful: f64,
@@ -56,24 +55,22 @@ struct Asked {
     responsive: bool,
 }
 
-/// What a group's sources write, and when.
 struct Writes<'a> {
     plan: &'a Plan,
     flows: u32,
     start: Start,
-    /// When the flows stop.
     end: Span,
 }
 
 impl Writes<'_> {
-    /// Bits a second in the long run, for each of the flows; infinite for all that the network has.
+    /// Long-run rate per flow in bit/s; infinite if unlimited.
     fn bps(&self) -> f64 {
         let rate = self.plan.mean_rate().unwrap_or(f64::INFINITY);
         let whole = self.plan.mean_bytes().map_or(f64::INFINITY, |bytes| bytes * self.come() / self.end.as_secs_f64());
         8.0 * rate.min(whole)
     }
 
-    /// The part of the flows that come at all, on average.
+    /// Mean fraction of the flows that arrive at all.
     fn come(&self) -> f64 {
         match self.start {
             Start::Poisson { rate, .. } => (rate * self.end.as_secs_f64() / f64::from(self.flows)).min(1.0),
@@ -82,7 +79,7 @@ impl Writes<'_> {
     }
 }
 
-/// What the flows of `group` ask for: no more than `most` bits a second on the wire.
+/// Demand of `group`, at most `most` bit/s on the wire.
 fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> Asked {
     let end = group.stop.unwrap_or(scenario.duration);
     let writes = Writes { plan: &group.plan, flows: group.flows, start: group.start, end };
@@ -108,7 +105,6 @@ fn udp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
     })
 }
 
-/// The part of a full packet that is data.
 fn useful(packet: u32, header: u32) -> f64 {
     f64::from(packet - header) / f64::from(packet)
 }
@@ -119,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// What is due on a link of 10 Mbit/s in 100 s, to flows whose packets are data alone.
+    /// Demands and shares on 10 Mbit/s over 100 s, for packets without headers.
     fn on_ten(groups: &str) -> Vec<Due> {
         let text = format!(
             "name = \"due\"\nduration = \"100s\"\nqdiscs = [\"droptail\"]\n[link]\nrate = \"10Mbit/s\"\n\

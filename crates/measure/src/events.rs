@@ -1,4 +1,4 @@
-//! What happened to single packets at a queue, and for drops and marks what the discipline said of itself then.
+//! Events of single packets at a queue. Drops and marks come with the discipline's gauges.
 
 use headgate_core::{Backlog, Discipline, FlowId, Packet, Time, Why};
 use headgate_scenario::Events;
@@ -7,18 +7,18 @@ use crate::counted::Counted;
 use crate::shown::Held;
 use crate::table::{Column, LINK, Shows, Unit, rows};
 
-/// What happened to a packet at a queue.
+/// An event of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happening {
-    /// It came.
+    /// It arrived.
     Arrived,
-    /// It left to be sent.
+    /// It left the queue to be sent.
     Sent,
     /// It was dropped.
     Dropped(Why),
     /// It was marked.
     Marked(Why),
-    /// It began to be sent, and will be lost on the way.
+    /// It was sent, and will be lost on the link.
     Lost,
 }
 
@@ -45,7 +45,7 @@ rows! {
 pub struct Gauge {
     /// Its name.
     pub name: &'static str,
-    /// Whether it tells of the packet's flow alone, and not of the queue.
+    /// Whether it describes the packet's flow instead of the queue.
     pub of_flow: bool,
 }
 
@@ -54,17 +54,15 @@ pub struct Gauge {
 pub struct EventBatch {
     /// The events.
     pub rows: Vec<EventRow>,
-    /// The gauges that are told with each; none unless the scenario records decisions.
+    /// The gauges recorded with each event; empty unless the scenario records decisions.
     pub gauges: Vec<Gauge>,
-    /// The gauges just after each event, one event after the other; NaN where the discipline did not tell, or had no part
-    /// in it.
+    /// Gauge values just after each event, event by event; NaN where the discipline gave none or was not involved.
     pub values: Vec<f64>,
 }
 
-/// The events of one queue in the order in which they happened, until the watcher takes them.
+/// The events of one queue in order, until the watcher takes them.
 #[derive(Clone, Debug)]
 pub struct EventLog {
-    /// The number of the port's link.
     link: u16,
     wanted: Events,
     held: Backlog,
@@ -72,7 +70,7 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    /// The log of `link` that `wanted` asks for, if any; `discipline` is the one there.
+    /// The log of `link`, if `wanted` asks for one. `discipline` is the link's.
     pub fn new<T>(link: u16, wanted: Events, discipline: &impl Discipline<T>) -> Option<EventLog> {
         let mut batch = EventBatch::default();
         if wanted == Events::Decisions {
@@ -82,7 +80,7 @@ impl EventLog {
         (wanted != Events::Off).then_some(EventLog { link, wanted, held: Backlog::default(), batch })
     }
 
-    /// Something happened to a packet.
+    /// Records an event of a packet.
     pub fn note<T: Counted>(&mut self, packet: &Packet<T>, happening: Happening, time: Time) {
         let Backlog { packets, bytes } = &mut self.held;
         match happening {
@@ -105,21 +103,20 @@ impl EventLog {
         }
     }
 
-    /// The link loses a packet that the discipline has sent: no gauge has anything to say of that.
+    /// Records a packet that the link loses after the discipline has sent it: gauges do not apply.
     pub fn note_lost<T: Counted>(&mut self, packet: &Packet<T>, time: Time) {
         self.note(packet, Happening::Lost, time);
         let gauges = self.batch.gauges.len();
         self.batch.values.resize(self.batch.values.len() + gauges, f64::NAN);
     }
 
-    /// Whether drops and marks wait for the discipline's gauges: to be asked after every call of the discipline.
+    /// Whether drops or marks still lack their gauges. Ask after every call of the discipline.
     #[inline]
     pub fn waits(&self) -> bool {
         self.batch.values.len() < self.batch.rows.len() * self.batch.gauges.len()
     }
 
-    /// Writes the gauges of `discipline`, to which a flow goes by what `name` makes of its number, beside what it has just
-    /// dropped and marked.
+    /// Fills in the gauges of the latest drops and marks. `name` maps a flow number to the discipline's flow.
     pub fn explain<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
         let EventBatch { rows, gauges, values } = &mut self.batch;
         for row in &rows[values.len() / gauges.len()..] {
@@ -136,7 +133,7 @@ impl EventLog {
         }
     }
 
-    /// Moves what was noted to the end of `batch`.
+    /// Moves the recorded events to the end of `batch`.
     pub fn take(&mut self, batch: &mut EventBatch) {
         let mine = &mut self.batch;
         batch.gauges.clone_from(&mine.gauges);
@@ -146,13 +143,13 @@ impl EventLog {
 }
 
 impl EventBatch {
-    /// Forgets all rows.
+    /// Removes all events.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.values.clear();
     }
 
-    /// Puts the events of several queues in order of time. Those of one queue and moment stay together and in order.
+    /// Sorts events of several queues by time; equal times keep their order.
     pub fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|index| self.rows[*index].time);
@@ -163,7 +160,6 @@ impl EventBatch {
     }
 }
 
-/// What happened to a packet, and why.
 struct Event;
 
 impl Shows<Happening> for Event {

@@ -1,4 +1,4 @@
-//! The table of flows: what queues, links and ends saw of each, and what its transport counted.
+//! The table of flows: counts from queues, links, receivers and transports.
 
 use headgate_core::{Counts, Time};
 use headgate_scenario::{Hop, Scenario};
@@ -43,21 +43,21 @@ rows! {
     }
 }
 
-/// What a flow's transport counted after the warm-up.
+/// A transport's counts for a flow after the warm-up.
 pub struct Transported {
     /// The flow's group, TCP before UDP.
     pub group: u32,
     /// Useful bytes delivered.
     pub bytes: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub retransmits: u64,
-    /// Retransmission timeouts; of TFRC, how often the nofeedback timer expired.
+    /// Retransmission timeouts; of TFRC, expiries of the nofeedback timer.
     pub timeouts: u64,
     /// The integral of `cwnd` in packets x nanoseconds; `None` for UDP.
     pub cwnd_area: Option<f64>,
 }
 
-/// A row a flow, over the time from the warm-up to the end; `ledger` has what a direction of a link counted.
+/// One row a flow, from the warm-up to the end; `ledger` returns the ledger of a link direction.
 pub fn flow_rows<'a>(
     scenario: &Scenario,
     [warm, end]: [Time; 2],
@@ -87,14 +87,13 @@ pub fn flow_rows<'a>(
     transported.enumerate().map(row).collect()
 }
 
-/// What became of a flow's data in the queues along its route, whose ledgers these are; how much links lost; and the mean of its
-/// queueing delays in milliseconds, the sum of those at each queue.
+/// Combines the ledgers along a flow's route: counts, link losses, and the sum of mean queueing delays in milliseconds.
 fn along<'a>(route: impl Iterator<Item = &'a LinkLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
     let mut all = Counts::default();
     let mut arrived = None;
     for counts in route.clone().map(|ledger| ledger.of_flow(flow)) {
         arrived.get_or_insert(counts.arrived);
-        // The last queue's stand.
+        // Packets sent are counted at the last queue.
         (all.sent, all.sent_bytes) = (0, 0);
         all.add(&counts);
     }

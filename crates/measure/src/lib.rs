@@ -1,9 +1,9 @@
-//! What Headgate measures and reports of a run, simulated or on real packets.
+//! Measurements and result tables of a run, simulated or on real packets.
 //!
-//! Both worlds give the same tables because one code fills them. A port's [`LinkLedger`] counts, [`Occupancy`] follows
-//! the queue over time, [`Ends`] is told what reaches its receiver, an [`EventLog`] has what happened
-//! to single packets, and an [`Outcome`] is what one run gives of all that. Whoever runs a scenario brings packets and
-//! time: [`Counted`] says of a packet which flow's it is. [`dues`] are what flows should have got.
+//! The simulator and the live forwarder fill the same tables with the same code. A port's [`LinkLedger`] counts
+//! packets, [`Occupancy`] integrates the queue over time, [`Ends`] records deliveries, and an [`EventLog`] records
+//! single packets. An [`Outcome`] holds the results of one run; [`dues`] gives the fair shares. The host of a run
+//! implements [`Counted`] to map packets to flows.
 #![forbid(unsafe_code)]
 
 mod balance;

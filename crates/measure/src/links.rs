@@ -1,4 +1,4 @@
-//! The table of links: what was counted at each direction, and how full and busy it was.
+//! The table of links: counts, queue length and utilization of each direction.
 
 use headgate_core::Counts;
 use headgate_scenario::Direction;
@@ -46,14 +46,14 @@ rows! {
 }
 
 impl LinkRow {
-    /// Whether what arrived, with what waited when counting began, was sent or dropped or waits still.
+    /// Whether packets are conserved: arrivals plus initial queue equal sent plus dropped plus final queue.
     pub fn conserves(&self) -> bool {
         let [before, after] = self.queued;
         self.counts.arrived + before == self.counts.sent + self.counts.dropped() + after
     }
 }
 
-/// Notes what is counted of the run as a whole, in one row, so that a sum over the table is right.
+/// Records counts of the whole run in a single row, so that column sums are right.
 pub fn note_run(links: &mut [LinkRow], packets: u64, events: u64) {
     if let Some(first) = links.iter_mut().find(|link| link.compared) {
         (first.packets, first.events) = (Some(packets), Some(events));

@@ -1,4 +1,4 @@
-//! What is measured at one direction of a link while a run goes: counts by flow, and the queue and the link over time.
+//! The ledger of a link direction: counts by flow, and the queue and link over time.
 
 use headgate_core::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, Signals, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
@@ -11,7 +11,7 @@ use crate::occupancy::Occupancy;
 use crate::over_time::{IntervalRow, Quantity, Told, queue_rows};
 use crate::path::mean_base_rtt;
 
-/// What every packet of a flow changes, and what must be known of the flow then: two flows to a cache line.
+/// Per-flow state that every packet needs: two flows to a cache line.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     arrived: u32,
@@ -22,42 +22,42 @@ struct Passed {
     responsive: bool,
 }
 
-/// Packets of data dropped and marked for one reason, by flow; empty before the first.
+/// Data packets dropped and marked for one reason, by flow; empty before the first.
 #[derive(Clone, Debug, Default)]
 struct Signalled {
     drops: Vec<u32>,
     marks: Vec<u32>,
 }
 
-/// The ledger of a port, and the meter of the link behind it: the counts of all packets, and of each flow's data; the port's
-/// metrics; events if they are wanted; and the queue and the link over time.
+/// The ledger of a port and the meter of its link: counts of all packets and of each flow's data, the port's metrics,
+/// optional events, and the queue and link over time.
 #[derive(Clone, Debug)]
 pub struct LinkLedger {
     hop: Hop,
-    /// Disciplines are compared there: it has rows over time.
+    /// Whether disciplines are compared here: only then are there rows over time.
     compared: bool,
     all: Counts,
     passed: Vec<Passed>,
     signalled: ByReason<Signalled>,
-    /// Packets of each flow's data that were sent and lost behind the queue, and all that were.
+    /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
     lost_total: u64,
-    /// Packets of data dropped and marked, by group.
+    /// Data packets dropped and marked, by group.
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
     events: Option<EventLog>,
-    /// Since queue and link were last settled, in the interval under way, and since counting began.
+    /// Since the last settling, in the current interval, and since counting began.
     occupancy: Occupancy,
     interval: Occupancy,
     total: Occupancy,
-    /// What came to the queue and was dropped there.
+    /// Ambient arrivals and drops at the last sample.
     told: Told,
-    /// Packets that waited when counting began.
+    /// Packets queued when counting began.
     queued_before: u64,
 }
 
 impl LinkLedger {
-    /// Nothing measured yet, at `hop` of `scenario`, where `discipline` is.
+    /// An empty ledger at `hop` of `scenario`, for `discipline`.
     pub fn new<T>(scenario: &Scenario, hop: Hop, discipline: &impl Discipline<T>) -> LinkLedger {
         let compared = scenario.simplex(hop).qdisc.is_none();
         let carries_data = scenario.routes().any(|route| route.contains(&hop));
@@ -87,23 +87,22 @@ impl LinkLedger {
         }
     }
 
-    /// Whether disciplines are compared there.
+    /// Whether disciplines are compared here.
     pub fn compared(&self) -> bool {
         self.compared
     }
 
-    /// Completes what was seen of queue and link up to `now`. The queue holds `held`, and the packet that is being sent
-    /// needs `ahead` more.
+    /// Updates the queue and link integrals to `now`. The current packet needs `ahead` more to be sent.
     pub fn settle(&mut self, held: Backlog, ahead: Span, now: Time) {
         self.occupancy.set(held, now);
-        // The packet being sent counts for the part of it that lies before `now`.
+        // The current packet counts only up to `now`.
         let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, held, ahead));
         seen.busy = seen.busy - ahead;
         self.interval.add(&seen);
         self.total.add(&seen);
     }
 
-    /// An interval ends, which was settled: its rows.
+    /// Ends a settled interval and appends its rows.
     pub fn sample<T>(
         &mut self,
         held: Backlog,
@@ -121,7 +120,7 @@ impl LinkLedger {
         }
     }
 
-    /// The warm-up ends, and was settled: what was counted before does not count. Intervals and events go on.
+    /// Discards the counts of the warm-up, after settling. Intervals and events continue.
     pub fn restart(&mut self, held: Backlog, now: Time) {
         self.total = Occupancy::starting(now, held, Span::ZERO);
         self.told.restart(self.all.ambient());
@@ -134,7 +133,7 @@ impl LinkLedger {
         (self.lost_total, self.queued_before) = (0, held.packets.into());
     }
 
-    /// The link's row, when `held` waits at the end.
+    /// The link's row, with `held` queued at the end.
     pub fn row(&self, scenario: &Scenario, held: Backlog) -> LinkRow {
         let (queue_packets_mean, queue_bytes_mean, utilisation) = self.total.means();
         LinkRow {
@@ -153,12 +152,12 @@ impl LinkLedger {
         }
     }
 
-    /// The counts over all packets.
+    /// Counts over all packets.
     pub fn counts(&self) -> &Counts {
         &self.all
     }
 
-    /// The counts of the data of one flow.
+    /// Counts of a flow's data.
     pub fn of_flow(&self, flow: usize) -> Counts {
         let Passed { arrived, sent, sent_bytes, .. } = self.passed[flow];
         let mut counts = Counts { arrived: arrived.into(), sent: sent.into(), sent_bytes, ..Counts::default() };
@@ -169,30 +168,29 @@ impl LinkLedger {
         counts
     }
 
-    /// Packets of the data of one flow that were sent and lost on the way.
+    /// A flow's data packets lost on the link.
     pub fn lost_of_flow(&self, flow: usize) -> u64 {
         self.lost[flow].into()
     }
 
-    /// The mean queueing delay of the data a flow sent, in milliseconds.
+    /// Mean queueing delay of a flow's data, in milliseconds.
     pub fn delay_ms(&self, flow: usize) -> Option<f64> {
         let Passed { sent, delay_nanos, .. } = self.passed[flow];
         (sent > 0).then(|| delay_nanos as f64 / f64::from(sent) / 1e6)
     }
 
-    /// Packets of data dropped and marked, by group.
+    /// Data packets dropped and marked, by group.
     pub fn lost_and_marked(&self) -> &[(u64, u64)] {
         &self.groups
     }
 
-    /// The log of events, if one is wanted.
+    /// The event log, if events are recorded.
     #[inline]
     pub fn events(&mut self) -> Option<&mut EventLog> {
         self.events.as_mut()
     }
 
-    /// Asks the discipline for its gauges, if it has just dropped or marked a packet and they are wanted. `name` says what
-    /// the discipline calls a flow.
+    /// Records the gauges for a drop or mark just made, if wanted. `name` maps a flow number to the discipline's flow.
     #[inline(always)]
     pub fn explain<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
         if let Some(log) = &mut self.events
@@ -214,7 +212,7 @@ impl LinkLedger {
         self.occupancy.busy(span);
     }
 
-    /// A packet that was just sent is lost on the way.
+    /// Records the loss of a packet that was just sent.
     pub fn lost_on_the_way<T: Counted>(&mut self, packet: &Packet<T>, now: Time) {
         self.lost_total += 1;
         if T::is_data(packet) {
@@ -226,7 +224,7 @@ impl LinkLedger {
         }
     }
 
-    /// The loss of a packet, and what the port has seen of its flow. What the link lost has not been sent to anybody.
+    /// A loss with its flow's counts here. Packets lost on the link do not count as sent.
     fn loss<T: Counted>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
         let flow = T::flow(packet) as usize;
         let Passed { arrived, sent, group, .. } = self.passed[flow];
@@ -241,7 +239,7 @@ impl LinkLedger {
     }
 }
 
-/// Adds one for `flow`, one of so many `flows`.
+/// Increments the count of `flow`; allocates the counts of all flows at the first call.
 #[inline]
 fn count(by_flow: &mut Vec<u32>, flow: usize, flows: usize) {
     if by_flow.is_empty() {
@@ -285,7 +283,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         self.note(packet, Happening::Sent, now);
     }
 
-    // Few packets come here and in the next: inlined, they would only push those apart that many come to.
+    // Rare, like the next function: inlined, both would only spread out the frequent code.
     #[inline(never)]
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.all.signals.entry(why).drops += 1;

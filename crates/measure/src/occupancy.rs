@@ -1,8 +1,8 @@
-//! The queue and the link over time.
+//! Queue length and link utilization over time.
 
 use headgate_core::{Backlog, Span, Time};
 
-/// How full a queue and how busy its link was, as integrals over time.
+/// Integrals over time of the queue length and of the link's busy state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupancy {
     since: Time,
@@ -17,15 +17,15 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// From `now` on, with `held` waiting and the transmitter busy for `ahead` more.
+    /// Starts at `now` with `held` queued and the transmitter busy for `ahead`.
     pub fn starting(now: Time, held: Backlog, ahead: Span) -> Occupancy {
         Occupancy { since: now, start: now, held, packets: 0.0, bytes: 0.0, busy: ahead }
     }
 
-    /// From `now` on the queue holds `held`.
+    /// The queue holds `held` from `now` on.
     #[inline]
     pub fn set(&mut self, held: Backlog, now: Time) {
-        // Through i64: processors convert signed numbers in one step, and a run is shorter than 292 years.
+        // Via i64: signed conversion is one instruction, and a run is shorter than 292 years.
         let lasted = (now - self.since).as_nanos() as i64 as f64;
         self.packets += f64::from(self.held.packets) * lasted;
         self.bytes += self.held.bytes as i64 as f64 * lasted;
@@ -38,7 +38,7 @@ impl Occupancy {
         self.busy = self.busy + span;
     }
 
-    /// Adds what a later stretch of time saw.
+    /// Adds a later period.
     pub fn add(&mut self, later: &Occupancy) {
         self.packets += later.packets;
         self.bytes += later.bytes;
@@ -46,7 +46,7 @@ impl Occupancy {
         self.since = later.since;
     }
 
-    /// The means since it stood at `earlier`; zeros over no time at all.
+    /// The means since the snapshot `earlier`; zeros for an empty period.
     pub fn means_since(&self, earlier: &Occupancy) -> (f64, f64, f64) {
         Occupancy {
             start: earlier.since,
@@ -58,7 +58,7 @@ impl Occupancy {
         .means()
     }
 
-    /// Mean packets, mean bytes, and share of time sending; zeros over no time at all.
+    /// Mean packets, mean bytes and utilization; zeros for an empty period.
     pub fn means(&self) -> (f64, f64, f64) {
         let span = (self.since - self.start).as_nanos() as f64;
         if span == 0.0 {

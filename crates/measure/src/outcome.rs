@@ -1,6 +1,6 @@
-//! What one run gives: the rows of its tables, and a watcher for those who look on while it runs.
+//! The results of one run, and a [`Watch`] that observes it.
 //!
-//! A field of a row is a column of its table: its comment is what the documentation says of the column.
+//! A field of a row is a column of its table, and its comment documents the column.
 
 use headgate_core::Time;
 
@@ -13,36 +13,36 @@ use crate::over_time::IntervalRow;
 use crate::senders::TraceRow;
 use crate::table::{GROUP, Unit, rows};
 
-/// Everything one run of one discipline and one seed gives. Figures cover the time after the warm-up.
+/// All results of one run (one discipline, one seed). Figures cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// One row a flow, in the order of the scenario's groups, TCP before UDP.
+    /// One row a flow: groups in scenario order, TCP before UDP.
     pub flows: Vec<FlowRow>,
     /// One row an interval, metric and group, warm-up included.
     pub intervals: Vec<IntervalRow>,
-    /// Every transfer that began, warm-up included: those that arrived in the order in which they did, then the others.
+    /// Every transfer that began, warm-up included: completed ones in order of completion, then the others.
     pub transfers: Vec<TransferRow>,
-    /// One row a direction of a link, by its number: each link's forward one before its reverse one.
+    /// One row a link direction, by number.
     pub links: Vec<LinkRow>,
     /// One-way delays, one row a group.
     pub one_way: Vec<OneWay>,
     /// Jain's index, one row a time scale.
     pub fairness: Vec<FairnessRow>,
-    /// Packets sent where disciplines are compared in the whole run, warm-up included: the unit of cost.
+    /// Packets sent in the whole run where disciplines are compared: the unit of cost.
     pub packets: u64,
     /// Events the simulator processed in the whole run.
     pub events: u64,
-    /// Where all packets are at the end.
+    /// Locations of all packets at the end.
     pub balance: Balance,
 }
 
 impl Outcome {
-    /// The directions of links at which disciplines are compared, each with its number.
+    /// The link directions that compare disciplines, with their numbers.
     pub fn compared(&self) -> impl Iterator<Item = (usize, &LinkRow)> {
         self.links.iter().enumerate().filter(|(_, link)| link.compared)
     }
 
-    /// The law of conservation: at every link, and from host to host.
+    /// Whether packets are conserved, at every link and from host to host.
     pub fn conserves(&self) -> bool {
         self.balance.holds() && self.links.iter().all(LinkRow::conserves)
     }
@@ -67,19 +67,19 @@ rows! {
     }
 }
 
-/// Looks on while a run goes.
+/// Observes a run.
 pub trait Watch {
-    /// Called now and then, with the time of the run; `false` ends it before its time, without an outcome.
+    /// Called from time to time with the run's time; `false` aborts the run, without an outcome.
     fn goes_on(&mut self, now: Time) -> bool;
     /// A batch of events, in order, if the scenario records them.
     fn events(&mut self, batch: &EventBatch);
     /// A batch of traces, in order, if the scenario records them.
     fn traces(&mut self, _batch: &[TraceRow]) {}
-    /// The next bytes of the pcapng file of the scenario's link number `link`, if it is captured.
+    /// The next bytes of a captured link's pcapng file.
     fn captured(&mut self, _link: u16, _bytes: &[u8]) {}
 }
 
-/// Nobody looks on.
+/// No observer.
 impl Watch for () {
     fn goes_on(&mut self, _: Time) -> bool {
         true

@@ -1,4 +1,4 @@
-//! Metrics over time: what one interval saw of a link and of a group of flows.
+//! Metrics of links and groups over time, one value per interval.
 
 use headgate_core::{Span, Time};
 
@@ -9,15 +9,15 @@ use crate::table::{GROUP_NAME, Hidden, LINK, Unit, rows};
 pub struct Metric {
     /// Its name.
     pub name: &'static str,
-    /// What it is measured of: `link`, `group`, or either.
+    /// Its subject: `link`, `group`, or either.
     pub of: &'static str,
-    /// What its values are in.
+    /// Its unit.
     pub unit: Unit,
     /// What it means, in a sentence.
     pub meaning: &'static str,
 }
 
-/// Declares metrics over time: meaning, name in Rust, name in tables, what it is measured of, and unit.
+/// Declares metrics over time: meaning, constant, name in tables, subject, unit.
 macro_rules! metrics {
     ($($(#[doc = $meaning:literal])+ $metric:ident = $name:literal, of $of:literal in $unit:ident;)+) => {
         impl Metric {
@@ -50,7 +50,7 @@ metrics! {
     LOST = "lost", of "link" in Packets;
 }
 
-/// What a row over time is about.
+/// The quantity of a row over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A metric.
@@ -68,7 +68,7 @@ impl Quantity {
         }
     }
 
-    /// The word for it in tables.
+    /// The name in tables.
     pub fn word(self) -> String {
         match self {
             Quantity::Metric(metric) => metric.name.to_string(),
@@ -103,8 +103,7 @@ impl IntervalRow {
     }
 }
 
-/// The rows that every link has of an interval that ends at `now`: the means of its queue and of its use, and of the packets
-/// that came the share that was dropped.
+/// A link's rows for the interval that ends at `now`: queue means, utilization and ambient drop rate.
 pub fn queue_rows(
     now: Time,
     link: u16,
@@ -117,8 +116,7 @@ pub fn queue_rows(
     means.into_iter().chain(ambient).map(row)
 }
 
-/// The rows of a group for an interval of `length` that ends at `now`: it was delivered `bytes` useful bytes, and of its
-/// packets so many were dropped, and so many marked.
+/// A group's rows for an interval of `length` that ends at `now`: useful bytes delivered, packets dropped and marked.
 pub fn group_rows((now, length): (Time, Span), group: u32, bytes: u64, (drops, marks): (u64, u64)) -> [IntervalRow; 3] {
     let (time_s, goodput) = (now.as_secs_f64(), bytes as f64 * 8.0 / length.as_secs_f64());
     let metrics = [(Metric::GOODPUT_BPS, goodput), (Metric::DROPS, drops as f64), (Metric::MARKS, marks as f64)];
@@ -131,18 +129,18 @@ pub fn group_rows((now, length): (Time, Span), group: u32, bytes: u64, (drops, m
     })
 }
 
-/// Two counts as they stood at the last sample.
+/// Two counters at the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told(u64, u64);
 
 impl Told {
-    /// What came since the last sample, which is this one from now on.
+    /// Returns the increments since the last sample and takes a new one.
     pub fn tell(&mut self, now: (u64, u64)) -> (u64, u64) {
         let Told(first, second) = std::mem::replace(self, Told(now.0, now.1));
         (now.0.wrapping_sub(first), now.1.wrapping_sub(second))
     }
 
-    /// The counts begin anew, from where they stand now: what the interval has seen so far is owed to its end, and wraps.
+    /// The counters restart from 0. Counts of the current interval stay due at its end: the stored difference wraps.
     pub fn restart(&mut self, now: (u64, u64)) {
         *self = Told(self.0.wrapping_sub(now.0), self.1.wrapping_sub(now.1));
     }

@@ -1,9 +1,9 @@
-//! What a packet takes at the least: the time of a path without queues.
+//! Minimum delays of a path, without queues.
 
 use headgate_core::Span;
 use headgate_scenario::{Access, Hop, Scenario};
 
-/// The least round-trip time of a flow of `scenario` that goes over `route`: what it takes without queues.
+/// Minimum round-trip time of a flow of `scenario` over `route`.
 pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], [data, ack]: [u32; 2]) -> Span {
     let sending = |bytes| sender.rate.transmit(bytes) + receiver.rate.transmit(bytes);
     let access = sending(data) + sending(ack) + (sender.delay + receiver.delay) * 2;
@@ -14,7 +14,7 @@ pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access
     })
 }
 
-/// The least time a packet of `bytes` takes from sender to receiver over `route`.
+/// Minimum one-way delay of a packet of `bytes` over `route`.
 pub fn base_one_way(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], bytes: u32) -> Span {
     let access = sender.rate.transmit(bytes) + sender.delay + receiver.rate.transmit(bytes) + receiver.delay;
     route.iter().fold(access, |sum, hop| {
@@ -22,7 +22,7 @@ pub fn base_one_way(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Ac
     })
 }
 
-/// The mean of the least round-trip times of all TCP flows; zero if there are none.
+/// Mean of the minimum round-trip times of all TCP flows; zero without TCP.
 pub fn mean_base_rtt(scenario: &Scenario) -> Span {
     let rtts = scenario.tcp.iter().map(|group| {
         let ends = [&group.sender, &group.receiver];

@@ -1,9 +1,9 @@
-//! Captures: blocks of the pcapng format (draft-ietf-opsawg-pcapng), little-endian, written into a buffer.
+//! Writes captures in pcapng format (draft-ietf-opsawg-pcapng), little-endian, into a buffer.
 //!
-//! Three kinds of block are all a capture needs: a section header, an interface description, a packet. They are written here
-//! and not by `pcap-file` 3.0.0-rc1, which allocates a list of options and a joined comment for each packet.
+//! Three kinds of block suffice: section header, interface description, packet. The crate `pcap-file` 3.0.0-rc1 is not
+//! used because it allocates a list of options and a joined comment for each packet.
 
-/// Blocks that were written and not yet taken.
+/// Blocks written and not yet taken.
 #[derive(Debug, Default)]
 pub struct Blocks {
     bytes: Vec<u8>,
@@ -12,19 +12,19 @@ pub struct Blocks {
 /// One packet of an interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Captured<'a> {
-    /// The interface's number, in the order in which they were described.
+    /// The interface's number, in order of description.
     pub interface: u32,
-    /// When, in nanoseconds.
+    /// Time in nanoseconds.
     pub nanos: u64,
     /// Its length on the wire, in bytes.
     pub length: u32,
-    /// The bytes that are kept, from its first.
+    /// The leading bytes that are kept.
     pub bytes: &'a [u8],
-    /// What a reader should know of it, in parts.
+    /// A comment, in parts.
     pub comment: &'a [&'a str],
 }
 
-/// What the packets of an interface begin with.
+/// The first header of an interface's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
     /// An Ethernet header (`LINKTYPE_ETHERNET`).
@@ -44,11 +44,11 @@ const SECTION_APPLICATION: u16 = 4;
 const IF_TSRESOL: u16 = 9;
 
 const APPLICATION: &str = concat!("Headgate ", env!("CARGO_PKG_VERSION"));
-/// Timestamps count 10^-9 s.
+/// Timestamp resolution: 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
 impl Blocks {
-    /// The head of a file.
+    /// Writes a file's section header.
     pub fn section(&mut self) {
         self.block(SECTION, |block| {
             block.u32(0x1a2b_3c4d);
@@ -60,8 +60,7 @@ impl Blocks {
         });
     }
 
-    /// The next interface: its packets begin with what `link` says, and `kept` bytes of each are kept at most, or all if that
-    /// is 0.
+    /// Describes the next interface. At most `kept` bytes of each packet are kept; 0 keeps all.
     pub fn interface(&mut self, name: &str, description: &str, link: LinkType, kept: u32) {
         self.block(INTERFACE, |block| {
             block.u16(link as u16);
@@ -74,7 +73,7 @@ impl Blocks {
         });
     }
 
-    /// A packet.
+    /// Writes a packet.
     pub fn packet(&mut self, packet: &Captured<'_>) {
         self.block(PACKET, |block| {
             block.u32(packet.interface);
@@ -91,17 +90,17 @@ impl Blocks {
         });
     }
 
-    /// What was written since the last [`clear`](Blocks::clear).
+    /// The bytes written since the last [`clear`](Blocks::clear).
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Forgets what was written, and keeps the room.
+    /// Discards the bytes but keeps the capacity.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// A block: type, length, what `body` writes, and the length again.
+    /// Writes a block: type, length, `body`, and the length again.
     fn block(&mut self, kind: u32, body: impl FnOnce(&mut Blocks)) {
         let start = self.bytes.len();
         self.u32(kind);
@@ -123,7 +122,7 @@ impl Blocks {
         self.u32(0);
     }
 
-    /// Everything in a block begins at a multiple of four bytes.
+    /// Pads to a multiple of four bytes, as the format requires.
     fn pad(&mut self) {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }

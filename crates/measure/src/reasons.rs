@@ -1,21 +1,21 @@
-//! The reasons for drops and marks that disciplines of a scenario can give.
+//! The reasons that a scenario's disciplines can give for drops and marks.
 
 use std::sync::{Mutex, PoisonError};
 
 use headgate_core::{Qdisc, Reason, Why, registry};
 use headgate_scenario::Scenario;
 
-/// Reasons of disciplines that are not in the registry, for as long as the process lives.
+/// Reasons of disciplines outside the registry; they live as long as the process.
 static DECLARED: Mutex<Vec<Why>> = Mutex::new(Vec::new());
 
-/// Every reason: those of the registry's disciplines, then those that were declared.
+/// All reasons: the registry's, then the declared ones.
 pub fn reasons() -> Vec<Why> {
     let declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
     registry::reasons().into_iter().chain(declared.iter().copied()).collect()
 }
 
-/// Declares a reason of a discipline that is not in the registry, unless one of this name is known. It is kept for ever:
-/// there are as many as programs write down.
+/// Declares a reason of a discipline outside the registry, unless the name is known. Leaks: programs declare only a
+/// few.
 pub fn declare_reason(name: String, about: String) {
     if reasons().iter().all(|why| why.name() != name) {
         let reason = Reason { name: name.leak(), about: about.leak(), singles_out: false };
@@ -24,7 +24,7 @@ pub fn declare_reason(name: String, about: String) {
     }
 }
 
-/// The reasons that some discipline of `scenario` can give; `None` for all, where one is not in the registry.
+/// The reasons that disciplines of `scenario` can give; `None` for all, if one is not in the registry.
 pub fn reasons_in(scenario: &Scenario) -> Option<Vec<Why>> {
     let fixed = scenario.hops().filter_map(|hop| scenario.simplex(hop).qdisc.as_ref());
     let each: Option<Vec<Vec<Why>>> = scenario.qdiscs.iter().chain(fixed).map(reasons_of).collect();

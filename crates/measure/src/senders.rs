@@ -1,4 +1,4 @@
-//! What senders show of themselves, for traces.
+//! Sender state, for traces.
 
 use headgate_core::{Span, Time};
 
@@ -50,7 +50,7 @@ rows! {
 }
 
 impl SenderState {
-    /// Whether more than what is outstanding has changed since `earlier`: that does with every segment of TCP.
+    /// Whether more than the packets outstanding has changed; they change with every segment of TCP.
     pub fn differs(&self, earlier: &SenderState) -> bool {
         *self != SenderState { flight: self.flight, ..*earlier }
     }

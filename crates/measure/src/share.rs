@@ -1,20 +1,20 @@
 //! Max-min fair shares of a network, by progressive filling (Bertsekas, Gallager: Data Networks, 2nd edition,
 //! section 6.5.2).
 
-/// Flows that are alike: they want the same, and cross the same links.
+/// Identical flows: same demand, same route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// How many there are.
+    /// Number of flows.
     pub flows: u32,
-    /// What each would take if it were alone; infinite if it has no bound.
+    /// Rate of each flow if it were alone; infinite if unbounded.
     pub want: f64,
-    /// The links each crosses, as indices into the capacities.
+    /// The links each flow crosses, as indices into the capacities.
     pub route: Vec<usize>,
 }
 
-/// The max-min fair division of links of these `capacities`: what each flow of each of the `demands` is due. Nobody
-/// gets more than it wants, and nobody could get more without somebody who has no more getting less. Units are the
-/// caller's; a flow without a bound that crosses no link is due an infinite share.
+/// Max-min fair share of each demand's flows on links of these `capacities`. No flow gets more than it wants, and none
+/// could get more without taking from a flow that has no more. Units are the caller's; an unbounded flow without links
+/// gets an infinite share.
 pub fn max_min(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
     let mut filling = Filling {
         left: capacities.to_vec(),
@@ -27,25 +27,25 @@ pub fn max_min(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
     }
     let mut level = 0.0;
     while filling.shares.contains(&None) {
-        // Rounding alone can make the next level lie below the last.
+        // Rounding can put the next level below the last.
         level = filling.next_level().max(level);
         filling.settle(level);
     }
     filling.shares.into_iter().flatten().collect()
 }
 
-/// The water rises for all flows alike until a flow has what it wants, or a link is full.
+/// Progressive filling: all rates rise together until a flow's demand is met or a link is full.
 struct Filling<'a> {
     demands: &'a [Demand],
-    /// Each link's capacity less what is settled.
+    /// Capacity of each link less the settled shares.
     left: Vec<f64>,
-    /// Flows on each link that are not settled.
+    /// Unsettled flows per link.
     rising: Vec<u64>,
     shares: Vec<Option<f64>>,
 }
 
 impl Filling<'_> {
-    /// What each unsettled flow could get of this link; infinite if it has none.
+    /// Equal share of each unsettled flow on this link; infinite if there is none.
     fn room(&self, link: usize) -> f64 {
         if self.rising[link] == 0 { f64::INFINITY } else { self.left[link] / self.rising[link] as f64 }
     }
@@ -56,7 +56,7 @@ impl Filling<'_> {
         wants.chain((0..self.left.len()).map(|link| self.room(link))).fold(f64::INFINITY, f64::min)
     }
 
-    /// Settles the flows that want no more than `level`, and those on a link that is full at that level.
+    /// Settles the flows that want at most `level`, and the flows on links full at that level.
     fn settle(&mut self, level: f64) {
         let full: Vec<bool> = (0..self.left.len()).map(|link| self.room(link) <= level).collect();
         let done = |class: &usize| {

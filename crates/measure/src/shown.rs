@@ -1,4 +1,4 @@
-//! How values of the core are shown in tables: counts by reason, and what a queue holds.
+//! Columns for values of the core: counts by reason, and queue contents.
 
 use headgate_core::{Backlog, Counts, Why};
 
@@ -33,7 +33,7 @@ impl Shows<Counts> for PacketCounts {
     }
 }
 
-/// What a queue holds.
+/// Columns of a queue's contents.
 pub struct Held;
 
 impl Shows<Backlog> for Held {

@@ -1,6 +1,6 @@
-//! Tables of a result. A row type states each of its fields once: name, type, unit and meaning are those of the column.
+//! Result tables. A row type states each field once; its name, type, unit and meaning become the column's.
 //!
-//! `rows!` makes the struct and its columns. Whoever writes tables walks over [`Row::columns`].
+//! `rows!` makes the struct and its columns; writers iterate over [`Row::columns`].
 
 use std::borrow::Cow;
 
@@ -10,15 +10,15 @@ use headgate_scenario::{Direction, Hop, Scenario};
 
 use crate::reasons::reasons_in;
 
-/// Declares units: each with its documentation, its name in Rust and the word for it.
+/// Declares units: documentation, name in Rust, name in tables.
 macro_rules! units {
     ($($(#[$doc:meta])+ $unit:ident = $name:literal,)+) => {
-        /// What a column is counted in.
+        /// The unit of a column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Unit { $($(#[$doc])+ $unit,)+ }
 
         impl Unit {
-            /// The word for it.
+            /// The name in tables.
             pub const fn name(self) -> &'static str {
                 match self { $(Unit::$unit => $name,)+ }
             }
@@ -49,14 +49,14 @@ units! {
     Share = "share",
 }
 
-/// What the numbers of groups and links stand for in one scenario.
+/// Names of a scenario's groups and links, by number.
 #[derive(Clone, Debug)]
 pub struct Names {
     /// Name and kind of every group, TCP before UDP.
     pub groups: Vec<(String, &'static str)>,
     /// Name and direction of every direction of a link.
     pub links: Vec<(String, &'static str)>,
-    /// The reasons for drops and marks that disciplines of the scenario can give; `None` for all.
+    /// Reasons that the scenario's disciplines can give; `None` for all.
     reasons: Option<Vec<Why>>,
 }
 
@@ -73,7 +73,7 @@ impl Names {
         Names { groups: Vec::new(), links, reasons: None }
     }
 
-    /// Whether tables of the scenario have the column.
+    /// Whether the scenario's tables have this column.
     pub fn have<R>(&self, column: &Column<R>) -> bool {
         let given = |why| self.reasons.as_ref().is_none_or(|reasons| reasons.contains(&why));
         column.reason.is_none_or(given)
@@ -83,7 +83,7 @@ impl Names {
 type Read<R, T> = Box<dyn Fn(&R) -> Option<T>>;
 type ReadName<R> = Box<dyn for<'a> Fn(&R, &'a Names) -> Option<&'a str>>;
 
-/// How the cells of a column are read from rows; `None` is null.
+/// Reads a column's cells from rows; `None` is null.
 pub enum Cells<R> {
     /// Words, stored once each.
     Words(Read<R, Cow<'static, str>>),
@@ -100,7 +100,6 @@ pub enum Cells<R> {
 }
 
 impl<R> Cells<R> {
-    /// The type of the values.
     fn kind(&self) -> &'static str {
         match self {
             Cells::Words(_) | Cells::Names(_) => "words",
@@ -112,7 +111,7 @@ impl<R> Cells<R> {
     }
 }
 
-/// What a column is.
+/// A column's documentation.
 pub struct About {
     /// Its name.
     pub name: String,
@@ -120,7 +119,7 @@ pub struct About {
     pub kind: &'static str,
     /// Whether cells may be null.
     pub nullable: bool,
-    /// What its values are in.
+    /// The unit of its values.
     pub unit: Unit,
     /// What it means, in a sentence.
     pub meaning: String,
@@ -128,11 +127,11 @@ pub struct About {
 
 /// A column of rows of type `R`.
 pub struct Column<R> {
-    /// What it is.
+    /// Its documentation.
     pub about: About,
     /// Its values.
     pub cells: Cells<R>,
-    /// The reason that it counts, if it counts one: it is in the tables of scenarios where some discipline can give that.
+    /// The only reason it counts, if any. Tables have it if a discipline of the scenario can give that reason.
     reason: Option<Why>,
 }
 
@@ -147,12 +146,12 @@ impl<R: 'static> Column<R> {
         Column { about: About { name, kind: cells.kind(), nullable, unit, meaning }, cells, reason: None }
     }
 
-    /// The same column, as one that counts `why` alone.
+    /// The column as one that counts `why` alone.
     pub fn of(self, why: Why) -> Column<R> {
         Column { reason: Some(why), ..self }
     }
 
-    /// The same column of rows that hold such a row.
+    /// The column for outer rows that contain such a row.
     fn within<O: 'static>(self, get: fn(&O) -> &R) -> Column<O> {
         let cells = match self.cells {
             Cells::Words(read) => Cells::Words(Box::new(move |row| read(get(row)))),
@@ -168,25 +167,25 @@ impl<R: 'static> Column<R> {
 
 /// A row of a table.
 pub trait Row: Sized + 'static {
-    /// What a row is of.
+    /// What a row describes.
     const ABOUT: &'static str;
 
-    /// The columns, in their order.
+    /// The columns in order.
     fn columns() -> Vec<Column<Self>>;
 }
 
-/// A type of values that columns can have.
+/// A type of column values.
 pub trait Value: Sized + 'static {
-    /// Whether there may be none.
+    /// Whether values may be null.
     const NULLABLE: bool;
-    /// What follows the field's name in the column's: the unit, where the type has none in tables.
+    /// Suffix of the column's name: the unit, if the type in tables carries none.
     const SUFFIX: &'static str;
 
-    /// Values that `get` gives, as cells.
+    /// Cells of the values that `get` returns.
     fn cells<R: 'static>(get: impl Fn(&R) -> Self + 'static) -> Cells<R>;
 }
 
-/// Types whose values are kept in cells of the type named, and what is done to each.
+/// Value types: cell type, suffix and conversion.
 macro_rules! values {
     ($($type:ty: $cells:ident $suffix:literal $shown:expr;)*) => {$(
         impl Value for $type {
@@ -218,12 +217,12 @@ values! {
     Direction: Words "" |direction: Direction| direction.name().into();
 }
 
-/// A span as tables have it.
+/// A span in milliseconds, as tables have it.
 pub fn milliseconds(span: Span) -> f64 {
     span.as_nanos() as f64 / 1e6
 }
 
-/// Columns of a histogram that is kept in millionths of its `unit`: a quantile each, the mean where no share is given.
+/// Columns of a histogram stored in millionths of `unit`: a quantile for each share, the mean where none is given.
 pub fn quantiles<R: 'static>(
     (name, unit, meaning): (&str, Unit, &str),
     parts: &[(&str, Option<f64>)],
@@ -245,20 +244,20 @@ pub fn quantiles<R: 'static>(
     parts.iter().map(column).collect()
 }
 
-/// How a field of type `T` is shown: as which columns.
+/// How a field of type `T` becomes columns.
 pub trait Shows<T> {
     /// The columns of a field called `name`.
     fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>>;
 }
 
-/// A value is one column, in its unit.
+/// A single column in this unit.
 impl<T: Value + Clone> Shows<T> for Unit {
     fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
         vec![Column::new(name, *self, meaning, move |row| get(row).clone())]
     }
 }
 
-/// A value whose column has a name of its own.
+/// A single column under another name.
 pub struct Named(pub &'static str, pub Unit);
 
 impl<T: Value + Clone> Shows<T> for Named {
@@ -267,7 +266,7 @@ impl<T: Value + Clone> Shows<T> for Named {
     }
 }
 
-/// No column: what only the run itself looks at.
+/// No column: for the run's own use.
 pub struct Hidden;
 
 impl<T> Shows<T> for Hidden {
@@ -276,7 +275,7 @@ impl<T> Shows<T> for Hidden {
     }
 }
 
-/// The columns of a row within the row.
+/// The columns of a nested row.
 pub struct Nested;
 
 impl<T: Row> Shows<T> for Nested {
@@ -285,7 +284,7 @@ impl<T: Row> Shows<T> for Nested {
     }
 }
 
-/// A group or a direction of a link by its number: columns of its name and of its second word.
+/// A group or link direction by number: columns of its name and of a second word.
 pub struct Numbered {
     columns: &'static [(&'static str, &'static str)],
     words: fn(&Names) -> &[(String, &'static str)],
@@ -299,22 +298,22 @@ pub const GROUP: Numbered = Numbered {
     nullable: None,
 };
 
-/// A group: its name alone.
+/// A group: its name only.
 pub const GROUP_NAME: Numbered = Numbered { columns: &[("group", "")], ..GROUP };
 
-/// A direction of a link: the link's name, and which way along it. Columns of all tables can be null alike.
+/// A link direction: link name and direction. Nullable in all tables alike.
 pub const LINK: Numbered = Numbered {
     columns: &[("link", ""), ("direction", "Which way along it: `forward` or `reverse`.")],
     words: |names| &names.links,
     nullable: Some(true),
 };
 
-/// A number of a group or a link, or none.
+/// An optional number of a group or link.
 pub trait Number: Copy + 'static {
-    /// Whether there may be none.
+    /// Whether it may be absent.
     const NULLABLE: bool;
 
-    /// The number.
+    /// The number as an index.
     fn place(self) -> Option<usize>;
 }
 
@@ -351,8 +350,8 @@ impl<T: Number> Shows<T> for Numbered {
     }
 }
 
-/// Declares a row type: each field with its meaning, its type and how it is shown. Makes the struct and its [`Row`].
-/// What is computed from a row comes `also`: a column after the one named.
+/// Declares a row type and its [`Row`]: each field with meaning, type and columns. `also` adds computed columns, each
+/// after a named one.
 macro_rules! rows {
     ($(#[doc = $about:literal])+ pub struct $row:ident derives $($derived:ident)+ {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty as $shown:expr,)*

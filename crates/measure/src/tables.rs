@@ -1,4 +1,4 @@
-//! Every table of a result, and what its columns mean, for whoever reads or documents them.
+//! All result tables and the meaning of their columns, for readers and documentation.
 
 use crate::distributions::{DelayRow, LossRow};
 use crate::events::EventRow;
@@ -14,13 +14,13 @@ use crate::table::{About, Row};
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// What a row is of.
+    /// What a row describes.
     pub about: &'static str,
-    /// Its columns, after the discipline and the seed that every row begins with.
+    /// Its columns, after discipline and seed.
     pub columns: Vec<About>,
 }
 
-/// Every table, in the order in which they are documented. The last two are there on request.
+/// All tables in documentation order. The last two exist on request only.
 pub fn tables() -> [Table; 9] {
     [
         table::<FlowRow>("flows"),

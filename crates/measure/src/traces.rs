@@ -5,7 +5,7 @@ use headgate_scenario::Scenario;
 
 use crate::senders::{SenderState, TraceRow};
 
-/// The rows written and not yet taken, and what was written last of each traced flow.
+/// Rows not yet taken, and each traced flow's last row.
 pub struct Traces {
     /// By flow: whether it is traced, and its last row.
     last: Vec<Last>,
@@ -21,7 +21,7 @@ enum Last {
 }
 
 impl Traces {
-    /// Traces of the flows that `scenario` names, if it names any.
+    /// Traces of the flows named by `scenario`; `None` if it names none.
     pub fn new(scenario: &Scenario) -> Option<Traces> {
         let record = &scenario.record;
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |flow| (group.name, flow)));
@@ -31,7 +31,7 @@ impl Traces {
         (!record.flows.is_empty()).then(traces)
     }
 
-    /// The same where senders are looked at now and then: whoever looks keeps the time between rows.
+    /// Like [`new`](Traces::new) for polled senders: the poller enforces the interval.
     pub fn looked_at(scenario: &Scenario) -> Option<Traces> {
         Traces::new(scenario).map(|traces| Traces { least: Span::ZERO, ..traces })
     }
@@ -41,7 +41,7 @@ impl Traces {
         !matches!(self.last[flow as usize], Last::NotTraced)
     }
 
-    /// Something happened at the sender of `flow`: `state` gives what has become of it.
+    /// Records the state of `flow`'s sender after an event, if it changed.
     pub fn note(&mut self, flow: u32, now: Time, state: impl FnOnce() -> SenderState) {
         let last = &mut self.last[flow as usize];
         let early = match last {

@@ -1,4 +1,4 @@
-//! What is measured where data reaches its receiver: one-way delay, and what is built on useful bytes.
+//! Metrics at the receivers: one-way delay, and metrics of useful bytes.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time, Why};
@@ -10,20 +10,20 @@ use super::spells::{SLACK, Watched, spells};
 use crate::due::{Due, dues};
 use crate::path::base_one_way;
 
-/// The one-way delays of a group's packets (RFC 7928, section 2.6; RFC 7679), from the sender's transport to the
-/// receiver's: the host's own link and its queue are part of it.
+/// One-way delays of a group's packets from transport to transport, access links and their queues included (RFC 7928,
+/// section 2.6; RFC 7679).
 ///
-/// Kept as what exceeds the path's own delay, so that the variation of a few milliseconds on a path of some hundred is
-/// as exact as any. The packet delay variation of RFC 5481, section 4.2, is the same less its minimum.
+/// Stored as excess over the path's base delay, so that a variation of milliseconds stays exact on a long path. The
+/// packet delay variation of RFC 5481, section 4.2, is this excess less its minimum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OneWay {
-    /// What a full packet takes without queues.
+    /// Delay of a full packet without queues.
     pub base: Span,
-    /// What came to it, in nanoseconds; each off by 2^10 ns and 0.8 %.
+    /// Delay above `base` in nanoseconds, off by at most 2^10 ns and 0.8 %.
     pub excess: Histogram,
 }
 
-/// Everything that is measured at the ends.
+/// All metrics at the receivers.
 pub struct Ends {
     fairness: Fairness,
     firsts: Firsts,
@@ -31,12 +31,12 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Nothing yet, of `scenario`.
+    /// Empty metrics for `scenario`.
     pub fn new(scenario: &Scenario) -> Ends {
         let dues = dues(scenario);
         let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
         let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
-        // How evenly time was shared among those that came and went, nobody can tell from what they got.
+        // Goodputs of brief flows do not show how evenly time was shared.
         let fair = |due: &Due| if due.is_brief() { 0.0 } else { due.fair_bps };
         let shares = dues.iter().zip(&stops).map(|(due, stop)| Shares { fair_bps: fair(due), stop: *stop });
         let flows = scenario.total_flows() as usize;
@@ -53,19 +53,19 @@ impl Ends {
         self.fairness.begin(group, at);
     }
 
-    /// A flow of `group` has nothing more to send and nothing under way.
+    /// A flow of `group` has nothing more to send and nothing in flight.
     pub fn ends(&mut self, group: usize, now: Time) {
         self.fairness.end(group, now);
     }
 
-    /// A packet reaches its receiver, so long after it was sent.
+    /// A packet reaches its receiver `age` after it was sent.
     #[inline]
     pub fn arrives(&mut self, group: usize, age: Span) {
         let OneWay { base, excess } = &mut self.delays[group];
         excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
     }
 
-    /// `bytes` useful bytes leave the last queue at `now` and will be with the receiver when it `arrives`.
+    /// `bytes` useful bytes leave the last queue at `now` and reach the receiver at `arrives`.
     #[inline]
     pub fn delivers(&mut self, flow: usize, group: usize, bytes: u64, now: Time, arrives: Time) {
         if self.fairness.deliver(flow, group, bytes, now) {
@@ -74,12 +74,12 @@ impl Ends {
         self.firsts.delivered(flow, bytes, now);
     }
 
-    /// A packet of data is dropped on its way.
+    /// A data packet is dropped.
     pub fn dropped(&mut self, flow: usize, why: Why, now: Time) {
         self.firsts.dropped(flow, why, now);
     }
 
-    /// The warm-up ends: what is not of a flow's beginning is measured anew.
+    /// Ends the warm-up: restarts all metrics but the milestones.
     pub fn restart(&mut self, now: Time) {
         self.fairness.restart(now);
         self.delays.iter_mut().for_each(|delay| delay.excess = Histogram::default());
@@ -95,13 +95,13 @@ impl Ends {
         &self.delays
     }
 
-    /// The firsts of a flow by `now`.
+    /// The milestones of a flow by `now`.
     pub fn milestones(&self, flow: usize, now: Time) -> Milestones {
         self.firsts.of(flow, now)
     }
 }
 
-/// The UDP flows that offer more than their fair share by more than the slack: TCP and TFRC slow down by themselves.
+/// UDP flows that offer more than their fair share plus the slack. TCP and TFRC respond by themselves.
 fn watched(scenario: &Scenario, dues: &[Due], stops: &[Time]) -> Vec<Option<Watched>> {
     let tcp = scenario.tcp.len();
     let limits = scenario.udp.iter().zip(&dues[tcp..]).zip(&stops[tcp..]);
@@ -114,7 +114,7 @@ fn watched(scenario: &Scenario, dues: &[Due], stops: &[Time]) -> Vec<Option<Watc
     watched.collect()
 }
 
-/// The one-way delays of all groups, TCP before UDP, of which none was measured yet.
+/// Empty one-way delays of all groups, TCP before UDP.
 pub fn one_ways(scenario: &Scenario) -> Vec<OneWay> {
     let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
     let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, group.packet));

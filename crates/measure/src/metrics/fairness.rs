@@ -1,13 +1,13 @@
-//! Jain's index (RFC 5166, section 2.3.1) over several time scales: what is fair over ten seconds may be anything but
-//! over a tenth of one. The RFC looks over several at how rates vary (section 2.2.2).
+//! Jain's index (RFC 5166, section 2.3.1) on several time scales: a division that is fair over ten seconds may be
+//! unfair over a tenth of one. The RFC does the same for the variation of rates (section 2.2.2).
 //!
-//! Time is cut into slots of each scale from the warm-up's end on. In a slot, x is a flow's goodput over its fair
-//! share, and the index is (Σx)² / (n Σx²). Both sums grow with every delivery: a flow that had `a` bytes in the slot
-//! and gets `b` more adds b to the one and b (2a + b) to the other. So the state is 32 bytes a flow, whatever the number
-//! of slots, and a slot's end costs a step for each group, not for each flow: 100 000 flows take 3.2 MB.
+//! From the end of the warm-up, time is divided into slots of each scale. In a slot, x is a flow's goodput over its
+//! fair share, and the index is (Σx)² / (n Σx²). Every delivery updates both sums: if a flow with `a` bytes in the slot
+//! gets `b` more, the first grows by b and the second by b (2a + b). The state is 32 bytes a flow for any number of
+//! slots, and closing a slot costs a step for each group, not for each flow: 100 000 flows take 3.2 MB.
 //!
-//! A flow counts in every slot in some part of which it is there: it has begun, and has not ended. One that has sent all
-//! it had to send is not treated unfairly by getting nothing.
+//! A flow counts in every slot in which it is active for some time. A flow that has sent all its data is not treated
+//! unfairly if it gets nothing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,18 +17,18 @@ use headgate_core::{Span, Time};
 
 use crate::table::{Column, Shows, Unit, quantiles, rows};
 
-/// The time scales, each a whole number of the first.
+/// The time scales: multiples of the first.
 const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
-/// Indices are kept in millionths.
+/// Indices are stored in millionths.
 const PARTS: f64 = 1e6;
 
-/// What the flows of a group are due.
+/// The fair share of a group's flows.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
-    /// Each flow's fair share; a group that is due nothing has no part in the index.
+    /// Each flow's fair share; groups with share 0 are left out of the index.
     pub fair_bps: f64,
-    /// From here on they send nothing and are not counted.
+    /// Time from which the flows send nothing and do not count.
     pub stop: Time,
 }
 
@@ -43,7 +43,7 @@ rows! {
     }
 }
 
-/// Jain's index over slots: how many there were, and mean and quantiles of the index.
+/// Shows Jain's index: number of slots, mean and quantiles.
 struct Indices;
 
 impl Shows<Histogram> for Indices {
@@ -57,19 +57,19 @@ impl Shows<Histogram> for Indices {
     }
 }
 
-/// Jain's index, measured.
+/// Measures Jain's index.
 pub struct Fairness {
     flows: Vec<Slots>,
     groups: Vec<Group>,
-    /// Flows to come: when, and of which group.
+    /// Flows to come: start time and group.
     coming: BinaryHeap<Reverse<(Time, u16)>>,
     scales: [Scale; SCALES.len()],
-    /// The number of the shortest slot under way, and its end.
+    /// Number and end of the current shortest slot.
     slot: u32,
     end: Time,
 }
 
-/// A flow's useful bytes in the slots under way. An amount holds only if it was touched within the present slot.
+/// A flow's useful bytes in the current slots. An amount is valid only if it was updated within the slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slots {
     amounts: [u64; SCALES.len()],
@@ -80,24 +80,24 @@ struct Group {
     shares: Shares,
     /// Flows that have begun and not ended.
     present: u32,
-    /// Flows that have ended in the shortest slot under way.
+    /// Flows that ended in the current shortest slot.
     ending: u32,
-    /// For each scale, flows that ended in the slot under way, and before the shortest one.
+    /// Per scale: flows that ended in the current slot, before the current shortest one.
     ended: [u32; SCALES.len()],
-    /// For each scale, the bytes in the slot under way, and the sum over flows of their squares.
+    /// Per scale: bytes in the current slot, and the sum of the flows' squares.
     sums: [(f64, f64); SCALES.len()],
 }
 
 struct Scale {
     length: Span,
-    /// When the slot under way began, and the number of the shortest slot with which it did.
+    /// Start of the current slot, and the number of its first shortest slot.
     since: Time,
     first: u32,
     indices: Histogram,
 }
 
 impl Fairness {
-    /// Nothing delivered yet, to `flows` flows in groups that are due these `shares`.
+    /// Empty indices for `flows` flows in groups with these `shares`.
     pub fn new(flows: usize, shares: impl Iterator<Item = Shares>) -> Fairness {
         let group =
             |shares| Group { shares, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
@@ -117,13 +117,13 @@ impl Fairness {
         self.coming.push(Reverse((at, group as u16)));
     }
 
-    /// A flow of `group`, which has begun, has nothing more to send and nothing under way.
+    /// A flow of `group`, which has begun, has nothing more to send and nothing in flight.
     pub fn end(&mut self, group: usize, now: Time) {
         self.advance(now);
         self.groups[group].ending += 1;
     }
 
-    /// `bytes` useful bytes reach the receiver of `flow`; says whether they are its first.
+    /// Adds useful bytes of `flow`; returns whether they are its first.
     #[inline]
     pub fn deliver(&mut self, flow: usize, group: usize, bytes: u64, now: Time) -> bool {
         if now >= self.end {
@@ -139,14 +139,14 @@ impl Fairness {
         std::mem::replace(touched, self.slot) == 0
     }
 
-    /// Counts anew from `now` on, when the warm-up ends.
+    /// Restarts at `now`, the end of the warm-up.
     pub fn restart(&mut self, now: Time) {
         self.slot += 1;
         self.end = now + SCALES[0];
         for scale in &mut self.scales {
             (scale.since, scale.first, scale.indices) = (now, self.slot, Histogram::default());
         }
-        // With those that begin at this very moment.
+        // Including flows that begin at this very moment.
         self.welcome(now + Span::from_nanos(1));
         for group in &mut self.groups {
             group.part();
@@ -154,7 +154,7 @@ impl Fairness {
         }
     }
 
-    /// The index on each scale, of the slots that ended by `now`.
+    /// The index on each scale, over the slots that ended by `now`.
     pub fn rows(&mut self, now: Time) -> Vec<FairnessRow> {
         self.advance(now);
         let row =
@@ -162,8 +162,8 @@ impl Fairness {
         self.scales.iter().map(row).collect()
     }
 
-    /// Ends every slot that ends by `now`. Packets are counted when they leave the last router, a little ahead of time:
-    /// those of another path may come with an earlier time, and count in the slot under way.
+    /// Closes every slot that ends by `now`. Deliveries are counted at the last router, a little ahead of time, so a
+    /// delivery on another path may have an earlier time. It counts in the current slot.
     fn advance(&mut self, now: Time) {
         while self.end <= now {
             let (ends, next) = (self.end, self.slot + 1);
@@ -181,7 +181,7 @@ impl Fairness {
         }
     }
 
-    /// Counts in the flows that begin before `ends`: a flow that is there for a part of a slot counts for it.
+    /// Adds the flows that begin before `ends`: a flow counts if it is active for part of a slot.
     fn welcome(&mut self, ends: Time) {
         while let Some(Reverse((at, group))) = self.coming.peek()
             && *at < ends
@@ -193,7 +193,7 @@ impl Fairness {
 }
 
 impl Group {
-    /// Those that ended in the shortest slot are there no more. Who began in it has been counted in before.
+    /// Removes flows that ended in the shortest slot. Flows that began in it were added before.
     fn part(&mut self) {
         let ending = std::mem::take(&mut self.ending);
         self.present -= ending;
@@ -201,8 +201,8 @@ impl Group {
     }
 }
 
-/// Jain's index of the slot of scale number `place` that began at `since`; the sums begin anew. `None` if fewer than two
-/// flows were there, or nothing was delivered.
+/// Closes the slot of scale `place` that began at `since` and returns its index; `None` for fewer than two flows or no
+/// delivery.
 fn close(groups: &mut [Group], place: usize, since: Time) -> Option<f64> {
     let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for group in groups {
@@ -233,7 +233,7 @@ mod tests {
         fairness
     }
 
-    /// How many slots of each scale, and their mean index.
+    /// Number of slots and mean index per scale.
     fn means(fairness: &mut Fairness, millis: u64) -> Vec<(u64, f64)> {
         let rows = fairness.rows(at(millis));
         rows.iter().map(|row| (row.millionths.count(), row.millionths.mean().unwrap_or(0.0) / PARTS)).collect()
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn turns_are_unfair_over_a_tenth_of_a_second_and_fair_over_a_second() {
-        // Of two flows, each has every other slot of 100 ms for itself: 1/2 there, 1 over a second.
+        // Each of two flows has every other slot of 100 ms: 1/2 there, 1 over a second.
         let mut fairness = group(2);
         for slot in 0..100 {
             fairness.deliver(slot % 2, 0, 700, at(100 * slot as u64 + 50));
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_slot_has_the_index_that_its_whole_amounts_have() {
-        // 1, 2 and 3 packets, delivered one by one in any order, and a fourth flow that gets nothing: 36 / (4 x 14).
+        // 1, 2 and 3 packets in any order, and a fourth flow without any: 36 / (4 x 14).
         let mut fairness = group(4);
         for flow in [2, 1, 0, 2, 1, 2] {
             fairness.deliver(flow, 0, 1000, at(10));
@@ -295,8 +295,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_ended_counts_to_the_end_of_its_slot_on_each_scale() {
-        // The second flow begins and ends in the third tenth of a second, and gets nothing: one of two in that slot, and in
-        // the second around it; the first flow is alone in all others. A third comes at 1.05 s and shares evenly.
+        // The second flow lives within the third tenth of a second and gets nothing: it counts in that slot and in the
+        // second around it. The first flow is alone in all others. A third comes at 1.05 s and shares evenly.
         let mut fairness = Fairness::new(3, [Shares { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
         [0, 210, 1050].into_iter().for_each(|begins| fairness.begin(0, at(begins)));
         for slot in 0..20 {

@@ -1,38 +1,37 @@
-//! Loss patterns of flows at one port: how many packets in a row are lost, and how far apart losses are (RFC 7928,
-//! section 2.3; the terms are RFC 3357's).
+//! Loss patterns of flows at one port: lengths of loss runs and distances between losses (RFC 7928, section 2.3, in RFC
+//! 3357's terms).
 //!
-//! Packets of a flow are numbered as they arrive. Which number a dropped packet has is plain when it is dropped as it
-//! arrives. One that is dropped from the queue is numbered by what its flow has sent instead: exact where a discipline
-//! drops from the head (CoDel), an estimate where it takes a victim from the middle (CHOKe). One that the link behind the
-//! port loses is numbered likewise, which is exact as long as its flow has no drops.
+//! A flow's packets are numbered by arrival, so the number of a packet dropped on arrival is known. A packet dropped
+//! from the queue is numbered by the packets its flow has sent. That is exact for drops at the head (CoDel) and an
+//! estimate for a victim in the middle (CHOKe). Packets lost on the link are numbered likewise: exact if the flow has
+//! no drops.
 
 use headgate_core::Time;
 use headgate_core::parts::Histogram;
 
-/// The distributions of one group of flows.
+/// Loss distributions of one group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LossPattern {
     /// Packets lost in a row (the length of a loss period, RFC 3357, section 6.3).
     pub runs: Histogram,
-    /// From one loss of a flow to its next, in packets of the flow: 1 if nothing between them survived (the loss
-    /// distance, RFC 3357, section 4).
+    /// Loss distance: packets of the flow from one loss to the next, 1 for adjacent losses (RFC 3357, section 4).
     pub distances: Histogram,
     /// The same in nanoseconds.
     pub intervals: Histogram,
 }
 
-/// A packet that was lost, and what the port has seen of its flow up to and with it.
+/// A lost packet, with its flow's counts at the port up to and including it.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// The packet's flow.
     pub flow: usize,
     /// The flow's group.
     pub group: usize,
-    /// It was dropped as it arrived, rather than from the queue.
+    /// Whether it was dropped on arrival rather than from the queue.
     pub on_arrival: bool,
     /// Packets of the flow that arrived.
     pub arrived: u32,
-    /// Packets of the flow that were sent, and not lost on the way.
+    /// Packets of the flow that were sent and not lost on the link.
     pub sent: u32,
 }
 
@@ -43,7 +42,7 @@ pub struct Losses {
     groups: Vec<LossPattern>,
 }
 
-/// A flow's last loss, and the run of losses that it ends.
+/// A flow's last loss, and the length of its run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     time: Time,
@@ -54,18 +53,18 @@ struct Last {
 }
 
 impl Losses {
-    /// No losses yet, of `flows` flows in `groups` groups.
+    /// Empty patterns of `flows` flows in `groups` groups.
     pub fn new(flows: usize, groups: usize) -> Losses {
         Losses { flows: vec![Last::default(); flows], groups: vec![LossPattern::default(); groups] }
     }
 
-    /// Begins anew.
+    /// Discards all losses.
     pub fn restart(&mut self) {
         self.flows.fill(Last::default());
         self.groups.fill(LossPattern::default());
     }
 
-    /// A packet is lost.
+    /// Records a loss.
     pub fn lost(&mut self, loss: Loss, now: Time) {
         let Loss { flow, group, on_arrival, arrived, sent } = loss;
         let (last, pattern) = (&mut self.flows[flow], &mut self.groups[group]);
@@ -81,7 +80,7 @@ impl Losses {
         *last = Last { time: now, arrived, sent, run: last.run + 1 };
     }
 
-    /// The distributions by group, with the runs that are still open; `group_of` gives the group of a flow.
+    /// The distributions by group, open runs included; `group_of` maps a flow to its group.
     pub fn patterns(&self, group_of: impl Fn(usize) -> usize) -> Vec<LossPattern> {
         let mut patterns = self.groups.clone();
         for (flow, last) in self.flows.iter().enumerate().filter(|(_, last)| last.run > 0) {

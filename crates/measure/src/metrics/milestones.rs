@@ -1,14 +1,13 @@
-//! The firsts of each flow: when it began, when the first useful byte arrived (start-up time, RFC 7928, section 2.2),
-//! when a discipline first treated it as one that takes too much (identification), when its rate had come down to its fair
-//! share (response), and when it was treated as others again (release). Start-up is measured from the flow's own
-//! beginning, whether or not the warm-up was over; the others from there too, or of a flow whose rates are laid down
-//! beforehand, from where it last rose above its share or fell back.
+//! Milestones of each flow: its start, its first useful byte (start-up time, RFC 7928, section 2.2), its identification
+//! by a discipline as a heavy flow, its rate back at the fair share (response), and the end of the treatment (release).
 //!
-//! A discipline does not say whom it has identified; what shows is the reason of its drops. `unresponsive`, `prefilter`
-//! and `heavy_hitter` are only ever given for a flow that was singled out, so the first such drop is the moment. The
-//! response is what RED-PD's paper reads off its figure 12: after how long the flow is held to what it should have.
-//! Here it ends with the first whole second in which no more than [`SLACK`](super::spells::SLACK) times its fair share was
-//! delivered. The release is the last such drop after the flow has slowed down.
+//! Start-up counts from the flow's start, even during the warm-up. So do the others, except for a flow with rates known
+//! in advance: there they count from its latest rise above, or return to, its share.
+//!
+//! Disciplines do not report identification. The drop reasons `unresponsive`, `prefilter` and `heavy_hitter` apply only
+//! to identified flows, so the first such drop is the moment. Response follows figure 12 of the RED-PD paper: it ends
+//! with the first whole second that delivers at most [`SLACK`](super::spells::SLACK) times the fair share. Release is
+//! the last such drop after the flow has reduced its rate.
 
 use headgate_core::{Span, Time, Why};
 
@@ -26,10 +25,10 @@ rows! {
     }
 }
 
-/// The firsts of all flows, as they come.
+/// Records the milestones of all flows.
 pub struct Firsts {
     flows: Vec<Moments>,
-    /// The first watched flow: those before it slow down by themselves.
+    /// The first watched flow; the flows before it are responsive.
     watched_from: usize,
     watched: Vec<Option<Pace>>,
 }
@@ -42,7 +41,7 @@ struct Moments {
 }
 
 impl Firsts {
-    /// Nothing has begun, of `flows` flows; `watched` are the limits of the last of them, where they are watched.
+    /// No milestones yet. `watched` has the limits of the last flows; `None` for a flow that is not watched.
     pub fn new(flows: usize, watched: Vec<Option<Watched>>) -> Firsts {
         let never = Moments { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
         Firsts {
@@ -60,12 +59,12 @@ impl Firsts {
         }
     }
 
-    /// The first useful bytes of `flow` are with its receiver.
+    /// The first useful bytes of `flow` reach its receiver.
     pub fn delivered_first(&mut self, flow: usize, now: Time) {
         self.flows[flow].delivered = now;
     }
 
-    /// Useful bytes of `flow` are with its receiver: of interest for watched flows only.
+    /// Useful bytes of `flow` reach its receiver. Only watched flows need them.
     #[inline]
     pub fn delivered(&mut self, flow: usize, bytes: u64, now: Time) {
         if let Some(pace) = self.pace(flow) {
@@ -84,7 +83,7 @@ impl Firsts {
         }
     }
 
-    /// The milestones of `flow` by `now`. A flow that is not watched can only be singled out.
+    /// The milestones of `flow` by `now`. A flow that is not watched has no response and no release.
     pub fn of(&self, flow: usize, now: Time) -> Milestones {
         let watched = flow.checked_sub(self.watched_from).and_then(|place| self.watched[place].as_ref());
         let identified = self.after(flow, self.flows[flow].identified);

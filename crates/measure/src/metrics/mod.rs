@@ -1,7 +1,7 @@
-//! What RFC 7928, section 2, and RFC 5166 ask of an evaluation, measured while a run goes: one file a metric.
+//! Metrics of RFC 7928, section 2, and RFC 5166, updated while a run goes: one file a metric.
 //!
-//! Everything is added up as it happens; nothing is kept for single packets. What is kept for a flow is bounded, and
-//! what only a loss changes lies apart from what every packet changes.
+//! No state is kept for single packets, and state per flow is bounded. State that only losses change is stored apart
+//! from state that every packet changes.
 
 mod ends;
 mod fairness;

@@ -1,4 +1,4 @@
-//! What is measured at one port beyond the counts: queueing delay by group, loss patterns, loss synchronisation.
+//! Metrics of one port beyond counts: queueing delay by group, loss patterns, loss synchronization.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
@@ -8,8 +8,7 @@ use crate::table::{Column, Hidden, Nested, Shows, Unit, quantiles, rows};
 use super::loss::{Loss, LossPattern, Losses};
 use super::synchrony::{Synchronisation, Synchrony};
 
-/// Queueing delay, kept in nanoseconds: mean and quantiles in milliseconds. The least and the greatest are the middles of
-/// the outermost bins.
+/// Shows queueing delay, stored in ns, in ms. Minimum and maximum are the middles of the outermost bins.
 struct Delays;
 
 impl Shows<Histogram> for Delays {
@@ -36,19 +35,19 @@ rows! {
     }
 }
 
-/// The metrics of one port, as they grow.
+/// The metrics of one port, in progress.
 #[derive(Clone, Debug)]
 pub struct PortMetrics {
-    /// Time in the queue in nanoseconds of packets that were sent, by group, and last that of replies.
+    /// Queueing delay of sent packets in nanoseconds, by group; replies last.
     delays: Vec<Histogram>,
     losses: Losses,
     synchrony: Synchrony,
-    /// Responsive flows that have come so far.
+    /// Responsive flows seen so far.
     present: u32,
 }
 
 impl PortMetrics {
-    /// Nothing yet, of `flows` flows in `groups` groups; a loss event lasts one `rtt`.
+    /// Empty metrics of `flows` flows in `groups` groups; a loss event lasts one `rtt`.
     pub fn new(flows: usize, groups: usize, rtt: Span) -> PortMetrics {
         PortMetrics {
             delays: vec![Histogram::default(); groups + 1],
@@ -58,7 +57,7 @@ impl PortMetrics {
         }
     }
 
-    /// Begins anew.
+    /// Discards all measurements.
     pub fn restart(&mut self) {
         self.delays.fill(Histogram::default());
         self.losses.restart();
@@ -66,26 +65,26 @@ impl PortMetrics {
         self.present = 0;
     }
 
-    /// A packet arrives; `first_of_responsive` says what it says.
+    /// A packet arrives, perhaps the first of a responsive flow.
     #[inline]
     pub fn arrived(&mut self, first_of_responsive: bool) {
         self.present += u32::from(first_of_responsive);
     }
 
-    /// A packet of data is sent after `nanos` in the queue.
+    /// A data packet is sent after `nanos` in the queue.
     #[inline]
     pub fn sent(&mut self, group: usize, nanos: u64) {
         self.delays[group].record(nanos);
     }
 
-    /// A packet that is no data, such as a reply, is sent after `nanos` in the queue.
+    /// Another packet, such as a reply, is sent after `nanos` in the queue.
     #[inline]
     pub fn sent_other(&mut self, nanos: u64) {
         let others = self.delays.len() - 1;
         self.delays[others].record(nanos);
     }
 
-    /// A packet of data is dropped, of a flow that is `responsive` or not: TCP slows down when it loses.
+    /// A data packet of a `responsive` or an unresponsive flow is dropped.
     pub fn lost(&mut self, loss: Loss, responsive: bool, now: Time) {
         self.losses.lost(loss, now);
         if responsive {
@@ -93,13 +92,13 @@ impl PortMetrics {
         }
     }
 
-    /// A packet of data is lost on the link behind the port. Its receiver cannot tell that from a drop; flows do not lose
-    /// together for it, so that [`PortRow::synchronisation`] leaves it out.
+    /// A data packet is lost on the link. Receivers cannot tell it from a drop, but it does not count for
+    /// [`PortRow::synchronisation`].
     pub fn lost_on_the_way(&mut self, loss: Loss, now: Time) {
         self.losses.lost(loss, now);
     }
 
-    /// What was measured; `group_of` gives the group of a flow.
+    /// The results; `group_of` maps a flow to its group.
     pub fn row(&self, group_of: impl Fn(usize) -> usize) -> PortRow {
         let mut delay = Histogram::default();
         self.delays.iter().for_each(|delays| delay.merge(delays));

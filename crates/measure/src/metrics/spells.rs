@@ -1,8 +1,8 @@
-//! Spells in which a flow that does not slow down sends more than its share, and what becomes of it in the last of them.
+//! Spells: periods in which an unresponsive flow offers more than its fair share, and its treatment in the latest one.
 //!
-//! Where rates are laid down beforehand ([`Plan::rates`](headgate_scenario::Plan::rates)), a spell begins when the rate
-//! rises above the fair share and ends when it is back; a source of which nothing is known is in one spell all the time.
-//! Each spell is judged on its own, from its beginning: a flow that has behaved for a minute cannot be found out sooner.
+//! With rates known in advance ([`Plan::rates`](headgate_scenario::Plan::rates)), a spell lasts from a rise above the
+//! fair share to the return. Any other source has a single endless spell. Each spell is judged from its own start: a
+//! flow cannot be identified while it behaves.
 
 use std::sync::Arc;
 
@@ -11,32 +11,32 @@ use headgate_scenario::Plan;
 
 use crate::table::{Unit, rows};
 
-/// A rate is down at its fair share if it exceeds it by no more than a tenth: what the delta-fair convergence time of
-/// RFC 5166, section 2.3.3, asks of two flows for a delta of 0.1.
+/// A rate is back at the fair share if it exceeds it by at most a tenth: delta = 0.1 in the delta-fair convergence time
+/// of RFC 5166, section 2.3.3.
 pub const SLACK: f64 = 1.1;
 
-/// Rates are looked at over this long: shorter, and a gap between two packets would pass for a response.
+/// Interval of rate measurement. In a shorter one, a gap between two packets would pass for a response.
 const WHOLE: Span = Span::from_secs(1);
 
-/// A flow that would take more than its fair share, at least at times.
+/// A flow that offers more than its fair share, at least at times.
 #[derive(Clone, Debug)]
 pub struct Watched {
     /// Its fair share, as goodput.
     pub fair_bps: f64,
-    /// From here on it sends nothing, which is no response.
+    /// Time from which it sends nothing, which is no response.
     pub stop: Time,
-    /// When it would take more; at least one.
+    /// Its spells; at least one.
     pub spells: Arc<[Spell]>,
 }
 
-/// From when to when, counted from the flow's start; without an end it lasts.
+/// A period counted from the flow's start; without an end it lasts forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spell {
     from: Span,
     to: Option<Span>,
 }
 
-/// The spells in which flows of `plan` write more than `fair_bps` by more than the slack.
+/// Spells in which flows of `plan` write more than `fair_bps` times the slack.
 pub fn spells(plan: &Plan, fair_bps: f64) -> Vec<Spell> {
     let rates = plan.rates();
     if rates.is_empty() {
@@ -54,19 +54,19 @@ pub fn spells(plan: &Plan, fair_bps: f64) -> Vec<Spell> {
     spells
 }
 
-/// How a watched flow does, second by second, in its latest spell.
+/// A watched flow's progress, second by second, in its latest spell.
 #[derive(Clone, Debug)]
 pub struct Pace {
     limits: Watched,
     began: Time,
-    /// The number of the spell, and when it began; of the first, also before it does.
+    /// Number and start of the spell; spell 0 also before it begins.
     spell: usize,
     since: Time,
-    /// The end of the second under way, and the useful bytes delivered in it.
+    /// End of the current second, and the useful bytes delivered in it.
     until: Time,
     bytes: u64,
     response: Option<Time>,
-    /// The first and the last drop that tell it was singled out.
+    /// First and last drop that show identification.
     told: Option<(Time, Time)>,
 }
 
@@ -92,13 +92,13 @@ impl Pace {
         Pace { limits, began: never, spell, since: never, until: never, bytes: 0, response: None, told: None }
     }
 
-    /// It begins to send.
+    /// The flow begins to send.
     pub fn begin(&mut self, now: Time) {
         self.began = now;
         self.enter(0);
     }
 
-    /// Useful bytes are with its receiver.
+    /// Useful bytes reach the receiver.
     #[inline]
     pub fn delivered(&mut self, bytes: u64, now: Time) {
         self.advance(now);
@@ -107,7 +107,7 @@ impl Pace {
         }
     }
 
-    /// A drop tells that it was singled out.
+    /// A drop shows that the flow is identified.
     pub fn told(&mut self, now: Time) {
         self.advance(now);
         if now >= self.since {
@@ -115,7 +115,7 @@ impl Pace {
         }
     }
 
-    /// What became of it by `now`.
+    /// The treatment up to `now`.
     pub fn treated(&self, now: Time) -> Treated {
         let mut pace = self.clone();
         pace.advance(now);
@@ -133,12 +133,11 @@ impl Pace {
         (self.until, self.bytes, self.response, self.told) = (self.since + WHOLE, 0, None, None);
     }
 
-    /// When the spell ends, if it does.
     fn falls(&self) -> Option<Time> {
         self.limits.spells.get(self.spell)?.to.map(|to| self.began + to)
     }
 
-    /// Ends every second that ends by `now`, until one of them was a response, and enters every spell that begins by then.
+    /// Closes every second that ends by `now`, until one is a response, and enters every spell that begins by then.
     #[inline]
     fn advance(&mut self, now: Time) {
         loop {

@@ -1,11 +1,10 @@
-//! Loss synchronisation: whether flows lose together (RFC 7928, section 2.4).
+//! Loss synchronization: whether flows lose packets together (RFC 7928, section 2.4).
 //!
-//! A loss event begins with a loss and lasts one base round-trip time: within it, no sender has reacted yet. The global
-//! index is the share of the flows that lose in an event, averaged over events: the global synchronisation ratio which
-//! the RFC names as a good candidate. The pairwise index is the chance that another flow loses in an event in which a
-//! given flow does, averaged over ordered pairs. Both are near 1 if all flows always lose together. If m flows of N lose
-//! in an event, it adds m / N to the one, and m (m - 1) / (N - 1) to the sum over pairs, so that neither needs memory
-//! for pairs.
+//! A loss event begins with a loss and lasts one base round-trip time, within which no sender has reacted yet. The
+//! global index is the share of flows that lose in an event, averaged over events (the RFC's global synchronization
+//! ratio). The pairwise index is the probability that another flow loses in an event in which a given flow does,
+//! averaged over ordered pairs. Both are near 1 if all flows always lose together. An event in which m of N flows lose
+//! adds m / N to the global sum and m (m - 1) / (N - 1) to the pairwise sum, so no memory for pairs is needed.
 
 use headgate_core::{Span, Time};
 
@@ -24,11 +23,11 @@ rows! {
     }
 }
 
-/// Adds up loss events at one port.
+/// Counts loss events at one port.
 #[derive(Clone, Debug)]
 pub struct Synchrony {
     window: Span,
-    /// The event under way: its end, its number from 1, and how many flows have lost in it.
+    /// The current event: its end, its number from 1, and how many flows lost in it.
     until: Time,
     event: u32,
     losing: u32,
@@ -49,17 +48,17 @@ struct Sums {
 }
 
 impl Synchrony {
-    /// Nothing yet, of `flows` flows, with loss events of `window`.
+    /// No events yet, for `flows` flows and events of length `window`.
     pub fn new(flows: usize, window: Span) -> Synchrony {
         Synchrony { window, until: Time::ZERO, event: 0, losing: 0, seen: vec![0; flows], sums: Sums::default() }
     }
 
-    /// Begins anew. Events keep their numbers, so that what each flow lost in before needs no touch.
+    /// Discards all events. Numbers continue, so `seen` needs no reset.
     pub fn restart(&mut self) {
         (self.until, self.losing, self.sums) = (Time::ZERO, 0, Sums::default());
     }
 
-    /// `flow` loses a packet, while `present` flows use the port. With fewer than two there is nothing to synchronise.
+    /// `flow` loses a packet while `present` flows use the port. Fewer than two cannot be synchronized.
     pub fn lost(&mut self, flow: usize, present: u32, now: Time) {
         if self.losing == 0 || now >= self.until {
             self.close(present);
@@ -71,7 +70,7 @@ impl Synchrony {
         }
     }
 
-    /// The indices, with the event under way.
+    /// The indices, current event included.
     pub fn indices(&self, present: u32) -> Synchronisation {
         let mut whole = self.clone();
         whole.close(present);
