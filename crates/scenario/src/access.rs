@@ -1,4 +1,4 @@
-//! A flow's own links at both ends: given one by one, or by the round-trip time that they are to make.
+//! Access links: given by rate and delay, or derived from the flow's round-trip time.
 
 use headgate_core::{Rate, Span};
 use toml::Spanned;
@@ -8,10 +8,9 @@ use crate::error::Fault;
 use crate::model::Access;
 use crate::schema::{At, RawAccess, RawEnds};
 
-/// What a file says of neither side.
 const DEFAULT: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span::from_millis(1) };
 
-/// The sender's link and the receiver's, of flows whose route takes `way` in one direction.
+/// The access links of sender and receiver, for a route with one-way propagation delay `way`.
 pub(crate) fn links(raw: &RawEnds, section: &Section, way: Span) -> Result<[Access; 2], Fault> {
     let sides = [&raw.access, &raw.sender, &raw.receiver].into_iter().flatten();
     let delay = sides.filter_map(|side| side.get_ref().delay.as_ref()).map(Spanned::span).next();
@@ -29,7 +28,7 @@ pub(crate) fn links(raw: &RawEnds, section: &Section, way: Span) -> Result<[Acce
     }
 }
 
-/// What a round trip leaves to the access links, half to each, to the nanosecond.
+/// Splits the RTT that the route leaves evenly between both access links, to the nanosecond.
 fn shares(rtt: Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
     let span = rtt.span();
     let rtt = within(rtt, ..=LONGEST_DELAY)?;
@@ -43,7 +42,7 @@ fn shares(rtt: Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
     Ok([Span::from_nanos(rest / 2), Span::from_nanos(rest - rest / 2)])
 }
 
-/// An access link: what `raw` does not say is as `both` sides have it, or the default.
+/// One access link. Keys missing in `raw` come from `both`.
 fn side(section: &Section, raw: &At<RawAccess>, both: &Access) -> Result<Access, Fault> {
     let raw = section.or(raw.clone(), RawAccess::default()).into_inner();
     Ok(Access { rate: rate(section.or(raw.rate, both.rate))?, delay: section.span(raw.delay, both.delay)? })

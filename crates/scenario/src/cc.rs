@@ -1,35 +1,35 @@
-//! The congestion controllers and loss recoveries a scenario can name, a row each: what one needs of its sender, its receiver
-//! and the network stands in its row and nowhere else.
+//! The congestion controllers and loss recoveries of scenario files. One row states all of a controller's requirements
+//! on sender, receiver and network.
 
 use crate::schema::TcpSettings;
 use crate::values::Words;
 
-/// What a controller or a recovery needs, and what its flows have where their group says nothing.
+/// Requirements of a controller or recovery, and the defaults that they imply for its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// It is of the years after RACK-TLP and proportional rate reduction: its flows have both, unless they say otherwise.
+    /// Newer than RACK-TLP and proportional rate reduction: both are on by default.
     pub modern: bool,
-    /// It is made for marks (a Scalable control in the words of RFC 9330): its flows have `ecn`, and losses lower the window
-    /// whether or not a mark did.
+    /// Designed for marks (a Scalable control, RFC 9330): `ecn` is on by default, and a loss lowers the window whether
+    /// or not a mark has.
     pub marks: bool,
-    /// Its data says ECT(1) (RFC 9331, section 4.1).
+    /// Data packets carry ECT(1) (RFC 9331, section 4.1).
     pub ect1: bool,
     /// The receiver mirrors each segment's mark (RFC 8257, section 3.2).
     pub mirrored_echo: bool,
-    /// The receiver counts marks (RFC 9768): its flows have `accecn`.
+    /// The receiver counts marks (RFC 9768): `accecn` is on by default.
     pub accurate_ecn: bool,
-    /// It sends at a rate that it says, and not as acknowledgements come: its flows have `pacing`.
+    /// Sends at a computed rate instead of on each ACK: `pacing` is on by default.
     pub pacing: bool,
-    /// It goes by samples of the delivery rate. The rate is its control, and the window only a bound, also in recovery and
-    /// after a pause: nothing of it is left without `pacing`.
+    /// Controls the rate by delivery rate samples. The window is only a bound, also in recovery and after a pause, so
+    /// `pacing` is required.
     pub rates: bool,
-    /// The receiver reports one-way delays (RFC 6817, section 2.3), of which it keeps a `target`.
+    /// The receiver reports one-way delays (RFC 6817, section 2.3); the sender keeps a `target`.
     pub delays: bool,
     /// The receiver sends selective acknowledgements (RFC 2018).
     pub selective: bool,
-    /// Losses are found by the times at which segments were sent.
+    /// Losses are detected by transmission times.
     pub times: bool,
-    /// The receiver of datagrams reports what it gets, of which the sender finds a rate. It always has more to send.
+    /// The receiver of datagrams reports to the sender, which computes a rate. The source always has data to send.
     pub reports: bool,
 }
 
@@ -49,11 +49,11 @@ impl Needs {
     };
 }
 
-/// Name, what it does, where it is defined: of a row.
+/// Name, summary and citation.
 pub(crate) type Row = (&'static str, &'static str, &'static str);
 
-/// Declares kinds of controllers. A row: variant, name in scenario files, what it [`Needs`], what the Linux kernel calls it if it
-/// knows it, what it does, where it is defined.
+/// Declares kinds of controllers. A row: variant, name in scenario files, [`Needs`], name in the Linux kernel if any,
+/// summary, citation.
 macro_rules! controllers {
     ($(
         #[doc = $about:literal]
@@ -67,18 +67,17 @@ macro_rules! controllers {
         }
 
         impl $kind {
-            /// Every one, in the order in which they are listed.
+            /// All variants, in listing order.
             pub const ALL: &'static [$kind] = &[$($kind::$variant),+];
 
-            /// The same, as they are told.
             pub(crate) const ROWS: &'static [Row] = &[$(($name, $summary, $citation)),+];
 
-            /// The name scenario files use.
+            /// The name in scenario files.
             pub const fn name(self) -> &'static str {
                 Self::ROWS[self as usize].0
             }
 
-            /// What it does, in one line.
+            /// One-line summary.
             pub const fn summary(self) -> &'static str {
                 Self::ROWS[self as usize].1
             }
@@ -88,13 +87,13 @@ macro_rules! controllers {
                 Self::ROWS[self as usize].2
             }
 
-            /// What it needs of its sender, its receiver and the network.
+            /// Requirements on sender, receiver and network.
             #[inline]
             pub const fn needs(self) -> Needs {
                 match self { $($kind::$variant => Needs { $($need: true,)* ..Needs::NONE }),+ }
             }
 
-            /// What the Linux kernel calls it; `None` if it knows it under no name.
+            /// The name in the Linux kernel, if it has one.
             pub const fn kernel(self) -> Option<&'static str> {
                 match self { $($kind::$variant => [$(Some($kernel),)? None][0]),+ }
             }
@@ -134,12 +133,12 @@ controllers! {
 }
 
 impl Recovery {
-    /// What flows with this controller have where the file says nothing, and other flows of their profile `usual`.
+    /// The default recovery with `cc`; `usual` is the profile's default.
     pub(crate) fn of(cc: Cc, usual: Recovery) -> Recovery {
         if cc.needs().modern { Recovery::Rack } else { usual }
     }
 
-    /// The receiver sends selective acknowledgements.
+    /// Whether the receiver sends selective acknowledgements.
     #[inline]
     pub const fn is_selective(self) -> bool {
         self.needs().selective
@@ -147,19 +146,19 @@ impl Recovery {
 }
 
 impl TcpSettings {
-    /// Losses are found by time (RFC 8985).
+    /// Whether losses are detected by time (RFC 8985).
     #[inline]
     pub const fn rack(&self) -> bool {
         self.recovery.needs().times
     }
 
-    /// The sender keeps a record of each segment outstanding.
+    /// Whether the sender keeps a record of each outstanding segment.
     #[inline]
     pub const fn tracks(&self) -> bool {
         self.rack() || self.prr || self.hystart || self.models()
     }
 
-    /// The controller goes by a model of the path.
+    /// Whether the controller models the path.
     #[inline]
     pub const fn models(&self) -> bool {
         self.cc.needs().rates

@@ -1,5 +1,5 @@
-//! Changes to a scenario from outside its file: made in the TOML tree before it is read, so that whatever a file can
-//! say, a change can say, and is checked alike.
+//! Changes to a scenario from outside its file. They are made in the TOML tree before it is read, so a change can set
+//! every key and is checked like the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,22 +14,21 @@ use crate::network::DUMBBELL;
 use crate::schema::did_you_mean;
 use crate::tuned;
 
-/// What to change in a scenario file while reading it.
+/// Changes to make while a scenario file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// `PATH=VALUE` each, applied in order: `link.rate=20Mbit/s`, `tcp.cc=cubic` (all TCP groups), `NAME.rate=8Mbit/s`
-    /// (the group called so), `link.NAME.rate=..` (the link called so), `class.NAME.weight=3` (the class called so;
-    /// `class.weight=1` for all), `qdisc.red.maxp=0.2` (a setting of every discipline called so, also of those in
-    /// `qdiscs` below). The value is read as TOML if it is TOML, else as text.
+    /// (one group), `link.NAME.rate=..`, `class.NAME.weight=3`, `class.weight=1` (all classes), `qdisc.red.maxp=0.2`
+    /// (every discipline of that name, also in `qdiscs` below). A value that is not TOML is taken as text.
     pub set: Vec<String>,
-    /// Disciplines in place of the file's; none to leave those.
+    /// Disciplines that replace the file's; empty keeps the file's.
     pub qdiscs: Vec<String>,
-    /// Run seeds 1 to this many, in place of the file's.
+    /// Runs seeds 1 to this count instead of the file's.
     pub seeds: Option<u32>,
 }
 
 impl Changes {
-    /// All of them, one by one, in the order in which they are made.
+    /// All changes in order of application.
     pub(crate) fn list(&self) -> Vec<Change> {
         let set = self.set.iter().map(|change| Change { flag: Flag::Set, text: change.clone() });
         let qdiscs = self.qdiscs.iter().map(|qdisc| Change { flag: Flag::Qdisc, text: qdisc.clone() });
@@ -38,7 +37,6 @@ impl Changes {
     }
 }
 
-/// One change, for errors to name.
 pub(crate) struct Change {
     flag: Flag,
     text: String,
@@ -52,7 +50,7 @@ enum Flag {
 }
 
 impl Change {
-    /// Whether it is of a discipline's setting; such changes come after those that say which disciplines there are.
+    /// Settings of disciplines are changed after the choice of disciplines.
     fn is_of_qdisc(&self) -> bool {
         self.flag == Flag::Set && self.text.split(['.', '=']).next().is_some_and(|step| step.trim() == "qdisc")
     }
@@ -70,7 +68,6 @@ impl fmt::Display for Change {
     }
 }
 
-/// Makes the source's changes in the tree of its text.
 pub(crate) fn apply<'c>(source: &'c Source<'_>, tree: &mut DeTable<'c>) -> Result<(), Fault> {
     let mut qdiscs = Vec::new();
     for (index, change) in source.changes.iter().enumerate() {
@@ -89,7 +86,7 @@ pub(crate) fn apply<'c>(source: &'c Source<'_>, tree: &mut DeTable<'c>) -> Resul
     of_qdiscs.try_for_each(|(index, change)| set(tree, &change.text, &source.change_span(index)))
 }
 
-/// A value as TOML if it is TOML, else as text.
+/// A value that is not TOML is taken as text.
 fn value(written: &str) -> DeValue<'_> {
     DeValue::parse(written).map_or_else(|_| text(written), Spanned::into_inner)
 }
@@ -98,10 +95,10 @@ fn text(text: &str) -> DeValue<'_> {
     DeValue::String(Cow::Borrowed(text))
 }
 
-/// The names in the longest path there is. A bound keeps the tree shallow, as the parser does for a file's text.
+/// Most names in a path. The bound keeps the tree shallow, as the parser does for a file's text.
 const DEEPEST: usize = 4;
 
-/// Makes one `PATH=VALUE` change, which stands at `span`.
+/// Makes one `PATH=VALUE` change, located at `span`.
 fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Result<(), Fault> {
     let form = || Fault::plain(span.clone(), "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`");
     let (path, value) = change.split_once('=').ok_or_else(form)?;
@@ -134,7 +131,7 @@ fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Resu
     }
 }
 
-/// The value as if all of it stood at `span`.
+/// Locates the whole value at `span`.
 fn moved<'c>(value: DeValue<'c>, span: &Range<usize>) -> Spanned<DeValue<'c>> {
     let inner = |value: Spanned<DeValue<'c>>| moved(value.into_inner(), span);
     let value = match value {
@@ -150,12 +147,12 @@ fn moved<'c>(value: DeValue<'c>, span: &Range<usize>) -> Spanned<DeValue<'c>> {
     Spanned::new(span.clone(), value)
 }
 
-/// Puts `value` at `steps` below `table`, making the tables on the way.
+/// Puts `value` at `steps` below `table`; creates missing tables.
 fn put<'c>(table: &mut DeTable<'c>, steps: &[&str], value: &Spanned<DeValue<'c>>) -> Result<(), Fault> {
     let (step, rest) = steps.split_first().expect("a path has a step");
     let key = || Spanned::new(value.span(), Cow::Owned((*step).to_string()));
     if rest.is_empty() {
-        // The old key would keep its place in the file.
+        // Replacing only the value would keep the old key's location.
         table.remove(*step);
         table.insert(key(), value.clone());
         return Ok(());
@@ -169,7 +166,7 @@ fn put<'c>(table: &mut DeTable<'c>, steps: &[&str], value: &Spanned<DeValue<'c>>
     }
 }
 
-/// The tables of the groups of one kind, or of the classes.
+/// The tables of all groups of one kind, or of all classes.
 fn groups<'t, 'c>(tree: &'t mut DeTable<'c>, kind: &str) -> Vec<&'t mut DeTable<'c>> {
     let Some(DeValue::Array(groups)) = tree.get_mut(kind).map(Spanned::get_mut) else { return Vec::new() };
     groups.iter_mut().filter_map(|group| as_table(group.get_mut())).collect()
@@ -182,14 +179,14 @@ fn as_table<'t, 'c>(value: &'t mut DeValue<'c>) -> Option<&'t mut DeTable<'c>> {
     }
 }
 
-/// Whether a group of this kind is called so, and no key of them.
+/// Whether `wanted` names a group of this kind, and not one of its keys.
 fn is_group(tree: &mut DeTable<'_>, kind: &str, wanted: &str) -> bool {
     let Some(kind) = [Kind::Tcp, Kind::Udp].into_iter().find(|each| each.name() == kind) else { return false };
     let mut groups = groups(tree, kind.name()).into_iter().enumerate();
     groups.any(|(index, group)| called(group, kind, index) == wanted && !group.contains_key(wanted))
 }
 
-/// What a group goes by: its name, or what it has where the file gives none.
+/// A group's name, or its default name.
 fn called(group: &DeTable<'_>, kind: Kind, index: usize) -> String {
     name_of(group).unwrap_or_else(|| default_name(kind, index))
 }
@@ -207,7 +204,7 @@ fn put_in_all<'c>(
     groups.into_iter().try_for_each(|group| put(group, inner, value))
 }
 
-/// In every link, or in the one whose name comes first in the path.
+/// Puts the value into every link, or into the link whose name begins the path.
 fn put_in_links<'c>(tree: &mut DeTable<'c>, inner: &[&str], value: &Spanned<DeValue<'c>>) -> Result<(), Fault> {
     let several = matches!(tree.get("link").map(Spanned::get_ref), Some(DeValue::Array(_)));
     let (wanted, rest) = match inner {
@@ -254,7 +251,7 @@ fn put_in_group<'c>(
     Err(unknown("no section or group is", wanted, &known, value.span()))
 }
 
-/// A class and the group that it takes in may well have one name: classes have a path of their own.
+/// Classes have a path of their own because a class and a group may share a name.
 fn put_in_class<'c>(
     tree: &mut DeTable<'c>,
     wanted: &str,
@@ -271,7 +268,7 @@ fn put_in_class<'c>(
     Err(unknown("no class is", wanted, &known, value.span()))
 }
 
-/// What a link goes by: its name, or what it has where the file gives none.
+/// A link's name, or its default name.
 fn link_name(link: &DeTable<'_>, of_several: bool) -> String {
     let text = |key: &str| link.get(key).and_then(|value| value.get_ref().as_str());
     match (text("name"), text("from"), text("to")) {
@@ -281,7 +278,6 @@ fn link_name(link: &DeTable<'_>, of_several: bool) -> String {
     }
 }
 
-/// What the file calls a group or a class.
 fn name_of(table: &DeTable<'_>) -> Option<String> {
     table.get("name").and_then(|name| name.get_ref().as_str()).map(str::to_string)
 }

@@ -1,4 +1,4 @@
-//! The parts of resolving that every section shares: defaults, required keys, ranges.
+//! Checks that all sections share: defaults, required keys, ranges.
 
 use std::fmt::Display;
 use std::ops::{Bound, Range, RangeBounds};
@@ -10,52 +10,48 @@ use toml::Spanned;
 use crate::error::Fault;
 use crate::schema::{At, Size};
 
-/// A section of the file: where it is, for what is missing in it or wrong by default.
+/// A section of the file, to locate missing keys and bad defaults.
 #[derive(Clone)]
 pub(crate) struct Section {
     pub(crate) span: Range<usize>,
-    /// As people write it: `[link]`, `[[tcp]]`.
+    /// As written in a file: `[link]`, `[[tcp]]`.
     pub(crate) heading: &'static str,
 }
 
 impl Section {
-    /// A value that must be given.
     pub(crate) fn need<T>(&self, key: &str, raw: At<T>) -> Result<Spanned<T>, Fault> {
         raw.ok_or_else(|| self.lacks(key))
     }
 
-    /// The fault that a key is missing.
     pub(crate) fn lacks(&self, key: &str) -> Fault {
         Fault::missing(self.span.clone(), self.heading, key)
     }
 
-    /// The value, or the default as if written at the section's head.
+    /// The value, or the default located at the section's head.
     pub(crate) fn or<T>(&self, raw: At<T>, default: T) -> Spanned<T> {
         raw.unwrap_or_else(|| Spanned::new(self.span.clone(), default))
     }
 
-    /// Where a key is written, or the section that could have it.
+    /// The location of the key, or of the section without it.
     pub(crate) fn place<T>(&self, raw: &At<T>) -> Range<usize> {
         raw.as_ref().map_or(self.span.clone(), Spanned::span)
     }
 
-    /// The same for a time of a sender's, which has a bound but may be zero.
+    /// Like `or`, for a time of at most [`LONGEST_DELAY`]. Zero is allowed.
     pub(crate) fn span(&self, raw: At<Span>, default: Span) -> Result<Span, Fault> {
         within(self.or(raw, default), ..=LONGEST_DELAY)
     }
 }
 
-/// What an IP header can say.
+/// The largest length an IP header can state.
 pub(crate) const LARGEST_PACKET: Size = Size(65_535);
-/// No path on Earth is longer, nor any timer.
+/// Longer than any path on Earth and any timer.
 pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
-/// A time that cannot be zero.
 pub(crate) const SOME_DELAY: (Bound<Span>, Bound<Span>) = (Bound::Excluded(Span::ZERO), Bound::Included(LONGEST_DELAY));
-/// A day.
 pub(crate) const LONGEST_RUN: Span = Span::from_secs(86_400);
-/// At this rate an ACK takes 3.2 ns; beyond it the clock's whole nanoseconds would bend the rate.
+/// At this rate an ACK takes 3.2 ns. Beyond it, rounding to nanoseconds would distort the rate.
 pub(crate) const FASTEST: Rate = Rate::from_bits(100_000_000_000);
-/// A bound against slips of the pen, ten times what the simulator is made for.
+/// Catches typing errors: ten times the simulator's design size.
 pub(crate) const MOST_FLOWS: u32 = 1_000_000;
 /// Beyond RFC 7323's largest window of 1 GiB in packets of 1500 bytes.
 pub(crate) const LARGEST_WINDOW: u32 = 1_000_000;
@@ -63,7 +59,6 @@ pub(crate) const LARGEST_WINDOW: u32 = 1_000_000;
 const LARGEST_PACKET_LIMIT: u32 = 10_000_000;
 const LARGEST_BYTE_LIMIT: u64 = 10_000_000_000;
 
-/// The value if it is in `range`.
 pub(crate) fn within<T: PartialOrd + Display>(value: Spanned<T>, range: impl RangeBounds<T>) -> Result<T, Fault> {
     if range.contains(value.get_ref()) {
         return Ok(value.into_inner());
@@ -71,7 +66,7 @@ pub(crate) fn within<T: PartialOrd + Display>(value: Spanned<T>, range: impl Ran
     Err(Fault::value(value.span(), format!("must be {}, not {}", range_in_words(&range), short(value.get_ref()))))
 }
 
-/// The value as errors show it: 1e300 is not written out.
+/// The value for error messages: 1e300 is not written out.
 fn short(value: &impl Display) -> String {
     let whole = value.to_string();
     match whole.parse::<f64>() {
@@ -80,17 +75,15 @@ fn short(value: &impl Display) -> String {
     }
 }
 
-/// The rate if a link can have it.
 pub(crate) fn rate(value: Spanned<Rate>) -> Result<Rate, Fault> {
     within(value, (Bound::Excluded(Rate::from_bits(0)), Bound::Included(FASTEST)))
 }
 
-/// The time if it is above zero and at most `most`.
 pub(crate) fn some_time(value: Spanned<Span>, most: Span) -> Result<Span, Fault> {
     within(value, (Bound::Excluded(Span::ZERO), Bound::Included(most)))
 }
 
-/// The limit if a queue can have it; that it is above zero was seen when it was read.
+/// Checks the upper bound. Reading has already checked that the limit is above zero.
 pub(crate) fn limit(value: Spanned<Limit>) -> Result<Limit, Fault> {
     let most = match value.get_ref() {
         Limit::Packets(_) => Limit::Packets(LARGEST_PACKET_LIMIT),
@@ -99,7 +92,7 @@ pub(crate) fn limit(value: Spanned<Limit>) -> Result<Limit, Fault> {
     within(value, ..=most)
 }
 
-/// A name that can stand in a path and in a table's column, and before a dot in a change.
+/// Checks a name for use in file paths, column names and changes (before a dot).
 pub(crate) fn name(value: &Spanned<String>) -> Result<String, Fault> {
     let name = value.get_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

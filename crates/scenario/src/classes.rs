@@ -1,4 +1,4 @@
-//! Classes: from what the file says to rules with numbers, checked against each other and against the flows.
+//! Resolves classes and checks them against each other and the groups' labels.
 
 use std::ops::Bound;
 
@@ -11,12 +11,11 @@ use crate::error::Fault;
 use crate::fields::AnyOf;
 use crate::schema::{At, RawClass, RawClassify, did_you_mean};
 
-/// More aggregates than anyone can weigh against each other; a packet may be held against each of them.
+/// Bounds the cost of a packet, which may be compared with every class.
 const MOST_CLASSES: usize = 1000;
-/// Beyond any ratio between two shares of a link.
+/// Beyond any useful ratio of shares.
 const LARGEST_WEIGHT: f64 = 1e6;
 
-/// What makes packets one flow, in a scenario with or without classes.
 pub(crate) fn flow_key(raw: At<RawClassify>, classes: &[ClassRule]) -> Result<FlowKey, Fault> {
     let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[classify]" };
     let flow = section.or(raw.map(Spanned::into_inner).unwrap_or_default().flow, FlowKey::FiveTuple);
@@ -26,7 +25,6 @@ pub(crate) fn flow_key(raw: At<RawClassify>, classes: &[ClassRule]) -> Result<Fl
     Ok(flow.into_inner())
 }
 
-/// The classes of a scenario whose groups have these `labels`.
 pub(crate) fn classes(raw: Vec<Spanned<RawClass>>, labels: &[&str]) -> Result<Vec<ClassRule>, Fault> {
     if let Some(one_more) = raw.get(MOST_CLASSES) {
         return Err(Fault::plain(one_more.span(), format!("more than {MOST_CLASSES} classes")));
@@ -41,7 +39,7 @@ pub(crate) fn classes(raw: Vec<Spanned<RawClass>>, labels: &[&str]) -> Result<Ve
     Ok(classes)
 }
 
-/// One class; `before` are those that precede it, `names` those of all.
+/// `before` holds the preceding classes, `names` the names of all.
 fn rule(raw: Spanned<RawClass>, before: &[ClassRule], names: &[String], labels: &[&str]) -> Result<ClassRule, Fault> {
     let section = Section { span: raw.span(), heading: "[[class]]" };
     let raw = raw.into_inner();
@@ -67,7 +65,7 @@ fn rule(raw: Spanned<RawClass>, before: &[ClassRule], names: &[String], labels: 
     })
 }
 
-/// The number of the class that is to be the parent of `child`.
+/// The parent's number. The parent must precede `child`.
 fn parent(wanted: &Spanned<String>, child: &str, before: &[ClassRule], names: &[String]) -> Result<ClassId, Fault> {
     let (name, span) = (wanted.get_ref(), wanted.span());
     if let Some(index) = before.iter().position(|class| class.name == *name) {
@@ -83,7 +81,7 @@ fn parent(wanted: &Spanned<String>, child: &str, before: &[ClassRule], names: &[
     Err(Fault::value(span, format!("no class is called `{name}`{guess}")))
 }
 
-/// The labels of a class, each of which some group must have.
+/// The labels of a class. Some group must have each of them.
 fn known(wanted: At<AnyOf<String>>, labels: &[&str]) -> Result<Vec<String>, Fault> {
     let Some(wanted) = wanted else { return Ok(Vec::new()) };
     let span = wanted.span();

@@ -1,7 +1,7 @@
-//! Classifying: which aggregate a packet belongs to, and which packets a discipline takes for one flow.
+//! Classification: maps a packet's header to its class (an aggregate of flows) and its flow, as disciplines see them.
 //!
-//! The host classifies, disciplines are told: [`Packet`](headgate_core::Packet)'s `flow` and `class` are what a
-//! [`Classifier`] gives. It looks at a [`Header`] and nothing else, wherever that is from.
+//! The host classifies and sets `flow` and `class` of a [`Packet`](headgate_core::Packet). A [`Classifier`] reads only
+//! the [`Header`], simulated or real.
 
 use std::net::IpAddr;
 
@@ -13,46 +13,45 @@ use crate::fields::Ports;
 use crate::header::Header;
 use crate::model::Scenario;
 
-/// Which packets are of one flow.
+/// The header fields that packets of one flow share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowKey {
-    /// Those alike in addresses, ports and protocol.
+    /// Addresses, ports and protocol.
     FiveTuple,
-    /// Those whose senders' addresses are alike in this many first bits: 128 for all bits, also of an IPv4 address.
+    /// This many leading bits of the source address; 128 for the whole address, also in IPv4.
     Source(u8),
-    /// The same for the receivers' addresses.
+    /// The same for the destination address.
     Destination(u8),
-    /// Those between the same two addresses.
+    /// Both addresses.
     Pair,
-    /// Those of one protocol.
+    /// The protocol.
     Protocol,
-    /// Those with one DSCP.
+    /// The DSCP.
     Dscp,
-    /// Those of one class.
+    /// The class.
     Class,
-    /// Those of one label.
+    /// The label.
     Label,
 }
 
 impl FlowKey {
-    /// All bits of an address.
     pub(crate) const WHOLE: u8 = 128;
 }
 
-/// An aggregate of flows: what it takes in, and its share.
+/// An aggregate of flows: the packets it matches, and its share of the link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassRule {
     /// Its name.
     pub name: String,
-    /// The class it is a part of: one before it.
+    /// The parent class; it precedes this class.
     pub parent: Option<ClassId>,
-    /// Its share of the link, or of its parent's part, beside its siblings' weights; above zero.
+    /// Weight among its siblings, above zero. Siblings divide the link, or their parent's share.
     pub weight: f64,
-    /// What it takes in.
+    /// The packets it matches.
     pub conditions: Conditions,
 }
 
-/// What a packet's header must say. Of each field's values any will do; a field without values may say anything.
+/// Conditions on a header. Any value of a field may match; a field without values matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// IANA's protocol numbers.
@@ -72,7 +71,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Whether `header` says what it must.
+    /// Whether `header` meets all conditions.
     #[inline]
     pub fn hold(&self, header: &Header<'_>) -> bool {
         any(&self.protocol, |protocol| *protocol == header.protocol)
@@ -84,7 +83,7 @@ impl Conditions {
             && any(&self.label, |label| label == header.label)
     }
 
-    /// Whether every header will do.
+    /// Whether every header matches.
     pub fn are_none(&self) -> bool {
         *self == Conditions::default()
     }
@@ -95,10 +94,10 @@ fn any<T>(values: &[T], fits: impl Fn(&T) -> bool) -> bool {
     values.is_empty() || values.iter().any(fits)
 }
 
-/// Sorts packets into classes and flows: no allocation, a look at each class at most.
+/// Sorts packets into classes and flows. Allocates nothing and checks each class at most once.
 #[derive(Clone, Debug)]
 pub struct Classifier {
-    /// The classes, each before its children and those before its next sibling.
+    /// The classes in depth-first order.
     nodes: Vec<Node>,
     flow: FlowKey,
     key: u64,
@@ -108,22 +107,22 @@ pub struct Classifier {
 struct Node {
     class: ClassId,
     conditions: Conditions,
-    /// A packet that fulfils the conditions is the class's own, whether a child takes it or not.
+    /// A matching packet stays here if no child matches.
     takes: bool,
-    /// Where the nodes after the class's last descendant begin.
+    /// Index after the class's last descendant.
     end: usize,
 }
 
 impl Classifier {
-    /// A classifier for `classes`, numbered from 1, each after its parent. `key` is a secret: without it nobody can
-    /// choose headers that fall into one flow.
+    /// A classifier for `classes`, which are numbered from 1 and follow their parents. A secret `key` prevents senders
+    /// from choosing headers that collide in one flow.
     pub fn new(classes: &[ClassRule], flow: FlowKey, key: u64) -> Classifier {
         let mut nodes: Vec<Node> = Vec::with_capacity(classes.len());
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); classes.len() + 1];
         for (index, class) in classes.iter().enumerate() {
             children[usize::from(class.parent.unwrap_or_default().0)].push(index);
         }
-        // Depth first, by hand: a chain of classes may be long. `open` holds the nodes whose descendants are under way.
+        // Depth first without recursion: a chain of classes may be long. `open` holds the current node's ancestors.
         let mut open: Vec<usize> = Vec::new();
         let mut ahead: Vec<(usize, usize)> = children[0].iter().rev().map(|index| (*index, 0)).collect();
         while let Some((index, depth)) = ahead.pop() {
@@ -143,9 +142,9 @@ impl Classifier {
         Classifier { nodes, flow, key }
     }
 
-    /// The class of a packet, 0 if none takes it in. The first class of those without a parent whose conditions hold
-    /// takes the packet, and of its children again the first, and so on; what no child takes stays with the parent. A
-    /// class without conditions has what its children take, or anything if it has none.
+    /// The class of a packet; 0 if none matches. The first matching class without a parent takes the packet, then its
+    /// first matching child, and so on. A class without conditions matches its children's packets, or everything if it
+    /// has none.
     #[inline]
     pub fn class(&self, header: &Header<'_>) -> ClassId {
         let mut class = ClassId(0);
@@ -164,7 +163,7 @@ impl Classifier {
         class
     }
 
-    /// The flow of a packet that is of `class`: a hash, the same for the same flow and for others by chance alone.
+    /// The flow of a packet of `class`: a keyed hash, so different flows collide only by chance.
     #[inline]
     pub fn flow(&self, header: &Header<'_>, class: ClassId) -> FlowId {
         let mut hash = Hash(self.key);
@@ -190,7 +189,7 @@ impl Classifier {
     }
 }
 
-/// What was hashed so far is the key of what comes.
+/// A hash in progress: each result is the key of the next step.
 struct Hash(u64);
 
 impl Hash {
@@ -199,7 +198,7 @@ impl Hash {
         self.0 = keyed(self.0, FlowId(word));
     }
 
-    /// The first `bits` of an address, all of it if it has fewer.
+    /// Hashes the first `bits` of an address, at most its length.
     #[inline]
     fn address(&mut self, address: IpAddr, bits: u8) {
         match address {
@@ -227,18 +226,17 @@ impl Hash {
 }
 
 impl Scenario {
-    /// Whether disciplines see other flows and classes than every flow by itself, in class 0.
+    /// Whether disciplines see other flows than 5-tuples, or classes.
     pub fn classifies(&self) -> bool {
         !self.classes.is_empty() || self.flow_key != FlowKey::FiveTuple
     }
 
-    /// A classifier as the scenario has it; `key` is a secret.
+    /// The scenario's classifier; `key` is a secret.
     pub fn classifier(&self, key: u64) -> Classifier {
         Classifier::new(&self.classes, self.flow_key, key)
     }
 
-    /// The classes as disciplines are told of them in [`Place`](headgate_core::Place), what none takes first; empty if
-    /// the scenario has none.
+    /// The classes for [`Place`](headgate_core::Place), unclassified traffic first; empty if the scenario has none.
     pub fn shares(&self) -> Vec<Class> {
         if self.classes.is_empty() {
             return Vec::new();

@@ -1,5 +1,4 @@
-//! What can be said of each congestion controller and loss recovery: who has it, what defines it, which keys of its group are
-//! its options.
+//! Catalog of congestion controllers and loss recoveries: section, citation and options.
 
 use headgate_core::Field;
 use headgate_core::params::range_in_words;
@@ -9,22 +8,22 @@ use crate::changes::Changes;
 use crate::model::Scenario;
 use crate::schema::{Key, RawTable, RawTcp, RawUdp};
 
-/// A congestion controller or a loss recovery: a word that `cc` or `recovery` takes in a group of flows.
+/// A congestion controller or loss recovery: a value of `cc` or `recovery` in a group of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controller {
-    /// The name scenario files use.
+    /// The name in scenario files.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// One-line summary.
     pub summary: &'static str,
     /// The publication that defines it.
     pub citation: &'static str,
-    /// Whose it is: `tcp` or `udp`, the section of scenario files that takes it.
+    /// The section of scenario files that takes it: `tcp` or `udp`.
     pub section: &'static str,
-    /// The key there that takes its name.
+    /// The key in that section that takes its name.
     pub key: &'static str,
 }
 
-/// The settings whose defaults a controller has a say in, or that say how it reacts, and those of some controllers alone.
+/// Keys that have a default by controller, change how it reacts, or belong to single controllers.
 #[rustfmt::skip]
 const OPTIONS: [&str; 16] = [
     "recovery", "window", "initial_window", "pacing", "ecn", "prr", "accecn", "hystart", "abe", "abc", "target", "gain", "rate",
@@ -32,25 +31,25 @@ const OPTIONS: [&str; 16] = [
 ];
 
 impl Controller {
-    /// Every controller: those of TCP in the order in which they are listed, its loss recoveries, then that of UDP.
+    /// All controllers: of TCP, its loss recoveries, then of UDP.
     pub fn all() -> impl Iterator<Item = Controller> {
         let of = |section, key, rows: &'static [Row]| {
             rows.iter().map(move |&(name, summary, citation)| Controller { name, summary, citation, section, key })
         };
         let tcp = of("tcp", "cc", Cc::ROWS);
-        // One name is one thing: `cc = "reno"` alone brings the recovery of that name.
+        // A name means one thing: `cc = "reno"` alone implies the recovery of that name.
         let recoveries =
             of("tcp", "recovery", Recovery::ROWS).filter(|row| Cc::ALL.iter().all(|cc| cc.name() != row.name));
         let udp = of("udp", "cc", UdpCc::ROWS).filter(|row| row.name != UdpCc::Off.name());
         tcp.chain(recoveries).chain(udp)
     }
 
-    /// The controller called `name`, if there is one.
+    /// Finds a controller by name.
     pub fn find(name: &str) -> Option<Controller> {
         Controller::all().find(|controller| controller.name == name)
     }
 
-    /// The keys of its group that bear on it, with the defaults that they have beside it in the profile `rfc`.
+    /// The controller's options, with their defaults in the profile `rfc`.
     pub fn fields(self) -> Vec<Field> {
         let group = self.group();
         let keys = if self.section == "tcp" { RawTcp::keys() } else { RawUdp::keys() };
@@ -67,7 +66,7 @@ impl Controller {
         options.filter_map(field).collect()
     }
 
-    /// A group that says nothing but this, every default filled in.
+    /// A group that names only this controller, with every default filled in.
     fn group(self) -> toml::Table {
         let Controller { name, section, key, .. } = self;
         let link = "rate = \"10Mbit/s\"\ndelay = \"10ms\"\nlimit = \"100p\"";
@@ -80,7 +79,7 @@ impl Controller {
     }
 }
 
-/// Markdown without its links and quotes, as terminals show it.
+/// Strips links and quotes from Markdown, for terminals.
 fn unlinked(markdown: &str) -> String {
     let mut parts = markdown.split("](");
     let first = parts.next().unwrap_or_default().to_string();
@@ -113,7 +112,7 @@ mod tests {
         assert_eq!([default("sack", "recovery"), default("cubic", "recovery")], ["sack", "rack"]);
         // RFC 6817, section 2.5.
         assert_eq!([default("ledbat", "target"), default("ledbat", "gain")], ["100ms", "1.0"]);
-        // TFRC's most is its access link's rate.
+        // TFRC's upper bound is its access link's rate.
         assert_eq!([default("tfrc", "rate"), default("tfrc", "header")], ["100Mbit/s", "40B"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the flows of a group have to send, how many there are, and from when to when.
+//! A group's demand: traffic, number of flows, start and stop.
 
 use headgate_core::{Rate, Span};
 use headgate_traffic::{Plan, Sender, Traffic};
@@ -12,7 +12,6 @@ use crate::schema::{At, RawEnds, RawGroup};
 use crate::start::{self, Start};
 use crate::traffic::plan;
 
-/// What they come to.
 pub(crate) struct Demand {
     pub(crate) flows: u32,
     pub(crate) traffic: Traffic,
@@ -21,18 +20,15 @@ pub(crate) struct Demand {
     pub(crate) stop: Option<Span>,
 }
 
-/// Where the flows are.
+/// Context in which a group is resolved.
 pub(crate) struct Surroundings<'a> {
-    /// How long a run is.
     pub(crate) duration: Span,
-    /// The network.
     pub(crate) graph: &'a Graph<'a>,
-    /// Finds what sources name.
+    /// Loads the files that sources name.
     pub(crate) loader: &'a Loader<'a>,
 }
 
-/// The demand of a group whose flows `sender` sends for, and have `default` to send where the file does not say. `link`
-/// is the rate of the first link on their way.
+/// `default` is the traffic if the file gives none; `link` is the rate of the route's first link.
 pub(crate) fn demand(
     section: &Section,
     (group, ends): (&RawGroup, &RawEnds),
@@ -63,7 +59,7 @@ pub(crate) fn demand(
     Ok(Demand { flows, traffic, plan, start, stop: stop(&ends.stop, latest)? })
 }
 
-/// The flows, if a source that knows only so many has them all.
+/// Checks that a source with a fixed number of flows has enough of them.
 fn known(flows: u32, at: &Spanned<u32>, plan: &Plan) -> Result<u32, Fault> {
     match plan.flows() {
         Some(known) if flows > known => {
@@ -73,7 +69,7 @@ fn known(flows: u32, at: &Spanned<u32>, plan: &Plan) -> Result<u32, Fault> {
     }
 }
 
-/// The flows a second that fill a link of rate `link` with what they write, and the headers of the packets for it.
+/// Flow arrivals per second that fill a link of rate `link`, packet headers included.
 fn a_second(traffic: &Traffic, plan: &Plan, sender: &Sender, link: Rate) -> Result<f64, String> {
     let mean = plan.mean_bytes().filter(|bytes| *bytes > 0.0);
     let mean = mean.ok_or_else(|| {

@@ -1,33 +1,31 @@
-//! What went wrong in a scenario, and where: shown as compilers show it, with the line and a caret under the fault.
+//! Scenario errors: message and location, shown as compilers do, with the line and a caret.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::changes::Change;
 
-/// Why a scenario could not be read. [`Display`](fmt::Display) gives the whole message for people, the fields its
-/// parts.
+/// Why a scenario could not be read. [`Display`](fmt::Display) gives the whole message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScenarioError {
     /// What is wrong, in one sentence.
     pub message: String,
-    /// What would be right, such as the known keys; printed beside the caret.
+    /// A correction, such as the known keys; printed beside the caret.
     pub help: Option<Box<str>>,
-    /// The path of the key concerned, such as `tcp[0].access.rate`; empty if it is none in particular.
+    /// The path of the key, such as `tcp[0].access.rate`; empty if no single key is at fault.
     pub key: Box<str>,
     /// The file's name as the caller gave it.
     pub file: String,
-    /// The line in the file, from 1; `None` if a change is to blame.
+    /// The line in the file, from 1; `None` if a change is at fault.
     pub line: Option<u32>,
-    /// The column in that line, in characters from 1; `None` if a change is to blame.
+    /// The column in characters, from 1; `None` if a change is at fault.
     pub column: Option<u32>,
-    /// The change to blame, as in `--set link.rate=5`.
+    /// The change at fault, as in `--set link.rate=5`.
     pub change: Option<Box<str>>,
     excerpt: Box<Excerpt>,
 }
 
-/// The part of the offending line that is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     text: String,
@@ -55,51 +53,50 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// A fault found while reading: offsets into the sources, and what to say.
+/// A fault found while reading, located by offsets into the sources.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
-    /// Whether the message is to begin with the key at `span`.
+    /// Whether the message begins with the key at `span`.
     pub(crate) names_key: bool,
     /// The key that is missing in the section at `span`.
     pub(crate) missing: Option<String>,
-    /// The keys that there are, where the one at `span` is none of them.
+    /// The known keys, if the key at `span` is unknown.
     pub(crate) known: Vec<&'static str>,
 }
 
 impl Fault {
-    /// A fault in the value at `span`; the message will begin with its key.
+    /// A fault in the value at `span`; the message begins with its key.
     pub(crate) fn value(span: Range<usize>, message: impl Into<String>) -> Fault {
         Fault { names_key: true, ..Fault::plain(span, message) }
     }
 
-    /// A fault whose message stands for itself.
+    /// A fault whose message is complete without the key.
     pub(crate) fn plain(span: Range<usize>, message: impl Into<String>) -> Fault {
         Fault { span, message: message.into(), help: None, names_key: false, missing: None, known: Vec::new() }
     }
 
-    /// The fault that there is no such key as at `span`. What to say of it depends on the key's path.
+    /// An unknown key at `span`. Its message is added later because it depends on the path.
     pub(crate) fn unknown(span: Range<usize>, known: Vec<&'static str>) -> Fault {
         Fault { known, ..Fault::plain(span, String::new()) }
     }
 
-    /// The fault that the section at `span` has no `key`; `section` is how people write its heading.
+    /// The section at `span` lacks `key`; `section` is the heading as written.
     pub(crate) fn missing(span: Range<usize>, section: &str, key: &str) -> Fault {
         let section = if section.is_empty() { "the scenario" } else { section };
         let message = format!("`{key}` is missing: {section} needs it");
         Fault { missing: Some(key.to_string()), ..Fault::plain(span, message) }
     }
 
-    /// Adds what would be right.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Fault {
         self.help = Some(help.into());
         self
     }
 }
 
-/// Where a scenario's text comes from: the file, and after its end one offset for each change.
+/// A scenario's sources: the file's text, followed by one offset for each change.
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a str,
     pub(crate) text: &'a str,
@@ -107,12 +104,10 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The offsets that stand for change number `index`.
     pub(crate) fn change_span(&self, index: usize) -> Range<usize> {
         self.text.len() + 1 + index..self.text.len() + 2 + index
     }
 
-    /// Turns a fault at `key` into the error for people.
     pub(crate) fn explain(&self, fault: Fault, key: String) -> ScenarioError {
         let named = fault.names_key && !key.is_empty();
         let message = if named { format!("`{key}`: {}", fault.message) } else { fault.message };
@@ -131,7 +126,7 @@ impl Source<'_> {
         }
     }
 
-    /// Line and column of an offset, and the line to show. What lies after the last line counts as in it.
+    /// Line, column and excerpt of an offset. Offsets past the end belong to the last line.
     pub(crate) fn locate(&self, span: Range<usize>) -> (u32, u32, Excerpt) {
         let text = self.text.strip_suffix('\n').unwrap_or(self.text);
         let boundary = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
@@ -147,7 +142,7 @@ impl Source<'_> {
 }
 
 impl Excerpt {
-    /// The line as shown: long lines cut around the fault, control characters as blanks so that the caret stands right.
+    /// Cuts long lines around the fault. Control characters become blanks so that the caret lines up.
     fn cut(line: &str, before: usize, carets: usize) -> Excerpt {
         const WIDEST: usize = 120;
         let skipped = if before + carets > WIDEST { before.saturating_sub(WIDEST / 2) } else { 0 };

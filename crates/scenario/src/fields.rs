@@ -1,4 +1,4 @@
-//! The fields of packet headers as scenario files write them: prefixes, ports, protocols, DSCPs; one value, or a list.
+//! Packet header fields in scenario files: prefixes, ports, protocols, DSCPs; single values or lists.
 
 use std::fmt::{self, Debug};
 use std::net::IpAddr;
@@ -10,29 +10,29 @@ use crate::classify::FlowKey;
 use crate::error::Fault;
 use crate::schema::{Form, Kind, Node, Show, did_you_mean, mismatch};
 
-/// Port numbers from one to another, both included.
+/// A range of port numbers, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports {
-    /// The lowest.
+    /// The lowest port.
     pub first: u16,
-    /// The highest; not below the lowest.
+    /// The highest port; not below `first`.
     pub last: u16,
 }
 
 impl Ports {
-    /// Whether `port` is one of them.
+    /// Whether `port` is in the range.
     #[inline]
     pub fn contains(&self, port: u16) -> bool {
         (self.first..=self.last).contains(&port)
     }
 
-    /// Number `index` of them, from 0; after the last comes the first again.
+    /// Port `index` of the range, from 0; wraps around.
     pub(crate) fn nth(&self, index: u32) -> u16 {
         self.first + (index % (u32::from(self.last - self.first) + 1)) as u16
     }
 }
 
-/// As scenario files have it.
+/// As scenario files write it.
 impl fmt::Display for Ports {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.first == self.last {
@@ -44,11 +44,10 @@ impl fmt::Display for Ports {
 
 /// A number of eight bits or fewer, some of whose values have names.
 pub(crate) trait Named: Copy + Debug {
-    /// What it is, with its article.
+    /// Name of the quantity, with its article.
     const WHAT: &'static str;
-    /// The largest there is.
     const MOST: u8;
-    /// Names and what they stand for. Of two names for one value the first is written.
+    /// Names and values. The first name of a value is the one written.
     const NAMES: &'static [(&'static str, u8)];
 
     fn new(value: u8) -> Self;
@@ -80,7 +79,7 @@ impl Named for Dscp {
     }
 }
 
-/// What an IP packet carries, by IANA's protocol number.
+/// An IP packet's payload by IANA protocol number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Protocol(pub(crate) u8);
 
@@ -97,7 +96,7 @@ impl Named for Protocol {
     }
 }
 
-/// The name in quotes, or the number where there is none.
+/// The name in quotes, or the number if it has none.
 impl<N: Named> Show for N {
     fn show(&self) -> String {
         let name = N::NAMES.iter().find(|(_, named)| *named == self.value());
@@ -105,7 +104,7 @@ impl<N: Named> Show for N {
     }
 }
 
-/// A port as a number, a range as a text.
+/// A single port is a number, a range a text.
 impl Show for Ports {
     fn show(&self) -> String {
         if self.first == self.last { self.to_string() } else { format!("\"{self}\"") }
@@ -158,7 +157,7 @@ impl Kind for Ports {
     }
 }
 
-/// A prefix; an address is one that holds nothing else.
+/// An address is a prefix of full length.
 impl Kind for IpNet {
     fn expecting() -> String {
         "an address or a prefix, such as \"10.1.0.0/16\" or \"2001:db8::/32\"".to_string()
@@ -174,7 +173,7 @@ impl Kind for IpNet {
     }
 }
 
-/// A prefix, or `"own"` for addresses of the flows' own.
+/// A prefix, or `"own"` for a separate address per flow.
 #[derive(Clone, Debug)]
 pub(crate) struct OrOwn(pub(crate) Option<IpNet>);
 
@@ -212,7 +211,7 @@ impl FlowKey {
     ];
 }
 
-/// As scenario files have it.
+/// As scenario files write it.
 impl fmt::Display for FlowKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (Self::WORDS.iter().find(|(_, key)| key == self), self) {
@@ -247,7 +246,7 @@ impl Kind for FlowKey {
     }
 }
 
-/// One value of a field or more, of which any will do.
+/// One or more values of a field; any of them may match.
 #[derive(Clone, Debug)]
 pub(crate) struct AnyOf<F>(pub(crate) Vec<F>);
 

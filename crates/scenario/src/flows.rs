@@ -1,4 +1,4 @@
-//! Groups of flows: from what the file says to what each flow does.
+//! Resolves groups of flows.
 
 use headgate_traffic::{Protocol, Sender, Traffic};
 use toml::Spanned;
@@ -14,17 +14,16 @@ use crate::model::{Access, FlowGroup, TcpGroup, UdpGroup};
 use crate::schema::{At, RawEnds, RawGroup, RawHeaders, RawTcp, RawUdp, Size, TcpSettings, UdpSettings};
 use crate::values::Profile;
 
-/// What a file says of a group's flows, whatever they speak.
+/// The keys that TCP and UDP groups share, as written.
 struct RawFlows {
     name: String,
     group: RawGroup,
     ends: RawEnds,
     headers: RawHeaders,
-    /// What they have to send where it does not say.
+    /// Traffic if the file gives none.
     source: Traffic,
 }
 
-/// A group of TCP flows called `name`.
 pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>) -> Result<TcpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[tcp]]" };
     let raw = raw.into_inner();
@@ -35,7 +34,6 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
     group(flows, &section, around, |_| Ok((Sender::tcp(settings.packet, payload), settings)))
 }
 
-/// A group of UDP flows called `name`.
 pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
@@ -44,21 +42,21 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
     let payload = payload(&section, (&raw.packet, packet), (&raw.header, settings.header))?;
     let source = Traffic::named("cbr");
     greedy(cc, &raw.group, &source)?;
-    // A source may have a rate of its own; the default one has none.
+    // A source may state its own rate; the default source does not.
     if !cc.needs().reports && raw.group.traffic.is_none() && raw.rate.is_none() {
         return Err(section.lacks("rate"));
     }
     let flows = RawFlows { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
     group(flows, &section, around, |link| {
         if cc.needs().reports && raw.rate.is_none() {
-            // A sender with congestion control finds its rate; its own link is the most that it could be.
+            // With congestion control, the access link's rate is the upper bound.
             settings.rate = Some(link.rate);
         }
         Ok((Sender { protocol: Protocol::Udp, packet, payload, rate: settings.rate, jitter }, settings))
     })
 }
 
-/// A group of flows. `settings` gives the sender and the settings of its protocol, for flows with this access link.
+/// `settings` gives the sender and protocol settings for flows with a given access link.
 fn group<S>(
     raw: RawFlows,
     section: &Section,
@@ -90,7 +88,7 @@ fn profile(raw: &RawGroup) -> Profile {
     raw.profile.as_ref().map_or(Profile::Rfc, |profile| *profile.get_ref())
 }
 
-/// Congestion control finds the rate at which a flow always has more to send: no source tells it otherwise.
+/// A controlled flow always has data to send: any other source is refused.
 fn greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
     match &raw.traffic {
         Some(traffic) if cc.needs().reports && traffic.get_ref() != default => {
@@ -101,22 +99,20 @@ fn greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
     }
 }
 
-/// A size of packets as a file gives it.
 type RawSize = At<Size>;
 
-/// The bytes of data in a packet of such a size with such a header. Where the file gives no header, the packet is to blame.
+/// Payload bytes of a packet. If the header does not fit and is a default, the packet size is at fault.
 fn payload(section: &Section, packet: (&RawSize, u32), header: (&RawSize, u32)) -> Result<u32, Fault> {
     let (packet_bytes, header_bytes) = (packet.1, header.1);
     if header_bytes < packet_bytes {
         return Ok(packet_bytes - header_bytes);
     }
     let message = format!("a header of {header_bytes}B leaves no room for data in a packet of {packet_bytes}B");
-    // What is written stands after its section's head: the later of the two was written.
+    // An absent key is located at its section's head, so the later location is a written key's.
     let [packet, header] = [packet.0, header.0].map(|raw| section.place(raw));
     Err(Fault::value(if header.start >= packet.start { header } else { packet }, message))
 }
 
-/// What the headers of the group `name` say.
 fn headers(raw: RawHeaders, section: &Section, name: &str) -> Result<Headers, Fault> {
     let defaults = Headers::of_group(name);
     let blamed = section.place(&raw.destination);

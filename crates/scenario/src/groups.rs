@@ -1,4 +1,4 @@
-//! The groups of flows as one list, TCP before UDP: the order in which results count them.
+//! All groups of flows in the order of results: TCP before UDP.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use crate::header::Headers;
 use crate::model::{FlowGroup, Scenario, TcpGroup, UdpGroup};
 use crate::network::Hop;
 
-/// What a group's flows speak.
+/// Transport protocol of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// TCP.
     Tcp,
-    /// UDP: it does not slow down, unless by TFRC.
+    /// UDP: unresponsive unless it uses TFRC.
     Udp,
 }
 
 impl Kind {
-    /// The word for it in scenario files and tables.
+    /// The name in scenario files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Tcp => "tcp",
@@ -24,7 +24,7 @@ impl Kind {
         }
     }
 
-    /// IANA's protocol number.
+    /// IANA protocol number.
     pub const fn protocol(self) -> u8 {
         match self {
             Kind::Tcp => 6,
@@ -39,22 +39,22 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What all groups have in common.
+/// Properties of every group, whatever its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// Its place in the list, from 0.
+    /// Position in the list, from 0.
     pub index: usize,
     /// Its name in tables.
     pub name: &'a str,
     /// TCP or UDP.
     pub kind: Kind,
-    /// How many flows.
+    /// Number of flows.
     pub flows: u32,
-    /// A full packet on the wire in bytes.
+    /// Size of a full packet on the wire, in bytes.
     pub packet: u32,
-    /// The directions of links that its data goes over.
+    /// The link directions that its data crosses.
     pub route: &'a [Hop],
-    /// What its packets' headers say.
+    /// Fields of its packet headers.
     pub headers: &'a Headers,
 }
 
@@ -65,12 +65,11 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The name of group number `index` (from 0) of its kind where the file gives none: `tcp`, `tcp2`, `tcp3` ...
+/// The default name of group `index` (from 0) of its kind: `tcp`, `tcp2`, `tcp3` ...
 pub(crate) fn default_name(kind: Kind, index: usize) -> String {
     if index == 0 { kind.to_string() } else { format!("{kind}{}", index + 1) }
 }
 
-/// Every group, TCP before UDP.
 pub(crate) fn groups<'a>(tcp: &'a [TcpGroup], udp: &'a [UdpGroup]) -> impl Iterator<Item = Group<'a>> + Clone {
     let tcp = tcp.iter().map(|group| Group::of(group, Kind::Tcp, group.packet));
     let both = tcp.chain(udp.iter().map(|group| Group::of(group, Kind::Udp, group.packet)));
@@ -78,22 +77,22 @@ pub(crate) fn groups<'a>(tcp: &'a [TcpGroup], udp: &'a [UdpGroup]) -> impl Itera
 }
 
 impl Scenario {
-    /// Every group, TCP before UDP.
+    /// All groups, TCP before UDP.
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         groups(&self.tcp, &self.udp)
     }
 
-    /// The routes of all groups, on which their data goes; what comes back goes the same way back.
+    /// The routes of all groups' data. Replies take the same links back.
     pub fn routes(&self) -> impl Iterator<Item = &[Hop]> {
         self.groups().map(|group| group.route)
     }
 
-    /// The flows of all groups together.
+    /// Total number of flows.
     pub fn total_flows(&self) -> u32 {
         self.groups().map(|group| group.flows).sum()
     }
 
-    /// The size of a typical packet in bytes, for disciplines that count in packets: the mean over all flows.
+    /// Mean packet size over all flows in bytes, for disciplines that count in packets.
     pub fn mean_packet(&self) -> u32 {
         let bytes: u64 = self.groups().map(|group| u64::from(group.flows) * u64::from(group.packet)).sum();
         (bytes / u64::from(self.total_flows()).max(1)) as u32

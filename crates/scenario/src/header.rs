@@ -1,4 +1,4 @@
-//! What packets say of themselves to a classifier: the fields of their headers, and which of them a group's flows have.
+//! Packet headers as a classifier sees them, and the header fields of a group's flows.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,27 +7,27 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use crate::fields::Ports;
 use crate::model::Scenario;
 
-/// What a classifier looks at in a packet.
+/// The header fields that a classifier reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Header<'a> {
-    /// IANA's number of what the IP packet carries: 6 for TCP, 17 for UDP.
+    /// IANA protocol number of the payload: 6 for TCP, 17 for UDP.
     pub protocol: u8,
     /// The sender's address.
     pub source: IpAddr,
     /// The receiver's address.
     pub destination: IpAddr,
-    /// The sender's port; 0 where the packet shows none (ICMP, a later fragment).
+    /// The sender's port; 0 if the packet has none (ICMP, a later fragment).
     pub source_port: u16,
-    /// The receiver's port; 0 where the packet shows none.
+    /// The receiver's port; 0 if the packet has none.
     pub destination_port: u16,
     /// The differentiated services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
-    /// The label of the flow's group in the scenario; empty on packets from elsewhere.
+    /// The label of the flow's group; empty for packets from outside the scenario.
     pub label: &'a str,
 }
 
 impl Header<'_> {
-    /// The header of the packet's answer: the same with its ends exchanged.
+    /// The header of a reply: both ends exchanged.
     #[must_use]
     pub fn reply(self) -> Self {
         Header {
@@ -40,13 +40,12 @@ impl Header<'_> {
     }
 }
 
-/// What the headers of a group's packets say. Where there are several addresses or ports, the group's flows take them
-/// in turn, and begin anew after the last.
+/// Header fields of a group's packets. Its flows take several addresses or ports in turn, and wrap around.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// Where the senders' addresses are from; `None` gives each flow of the scenario one of its own.
+    /// The senders' addresses; `None` gives each flow its own.
     pub source: Option<IpNet>,
-    /// The same for the receivers.
+    /// The receivers' addresses, likewise.
     pub destination: Option<IpNet>,
     /// The senders' ports.
     pub source_port: Ports,
@@ -54,13 +53,13 @@ pub struct Headers {
     pub destination_port: Ports,
     /// The differentiated services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
-    /// What classes know the group by.
+    /// The group's label for classes.
     pub label: String,
 }
 
-/// Senders' addresses of flows with addresses of their own: private (RFC 1918), for documentation (RFC 3849).
+/// Senders' own addresses: private (RFC 1918) and documentation (RFC 3849) prefixes.
 const SOURCES: (IpNet, IpNet) = own(Ipv4Addr::new(10, 0, 0, 0), 8, 1);
-/// Their receivers' addresses. With `check::MOST_FLOWS` flows no two have the same.
+/// Receivers' own addresses. They are distinct for up to `check::MOST_FLOWS` flows.
 const DESTINATIONS: (IpNet, IpNet) = own(Ipv4Addr::new(172, 16, 0, 0), 12, 2);
 
 const fn own(v4: Ipv4Addr, length: u8, subnet: u16) -> (IpNet, IpNet) {
@@ -69,7 +68,7 @@ const fn own(v4: Ipv4Addr, length: u8, subnet: u16) -> (IpNet, IpNet) {
 }
 
 impl Headers {
-    /// What a group's headers say where the file says nothing: dynamic ports (RFC 6335) to iperf's.
+    /// Defaults of a group: dynamic source ports (RFC 6335) and iperf's destination port.
     pub(crate) fn of_group(name: &str) -> Headers {
         Headers {
             source: None,
@@ -81,12 +80,11 @@ impl Headers {
         }
     }
 
-    /// Whether one end is given in IPv4 and the other in IPv6.
     pub(crate) fn mixes_versions(&self) -> bool {
         self.source.zip(self.destination).is_some_and(|(source, destination)| is_v6(source) != is_v6(destination))
     }
 
-    /// The header of what the group's flow number `index` sends, which is number `flow` of the scenario.
+    /// The header of data of the group's flow `index`, which is flow `flow` of the scenario.
     fn header(&self, protocol: u8, index: u32, flow: u32) -> Header<'_> {
         let v6 = self.source.or(self.destination).is_some_and(is_v6);
         let address = |given: Option<IpNet>, own: (IpNet, IpNet)| match given {
@@ -109,17 +107,17 @@ fn is_v6(prefix: IpNet) -> bool {
     matches!(prefix, IpNet::V6(_))
 }
 
-/// Number `index` of the addresses in `prefix` that a host can have; after the last comes the first again.
+/// Host address `index` of `prefix`; wraps around.
 fn nth(prefix: IpNet, index: u32) -> IpAddr {
-    // The first address names the network, or any of its routers (RFC 4291, 2.6.1); IPv4's last is for broadcasts.
-    // Prefixes of one or two addresses have neither (RFC 3021, RFC 6164).
+    // The first address names the network, or any of its routers (RFC 4291, 2.6.1). In IPv4 the last is for broadcasts.
+    // Prefixes of one or two addresses reserve neither (RFC 3021, RFC 6164).
     let bits = prefix.max_prefix_len() - prefix.prefix_len();
     let reserved = match prefix {
         _ if bits < 2 => 0,
         IpNet::V4(_) => 2,
         IpNet::V6(_) => 1,
     };
-    // More than 2^32 addresses are never used up.
+    // There are never more than 2^32 flows.
     let index = u64::from(index) % ((1 << bits.min(40)) - reserved) + reserved.min(1);
     match prefix {
         IpNet::V4(net) => Ipv4Addr::from_bits(net.network().to_bits() + index as u32).into(),
@@ -128,8 +126,7 @@ fn nth(prefix: IpNet, index: u32) -> IpAddr {
 }
 
 impl Scenario {
-    /// The header of each flow's packets on their way from sender to receiver, in the order in which results count the
-    /// flows. What comes back has the [`reply`](Header::reply).
+    /// The header of each flow's data, in the flow order of results. Replies have the [`reply`](Header::reply).
     pub fn headers(&self) -> impl Iterator<Item = Header<'_>> {
         let flows = self.groups().flat_map(|group| (0..group.flows).map(move |index| (group, index)));
         (0..).zip(flows).map(|(flow, (group, index))| group.headers.header(group.kind.protocol(), index, flow))

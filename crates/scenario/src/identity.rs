@@ -1,4 +1,4 @@
-//! What disciplines are told of the scenario's flows: who is whom to the classifier, and of which class.
+//! The flow and class by which disciplines know each of the scenario's flows.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,21 @@ use headgate_core::{ClassId, FlowId};
 use crate::model::Scenario;
 use crate::network::Hop;
 
-/// What a discipline is told of a flow's packets.
+/// A flow's identity at a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Which flow it is to the discipline.
+    /// The flow's number at the discipline.
     pub flow: FlowId,
     /// Its class.
     pub class: ClassId,
 }
 
 impl Scenario {
-    /// What the discipline at `hop` is told of each flow, by number. A flow goes by the number of the first flow that the
-    /// classifier does not tell it from. Where all are told apart, a discipline sees the same numbers as without classes.
-    ///
-    /// A direction of a link carries either the data of a flow, or what answers it, which has the header of a reply.
+    /// The identity of each flow at `hop`, by flow number. Flows that the classifier does not distinguish share the
+    /// number of the first. If it distinguishes all, numbers are the same as without classes. Where a direction carries
+    /// a flow's replies, the reply's header is classified.
     pub fn identities(&self, hop: Hop) -> Vec<Identity> {
-        // The numbers depend on which hashes are equal, not on the hashes: any key will do.
+        // Numbers depend only on which hashes are equal, so any key will do.
         let classifier = self.classifier(0);
         let mut first = BTreeMap::new();
         let carried = self.groups().flat_map(|group| (0..group.flows).map(move |_| group.route.contains(&hop)));
@@ -47,7 +46,6 @@ mod tests {
                          [[udp]]\nname = 'voice'\nflows = 2\nrate = '1Mbit/s'\ndscp = 'EF'\nsource = '10.2.0.1'\n\
                          [[class]]\nname = 'high'\ndscp = 'EF'\n[[class]]\nname = 'back'\nsource_port = 5001\n";
 
-    /// Flow and class of each flow.
     fn seen(flow: &str, direction: Direction) -> Vec<(u64, u16)> {
         let text = format!(
             "name = 'c'\nduration = '1s'\nqdiscs = ['droptail']\nclassify.flow = '{flow}'\n\

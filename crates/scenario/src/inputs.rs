@@ -1,7 +1,8 @@
-//! Files that a scenario names: read through whoever reads the scenario, and kept whole.
+//! Input files that a scenario names, such as traces.
 //!
-//! This crate opens no file. What it was given stays in the scenario under the file's own name, without its folders; the
-//! canonical form names it in the folder `inputs`, so that a result that has its inputs there can be run from itself.
+//! This crate opens no file: the caller supplies [`Files`]. The scenario keeps each file's contents under its name
+//! without folders. The canonical form names it in the folder `inputs`, so that a result with its inputs can be run
+//! again.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,42 +12,42 @@ use toml::Spanned;
 
 use crate::error::Fault;
 
-/// The folder in which the canonical form of a scenario names its inputs.
+/// The folder of input files in the canonical form of a scenario.
 pub const INPUTS: &str = "inputs";
 
 /// Reads the files that a scenario names.
 pub trait Files {
-    /// The whole of the file at `path`, as the scenario writes it: relative paths begin at the scenario's folder.
+    /// Reads the whole file at `path`, as written in the scenario. Relative paths begin at the scenario's folder.
     ///
     /// # Errors
-    /// Why it cannot be read, in words.
+    /// Why it cannot be read.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 }
 
-/// No files.
+/// For scenarios without files.
 impl Files for () {
     fn read(&self, _: &str) -> Result<Vec<u8>, String> {
         Err("this scenario was not read from a folder, so it can name no files".to_string())
     }
 }
 
-/// The files that a scenario named, by their own names.
+/// Contents of the files that a scenario names, by file name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs(BTreeMap<String, Arc<[u8]>>);
 
 impl Inputs {
-    /// The bytes of the file called `name`.
+    /// The contents of the file `name`.
     pub fn get(&self, name: &str) -> Option<&Arc<[u8]>> {
         self.0.get(name)
     }
 
-    /// Every file: its name and its bytes, sorted by name.
+    /// Name and contents of every file, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), &**bytes))
     }
 }
 
-/// As the canonical form names them.
+/// Resolves the paths of the canonical form.
 impl Files for Inputs {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let found = path.strip_prefix(INPUTS).and_then(|rest| self.get(rest.strip_prefix('/')?));
@@ -54,7 +55,7 @@ impl Files for Inputs {
     }
 }
 
-/// Reads files while a scenario is read, each once, and keeps them.
+/// Reads each named file once and keeps it.
 pub(crate) struct Loader<'a> {
     files: &'a dyn Files,
     inputs: RefCell<Inputs>,
@@ -65,10 +66,8 @@ impl<'a> Loader<'a> {
         Loader { files, inputs: RefCell::default() }
     }
 
-    /// The file at the path that a key says: its own name, and all of it.
-    ///
-    /// # Errors
-    /// A path without a file's name, a file that cannot be read, two different files of one name.
+    /// Loads the file at `path`: its name without folders, and its contents. Refuses a path without a file name, an
+    /// unreadable file, and two different files of one name.
     pub(crate) fn load(&self, path: &Spanned<String>) -> Result<(String, Arc<[u8]>), Fault> {
         let fault = |message: String| Fault::value(path.span(), message);
         let written = path.get_ref();
@@ -88,7 +87,6 @@ impl<'a> Loader<'a> {
         Ok((name.to_string(), Arc::clone(kept)))
     }
 
-    /// All that was read.
     pub(crate) fn into_inputs(self) -> Inputs {
         self.inputs.into_inner()
     }

@@ -1,4 +1,4 @@
-//! Links: from what the file says to what each direction is like, and whether its discipline can be built.
+//! Resolves links and checks that their disciplines can be built.
 
 use std::ops::Range;
 
@@ -15,10 +15,10 @@ use crate::schema::{At, RawDirection, RawLink, RawLinks};
 /// More links than anyone can look at.
 const MOST_LINKS: usize = 1000;
 
-/// Words that have a meaning of their own in the path of a change.
+/// Words with a meaning of their own in the path of a change.
 const RESERVED: [&str; 1] = ["reverse"];
 
-/// The links, and where the disciplines of their directions are written, by the directions' numbers.
+/// The links, and the location of each direction's discipline, by direction number.
 #[derive(Default)]
 pub(crate) struct Links {
     pub(crate) links: Vec<Link>,
@@ -26,7 +26,6 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// The links that the file says.
     pub(crate) fn new(raw: Spanned<RawLinks>, loader: &Loader<'_>) -> Result<Links, Fault> {
         let span = raw.span();
         let mut links = Links::default();
@@ -87,7 +86,7 @@ impl Links {
         Ok(())
     }
 
-    /// Names tell links apart, and so do the nodes they join: a route says the nodes alone.
+    /// Requires distinct names and distinct pairs of nodes, because routes name only nodes.
     fn distinct(&self, [name, from, to]: &[String; 3], span: Range<usize>) -> Result<(), Fault> {
         if from == to {
             return Err(Fault::plain(span, format!("link `{name}` leads from `{from}` to itself")));
@@ -104,14 +103,14 @@ impl Links {
         Err(Fault::plain(span, message))
     }
 
-    /// The discipline of the direction that is next, unless it is one that is compared.
+    /// The next direction's discipline; `None` for the compared disciplines.
     fn qdisc(&mut self, section: &Section, raw: At<Qdisc>, default: &str) -> Option<Qdisc> {
         let raw = section.or(raw, Qdisc::named(default));
         self.places.push(raw.span());
         Some(raw.into_inner()).filter(|qdisc| *qdisc != Qdisc::named(COMPARED))
     }
 
-    /// Builds the disciplines that are not compared, to see that they can be. `place` is that of a link of some rate.
+    /// Checks that the disciplines not compared can be built. `place` gives the place of a link with a given rate.
     pub(crate) fn check<'a>(&self, run: Span, place: &dyn Fn(Rate) -> Place<'a>) -> Result<(), Fault> {
         for (number, span) in self.places.iter().enumerate() {
             let direction = Direction::BOTH[number % 2];
@@ -124,7 +123,7 @@ impl Links {
     }
 }
 
-/// A name as given, or the default; the section is to blame for a default that is none.
+/// The given name or the default. The section is at fault if the default is no valid name.
 fn named(raw: &At<String>, section: &Section, default: &str) -> Result<String, Fault> {
     match raw {
         Some(name) => check::name(name),

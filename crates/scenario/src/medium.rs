@@ -1,4 +1,4 @@
-//! What a direction of a link does besides sending at one rate: a rate that changes, loss, jitter, reordering.
+//! A link direction beyond a constant rate: changing rates, loss, jitter, reordering.
 
 use std::sync::Arc;
 
@@ -13,47 +13,45 @@ use crate::schema::{At, RawMedium, RawStep};
 /// How the rate of a direction changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Pace {
-    /// Not at all.
+    /// It is constant.
     #[default]
     Constant,
-    /// At given moments.
+    /// It changes at given times.
     Schedule {
-        /// When, and to what: in order of time. A rate of 0 sends nothing.
+        /// Times and new rates, in order. A rate of 0 sends nothing.
         steps: Vec<(Span, Rate)>,
-        /// After this the schedule begins anew, with the rate the link has before the first step.
+        /// Period of the schedule. Each period begins with the link's own rate.
         period: Option<Span>,
     },
-    /// As a trace in mahimahi's format says.
+    /// It follows a trace in mahimahi's format.
     Trace {
-        /// The file's own name.
+        /// The file's name without folders.
         name: String,
-        /// When 1500 bytes may leave, in milliseconds, not decreasing; begins anew after the last.
+        /// Times in ms at which 1500 bytes may leave, non-decreasing; repeats after the last.
         opportunities: Arc<[u64]>,
     },
 }
 
-/// What becomes of packets on their way through a direction, each by a chance of its own.
+/// Random impairments of the packets on a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairments {
-    /// The part of the packets that is lost, below 1.
+    /// Fraction of packets lost, below 1.
     pub loss: f64,
-    /// How many are lost in a row on average, after Gilbert; `None` where losses do not depend on each other.
+    /// Mean number of packets lost in a row (Gilbert's model); `None` for independent losses.
     pub burst: Option<f64>,
-    /// A further delay of 0 to this, drawn uniformly; no packet overtakes another for it.
+    /// Additional delay, uniform from 0 to this. Packets stay in order.
     pub jitter: Span,
-    /// The part of the packets that is held back by `reorder_by`, so that others overtake them.
+    /// Fraction of packets delayed by `reorder_by`, so that others overtake them.
     pub reorder: f64,
-    /// How long.
+    /// The delay of reordered packets.
     pub reorder_by: Span,
 }
 
-/// Bytes that may leave at each opportunity of a trace: an IP packet of mahimahi's 1504 less the 4 of its TUN header
-/// (`PACKET_SIZE` in its `link_queue.hh`).
+/// Bytes per opportunity of a trace: mahimahi's 1504 (`PACKET_SIZE` in `link_queue.hh`) less the 4 of its TUN header.
 pub const OPPORTUNITY: u64 = 1500;
 
 impl Pace {
-    /// The most bytes that can leave within `span`, of a link that has `rate` before its first step; an estimate from
-    /// above where the rate changes.
+    /// Upper bound on the bytes that leave within `span`; `rate` holds before the first step.
     pub fn most(&self, rate: Rate, span: Span) -> u64 {
         let at = |rate: Rate| (rate.as_bits() as f64 / 8.0 * span.as_secs_f64()) as u64;
         match self {
@@ -63,7 +61,7 @@ impl Pace {
         }
     }
 
-    /// The mean rate over `run`, of a link that has `rate` before its first step; that of one turn if it repeats.
+    /// Mean rate over `run`, or over a period if there is one; `rate` holds before the first step.
     pub(crate) fn mean(&self, rate: Rate, run: Span) -> Rate {
         match self {
             Pace::Constant | Pace::Trace { .. } => rate,
@@ -81,7 +79,7 @@ impl Pace {
     }
 }
 
-/// How much a trace lets pass at most within `span`: the most opportunities that lie so close together.
+/// Most bytes that a trace lets pass within `span`: its densest opportunities.
 fn densest(opportunities: &[u64], span: Span) -> u64 {
     let (count, turn) = (opportunities.len() as u64, opportunities.last().copied().unwrap_or(0).max(1));
     let within = span.as_nanos().div_ceil(1_000_000);
@@ -97,7 +95,7 @@ fn densest(opportunities: &[u64], span: Span) -> u64 {
 }
 
 impl RawMedium {
-    /// Rate and how it changes; a direction that has neither `rate` nor `trace` has the `default`, if there is one.
+    /// The rate and its changes. `default` applies without `rate` and `trace`.
     pub(crate) fn pace(
         &self,
         rate: At<Rate>,
@@ -136,8 +134,8 @@ impl RawMedium {
     }
 }
 
-/// In Gilbert's model (Bell System Technical Journal 39(5), 1960, with a bad state that loses all) losses come in runs of
-/// geometric length; between two runs at least one packet passes, which bounds the loss from above.
+/// Gilbert's model (Bell System Technical Journal 39(5), 1960), with a bad state that loses every packet. Bursts have
+/// geometric length. At least one packet passes between two bursts, which bounds the loss rate.
 fn gilbert(burst: Spanned<f64>, loss: f64) -> Result<f64, Fault> {
     let span = burst.span();
     let burst = within(burst, 1.0..=1e6)?;
@@ -171,7 +169,6 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
     }
 }
 
-/// A trace and its mean rate.
 fn of_trace(path: &Spanned<String>, loader: &Loader<'_>) -> Result<(Rate, Pace), Fault> {
     let (name, bytes) = loader.load(path)?;
     let fault = |message: String| Fault::value(path.span(), message);
@@ -184,7 +181,7 @@ fn of_trace(path: &Spanned<String>, loader: &Loader<'_>) -> Result<(Rate, Pace),
     Ok((Rate::from_bits((bits as u64).max(1)), Pace::Trace { name, opportunities: opportunities.into() }))
 }
 
-/// The moments of a trace in mahimahi's format: one whole number of milliseconds a line, as its `LinkQueue` reads them.
+/// Reads one whole number of milliseconds a line, as mahimahi's `LinkQueue` does.
 fn mahimahi(bytes: &[u8]) -> Result<Vec<u64>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not a text".to_string())?;
     let mut moments: Vec<u64> = Vec::new();

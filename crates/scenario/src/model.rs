@@ -1,4 +1,4 @@
-//! What a scenario says, once it has been read: every default filled in, every unit resolved.
+//! The resolved scenario: every default filled in, every unit converted.
 
 use std::ops::Deref;
 
@@ -16,35 +16,35 @@ use crate::start::Start;
 /// One network, the flows on it, the disciplines to compare, and what to record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// A short name, the folder results go to.
+    /// Short name, also of the result folder.
     pub name: String,
     /// One or two sentences for the report.
     pub about: String,
     /// Simulated time of one run.
     pub duration: Span,
-    /// The part at the beginning that no figure counts.
+    /// Initial part of the run that figures exclude.
     pub warmup: Span,
-    /// One run for each; at least one, all different.
+    /// One run for each seed; at least one, all different.
     pub seeds: Vec<u64>,
     /// The disciplines to compare; at least one, all different.
     pub qdiscs: Vec<Qdisc>,
-    /// The links between routers; at least one, at least one direction of which compares disciplines.
+    /// The links between routers. At least one direction compares disciplines.
     pub links: Vec<Link>,
     /// Groups of TCP flows.
     pub tcp: Vec<TcpGroup>,
     /// Groups of UDP flows.
     pub udp: Vec<UdpGroup>,
-    /// Which packets disciplines take for one flow.
+    /// The header fields that define a flow for disciplines.
     pub flow_key: FlowKey,
-    /// Aggregates of flows; that at index `i` is class number `i + 1`.
+    /// Aggregates of flows; the class at index `i` has number `i + 1`.
     pub classes: Vec<ClassRule>,
-    /// What to write down.
+    /// What to record besides totals.
     pub record: Record,
-    /// The files that the scenario names, whole.
+    /// Contents of the files that the scenario names.
     pub inputs: Inputs,
 }
 
-/// A link of one flow's own between its host and the router, both ways; its queue has no limit.
+/// A flow's own link between its host and the router, both ways. Its queue is unlimited.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
     /// Rate, the same each way.
@@ -53,18 +53,18 @@ pub struct Access {
     pub delay: Span,
 }
 
-/// A group of flows: what groups of every kind have, and the settings of its own kind.
+/// A group of flows, with the settings `S` of its protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowGroup<S> {
     /// The group's name in tables.
     pub name: String,
-    /// How many flows.
+    /// Number of flows.
     pub flows: u32,
-    /// The directions of links its data goes over, one at least; what answers it goes back over the same links.
+    /// The link directions that its data crosses, at least one. Replies take the same links back.
     pub route: Vec<Hop>,
-    /// What they have to send, as written.
+    /// The traffic as written.
     pub traffic: Traffic,
-    /// The same, ready for flows to start; it follows from the rest of the group.
+    /// The traffic ready for flows to start; derived from the other fields.
     pub plan: Plan,
     /// The sender's link.
     pub sender: Access,
@@ -74,13 +74,13 @@ pub struct FlowGroup<S> {
     pub start: Start,
     /// When all flows stop sending; `None` for the end of the run.
     pub stop: Option<Span>,
-    /// What the packets' headers say.
+    /// Fields of the packet headers.
     pub headers: Headers,
-    /// The settings of its kind.
+    /// The settings of its protocol.
     pub settings: S,
 }
 
-/// A group's settings are read as its own: `group.packet`.
+/// Settings read as the group's own: `group.packet`.
 impl<S> Deref for FlowGroup<S> {
     type Target = S;
 
@@ -89,40 +89,40 @@ impl<S> Deref for FlowGroup<S> {
     }
 }
 
-/// Flows that send what their source writes as fast as TCP lets them, from `start` to `stop`.
+/// TCP flows: send their source's data as fast as TCP allows, from `start` to `stop`.
 pub type TcpGroup = FlowGroup<TcpSettings>;
 
-/// Flows of datagrams: what their source writes, or as much as TFRC allows.
+/// UDP flows: send their source's data, or as much as TFRC allows.
 pub type UdpGroup = FlowGroup<UdpSettings>;
 
 impl UdpGroup {
-    /// Its rate is what losses and reports make of it, and its flows always have more to send.
+    /// Whether the flows use congestion control. They then always have data to send.
     pub fn is_controlled(&self) -> bool {
         self.cc.needs().reports
     }
 
-    /// The most that one of its flows can offer the network in the long run: its rate, or that of its access link.
+    /// Highest long-run rate of one flow: its own, or its access link's.
     pub fn most(&self) -> Rate {
         self.rate.unwrap_or(self.sender.rate).min(self.sender.rate)
     }
 }
 
-/// What to write down besides the totals.
+/// What to record besides totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Length of one interval in the tables over time.
+    /// Interval of the tables over time.
     pub interval: Span,
-    /// Which events at the bottleneck to write, one row each.
+    /// Recorded events at the bottleneck, one row each.
     pub events: Events,
-    /// The flows whose senders' state is written, a row each time it changes.
+    /// Flows with a trace of the sender's state, one row a change.
     pub flows: Vec<Traced>,
-    /// The least time between two rows of one flow; zero for every change.
+    /// Least time between two rows of a flow; zero for every change.
     pub flow_interval: Span,
-    /// The links whose packets are captured: indices into the scenario's.
+    /// The captured links, as indices into the scenario's.
     pub capture: Vec<u16>,
 }
 
-/// Which events at the bottleneck are written, one row each.
+/// The recorded events at the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Events {
     /// None.

@@ -7,7 +7,7 @@ use headgate_core::{Limit, Qdisc, Rate, Span};
 use crate::medium::{Impairments, Pace};
 use crate::model::Scenario;
 
-/// A duplex link between two routers: a queue before each direction.
+/// A duplex link between two routers, with a queue in each direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its name in tables.
@@ -25,7 +25,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// One of its two directions.
+    /// The given direction.
     pub fn simplex(&self, direction: Direction) -> &Simplex {
         match direction {
             Direction::Forward => &self.forward,
@@ -34,42 +34,42 @@ impl Link {
     }
 }
 
-/// What the link of a scenario is called that is a dumbbell: one link, from `left` to `right`.
+/// Default name of a single link (a dumbbell), from `left` to `right`.
 pub const DUMBBELL: &str = "bottleneck";
 
-/// What stands for the disciplines that are compared where a discipline of its own could stand.
+/// The `qdisc` of a direction that compares disciplines.
 pub(crate) const COMPARED: &str = "compared";
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simplex {
-    /// How fast it sends: where it follows a schedule before the first step, where it follows a trace on average.
+    /// Rate: before the first step of a schedule, or the mean of a trace.
     pub rate: Rate,
-    /// How that changes.
+    /// How the rate changes.
     pub pace: Pace,
-    /// What becomes of packets on the way.
+    /// Loss, jitter and reordering.
     pub impairments: Impairments,
-    /// Room in its queue, where the discipline's settings give no `limit`.
+    /// Queue limit, unless the discipline's settings give one.
     pub limit: Limit,
-    /// Its discipline; `None` for the ones that are compared.
+    /// Its discipline; `None` for the compared disciplines.
     pub qdisc: Option<Qdisc>,
 }
 
-/// Which way along a link.
+/// A direction along a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// From its `from` to its `to`.
+    /// From `from` to `to`.
     #[default]
     Forward,
-    /// From its `to` to its `from`.
+    /// From `to` to `from`.
     Reverse,
 }
 
 impl Direction {
-    /// Both.
+    /// Both directions.
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 
-    /// The other one.
+    /// The opposite direction.
     pub const fn back(self) -> Direction {
         match self {
             Direction::Forward => Direction::Reverse,
@@ -77,7 +77,7 @@ impl Direction {
         }
     }
 
-    /// The word for it in tables.
+    /// The name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Direction::Forward => "forward",
@@ -95,50 +95,49 @@ impl fmt::Display for Direction {
 /// One step of a route: a direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hop {
-    /// The link: an index into the scenario's.
+    /// Index of the link in the scenario.
     pub link: u16,
-    /// Which way along it.
+    /// Direction along the link.
     pub direction: Direction,
 }
 
 impl Hop {
-    /// The direction's number among those of all links: each link's forward one before its reverse one.
+    /// The direction's number: forward before reverse, link by link.
     pub const fn number(self) -> u16 {
         self.link * 2 + self.direction as u16
     }
 
-    /// The same link the other way.
+    /// The opposite direction of the link.
     pub const fn back(self) -> Hop {
         Hop { link: self.link, direction: self.direction.back() }
     }
 }
 
 impl Scenario {
-    /// Every direction of every link, in the order of their numbers.
+    /// Every direction of every link, by number.
     pub fn hops(&self) -> impl Iterator<Item = Hop> {
         let links = 0..self.links.len() as u16;
         links.flat_map(|link| Direction::BOTH.map(|direction| Hop { link, direction }))
     }
 
-    /// What a direction of a link is like.
+    /// The properties of a direction.
     pub fn simplex(&self, hop: Hop) -> &Simplex {
         self.links[usize::from(hop.link)].simplex(hop.direction)
     }
 
-    /// The rate that a direction has on average over a run.
+    /// Mean rate of a direction over a run.
     pub fn mean_rate(&self, hop: Hop) -> Rate {
         let Simplex { rate, pace, .. } = self.simplex(hop);
         pace.mean(*rate, self.duration)
     }
 
-    /// The first direction at which disciplines are compared: every scenario has one.
+    /// The first direction that compares disciplines. Every scenario has one.
     pub fn bottleneck(&self) -> Hop {
         let compared = |hop: &Hop| self.simplex(*hop).qdisc.is_none();
         self.hops().find(compared).expect("a scenario that was read compares its disciplines somewhere")
     }
 
-    /// What the random streams of a direction go by, simulated and live. Those of the dumbbell's link had their names before
-    /// there were others.
+    /// Name of a direction's random streams, simulated and live. A dumbbell's streams keep names older than networks.
     pub fn label(&self, Hop { link, direction }: Hop) -> String {
         match self.links[usize::from(link)].name.as_str() {
             DUMBBELL => direction.to_string(),

@@ -1,19 +1,19 @@
-//! Static routes: which link a packet goes to when it leaves one.
+//! Static routes: the next link of a packet.
 //!
-//! Data goes over a group's route, and what answers it goes back over the same links. A route visits no node twice, so
-//! no direction of a link carries both, and one table serves both.
+//! Replies take the links of the group's route back. A route visits no node twice, so no direction carries both, and
+//! one table serves both.
 
 use crate::model::Scenario;
 
-/// In the table: the packet goes to its host.
+/// Table entry: the packet goes to its host.
 const HOST: u16 = u16::MAX;
 
-/// The links after each link, by group.
+/// The link after each link, by group.
 #[derive(Debug)]
 pub struct Paths {
-    /// Each flow's group. Empty where every route is a single link, as in a dumbbell: there nothing need be looked up.
+    /// Each flow's group; empty if every route is a single link, where no lookup is needed.
     groups: Vec<u16>,
-    /// By group, and by the number of the direction that a packet leaves.
+    /// By group, and by number of the direction that a packet leaves.
     next: Vec<u16>,
     directions: usize,
 }
@@ -38,7 +38,7 @@ impl Paths {
         paths
     }
 
-    /// The link that packets of `flow` go to when they leave `link`; `None` where they leave for their host.
+    /// The next link of a packet of `flow` after `link`; `None` if that is its host.
     #[inline]
     pub fn next(&self, link: u16, flow: usize) -> Option<u16> {
         let group = usize::from(*self.groups.get(flow)?);

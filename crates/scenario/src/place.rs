@@ -1,10 +1,10 @@
-//! Where a key stands in a file: for errors about tables that others read, such as `[sweep]`.
+//! Locates keys in a file, for errors in tables that other programs read, such as `[sweep]`.
 
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Source;
 
-/// Line and column of the key at `path`, both from 1; `None` if the text is no TOML or has no such key.
+/// Line and column of the key at `path`, from 1; `None` if the text is not TOML or has no such key.
 ///
 /// Keys in quotes may hold dots: `sweep.grid.link.rate` is found as `link.rate` in `[sweep.grid]`, as `rate` in
 /// `[sweep.grid.link]` and as `"link.rate"`.

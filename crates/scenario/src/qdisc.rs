@@ -1,4 +1,4 @@
-//! Disciplines as scenario files write them: `"sfb:bins=46"`, or a table, with disciplines inside disciplines.
+//! Disciplines in scenario files: `"sfb:bins=46"`, or a table; both can be nested.
 
 use std::ops::Range;
 
@@ -10,10 +10,7 @@ use crate::error::Fault;
 use crate::schema::{Form, Kind, Node, mismatch};
 use crate::settings::{named, plain};
 
-/// Every parameter of `qdisc` with its value, after building it once to see that it can be.
-///
-/// # Errors
-/// An unknown discipline or parameter, a bad value, values that do not fit each other.
+/// Builds `qdisc` once as a check; returns the values of all parameters.
 fn check(qdisc: &Qdisc, limit: Limit, place: &Place) -> Result<Vec<(&'static str, String)>, BuildError> {
     let settings = qdisc.settings_with(limit);
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -22,7 +19,6 @@ fn check(qdisc: &Qdisc, limit: Limit, place: &Place) -> Result<Vec<(&'static str
     Ok(resolved)
 }
 
-/// Builds a discipline to see that it can be; gives all of its values.
 pub(crate) fn build(
     qdisc: &Qdisc,
     limit: Limit,
@@ -32,7 +28,7 @@ pub(crate) fn build(
     check(qdisc, limit, place).map_err(|error| unbuilt(qdisc, &error, span))
 }
 
-/// What to say of a discipline that cannot be built: the known names go beside the caret.
+/// Words the fault. Known names go beside the caret.
 fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
     let fault = |message| Fault::plain(span.clone(), message);
     match error {
@@ -66,10 +62,10 @@ impl Kind for Qdisc {
     }
 }
 
-/// A setting of a discipline: disciplines may be among them.
+/// A setting, which may be a discipline or contain some.
 fn setting(value: &Node<'_>) -> Result<String, Fault> {
     match value.get_ref() {
-        // A discipline with settings inside another's: as text it stands between brackets.
+        // As text, a nested discipline with settings stands between brackets.
         DeValue::String(text) if text.contains(':') && text.contains('=') && !text.starts_with('[') => {
             Ok(format!("[{text}]"))
         }

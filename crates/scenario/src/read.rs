@@ -1,4 +1,4 @@
-//! From text to a scenario, or to an error that says where and what instead.
+//! Reads a scenario from text, or returns an error with location and correction.
 
 use std::ops::Range;
 
@@ -13,27 +13,27 @@ use crate::resolve;
 use crate::schema::{RawScenario, RawTable, did_you_mean, rename, respell};
 
 impl Scenario {
-    /// Reads a scenario from the text of a TOML file, with `changes` made to it first. `file` is what errors call it.
+    /// Reads a scenario from TOML text, with `changes` applied. `file` is the name of the text in errors.
     ///
     /// # Errors
-    /// The first fault found: not TOML, an unknown key, a value of the wrong kind or out of range, values that do not
-    /// fit each other, a discipline that cannot be built.
+    /// The first fault found: invalid TOML, an unknown key, a value of the wrong kind or out of range, values that do
+    /// not fit each other, or a discipline that cannot be built.
     pub fn read(text: &str, file: &str, changes: &Changes) -> Result<Scenario, ScenarioError> {
         Scenario::read_with(text, file, changes, &())
     }
 
-    /// The same for a scenario that names files, which `files` reads.
+    /// Like [`read`](Scenario::read), for a scenario that names files. `files` reads them.
     ///
     /// # Errors
-    /// Those of [`read`](Scenario::read), and a file that cannot be read or used.
+    /// As for [`read`](Scenario::read), and a file that cannot be read or used.
     pub fn read_with(text: &str, file: &str, changes: &Changes, files: &dyn Files) -> Result<Scenario, ScenarioError> {
         Scenario::read_warned(text, file, changes, files).map(|(scenario, _)| scenario)
     }
 
-    /// The same, and a warning for each key that is written under the name of an earlier release.
+    /// Like [`read_with`](Scenario::read_with), with a warning for each key under an earlier release's name.
     ///
     /// # Errors
-    /// Those of [`read_with`](Scenario::read_with).
+    /// As for [`read_with`](Scenario::read_with).
     pub fn read_warned(
         text: &str,
         file: &str,
@@ -43,7 +43,7 @@ impl Scenario {
         let source = Source { file, text, changes: changes.list() };
         let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
         let mut warnings = Vec::new();
-        // Before the changes, which name keys of today, and after them, for those that do not.
+        // Before the changes, which may use current names, and after them, for changes with old names.
         let renamed = rename(tree.get_mut(), &mut warnings).and_then(|()| changes::apply(&source, tree.get_mut()));
         let renamed = renamed.and_then(|()| rename(tree.get_mut(), &mut warnings));
         let read = renamed
@@ -59,7 +59,7 @@ impl Scenario {
     }
 }
 
-/// The path of the key concerned; a fault of the file as a whole spans nothing and concerns none.
+/// Path of the key at fault. A fault of the whole file has an empty span and no key.
 fn path_of(fault: &Fault, tree: &DeTable<'_>) -> String {
     let place = if fault.span.is_empty() { None } else { key_at(tree, &fault.span) };
     match (place, &fault.missing) {
@@ -72,7 +72,6 @@ fn syntax(error: &toml::de::Error) -> Fault {
     Fault::plain(error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()))
 }
 
-/// What to say of a key that there is not.
 fn unknown_key(fault: Fault, path: &str) -> Fault {
     let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
     let place = match section.split_once('[') {
@@ -98,7 +97,7 @@ fn key_at(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
     })
 }
 
-/// The rest of the path inside a value, with the dot or bracket it begins with.
+/// The rest of the path inside a value, with its leading dot or bracket.
 fn key_in(value: &Spanned<DeValue<'_>>, span: &Range<usize>) -> Option<String> {
     match value.get_ref() {
         DeValue::Table(table) => key_at(table, span).map(|path| format!(".{path}")),

@@ -1,4 +1,4 @@
-//! What to write down besides the totals: the `[record]` section.
+//! The `[record]` section.
 
 use std::fmt;
 use std::ops::{Bound, Range};
@@ -15,17 +15,17 @@ use crate::schema::{At, Form, Kind, RawRecord, did_you_mean};
 /// More rows over time than anyone can look at.
 const MOST_INTERVALS: u64 = 1_000_000;
 
-/// Flows whose senders are traced: a group's, or one of them. Written `web`, or `web/3`.
+/// Traced flows: a whole group, written `web`, or one flow, `web/3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
     /// The group's name.
     pub group: String,
-    /// The flow's number among those of the group, from 0; `None` for all of them.
+    /// The flow's number in its group, from 0; `None` for all.
     pub flow: Option<u32>,
 }
 
 impl Traced {
-    /// Whether flow number `flow` of the group called `group` is meant.
+    /// Whether flow `flow` of group `group` is included.
     pub fn means(&self, group: &str, flow: u32) -> bool {
         self.group == group && self.flow.is_none_or(|one| one == flow)
     }
@@ -53,7 +53,6 @@ impl Kind for Traced {
     }
 }
 
-/// What the section says, of a scenario that has these groups and links.
 pub(crate) fn record(
     raw: At<RawRecord>,
     duration: Span,
@@ -62,7 +61,7 @@ pub(crate) fn record(
 ) -> Result<Record, Fault> {
     let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[record]" };
     let raw = raw.map(Spanned::into_inner).unwrap_or_default();
-    // By default 100 ms, but a row or more even in the shortest of runs, and not too many in the longest.
+    // 100 ms by default, but at least one row in the shortest run, and not too many in the longest.
     let least = Span::from_nanos(duration.as_nanos().div_ceil(MOST_INTERVALS));
     let default = Span::from_millis(100).min(duration).max(least);
     let interval = section.or(raw.interval, default);
@@ -78,7 +77,7 @@ pub(crate) fn record(
     })
 }
 
-/// The links to capture, by their places among `links`, each once.
+/// Indices of the links to capture, each once.
 fn captured(names: Vec<Spanned<String>>, links: &[Link]) -> Result<Vec<u16>, Fault> {
     let mut captured = Vec::new();
     for name in names {
@@ -94,14 +93,13 @@ fn captured(names: Vec<Spanned<String>>, links: &[Link]) -> Result<Vec<u16>, Fau
     Ok(captured)
 }
 
-/// Nothing of that kind goes by that name.
 fn unknown<'a>(span: Range<usize>, what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Fault {
     let guess = did_you_mean(name, known.clone());
     let known: Vec<&str> = known.collect();
     Fault::value(span, format!("no {what} is called `{name}`{guess}")).help(format!("known: {}", known.join(", ")))
 }
 
-/// The flows if there are such, and their senders have a state: a constant rate has none.
+/// Checks that the flows exist and their senders have state: a constant rate has none.
 fn traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<Traced, Fault> {
     let span = value.span();
     let traced = value.into_inner();

@@ -1,4 +1,4 @@
-//! From a file as written to a scenario: defaults filled in, everything checked against everything else.
+//! Resolves a file to a scenario: fills in defaults and checks all values against each other.
 
 use std::ops::Range;
 
@@ -25,9 +25,8 @@ use crate::values::Seeds;
 /// More rows in a table than anyone can look at.
 const MOST_GROUPS: usize = 1000;
 
-/// The scenario that `raw` says.
 pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, Fault> {
-    // No part of one scenario: `headgate sweep` and `headgate check` read them from the file.
+    // Read from the file by `headgate sweep` and `headgate check`.
     drop((raw.sweep, raw.expect));
     let loader = Loader::new(files);
     let top = Section { span: 0..0, heading: "" };
@@ -68,7 +67,6 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     Ok(scenario)
 }
 
-/// The tables under one heading in double brackets.
 fn listed<T>(tables: At<Vec<T>>) -> Vec<T> {
     tables.map(Spanned::into_inner).unwrap_or_default()
 }
@@ -81,7 +79,7 @@ fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {
     Err(Fault::value(warmup.span(), message))
 }
 
-/// The groups of flows: at least one, not too many flows, all names different.
+/// Resolves the groups: at least one, a bounded number of flows, distinct names.
 fn resolved(
     tcp: Vec<Spanned<RawTcp>>,
     udp: Vec<Spanned<RawUdp>>,
@@ -109,7 +107,7 @@ fn resolved(
     Ok((tcp, udp.collect::<Result<_, Fault>>()?))
 }
 
-/// No more flows than a scenario may have. `heads` is where the groups are written.
+/// Bounds the number of flows. `heads` locates the groups.
 fn few_enough(tcp: &[TcpGroup], udp: &[UdpGroup], heads: &[Range<usize>]) -> Result<(), Fault> {
     let mut together = groups::groups(tcp, udp).scan(0, |sum, group| {
         *sum += u64::from(group.flows);
@@ -121,8 +119,8 @@ fn few_enough(tcp: &[TcpGroup], udp: &[UdpGroup], heads: &[Range<usize>]) -> Res
     }
 }
 
-/// Packets of a flow are counted in 32 bits. A TCP flow sends at its access link's rate at most, and in the long run at
-/// no more than twice that of the slowest link on its way, as does one of TFRC; any other UDP flow at its own.
+/// Packets of a flow must fit in 32 bits. In the long run, a TCP or TFRC flow sends at most its access link's rate and
+/// at most twice its slowest link's; any other UDP flow sends at its own rate.
 fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span) -> Result<(), Fault> {
     let packets = |rate: Rate, bytes: u32| duration.as_secs_f64() * rate.as_bits() as f64 / 8.0 / f64::from(bytes);
     let responding = |route: &[Hop], own: Rate| {
@@ -148,14 +146,13 @@ fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span)
     }
 }
 
-/// No two flows have the same addresses, ports and protocol: a network could not tell them apart. `heads` is where the
-/// groups are written.
+/// No two flows may share addresses, ports and protocol. `heads` locates the groups.
 fn distinct(scenario: &Scenario, heads: &[Range<usize>]) -> Result<(), Fault> {
     if scenario.groups().all(|group| group.headers.source.is_none()) {
         return Ok(());
     }
     let group_of = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| (group.index, group.name)));
-    // What a class goes by beside the five is no part of a flow's name.
+    // DSCP and label do not identify a flow.
     let bare = scenario.headers().map(|header| Header { dscp: 0, label: "", ..header });
     let mut flows: Vec<(Header<'_>, (usize, &str))> = bare.zip(group_of).collect();
     flows.sort_unstable();
@@ -170,17 +167,16 @@ fn distinct(scenario: &Scenario, heads: &[Range<usize>]) -> Result<(), Fault> {
     Err(Fault::plain(heads[second.0].clone(), format!("{whose} go {ends}: nothing would tell them apart")))
 }
 
-/// The groups' names so far.
 struct Names {
     taken: Vec<String>,
 }
 
 impl Names {
-    /// Words that begin a path in a change and so can be no group's name.
+    /// Words that begin a path in a change and cannot name a group.
     const RESERVED: [&'static str; 10] =
         ["name", "about", "duration", "warmup", "seeds", "qdiscs", "link", "classify", "class", "record"];
 
-    /// The name of a group, given or by default, if no other group has it.
+    /// The given or default name of a group, if no other group has it.
     fn take(&mut self, kind: Kind, index: usize, given: &At<String>, head: Range<usize>) -> Result<String, Fault> {
         let span = given.as_ref().map_or(head, Spanned::span);
         let name = given.as_ref().map(check::name).transpose()?.unwrap_or_else(|| default_name(kind, index));
@@ -199,8 +195,8 @@ impl Names {
     }
 }
 
-/// The disciplines to compare: at least one, no two of which are the same, each of which can be built wherever they are
-/// compared; and that is somewhere.
+/// Checks the compared disciplines: at least one, all different, each buildable at every place of comparison, of which
+/// there is at least one.
 fn compared<'a>(
     qdiscs: Spanned<Vec<Spanned<Qdisc>>>,
     scenario: &Scenario,

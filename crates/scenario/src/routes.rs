@@ -1,4 +1,4 @@
-//! Routes: from the nodes that a group of flows names to the links it goes over.
+//! Resolves routes: from the nodes a group names to the links it crosses.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,26 @@ use crate::error::Fault;
 use crate::network::{Direction, Hop, Link};
 use crate::schema::{RawGroup, did_you_mean};
 
-/// The nodes and what leads from each to which other.
+/// The network: nodes, and the directions that leave each node.
 pub(crate) struct Graph<'a> {
     links: &'a [Link],
-    /// In the order in which the file first names them.
+    /// In order of first mention in the file.
     nodes: Vec<&'a str>,
     numbers: BTreeMap<&'a str, usize>,
-    /// By node: the directions of links that lead from it, in the file's order, and the nodes they lead to.
+    /// By node: the outgoing directions in file order, each with its far node.
     ways: Vec<Vec<(Hop, usize)>>,
 }
 
-/// The best way found so far to a node.
+/// The best route found so far to a node.
 #[derive(Clone, Copy)]
 struct Best {
     links: u32,
     delay: Span,
-    /// The last hop and the node it leads from; none at the start.
+    /// The last hop and its near node; `None` at the start.
     last: Option<(Hop, usize)>,
 }
 
 impl<'a> Graph<'a> {
-    /// The graph of `links`.
     pub(crate) fn new(links: &'a [Link]) -> Graph<'a> {
         let mut graph = Graph { links, nodes: Vec::new(), numbers: BTreeMap::new(), ways: Vec::new() };
         for (number, link) in (0..).zip(links) {
@@ -49,7 +48,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// The route that a group says. Where there is a single link, a group that says nothing goes over it.
+    /// With a single link, a group that names no route crosses it.
     pub(crate) fn route(&self, section: &Section, group: &RawGroup) -> Result<Vec<Hop>, Fault> {
         let RawGroup { from, to, route, .. } = group;
         match (route, self.links) {
@@ -62,14 +61,13 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The mean rate of the first link of `route` over a run.
     pub(crate) fn rate(&self, route: &[Hop], run: Span) -> Rate {
         let first = route.first().expect("a route has a link");
         let simplex = self.links[usize::from(first.link)].simplex(first.direction);
         simplex.pace.mean(simplex.rate, run)
     }
 
-    /// Propagation delay over all of `route`, one way.
+    /// One-way propagation delay of `route`.
     pub(crate) fn delay(&self, route: &[Hop]) -> Span {
         let nanos = route.iter().map(|hop| self.links[usize::from(hop.link)].delay.as_nanos()).sum();
         Span::from_nanos(nanos)
@@ -84,7 +82,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// The route over `nodes`, each of which a link joins to the next.
+    /// The route over `nodes`. A link must join each node to the next.
     fn along(&self, nodes: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<Hop>, Fault> {
         let mut seen: Vec<usize> = Vec::new();
         let mut route = Vec::new();
@@ -117,8 +115,8 @@ impl<'a> Graph<'a> {
             .help(format!("links lead from `{from}` to: {}", near.join(", ")))
     }
 
-    /// The route of the fewest links; of those the one of the least propagation delay; of those the one whose links, from
-    /// the end backwards, stand first in the file.
+    /// The route with the fewest links, then the least propagation delay, then the earliest links in the file, compared
+    /// from the end.
     fn shortest(&self, from: &Spanned<String>, to: &Spanned<String>) -> Result<Vec<Hop>, Fault> {
         let (start, end) = (self.find(from)?, self.find(to)?);
         if start == end {
@@ -144,7 +142,7 @@ impl<'a> Graph<'a> {
         Ok(route)
     }
 
-    /// The best way from `start` to every node that can be reached: a search by breadth.
+    /// The best routes from `start` to all reachable nodes, by breadth-first search.
     fn spread(&self, start: usize) -> Vec<Option<Best>> {
         let mut best: Vec<Option<Best>> = vec![None; self.nodes.len()];
         best[start] = Some(Best { links: 0, delay: Span::ZERO, last: None });
@@ -170,7 +168,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Of two ways to one node: nodes are left in the order of their distance in links, so none is improved after it was left.
+/// Nodes are visited by distance in links, so no route improves after its node's visit.
 fn better(way: &Best, other: &Best) -> bool {
     let rank = |best: &Best| (best.links, best.delay, best.last.map(|(hop, _)| hop));
     rank(way) < rank(other)

@@ -1,13 +1,12 @@
-//! Settings as tables write them: `{ name = "red", maxp = 0.1 }`. Disciplines and sources of traffic are written alike;
-//! what a table or a list among their settings means is each one's own.
+//! Settings in tables: `{ name = "red", maxp = 0.1 }`. Disciplines and traffic sources share this form, but interpret
+//! inner tables and lists themselves.
 
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Fault;
 use crate::schema::{Kind, Node, whole};
 
-/// The `name` in a table of a `what`, which stands at `node`. Every other key is given to `add`, with what `text` makes of its
-/// value.
+/// The `name` in a table of a `what` at `node`. Passes all other keys to `add`, with values converted by `text`.
 pub(crate) fn named(
     what: &str,
     (node, table): (&Node<'_>, &DeTable<'_>),
@@ -25,7 +24,7 @@ pub(crate) fn named(
     if name.is_empty() { Err(fault(format!("the {what} has no `name`"))) } else { Ok(name) }
 }
 
-/// A setting that is no table and no list, as the text that a registry reads.
+/// A setting as the text that a registry reads; `None` for tables and lists.
 pub(crate) fn plain(value: &Node<'_>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),

@@ -1,4 +1,4 @@
-//! When the flows of a group start: all at a moment, spread over a stretch, in steps, or as they arrive.
+//! When the flows of a group start: drawn from a range, in steps, or by a Poisson process.
 
 use std::fmt;
 use std::ops::Bound;
@@ -16,36 +16,36 @@ use crate::schema::{At, Form, Kind, Node, mismatch};
 /// When the flows of a group start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Start {
-    /// Each at a moment drawn uniformly in `from..=to`.
+    /// Each at a time drawn uniformly in `from..=to`.
     Drawn {
         /// The earliest moment.
         from: Span,
         /// The latest moment.
         to: Span,
     },
-    /// So many more at each step, the first at the beginning.
+    /// A number of flows at each step, beginning at time zero.
     Steps {
-        /// How many a step.
+        /// Flows per step.
         flows: u32,
-        /// From one step to the next.
+        /// Time between steps.
         every: Span,
-        /// Over which each step's flows are spread uniformly.
+        /// Time over which each step's flows are spread uniformly.
         within: Span,
     },
-    /// As a Poisson process brings them, one after the other. Those that have not come when the run ends never start.
+    /// Poisson arrivals. Flows that have not arrived by the end of the run never start.
     Poisson {
         /// Arrivals a second, on average.
         rate: f64,
-        /// What the rate follows from: the part of their way's first link that the flows fill on average.
+        /// The mean load on the route's first link that `rate` follows from, if given.
         load: Option<f64>,
     },
 }
 
 impl Start {
-    /// All at the beginning.
+    /// All at time zero.
     pub const AT_ONCE: Start = Start::Drawn { from: Span::ZERO, to: Span::ZERO };
 
-    /// The latest moment at which one of `flows` starts; zero where chance decides.
+    /// Latest start of `flows` flows; zero for Poisson arrivals.
     pub(crate) fn latest(self, flows: u32) -> Span {
         match self {
             Start::Drawn { to, .. } => to,
@@ -54,8 +54,8 @@ impl Start {
         }
     }
 
-    /// How many flows there are where the file does not say: those of every step that begins before `end`, as many
-    /// arrivals as there will not be more of until then, otherwise one. `None` if there would be too many.
+    /// Default number of flows: those of all steps before `end`, a bound on the Poisson arrivals until `end`, otherwise
+    /// 1. `None` if that is too many.
     pub(crate) fn flows_until(self, end: Span) -> Option<u32> {
         let flows = match self {
             Start::Drawn { .. } => 1,
@@ -68,17 +68,17 @@ impl Start {
     }
 }
 
-/// A flow's own random stream: adding a flow or a group leaves the others' as they are.
+/// A flow's random stream, independent of other flows and groups.
 pub fn flow_stream(seed: u64, group: &str, flow: u32) -> Rng {
     Rng::named(seed, &format!("flow {group}/{flow}"))
 }
 
-/// The stream of what a flow's source draws, apart from the flow's own.
+/// The random stream of a flow's source, separate from the flow's own.
 pub fn source_stream(seed: u64, group: &str, flow: u32) -> Rng {
     Rng::named(seed, &format!("source {group}/{flow}"))
 }
 
-/// The moments at which the flows of a group start in one run.
+/// Draws the start times of a group's flows in one run.
 #[derive(Clone, Debug)]
 pub struct Starts {
     start: Start,
@@ -86,14 +86,13 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Of the group called `group` in the run of `seed`.
+    /// Start times of group `group` in the run of `seed`.
     pub fn new(start: Start, seed: u64, group: &str) -> Starts {
         let rate = if let Start::Poisson { rate, .. } = start { rate } else { 0.0 };
         Starts { start, arrivals: Arrivals::new(rate, Rng::named(seed, &format!("arrivals {group}"))) }
     }
 
-    /// When flow number `index` of the group starts. Asked for one flow after the other, from 0; `rng` is the flow's
-    /// own.
+    /// Start time of the group's flow `index`. Call in order from 0; `rng` is the flow's own.
     pub fn draw(&mut self, index: u32, rng: &mut Rng) -> Time {
         let mut between = |from: Span, to: Span| Span::from_secs_f64(rng.between(from.as_secs_f64(), to.as_secs_f64()));
         let after = match self.start {
@@ -108,7 +107,7 @@ impl Starts {
     }
 }
 
-/// As scenario files have it: a text in quotes, or a table.
+/// As scenario files write it: a text in quotes, or a table.
 impl fmt::Display for Start {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -140,7 +139,7 @@ keys! {
     }
 }
 
-/// A start as it stands in a file.
+/// A start as a file writes it.
 #[derive(Clone, Debug)]
 pub(crate) enum Written {
     Drawn { from: Span, to: Span },
@@ -175,13 +174,11 @@ fn stretch(text: &str) -> Result<Written, String> {
     }
 }
 
-/// More arrivals a second than any link has room for the packets of.
+/// More arrivals per second than any link can carry packets.
 const FASTEST_ARRIVALS: f64 = 1e6;
-/// A hundred times more than fits.
 const LARGEST_LOAD: f64 = 100.0;
 
-/// When a group's flows start, as a file says. `a_second` gives the arrivals a second that fill the first link on the
-/// flows' way, or says why there are none such.
+/// `a_second` gives the arrivals per second that fill the route's first link, or why there is no such rate.
 pub(crate) fn start(
     raw: At<Written>,
     default: Start,

@@ -1,4 +1,4 @@
-//! Sources of traffic as scenario files write them: `"telnet:gap=exp(1s)"`, or a table.
+//! Traffic sources in scenario files: `"telnet:gap=exp(1s)"`, or a table.
 
 use std::ops::Range;
 
@@ -13,11 +13,10 @@ use crate::inputs::{INPUTS, Loader};
 use crate::schema::{Form, Kind, Node, RawStep, mismatch};
 use crate::settings::{named, plain};
 
-/// The source that `traffic` says, as its canonical form has it and ready for flows of `sender`; `loader` finds what it
-/// names.
+/// The canonical form of `traffic`, and its plan for flows of `sender`. `loader` reads the files that the source names.
 pub(crate) fn plan(traffic: &Spanned<Traffic>, sender: &Sender, loader: &Loader<'_>) -> Result<(Traffic, Plan), Fault> {
     let (source, span) = (traffic.get_ref(), traffic.span());
-    // What it names, with the files' own names; and why one could not be had.
+    // Files that the source names, without folders; and why one could not be read.
     let (mut named, mut missing) = (Vec::new(), None);
     let mut files = |path: &str| match loader.load(&Spanned::new(span.clone(), path.to_string())) {
         Ok((name, bytes)) => {
@@ -34,7 +33,7 @@ pub(crate) fn plan(traffic: &Spanned<Traffic>, sender: &Sender, loader: &Loader<
     }
 }
 
-/// The same source with its files where a result has them.
+/// The source with its files in the folder of a result's inputs.
 fn renamed(source: &Traffic, named: &[(String, String)]) -> Result<Traffic, String> {
     let mut canonical = Traffic::named(&source.name);
     for (key, value) in &source.settings {
@@ -44,7 +43,7 @@ fn renamed(source: &Traffic, named: &[(String, String)]) -> Result<Traffic, Stri
     Ok(canonical)
 }
 
-/// What to say of a source that cannot be: the known names go beside the caret.
+/// Words the fault. Known names go beside the caret.
 fn unplanned(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault {
     match error {
         BuildError::UnknownName { what: "source", known, .. } => {
@@ -72,7 +71,7 @@ impl Kind for Traffic {
             DeValue::Table(table) => {
                 let mut traffic = Traffic::named("");
                 traffic.name = named("source", (node, table), setting, |key, value| traffic.add(key, value))?;
-                // Through the text, so that a name that would not be read back is refused.
+                // Via text, so that a name that could not be read back is refused.
                 parsed(&traffic.to_string())
             }
             _ => mismatch(node, &Self::expecting()),

@@ -1,4 +1,4 @@
-//! Changes to single settings of the disciplines that a scenario compares: `qdisc.red.maxp=0.2`.
+//! Changes to single settings of the compared disciplines: `qdisc.red.maxp=0.2`.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use crate::changes::unknown;
 use crate::error::Fault;
 
-/// Gives `setting` the value in every discipline called `wanted` in `qdiscs`, whatever it was there.
+/// Sets `setting` in every discipline `wanted` of `qdiscs`.
 pub(crate) fn set<'c>(
     tree: &mut DeTable<'c>,
     wanted: &str,
@@ -25,7 +25,7 @@ pub(crate) fn set<'c>(
             if name == wanted {
                 same_names(&name, setting).for_each(|name| drop(table.remove(name)));
                 table.insert(Spanned::new(value.span(), Cow::Borrowed(setting)), value.clone());
-                // The whole discipline stands for the change: a value that does not fit the others is its fault.
+                // Located at the change: a value that does not fit the others is the change's fault.
                 *qdisc = Spanned::new(value.span(), DeValue::Table(table));
                 found = true;
             } else if !known.contains(&name) {
@@ -36,7 +36,7 @@ pub(crate) fn set<'c>(
     if found { Ok(()) } else { Err(unknown("`qdiscs` has no discipline", wanted, &known, value.span())) }
 }
 
-/// A discipline as a table, whichever way it is written; `None` for what is none, which reading it will say.
+/// A discipline as a table; `None` if it is invalid, which reading reports later.
 fn as_table<'c>(qdisc: &Spanned<DeValue<'c>>) -> Option<DeTable<'c>> {
     let key = |name: &str| Spanned::new(qdisc.span(), Cow::Owned(name.to_string()));
     let text = |text: String| Spanned::new(qdisc.span(), DeValue::String(Cow::Owned(text)));
@@ -51,7 +51,7 @@ fn as_table<'c>(qdisc: &Spanned<DeValue<'c>>) -> Option<DeTable<'c>> {
     }
 }
 
-/// Every name that the discipline knows `setting` by, itself included.
+/// All names of `setting`, itself included.
 fn same_names<'a>(qdisc: &str, setting: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
     let fields = registry::find(qdisc).map(|entry| entry.fields()).unwrap_or_default();
     let of = fields.iter().find(|field| field.name == setting || field.also.contains(&setting));

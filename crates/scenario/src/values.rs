@@ -6,17 +6,17 @@ use crate::error::Fault;
 use crate::model::Events;
 use crate::schema::{Form, Kind, Node, Show, did_you_mean, mismatch, whole};
 
-/// Which defaults a group of flows starts from.
+/// The defaults of a group of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
-    /// Today's, from the RFCs.
+    /// Current defaults, from the RFCs.
     Rfc,
-    /// Those of ns-2, which the papers used.
+    /// Defaults of ns-2, which the papers used.
     Ns2,
 }
 
 impl Profile {
-    /// The default of a key: that of ns-2 if the key has one and this is its profile.
+    /// The profile's default of a key; `ns2` if the key has one.
     pub(crate) fn choose<T>(self, default: T, ns2: Option<T>) -> T {
         match self {
             Profile::Rfc => default,
@@ -27,16 +27,14 @@ impl Profile {
 
 /// A choice among a few words.
 pub(crate) trait Words: Copy + PartialEq + 'static {
-    /// What is chosen.
     const WHAT: &'static str;
-    /// Every choice with its word, in the order in which they are listed to the user.
+    /// Choices in listing order.
     const WORDS: &'static [(&'static str, Self)];
 
     fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, choice)| *choice == self).map_or("", |(word, _)| word)
     }
 
-    /// The words there are.
     fn known() -> String {
         Self::WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
     }
@@ -61,7 +59,6 @@ impl Words for Profile {
     const WORDS: &'static [(&'static str, Profile)] = &[("rfc", Profile::Rfc), ("ns2", Profile::Ns2)];
 }
 
-/// A table of anything.
 #[derive(Clone, Debug)]
 pub(crate) struct AnyTable;
 
@@ -101,7 +98,7 @@ impl Seeds {
     }
 }
 
-/// A count where the seeds are 1, 2, ... n, else the list.
+/// A count for seeds 1, 2, ... n, otherwise a list.
 impl Show for Seeds {
     fn show(&self) -> String {
         let is_count = self.0.iter().copied().eq(1..=self.0.len() as u64);

@@ -1,4 +1,4 @@
-//! From a scenario to the text of a file that says all of it.
+//! Writes a scenario as a file.
 
 use std::fmt::Write;
 
@@ -14,8 +14,8 @@ use crate::schema::{RawTable, RawTcp, RawUdp, Show};
 use crate::values::Seeds;
 
 impl Scenario {
-    /// The scenario as a TOML file in its canonical form: every key written out, defaults too, in a fixed order.
-    /// Reading it gives an equal scenario, and equal scenarios give the same bytes.
+    /// The scenario as TOML in canonical form: every key, defaults included, in a fixed order. Reading it gives an
+    /// equal scenario, and equal scenarios give the same bytes.
     pub fn to_toml(&self) -> String {
         let mut page = Page(String::new());
         page.put("name", &self.name);
@@ -47,7 +47,6 @@ impl Scenario {
     }
 }
 
-/// A file as it is written, line by line.
 struct Page(String);
 
 impl Page {
@@ -61,7 +60,7 @@ impl Page {
         self.plain(key, &value.show());
     }
 
-    /// A table of `T`, whose entries come in the order of its keys.
+    /// A table of `T`, with entries in the order of its keys.
     fn table<T: RawTable>(&mut self, heading: &str, mut entries: Vec<(&'static str, String)>) {
         self.head(heading);
         let names = T::names();
@@ -101,7 +100,7 @@ impl Page {
         self.put("qdisc", &simplex.qdisc.as_ref().map_or_else(|| COMPARED.to_string(), ToString::to_string));
     }
 
-    /// A class among `all`. A condition it does not have has no text.
+    /// Absent conditions have no text.
     fn class(&mut self, class: &ClassRule, all: &[ClassRule]) {
         self.head("[[class]]");
         self.put("name", &class.name);
@@ -129,7 +128,6 @@ impl Page {
     }
 }
 
-/// What every group of flows says, and the entries of its settings.
 fn group<S>(
     group: &FlowGroup<S>,
     nodes: &[&str],

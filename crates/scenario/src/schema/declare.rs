@@ -1,7 +1,7 @@
 //! The macros that declare tables.
 
-/// Declares keys that code resolves, because they depend on each other or on other tables: meaning, name, kind, and the
-/// default in words.
+/// Declares keys that code resolves, because they depend on each other or on other tables: meaning, name, kind, default
+/// in words.
 ///
 /// `..part: RawPart;` includes the keys of another declaration at this place.
 macro_rules! keys {
@@ -64,7 +64,7 @@ macro_rules! keys {
 /// - `ns2 VALUE`: the default in the profile `ns2`;
 /// - `in RANGE`: the values allowed;
 /// - `only CONDITION, else MESSAGE`: the key may be given, and is written, only then;
-/// - `check CONDITION, else MESSAGE`: what must hold of all values together;
+/// - `check CONDITION, else MESSAGE`: a condition on all values together;
 /// - `since RELEASE`, and `also NAME` for names of earlier releases.
 ///
 /// A default may name the keys before it; conditions and messages may name any key. `..part` is as in `keys!`.
@@ -104,7 +104,7 @@ macro_rules! table {
         }
 
         impl $settings {
-            /// The settings that a section gives, with the defaults of `profile` for the rest.
+            /// The settings of a section; `profile` supplies the values not given.
             pub(crate) fn read(
                 raw: &$raw,
                 section: &$crate::check::Section,
@@ -128,7 +128,7 @@ macro_rules! table {
                 Ok($settings { $($($key,)?)+ })
             }
 
-            /// Each key with its value as a file writes it.
+            /// Keys and values as a file writes them.
             pub(crate) fn entries(&self) -> Vec<(&'static str, String)> {
                 let $settings { $($($key,)?)+ } = self.clone();
                 let mut entries = Vec::new();
@@ -141,14 +141,14 @@ macro_rules! table {
                 entries
             }
 
-            /// What a section has that gives none of the keys.
+            /// The settings of an empty section.
             pub(crate) fn of_profile(profile: $crate::values::Profile) -> $settings {
                 let nowhere = $crate::check::Section { span: 0..0, heading: "" };
                 $settings::read(&$raw::default(), &nowhere, profile).expect("defaults fit each other")
             }
         }
 
-        /// What a section of the profile `rfc` has that gives none of the keys.
+        /// The settings of an empty section in the profile `rfc`.
         impl Default for $settings {
             fn default() -> $settings {
                 $settings::of_profile($crate::values::Profile::Rfc)
@@ -192,7 +192,7 @@ macro_rules! table {
     };
 }
 
-/// How a table takes the values of its own keys and of its parts' keys.
+/// Distributes values to a table's own keys and to its parts' keys.
 macro_rules! taking {
     ($($(($part:ident: $part_type:ident))? $([$key:ident])?;)+) => {
         fn names() -> Vec<&'static str> {
@@ -228,7 +228,7 @@ macro_rules! raw_table {
     };
 }
 
-/// The kind of a key: its type, unless another is named.
+/// The kind of a key: its type unless another is named.
 macro_rules! shape {
     ($type:ty) => {
         $type
@@ -247,7 +247,6 @@ macro_rules! option {
     };
 }
 
-/// A condition that need not be stated.
 macro_rules! holds {
     () => {
         true
@@ -257,7 +256,6 @@ macro_rules! holds {
     };
 }
 
-/// A message that need not be stated.
 macro_rules! text {
     () => {
         String::new()

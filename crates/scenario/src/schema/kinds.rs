@@ -1,4 +1,4 @@
-//! The kinds of values that keys have: how a file writes them, how they are read and shown.
+//! The kinds of values: how a file writes them, how they are read and shown.
 
 use std::fmt::{self, Debug, Display};
 
@@ -14,18 +14,17 @@ use crate::error::Fault;
 use crate::model::Events;
 use crate::values::{Profile, Words};
 
-/// A value in the tree of a file, with its place in the text.
+/// A value in the tree of a file, with its location.
 pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
 
 /// A kind of value, as a file writes it.
 pub(crate) trait Kind: Sized + Clone + Debug {
-    /// What a list of such should have been.
+    /// Expected list, in error messages.
     const SEVERAL: &'static str = "a list";
 
-    /// Whether a bare number is such a value, and not a text alone.
+    /// Whether a bare number is a value, too.
     const NUMBERS: bool = false;
 
-    /// How such values are written.
     fn form() -> Form {
         match Self::NUMBERS {
             true => Form::new(Self::expecting(), "int | str", r#"{"type": ["integer", "string"]}"#),
@@ -33,29 +32,20 @@ pub(crate) trait Kind: Sized + Clone + Debug {
         }
     }
 
-    /// What to tell whoever wrote something else.
+    /// Expected value, in error messages.
     fn expecting() -> String;
 
-    /// The value that a text says.
-    ///
-    /// # Errors
-    /// It says none.
+    /// Reads the value of a text.
     fn from_text(text: &str) -> Result<Self, String> {
         Err(format!("expected {}, found {text:?}", Self::expecting()))
     }
 
-    /// The value that a bare number says.
-    ///
-    /// # Errors
-    /// It says none.
+    /// Reads the value of a bare number.
     fn from_number(number: &str) -> Result<Self, String> {
         Err(format!("expected {}, found {number}", Self::expecting()))
     }
 
-    /// The value: of a text or a number, unless the kind has others.
-    ///
-    /// # Errors
-    /// It is of another kind, or no such value.
+    /// Reads a value: a text or a number, unless the kind has others.
     fn read(node: &Node<'_>) -> Result<Self, Fault> {
         let read = match node.get_ref() {
             DeValue::String(text) => Self::from_text(text),
@@ -70,22 +60,19 @@ pub(crate) trait Kind: Sized + Clone + Debug {
     }
 }
 
-/// A kind of value that a file can be written with.
+/// A kind of value that can be written to a file.
 pub(crate) trait Show {
-    /// The value as a file writes it.
     fn show(&self) -> String;
 }
 
-/// A kind of value that a range can bound.
 pub(crate) trait Ranged {
-    /// What ranges are stated in.
+    /// The type of a range's bounds.
     type Scalar: PartialOrd + Display;
 
-    /// What to compare with a range, if anything.
+    /// The number to compare with a range, if there is one.
     fn scalar(&self) -> Option<Self::Scalar>;
 }
 
-/// The fault that a value is of another kind.
 pub(crate) fn mismatch<T>(node: &Node<'_>, expected: &str) -> Result<T, Fault> {
     let found = match node.get_ref() {
         DeValue::String(text) => format!("string {text:?}"),
@@ -99,17 +86,16 @@ pub(crate) fn mismatch<T>(node: &Node<'_>, expected: &str) -> Result<T, Fault> {
     Err(Fault::value(node.span(), format!("expected {expected}, found {found}")))
 }
 
-/// A whole number, if it fits.
 pub(crate) fn whole<T: TryFrom<i128>>(number: &DeInteger<'_>) -> Option<T> {
     T::try_from(i128::from_str_radix(number.as_str(), number.radix()).ok()?).ok()
 }
 
-/// The nearest of the names that there are, as a question.
+/// Suggests the nearest of the known names, as a question.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
-/// A size of packets in bytes.
+/// A packet size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Size(pub(crate) u64);
 
@@ -119,14 +105,14 @@ impl From<u32> for Size {
     }
 }
 
-/// The bytes of a size that is within its range.
+/// A size within its range fits.
 impl From<Size> for u32 {
     fn from(size: Size) -> u32 {
         size.0.try_into().unwrap_or(u32::MAX)
     }
 }
 
-/// What packets can have is told in bytes, what they cannot with the unit that fits it.
+/// In bytes up to the largest packet, beyond it in the unit that fits.
 impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self <= LARGEST_PACKET { write!(f, "{}B", self.0) } else { Display::fmt(&Bytes(self.0), f) }
@@ -139,7 +125,7 @@ impl Show for Size {
     }
 }
 
-/// Values that a file writes as they are: the type, its form, what was expected, how it is read, how it is shown.
+/// Values that a file writes as they are: type, form, expected value, reader, format.
 macro_rules! plain {
     ($($type:ty, $words:literal, $python:literal, $json:literal, $expecting:literal, $read:expr, $show:literal;)+) => {$(
         impl Kind for $type {
@@ -190,29 +176,27 @@ impl Kind for String {
     }
 }
 
-/// With whatever escapes it needs.
 impl Show for String {
     fn show(&self) -> String {
         toml::Value::from(self.as_str()).to_string()
     }
 }
 
-/// Reads a quantity from a text; `unit` is one to suggest to whoever wrote none.
+/// Reads a quantity from a text. `unit` is suggested if there is none.
 fn quantity<V: Value>(text: &str, unit: &str) -> Result<V, String> {
     match text.trim() {
-        // Not `nan` or `inf`, which are numbers to Rust alone.
+        // Excludes `nan` and `inf`, which are numbers only to Rust.
         bare if bare.ends_with(|c: char| c.is_ascii_digit()) && bare.parse::<f64>().is_ok() => unitless(bare, unit),
         negative if negative.starts_with('-') => Err(format!("must not be negative, found {text:?}")),
         _ => V::read(text).map_err(|expected| format!("expected {expected}, found {text:?}")),
     }
 }
 
-/// What to say of a quantity without a unit.
 fn unitless<V: Value>(number: &str, unit: &str) -> Result<V, String> {
     if number.starts_with('-') {
         return Err(format!("must not be negative, found {number}"));
     }
-    // Most quantities must be more than zero: a unit would not help.
+    // Most quantities must be above zero: a unit would not help.
     let read = if number.parse() == Ok(0.0) { String::new() } else { format!("{number}{unit}") };
     match V::read(&read) {
         Ok(_) => Err(format!("a bare number has no unit; write {read:?}")),
@@ -220,7 +204,7 @@ fn unitless<V: Value>(number: &str, unit: &str) -> Result<V, String> {
     }
 }
 
-/// Quantities: the type and how its text becomes one, what the documentation and Python call it, a unit.
+/// Quantities: type, constructor from text, name in the documentation, name in Python, unit.
 macro_rules! quantities {
     ($($type:ty, $make:expr, $words:expr, $python:literal, $unit:literal;)+) => {$(
         impl Kind for $type {
@@ -312,7 +296,7 @@ impl<T: Ranged> Ranged for Option<T> {
     }
 }
 
-/// One of a few words.
+/// A word from a list.
 macro_rules! words {
     ($($type:ty),+) => {$(
         impl Kind for $type {
@@ -328,7 +312,7 @@ macro_rules! words {
             }
         }
 
-        /// As scenario files have it.
+        /// As scenario files write it.
         impl Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(self.word())

@@ -29,14 +29,14 @@ pub use tcp::TcpSettings;
 pub(crate) use udp::RawUdp;
 pub use udp::UdpSettings;
 
-/// What a user may know of one key of a table.
+/// A key of a table, as documented to users.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// Names that it had in earlier releases. They still work, with a warning.
+    /// Names in earlier releases. They still work, with a warning.
     pub also: &'static [&'static str],
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     pub meaning: String,
     /// How its values are written.
     pub form: Form,
@@ -44,27 +44,27 @@ pub struct Key {
     pub least: Bound<String>,
     /// The greatest value, as a file writes it.
     pub most: Bound<String>,
-    /// The value where the file says none, in Markdown.
+    /// The default, in Markdown.
     pub default: String,
-    /// The same in the profile `ns2`.
+    /// The default in the profile `ns2`.
     pub ns2: String,
-    /// The release that it came with.
+    /// The release that introduced it.
     pub since: &'static str,
-    /// Whether it is read, checked and written by itself. The others depend on the rest of the file.
+    /// Whether it is read, checked and written independently of the rest of the file.
     pub is_setting: bool,
 }
 
-/// The keys at the top of a file. Those of the tables inside are in their [`Form`].
+/// The keys at the top of a file. Keys of inner tables are in their [`Form`].
 pub fn keys() -> Vec<Key> {
     RawScenario::keys()
 }
 
-/// How values of one kind are written.
+/// How a file writes values of one kind.
 #[derive(Clone, Debug)]
 pub struct Form {
     /// In words, unit included.
     pub words: String,
-    /// As an annotation in Python.
+    /// As a Python annotation.
     pub python: String,
     /// As a JSON Schema.
     pub json: String,
@@ -72,7 +72,7 @@ pub struct Form {
     pub keys: Option<fn() -> Vec<Key>>,
 }
 
-/// What keys came with that say nothing else.
+/// Release of the keys that state none.
 pub(crate) const FIRST_RELEASE: &str = "0.1";
 
 impl Form {
@@ -80,7 +80,7 @@ impl Form {
         Form { words: words.into(), python: python.to_string(), json: json.into(), keys: None }
     }
 
-    /// A table of the schema, by the type that it is read as.
+    /// A table of the schema, named after its Rust type.
     pub(crate) fn table(raw: &str, keys: fn() -> Vec<Key>) -> Form {
         let name = raw.trim_start_matches("Raw");
         Form {
@@ -94,14 +94,14 @@ impl Form {
         Form::new(words, python, r#"{"anyOf": [{"type": "string"}, {"type": "object", "required": ["name"]}]}"#)
     }
 
-    /// This, or the word `"off"`.
+    /// This form, or the word `"off"`.
     fn or_off(self) -> Form {
         let python = if self.python == "int" { "int | str".to_string() } else { self.python };
         let json = format!(r#"{{"anyOf": [{}, {{"const": "off"}}]}}"#, self.json);
         Form { words: format!("{}, or off", self.words), python, json, keys: None }
     }
 
-    /// A list of such.
+    /// A list of this form.
     fn list(self) -> Form {
         let python = format!("Sequence[{}]", self.python);
         let json = format!(r#"{{"type": "array", "items": {}}}"#, self.json);
@@ -109,18 +109,17 @@ impl Form {
     }
 }
 
-/// Refuses a value that a file gives outside of `range`.
 fn ranged<K: Ranged>(raw: &At<K>, range: &impl RangeBounds<K::Scalar>) -> Result<(), Fault> {
     let given = raw.as_ref().and_then(|raw| raw.get_ref().scalar().map(|scalar| Spanned::new(raw.span(), scalar)));
     given.map_or(Ok(()), |given| within(given, (range.start_bound(), range.end_bound())).map(drop))
 }
 
-/// Refuses a value, or the default of a section that gives none.
+/// A refused value, or default of the section.
 fn refused<T>(raw: &At<T>, section: &Section, message: String) -> Fault {
     Fault::value(section.place(raw), message)
 }
 
-/// The least and the greatest value of a range, as a file writes them.
+/// Least and greatest value of a range, as a file writes them.
 type Bounds = (Bound<String>, Bound<String>);
 
 fn bounds<K: Ranged>(range: &impl RangeBounds<K::Scalar>) -> Bounds {

@@ -6,30 +6,23 @@ use toml::de::{DeTable, DeValue};
 use super::{Key, Node, mismatch};
 use crate::error::Fault;
 
-/// A value that may be absent, with its place in the text.
+/// An optional value with its location.
 pub(crate) type At<T> = Option<Spanned<T>>;
 
-/// The keys of a table, or of a part of one, as a file gives them.
+/// The keys of a table or part as a file gives them.
 pub(crate) trait RawTable: Default {
-    /// What to say that such a table is.
+    /// Expected table, in error messages.
     const EXPECTING: &'static str;
 
-    /// All keys, in the order in which they are listed and written.
+    /// All keys, in the order of listing and writing.
     fn keys() -> Vec<Key>;
 
-    /// The names of all keys, in the same order.
     fn names() -> Vec<&'static str>;
 
-    /// Takes the value of the key `name`, which the table knows.
-    ///
-    /// # Errors
-    /// The value is not of the key's kind.
+    /// Sets the key `name`, which the table has.
     fn take(&mut self, name: &str, value: &Node<'_>) -> Result<(), Fault>;
 
-    /// The table with these entries.
-    ///
-    /// # Errors
-    /// A key that there is not, a value that is not of its key's kind.
+    /// Reads the table's entries. Refuses unknown keys and values of the wrong kind.
     fn of(entries: &DeTable<'_>) -> Result<Self, Fault> {
         let (mut table, names) = (Self::default(), Self::names());
         for (key, value) in entries {
@@ -42,7 +35,6 @@ pub(crate) trait RawTable: Default {
     }
 }
 
-/// Reads a table.
 pub(crate) fn read<T: RawTable>(node: &Node<'_>) -> Result<T, Fault> {
     match node.get_ref() {
         DeValue::Table(entries) => T::of(entries),
@@ -50,7 +42,6 @@ pub(crate) fn read<T: RawTable>(node: &Node<'_>) -> Result<T, Fault> {
     }
 }
 
-/// Reads the value of a key.
 pub(crate) fn value<T: super::Kind>(node: &Node<'_>) -> Result<At<T>, Fault> {
     T::read(node).map(|value| Some(Spanned::new(node.span(), value)))
 }

@@ -1,4 +1,4 @@
-//! What keys and values were called in earlier releases. A file may still say so, and is told what to write.
+//! Keys and values renamed since earlier releases. The old names still work, with a warning.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,10 +12,7 @@ use crate::cc::Recovery;
 use crate::error::Fault;
 use crate::values::Words;
 
-/// Gives every key of a file its name of today. What it renames is told in `warnings`.
-///
-/// # Errors
-/// A key that is given under both names.
+/// Renames every key to its current name, with a warning for each. Refuses a key under both names.
 pub(crate) fn rename(file: &mut DeTable<'_>, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
     // Most releases rename nothing, and sweeps read thousands of files.
     static RENAMED: LazyLock<bool> = LazyLock::new(|| any_renamed(&keys()));
@@ -45,7 +42,7 @@ fn rename_in(table: &mut DeTable<'_>, keys: &[Key], warnings: &mut Vec<Fault>) -
     Ok(())
 }
 
-/// The same in a table, or in each table of a list.
+/// Renames keys in a table, or in each table of a list.
 fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], warnings: &mut Vec<Fault>) -> Result<(), Fault> {
     match value.get_mut() {
         DeValue::Table(table) => rename_in(table, keys, warnings),
@@ -54,11 +51,8 @@ fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], warnings: &mut Vec<Fau
     }
 }
 
-/// Gives every `[[tcp]]` its `recovery`, of which `cc` and `rack` told in earlier releases. What is written beyond `end`, a
-/// change, says more than what the file has.
-///
-/// # Errors
-/// Values that contradict each other.
+/// Gives every `[[tcp]]` its `recovery`, which earlier releases set by `cc` and `rack`. Values beyond `end` belong to
+/// changes and override the file's. Refuses values that contradict each other.
 pub(crate) fn respell(file: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
     let Some(DeValue::Array(groups)) = file.get_mut("tcp").map(Spanned::get_mut) else { return Ok(()) };
     let tables = groups.iter_mut().filter_map(|group| match group.get_mut() {
@@ -76,7 +70,7 @@ fn text(value: &'static str, like: &Range<usize>) -> Spanned<DeValue<'static>> {
     Spanned::new(like.clone(), DeValue::String(Cow::Borrowed(value)))
 }
 
-/// The word that a key has, if it is one of a recovery's, and where it stands.
+/// The recovery that the key names, with its location.
 fn recovery_in(table: &DeTable<'_>, key: &str) -> Option<(Recovery, Range<usize>)> {
     let value = table.get(key)?;
     let (_, recovery) = Recovery::WORDS.iter().find(|(word, _)| value.get_ref().as_str() == Some(word))?;
@@ -93,7 +87,7 @@ fn warn(warnings: &mut Vec<Fault>, span: &Range<usize>, old: &str, new: &str) {
     warnings.push(Fault::plain(span.clone(), message));
 }
 
-/// `cc` named Reno's window with a recovery: `"reno"` alone is RFC 5681's still, the others have a warning.
+/// `cc` used to set Reno's window and a recovery. `"reno"` alone still means RFC 5681; the others get a warning.
 fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) {
     let Some((recovery, span)) = recovery_in(table, "cc").filter(|(word, _)| *word != Recovery::Rack) else { return };
     let is_old = recovery != Recovery::Reno;
@@ -108,7 +102,7 @@ fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Faul
     }
 }
 
-/// `rack` was a key of its own.
+/// `rack` used to be a key.
 fn rack(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
     let Some(value) = table.get("rack") else { return Ok(()) };
     let (span, on) = match value.get_ref() {

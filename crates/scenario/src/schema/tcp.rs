@@ -1,5 +1,4 @@
-//! `[[tcp]]`: flows of TCP. A key that is added here is read, checked, written and documented; what heeds it finds it in
-//! [`TcpSettings`].
+//! `[[tcp]]`: TCP flows. A key added here is read, checked, written and documented; its value is in [`TcpSettings`].
 
 use std::ops::Bound::{Excluded, Included};
 
@@ -68,9 +67,9 @@ table! {
         prr: bool = cc.needs().modern && recovery.is_selective(), check !prr || recovery.is_selective(),
             else "`prr` needs selective acknowledgements, which `{recovery}` does without";
         /// an ECN echo at a window of 1 waits for the timer (RFC 3168, 6.1.2); `dctcp`, `prague`: `false`
-        // The wait stands in for a window below one after halving. A Scalable control is marked in every round trip (RFC 9331,
-        // section 4.3): it would be silent for most of its time. At a window of one ns-2's sender goes on sending a packet a
-        // round trip: an ECN echo lengthens the timer, but the sender does not wait for it (`TcpAgent::ecn`).
+        // The wait replaces a window below one. A Scalable control is marked in every round trip (RFC 9331, section
+        // 4.3) and would mostly be silent. With a window of one, ns-2's sender still sends a packet a round trip: an
+        // ECN echo only lengthens the timer (`TcpAgent::ecn`).
         ecn_timeout: bool = !cc.needs().marks, ns2 false;
         /// what is sent again can be marked too, which RFC 3168 (6.1.5) forbids
         // `TcpAgent::output` sets ECT whatever it sends.
@@ -93,7 +92,7 @@ table! {
         target: Span = Span::from_millis(100), in SOME_DELAY,
             only cc.needs().delays, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// of `ledbat` alone: packets a round trip by which its window grows without a queue (GAIN of RFC 6817, 2.5: at most 1)
-        // Beyond 1000 is a slip of the pen.
+        // Above 1000 is a typing error.
         gain: f64 = 1.0, in (Excluded(0.0), Included(1000.0)),
             only cc.needs().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// a random delay before each transmission, from 0 to this, which breaks phase effects (ns-2's `overhead_`)
