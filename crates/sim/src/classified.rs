@@ -1,30 +1,29 @@
-//! A discipline that sees flows and classes as the scenario's classifier makes them, at a port that counts the
-//! simulator's own flows.
+//! Adapts a discipline to a scenario's classifier. The discipline sees the classifier's flows and classes; the port
+//! counts the simulator's flows.
 //!
-//! What a flow's headers say never changes, so each is classified once, when the run begins. Scenarios that do not
-//! classify do without this adaptor, and their packets without the tag.
+//! A flow's headers never change, so each flow is classified once, when the run begins. Scenarios without a
+//! classifier need neither this adapter nor the tag on packets.
 
 use headgate_core::{Backlog, ClassId, Cx, Discipline, FlowId, Packet, Sink, Time, Why};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use crate::segment::{Segment, SimPacket};
 
-/// What the discipline keeps with a packet: what it carries, and its flow in the simulator.
+/// A packet's contents and its flow number in the simulator, as the discipline stores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tagged {
     segment: Segment,
     flow: FlowId,
 }
 
-/// The adaptor around a discipline.
 pub struct Classified<D> {
     inner: D,
-    /// By the simulator's number of the flow.
+    /// Indexed by the simulator's flow number.
     identities: Vec<Identity>,
 }
 
 impl<D> Classified<D> {
-    /// Shows `inner` the packets of `scenario` that go over `hop`.
+    /// Wraps `inner` for the packets of `scenario` at `hop`.
     pub fn new(inner: D, scenario: &Scenario, hop: Hop) -> Classified<D> {
         Classified { inner, identities: scenario.identities(hop) }
     }
@@ -43,7 +42,7 @@ fn untag(packet: Packet<Tagged>) -> SimPacket {
     Packet { arrived, flow, bytes, class: ClassId(0), ecn, handle: segment }
 }
 
-/// Takes the tags off what the discipline drops and marks.
+/// Removes the tags from dropped and marked packets.
 struct Untag<'a>(&'a mut dyn Sink<Segment>);
 
 impl Sink<Tagged> for Untag<'_> {
@@ -55,7 +54,7 @@ impl Sink<Tagged> for Untag<'_> {
     }
 }
 
-/// Calls `job` with what the discipline may know of `cx`.
+/// Calls `job` with the discipline's view of `cx`.
 #[inline]
 fn within<R>(cx: &mut Cx<'_, Segment>, job: impl FnOnce(&mut Cx<'_, Tagged>) -> R) -> R {
     let now = cx.now;
@@ -109,7 +108,7 @@ mod tests {
         Scenario::read(&text, "c.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Keeps two packets and notes what it sees; marks the first, drops what comes third or is shed.
+    /// Holds two packets and records its input; marks the first, drops the third and shed packets.
     #[derive(Default)]
     struct Fake {
         held: VecDeque<Packet<Tagged>>,
@@ -133,7 +132,7 @@ mod tests {
         }
     }
 
-    /// What a port is told: flow, class, segment, reason, and whether it is a mark.
+    /// Port events: flow, class, segment, reason, and whether it was a mark.
     #[derive(Default)]
     struct Told(Vec<(u64, u16, Segment, Why, bool)>);
 

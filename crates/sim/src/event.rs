@@ -1,64 +1,55 @@
-//! What can happen in a run, and to which packet or flow.
+//! The events of a run.
 
 use headgate_core::{FlowId, Packet};
 
 use crate::segment::{Segment, SimPacket};
 
-/// What can happen, and to which packet or flow.
-///
-/// A plain triple rather than an enum with packets inside: events are copied in and out of the queue, and this one is
-/// copied whole, whatever it is.
+/// An event. A plain triple is cheaper to copy in and out of the queue than an enum with packets inside.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
-    /// What happens.
     pub what: What,
-    /// The number of the link that the packet reaches, if it reaches one.
+    /// Number of the link that the packet reaches, if any.
     pub link: u16,
     /// The packet; for a timer or a start, any packet of the flow.
     pub packet: SimPacket,
 }
 
-/// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A packet comes from its sender's access link to the first link of its route.
+    /// A packet reaches the first link of its route.
     FromSender,
-    /// An acknowledgement or a report comes from its receiver's access link to the first link on its way back.
+    /// An acknowledgement or report reaches the first link of the reverse route.
     FromReceiver,
-    /// A packet comes from another link.
+    /// A packet arrives from another link.
     FromLink,
-    /// A packet comes out of a link, where that could not be told before.
+    /// A packet leaves a link whose departure time was not known in advance.
     OutOfLink,
-    /// An acknowledgement or a report reaches its sender.
+    /// An acknowledgement or report reaches its sender.
     ToSender,
-    /// A sender's timer.
     SenderTimer,
-    /// A receiver's timer.
     ReceiverTimer,
-    /// A flow starts.
     Start,
-    /// Pacing lets a flow's next segment go.
+    /// Pacing releases a flow's next segment.
     Departure,
     /// A flow's application writes.
     Write,
-    /// A write that sends for a time is over.
+    /// A write of limited duration ends.
     Close,
-    /// A datagram that had to wait on its last wire is with its receiver.
+    /// A datagram that queued on its last wire reaches its receiver.
     Delivered,
-    /// An interval of the tables over time ends.
+    /// An interval of the time series ends.
     Sample,
     /// The warm-up ends.
     Warm,
 }
 
 impl Event {
-    /// It happens to `packet`; at `link`, where that counts.
+    /// An event of `packet`, at `link` where that matters.
     #[inline]
     pub fn packet(what: What, link: u16, packet: SimPacket) -> Event {
         Event { what, link, packet }
     }
 
-    /// It happens to a flow.
     pub const fn flow(what: What, flow: u32) -> Event {
         Event { what, link: 0, packet: Packet::new(FlowId(flow as u64), 0, Segment::DATAGRAM) }
     }

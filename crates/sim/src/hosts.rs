@@ -1,4 +1,4 @@
-//! The hosts at both ends: every flow by its number, and what became of it.
+//! The hosts: every flow by number, and its statistics.
 
 mod account;
 
@@ -15,11 +15,11 @@ use crate::traffic::{
     App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, flow_stream, source_stream,
 };
 
-/// Every flow, TCP before UDP, and what their packets carry besides themselves.
+/// All flows, TCP before UDP, and the stores of their packets.
 pub struct Hosts {
     tcp: Vec<TcpFlow>,
     udp: Vec<UdpFlow>,
-    /// Those among the UDP flows that have congestion control.
+    /// The UDP flows with congestion control.
     tfrc: Tfrc,
     /// Each TCP flow's counts at the end of the warm-up.
     before: Vec<Before>,
@@ -27,23 +27,23 @@ pub struct Hosts {
     udp_kinds: Vec<UdpKind>,
     replies: Replies,
     paths: Paths,
-    /// Packets of all kinds that reached their hosts, and that disciplines dropped, since the beginning. Data is with
-    /// its receiver when it leaves its last queue.
+    /// Packets delivered to hosts, and dropped by disciplines, since the start. Data counts as delivered when it
+    /// leaves its last queue.
     pub delivered_packets: u64,
     pub dropped_packets: u64,
     /// Useful bytes delivered since the last sample, by group.
     delivered: Vec<u64>,
-    /// What is measured where data reaches its receiver.
+    /// Measurements at the receivers.
     pub ends: Ends,
-    /// The traces and the captures, if any are wanted.
+    /// The traces and captures, if requested.
     pub traces: Option<Traces>,
     pub captures: Option<Box<Captures>>,
-    /// Those that arrived.
+    /// Completed transfers.
     transfers: Vec<TransferRow>,
 }
 
 impl Hosts {
-    /// All flows of `scenario`; their first events go into `queue`.
+    /// Creates the flows of `scenario` and schedules their first events.
     pub fn new(scenario: &Scenario, seed: u64, queue: &mut Queue<Event>) -> Hosts {
         let mut hosts = Hosts {
             tcp: Vec::new(),
@@ -99,7 +99,6 @@ impl Hosts {
         }
     }
 
-    /// A flow starts.
     pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.start(id, &self.tcp_kinds[flow.group as usize], now, queue),
@@ -109,20 +108,19 @@ impl Hosts {
         self.trace(id, now);
     }
 
-    /// The application of a TCP flow writes.
     pub fn write(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_write(id, &self.tcp_kinds[flow.group as usize], now, queue);
         self.trace(id, now);
     }
 
-    /// A write of a TCP flow that sends for a time is over.
+    /// Ends a TCP flow's write of limited duration.
     pub fn close(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         self.tcp[id as usize].on_close(id, now, queue);
         self.end(id, now);
     }
 
-    /// A TCP flow may have come to its end.
+    /// Records the end of a TCP flow, if it has ended.
     #[inline]
     fn end(&mut self, id: u32, now: Time) {
         if let Some(flow) = self.tcp.get_mut(id as usize)
@@ -132,7 +130,7 @@ impl Hosts {
         }
     }
 
-    /// A datagram is under way no more.
+    /// Records that a datagram was delivered or dropped.
     #[inline]
     fn datagram_gone(&mut self, id: usize, now: Time) {
         let flow = &mut self.udp[id - self.tcp.len()];
@@ -141,13 +139,12 @@ impl Hosts {
         }
     }
 
-    /// Pacing lets a flow's next segment go.
+    /// Pacing releases a flow's next segment.
     pub fn departure(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_departure(id, &self.tcp_kinds[flow.group as usize], now, queue);
     }
 
-    /// The timer of a flow's sender.
     pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.on_sender_timer(id, &self.tcp_kinds[flow.group as usize], now, queue),
@@ -156,7 +153,6 @@ impl Hosts {
         self.trace(id, now);
     }
 
-    /// The timer of a flow's receiver.
     pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else {
             return self.tfrc.flow(id, now, queue).on_receiver_timer();
@@ -164,7 +160,7 @@ impl Hosts {
         flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.replies, queue);
     }
 
-    /// A packet begins to be sent at `link`.
+    /// Records a packet whose transmission at `link` begins.
     #[inline]
     pub fn sent(&mut self, link: u16, packet: &SimPacket, now: Time) {
         if let Some(captures) = &mut self.captures {
@@ -172,7 +168,7 @@ impl Hosts {
         }
     }
 
-    /// A packet comes out of `link` at `now`, which may lie ahead: it goes to the next link of its route or to its host.
+    /// A packet leaves `link` at `now`, which may lie ahead, for the next link of its route or its host.
     #[inline]
     pub fn leave(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
@@ -186,7 +182,7 @@ impl Hosts {
         }
     }
 
-    /// A packet was dropped, or lost on its way at `now`: it gives back what it holds.
+    /// Releases the state of a packet that was dropped or lost at `now`.
     pub fn lost(&mut self, packet: &SimPacket, now: Time) {
         match packet.handle.carried() {
             Carried::Ack { sack: Some(id), .. } => _ = self.replies.sacks.take(id),
@@ -196,7 +192,7 @@ impl Hosts {
         }
     }
 
-    /// The discipline at `link` dropped a packet.
+    /// Records a drop by the discipline at `link`.
     pub fn dropped(&mut self, link: u16, packet: &SimPacket, why: Why, now: Time) {
         self.dropped_packets += 1;
         if let Some(captures) = &mut self.captures {
@@ -208,7 +204,7 @@ impl Hosts {
         self.lost(packet, now);
     }
 
-    /// A packet leaves the last router for its receiver.
+    /// Delivers a packet from the last router to its receiver.
     #[inline]
     fn receive(&mut self, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
         let id = packet.flow.0 as usize;
@@ -255,7 +251,7 @@ impl Hosts {
         }
     }
 
-    /// A datagram is with its receiver at `arrives`, which may lie ahead if nothing can come between.
+    /// A datagram reaches its receiver at `arrives`, which may lie ahead if nothing can intervene.
     pub fn deliver(&mut self, packet: &SimPacket, now: Time, arrives: Time) {
         self.delivered_packets += 1;
         let id = packet.flow.0 as usize;
@@ -268,7 +264,7 @@ impl Hosts {
         self.datagram_gone(id, now);
     }
 
-    /// When an acknowledgement or a report that leaves the last router reaches its sender.
+    /// When an acknowledgement or report that leaves the last router reaches its sender.
     #[inline]
     fn reply_arrives(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) -> Time {
         let id = packet.flow.0 as u32;
@@ -278,7 +274,7 @@ impl Hosts {
         }
     }
 
-    /// An acknowledgement or a report reaches its sender.
+    /// Delivers an acknowledgement or report to its sender.
     #[inline]
     pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
         self.delivered_packets += 1;
@@ -298,7 +294,7 @@ impl Hosts {
         self.trace(id, now);
     }
 
-    /// Notes what a sender's state has become, if it is traced.
+    /// Traces the sender's state, if requested.
     #[inline]
     fn trace(&mut self, id: u32, now: Time) {
         let Some(traces) = &mut self.traces else { return };
@@ -308,7 +304,7 @@ impl Hosts {
         });
     }
 
-    /// A datagram reached its first link: its source sends the next.
+    /// A datagram reached its first link: emits the next one.
     #[inline]
     pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut Queue<Event>) {
         if packet.handle.is_datagram() {
@@ -325,13 +321,13 @@ impl Hosts {
         }
     }
 
-    /// The TCP flow of a packet, if it has one, for an event that comes near.
+    /// The packet's TCP flow, if any, for prefetching.
     #[inline]
     pub fn tcp(&self, packet: &SimPacket) -> Option<&TcpFlow> {
         self.tcp.get(packet.flow.0 as usize)
     }
 
-    /// The warm-up ends: what was done before does not count.
+    /// Ends the warm-up: resets the counts.
     pub fn restart(&mut self, now: Time) {
         self.before.iter_mut().zip(&self.tcp).for_each(|(before, flow)| *before = flow.counts(now));
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);

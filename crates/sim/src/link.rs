@@ -1,4 +1,4 @@
-//! One direction of a link in the world: its queue, and where its packets go next.
+//! One direction of a link: its queue, and the delivery of departing packets.
 
 use headgate_core::{Packet, Port, Rng, Sink, Time, Why};
 use headgate_link::{LinkQueue, Medium, NextHop};
@@ -11,10 +11,9 @@ use crate::queue::Queue;
 use crate::queueing::Queueing;
 use crate::segment::{Segment, SimPacket};
 
-/// One direction of a link.
 pub type Link = LinkQueue<Segment, Queueing, LinkLedger, Medium>;
 
-/// The idle link of `hop`, whose discipline is `discipline` and whose random streams go by `label`.
+/// An idle link for `hop`. `label` selects its random streams.
 pub fn link(scenario: &Scenario, hop: Hop, discipline: Queueing, seed: u64, label: &str) -> Link {
     let ledger = LinkLedger::new(scenario, hop, &discipline);
     let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);
@@ -23,13 +22,11 @@ pub fn link(scenario: &Scenario, hop: Hop, discipline: Queueing, seed: u64, labe
     LinkQueue::new(port, medium)
 }
 
-/// The world behind a link, for packets that leave it.
+/// The hosts and events that a departing packet can reach.
 pub struct Onward<'a> {
-    /// The link's number among all directions of all links.
+    /// Link number, counting both directions of every link.
     pub number: u16,
-    /// The hosts.
     pub hosts: &'a mut Hosts,
-    /// The events to come.
     pub queue: &'a mut Queue<Event>,
 }
 
@@ -39,8 +36,8 @@ impl NextHop<Segment> for Onward<'_> {
         self.hosts.sent(self.number, packet, now);
     }
 
-    /// A packet that waits comes out in an event of its own. Otherwise the host behind the link acts when it is sent, with the
-    /// time at which it will be there, which is right as long as packets come in order and soon.
+    /// A waiting packet leaves with an event of its own. Otherwise the host behind the link acts at once, with the
+    /// later time of arrival. This is correct as long as packets arrive in order and soon.
     #[inline(always)]
     fn receive(&mut self, packet: SimPacket, out: Time, waits: bool) {
         if waits {

@@ -10,18 +10,15 @@ use crate::link::{Link, Onward};
 use crate::queue::Queue;
 use crate::segment::SimPacket;
 
-/// The network.
 pub struct Net {
-    /// The links, by number.
     pub links: Vec<Link>,
-    /// When each wants to be looked at.
+    /// The next wake-up time of each link.
     pub wakes: Wakes,
-    /// The hosts.
     pub hosts: Hosts,
 }
 
 impl Net {
-    /// Where all packets are that do not wait for an event, beside those that do.
+    /// Locates every packet in the network, for the conservation check; `under_way` covers the pending events.
     pub fn balance(&self, under_way: Balance) -> Balance {
         let sum = |count: fn(&Link) -> u64| self.links.iter().map(count).sum();
         Balance {
@@ -33,7 +30,6 @@ impl Net {
         }
     }
 
-    /// A packet reaches a link.
     #[inline(always)]
     pub fn arrive(&mut self, number: u16, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
         let link = &mut self.links[usize::from(number)];

@@ -1,17 +1,16 @@
 //! The event queue: a hierarchical timing wheel (Varghese, Lauck: Hashed and hierarchical timing wheels, 1987).
 //!
-//! Events leave in order of time, and those of equal times in the order in which they were added. Adding and removing
-//! cost O(1) however many events wait, which keeps the cost of a packet flat from ten flows to a hundred thousand.
+//! Events leave in order of time, and events of equal time in insertion order. Adding and removing cost O(1), so the
+//! cost per packet stays flat from ten flows to a hundred thousand.
 //!
-//! Time is cut into ticks of 2^`shift` ns, and a tick's number into digits of ten bits. An event waits on the level of
-//! the highest digit in which its tick differs from the current one, so each level holds only what lies ahead within
-//! the level's current turn. When the wheel enters a slot of a higher level, its events move down, in order; only
-//! later can anything be added beside them. On the lowest level a slot is one tick, and its events stand sorted.
+//! Time is divided into ticks of 2^`shift` ns, and a tick's number into digits of ten bits. An event waits at the
+//! level of the highest digit in which its tick differs from the current tick, so each level covers one turn of the
+//! level. When the wheel enters a slot of a higher level, its events move down in order. On the lowest level a slot
+//! is one tick and its events are sorted.
 //!
-//! With many thousand events none is near: reading one costs as long as all the rest. So the higher levels keep times
-//! and numbers of events in chunks, to be moved without looking at the events, and an event that comes down to the
-//! lowest level is touched then, and shown to the caller, who may touch what it will need: by the time its turn comes
-//! all that has arrived.
+//! With many thousand events, cache misses dominate. The higher levels therefore keep times and event numbers in
+//! chunks, which move without reading the events. An event that reaches the lowest level is prefetched and passed to
+//! the caller, who can prefetch the memory that the event will need.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -24,7 +23,6 @@ const SLOTS: usize = 1 << DIGIT;
 const LEVELS: usize = 7;
 const NONE: u32 = u32::MAX;
 
-/// Events of type `E`, by time.
 pub struct Queue<E> {
     shift: u32,
     tick: u64,
@@ -54,13 +52,12 @@ struct Chunk {
 }
 
 const CHUNK: usize = 10;
-/// Bits of a slot's tail, on the higher levels, that say how many events the last chunk holds.
+/// Bits of a slot's tail, on the higher levels, that hold the number of events in the last chunk.
 const LEN: u32 = 4;
 const LEN_MASK: usize = (1 << LEN) - 1;
 
-/// One turn of the wheel: 1024 slots, each a list (head and tail) of nodes, or of chunks on the higher levels, where
-/// the tail also says how full the last chunk is; a bit for each slot that is not empty, and a bit for each word of
-/// those bits that is not zero.
+/// One turn of the wheel: 1024 slots, each a list (head and tail) of nodes or, on the higher levels, of chunks. One
+/// bitmap marks the non-empty slots, a second one the non-zero words of the first.
 struct Level {
     slots: Box<[(u32, u32); SLOTS]>,
     filled: [u64; SLOTS / 64],
@@ -68,8 +65,7 @@ struct Level {
 }
 
 impl<E: Copy> Queue<E> {
-    /// An empty queue whose ticks are about as long as the typical time between two events. Any length gives the same
-    /// order; one that fits gives the least work.
+    /// An empty queue. A tick close to the typical gap between events is fastest; any length gives the same order.
     pub fn new(typical_gap_nanos: u64) -> Queue<E> {
         Queue {
             shift: 63 - typical_gap_nanos.clamp(1, 1 << 40).leading_zeros(),
@@ -98,8 +94,8 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// Takes the next event if it is not later than `until`. Events that came close are shown to `near`, in no order
-    /// the caller may rely on.
+    /// Takes the next event not later than `until`. Calls `near`, in no fixed order, with events that reach the
+    /// lowest level.
     #[inline(always)]
     pub fn pop(&mut self, until: Time, near: impl FnMut(&E)) -> Option<(Time, E)> {
         let slot = match self.levels[0].first() {
@@ -130,7 +126,7 @@ impl<E: Copy> Queue<E> {
         self.shelve(level as usize, slot, time, node);
     }
 
-    /// At the end of a slot of a higher level. The chunk itself is only written, never read: it may be far away.
+    /// Appends to a slot of a higher level. The chunk is only written, never read: it is probably not in the cache.
     #[inline]
     fn shelve(&mut self, level: usize, slot: usize, time: u64, node: u32) {
         let (head, tail) = self.levels[level].slots[slot];
@@ -157,7 +153,7 @@ impl<E: Copy> Queue<E> {
         (self.chunks.len() - 1) as u32
     }
 
-    /// Into a slot of the lowest level, behind every event that is not later.
+    /// Inserts into a slot of the lowest level, after every event that is not later.
     #[inline]
     fn insert(&mut self, time: u64, node: u32, slot: usize) {
         let (head, tail) = self.levels[0].slots[slot];
@@ -173,7 +169,7 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// Between two events of one tick: few share it, so the walk is short.
+    /// Inserts between two events of one tick. Few events share a tick, so the walk is short.
     fn insert_after(&mut self, mut before: u32, time: u64, node: u32) {
         loop {
             let after = self.nodes[before as usize].next;
@@ -186,7 +182,7 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// The lowest level is empty: brings down the next events of higher ones; gives their first slot.
+    /// Refills the empty lowest level from the higher ones and returns its first slot.
     fn turn(&mut self, mut near: impl FnMut(&E)) -> Option<usize> {
         loop {
             let level = (0..LEVELS).find(|&level| self.levels[level].words != 0)?;
@@ -210,11 +206,11 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// Moves a chunk's events to where they now belong; shows them to `near` if that is the lowest level.
+    /// Moves a chunk's events to their new slots; calls `near` with each that reaches the lowest level.
     #[inline]
     fn bring_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, near: &mut impl FnMut(&E)) {
         if lowest {
-            // All of them first, with nothing to decide in between: then the waits for them overlap.
+            // All reads first, without branches: the cache misses overlap.
             nodes.iter().for_each(|&node| touch(self.nodes[node as usize].time));
         }
         for (&time, &node) in times.iter().zip(nodes) {
@@ -231,7 +227,7 @@ impl Level {
         Level { slots: Box::new([(NONE, NONE); SLOTS]), filled: [0; SLOTS / 64], words: 0 }
     }
 
-    /// Puts a node or chunk at the end of a slot's list; gives the one before it, if there is one.
+    /// Appends a node or chunk to a slot's list and returns its predecessor, if any.
     #[inline]
     fn append(&mut self, slot: usize, node: u32) -> Option<u32> {
         let (head, tail) = &mut self.slots[slot];
@@ -244,16 +240,16 @@ impl Level {
         None
     }
 
-    /// The first slot with anything in it.
+    /// The first non-empty slot.
     #[inline]
     fn first(&self) -> Option<usize> {
-        // NonZero: a count of trailing zeros that need not think of zero is one instruction.
+        // `NonZero` makes the count of trailing zeros one instruction.
         let word = NonZeroU32::new(self.words)?.trailing_zeros() as usize;
         let bit = NonZeroU64::new(self.filled[word & 15])?.trailing_zeros() as usize;
         Some(word * 64 + bit)
     }
 
-    /// A slot's list begins with `next` from now on; `NONE` empties it.
+    /// Makes `next` the head of a slot's list; `NONE` empties it.
     #[inline]
     fn behead(&mut self, slot: usize, next: u32) {
         self.slots[slot].0 = next;
@@ -271,7 +267,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a sorted list: the same order, equal times in order of arrival, at any length of tick.
+        /// Against a sorted list: the same order, equal times in insertion order, for any length of tick.
         #[test]
         fn events_leave_by_time_and_then_by_order_of_arrival(
             gap in prop::sample::select(vec![1u64, 64, 65_536, 1 << 30]),
@@ -291,7 +287,8 @@ mod tests {
                     let expected = model.first().is_some_and(|(time, _)| *time <= until).then(|| model.remove(0));
                     let got = queue.pop(Time::from_nanos(until), |_| ());
                     prop_assert_eq!(got.map(|(t, e)| (t.as_nanos(), e)), expected);
-                    // Time goes on to the bound even if no event came: what is added next may lie before the rest.
+                    // Time advances to the bound even without an event, so later insertions may precede the remaining
+                    // events.
                     now = expected.map_or(if what == 1 { now } else { until }, |(time, _)| time);
                 }
             }

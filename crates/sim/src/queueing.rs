@@ -1,4 +1,4 @@
-//! The discipline of one direction of a link: whichever was named, behind one type.
+//! The discipline of one direction of a link.
 
 use headgate_core::disciplines::{Droptail, DroptailConfig};
 use headgate_core::{
@@ -9,9 +9,9 @@ use headgate_scenario::{Hop, Scenario};
 use crate::classified::Classified;
 use crate::segment::{Segment, SimPacket};
 
-/// Disciplines that the registry does not know, from whoever runs a scenario.
+/// Disciplines outside the registry, supplied by the caller of a run.
 pub trait Foreign {
-    /// The discipline that `qdisc` names, for a queue with room for `limit` at `place`; none if it is not one of these.
+    /// Builds `qdisc` for a queue of `limit` at `place`; `None` if `qdisc` is not one of these disciplines.
     fn boxed<T: Copy + 'static>(
         &self,
         qdisc: &Qdisc,
@@ -20,26 +20,23 @@ pub trait Foreign {
     ) -> Option<Box<dyn Discipline<T>>>;
 }
 
-/// None.
 impl Foreign for () {
     fn boxed<T: Copy + 'static>(&self, _: &Qdisc, _: Limit, _: &Place<'_>) -> Option<Box<dyn Discipline<T>>> {
         None
     }
 }
 
-/// DropTail, which most links have, is compiled in; any other stands behind a pointer.
+/// DropTail, the discipline of most links, is compiled in; any other is boxed.
 pub enum Queueing {
-    /// DropTail.
     Droptail(Droptail<Segment>),
-    /// Any other.
     Other(Box<dyn Discipline<Segment>>),
 }
 
 impl Queueing {
-    /// The discipline `qdisc`, of the registry or `foreign`, at `hop`, which draws its key from the stream of `label`.
+    /// Builds `qdisc`, from the registry or `foreign`, for `hop`. `label` selects the random stream of its key.
     ///
     /// # Errors
-    /// What is wrong with its settings.
+    /// An error in the discipline's settings.
     pub fn new(
         qdisc: &Qdisc,
         scenario: &Scenario,
@@ -64,7 +61,6 @@ impl Queueing {
     }
 }
 
-/// A discipline behind a pointer.
 fn built<T: Copy + 'static>(
     qdisc: &Qdisc,
     settings: &[(&str, &str)],
@@ -75,12 +71,12 @@ fn built<T: Copy + 'static>(
     foreign.boxed(qdisc, limit, place).map_or_else(|| registry::boxed(&qdisc.name, settings, place), Ok)
 }
 
-/// What a discipline is told of its place.
+/// The properties of the link that a discipline may know.
 fn place<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, key: u64) -> Place<'a> {
     Place { classes, ..Place::new(rate, scenario.mean_packet(), key) }
 }
 
-/// The same call on whichever discipline it is.
+/// Calls the same method on either variant.
 macro_rules! either {
     ($queueing:expr, $it:ident => $call:expr) => {
         match $queueing {

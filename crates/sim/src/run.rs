@@ -13,8 +13,7 @@ use crate::queueing::{Foreign, Queueing};
 use crate::sampler::Sampler;
 use crate::world::World;
 
-/// Simulates `scenario` with `qdisc` wherever disciplines are compared. The same arguments give the same outcome, to the
-/// last bit, wherever and beside whatever it runs.
+/// Simulates `scenario` with `qdisc` at the compared links. Equal arguments give bit-identical outcomes.
 ///
 /// # Errors
 /// [`RunError::Build`] if a discipline cannot be built, [`RunError::Stopped`] if the watcher asks to stop.
@@ -22,7 +21,7 @@ pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch)
     run_with(scenario, qdisc, seed, watch, &())
 }
 
-/// The same where disciplines may be ones that `foreign` makes.
+/// Like [`run`], with additional disciplines from `foreign`.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -40,7 +39,7 @@ pub fn run_with(
     world.run(scenario, watch).ok_or(RunError::Stopped)
 }
 
-/// Every direction of every link.
+/// Both directions of every link.
 fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) -> Result<Vec<Link>, RunError> {
     let classes = scenario.shares();
     let built = |hop: Hop| {
@@ -52,8 +51,8 @@ fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) 
     scenario.hops().map(built).collect()
 }
 
-/// Nanoseconds between two events while all links are busy: a packet on one causes about five, and what UDP
-/// sources without congestion control send one each.
+/// Typical time between events in nanoseconds while all links are busy: about five events per packet of a link, one
+/// per datagram of a UDP source without congestion control.
 fn typical_gap(scenario: &Scenario) -> u64 {
     let packets = |rate: Rate, bytes: u32| 1e9 / rate.transmit(bytes).as_nanos().max(1) as f64;
     let links = scenario.links.iter().map(|link| 5.0 * packets(link.forward.rate, scenario.mean_packet()));

@@ -1,4 +1,4 @@
-//! The tables: one row an interval while the run goes, one row a flow when it ends.
+//! The tables: one row per interval during the run, one row per flow at its end.
 
 use headgate_core::{Span, Time};
 use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, Told, flow_rows, group_rows, note_run};
@@ -9,21 +9,19 @@ use crate::link::{Link, Onward};
 use crate::net::Net;
 use crate::queue::Queue;
 
-/// Collects what the tables need.
 pub struct Sampler {
     interval: Span,
-    /// The start of the interval under way.
+    /// The start of the current interval.
     since: Time,
     warm: Time,
     rows: Vec<IntervalRow>,
     /// Drops and marks by group.
     told: Vec<Told>,
-    /// Packets sent where disciplines are compared during the warm-up.
+    /// Packets sent at the compared links during the warm-up.
     packets: u64,
 }
 
 impl Sampler {
-    /// Nothing yet.
     pub fn new(scenario: &Scenario) -> Sampler {
         Sampler {
             interval: scenario.record.interval,
@@ -35,7 +33,7 @@ impl Sampler {
         }
     }
 
-    /// An interval ends; says when the next does.
+    /// Ends an interval; returns the end of the next.
     pub fn sample(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) -> Time {
         settle(net, now, queue);
         for link in &mut net.links {
@@ -48,7 +46,7 @@ impl Sampler {
         now + self.interval
     }
 
-    /// The warm-up ends: the totals begin anew, the intervals go on.
+    /// Ends the warm-up: totals restart, intervals continue.
     pub fn restart(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) {
         settle(net, now, queue);
         let seen = by_group(net, self.told.len());
@@ -62,7 +60,6 @@ impl Sampler {
         net.hosts.restart(now);
     }
 
-    /// The run ends.
     pub fn end(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) {
         if self.since < now {
             self.sample(net, now, queue);
@@ -77,7 +74,6 @@ impl Sampler {
         }
     }
 
-    /// Everything the run gave.
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
         let fairness = net.hosts.ends.fairness(end);
         let packets = self.packets + sent(net);
@@ -99,7 +95,7 @@ impl Sampler {
     }
 }
 
-/// Completes what is measured at the links up to `now`.
+/// Completes the link measurements up to `now`.
 fn settle(net: &mut Net, now: Time, queue: &mut Queue<Event>) {
     let Net { links, hosts, .. } = net;
     for (number, link) in (0..).zip(links) {
@@ -109,13 +105,13 @@ fn settle(net: &mut Net, now: Time, queue: &mut Queue<Event>) {
     }
 }
 
-/// Packets sent where disciplines are compared.
+/// Packets sent at the compared links.
 fn sent(net: &Net) -> u64 {
     let compared = net.links.iter().map(|link| link.port().ledger()).filter(|ledger| ledger.compared());
     compared.map(|ledger| ledger.counts().sent).sum()
 }
 
-/// Drops and marks of data so far, by group.
+/// Data packets dropped and marked so far, by group.
 fn by_group(net: &Net, groups: usize) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for link in &net.links {

@@ -1,4 +1,4 @@
-//! What simulated packets carry, and the stores of what does not fit into them.
+//! Contents of simulated packets, and stores for contents too large for a packet.
 
 use std::num::NonZeroU32;
 
@@ -7,90 +7,79 @@ use headgate_measure::Counted;
 
 use crate::tfrc::Feedback;
 
-/// A simulated packet: the discipline's descriptor and what it carries.
 pub type SimPacket = Packet<Segment>;
 
-/// What a packet carries, in eight bytes: packets are copied often, and most of them are this.
+/// A packet's contents in eight bytes: packets are copied often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment(u64);
 
-/// What a [`Segment`] says. Sequence numbers count segments from 0.
+/// The decoded contents of a [`Segment`]. Sequence numbers count segments from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
     /// A full segment of data.
     Data {
-        /// Its number.
         seq: u32,
         /// Congestion window reduced (RFC 3168, section 6.1.2).
         cwr: bool,
     },
     /// A pure acknowledgement.
     Ack {
-        /// The next segment expected: all before it have arrived.
+        /// The next segment expected.
         ack: u32,
         /// ECN echo (RFC 3168, section 6.1.3).
         ece: bool,
-        /// The flags AE, CWR and ECE as accurate ECN feedback reads them (RFC 9768's ACE field).
+        /// The ACE field of accurate ECN feedback (RFC 9768): the flags AE, CWR and ECE.
         ace: u8,
-        /// Its options in [`Sacks`], if it has any.
+        /// Its options in [`Sacks`], if any.
         sack: Option<StoreId>,
     },
     /// A datagram of a constant-rate source.
     Datagram,
-    /// A datagram of TFRC's. What else it says its flow keeps.
-    Tfrc {
-        /// Its number.
-        seq: u32,
-    },
-    /// A report of TFRC's, which is kept in [`Reports`].
+    /// A TFRC datagram. Its flow keeps the remaining fields.
+    Tfrc { seq: u32 },
+    /// A TFRC report, kept in [`Reports`].
     Report(StoreId),
 }
 
-// From the low end: 32 bits of sequence number (of a report: of its place), two of kind, one flag, which tells TFRC's
-// reports from its data; then, of an acknowledgement, two more flags and 27 of its blocks' place (0 for none), of data,
-// 29 of the time at which it was sent.
+// From the low end: 32 bits of sequence number (of a report: its store index), two of kind, and a flag that tells
+// TFRC's reports from its data. An acknowledgement has two more flags and 27 bits of its options' store index (0:
+// none). Data has 29 bits of send time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
 const SACK: u32 = 37;
 const STAMP: u32 = 35;
 
-// The kinds.
 const DATA: u64 = 0;
 const ACK: u64 = 1;
 const DATAGRAM: u64 = 2;
 const TFRC: u64 = 3;
 
-/// Times of sending are kept in units of 2^10 ns and begin anew after 549 s: longer than any packet is under way.
+/// Send times count 2^10 ns and wrap after 549 s: longer than any packet is in flight.
 const STAMP_UNIT: u32 = 10;
 
 impl Segment {
-    /// A datagram of a constant-rate source.
     pub const DATAGRAM: Segment = Segment(DATAGRAM << KIND);
 
-    /// A segment of data.
     #[inline]
     pub fn data(seq: u32, cwr: bool) -> Segment {
         Segment(u64::from(seq) | DATA << KIND | u64::from(cwr) << FLAG)
     }
 
-    /// An acknowledgement.
     #[inline]
     pub fn ack(ack: u32, ece: bool, ace: u8, sack: Option<StoreId>) -> Segment {
         let sack = sack.map_or(0, |id| u64::from(id.0.get()));
         Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | sack << SACK)
     }
 
-    /// A datagram of TFRC's.
     pub fn tfrc(seq: u32) -> Segment {
         Segment(u64::from(seq) | TFRC << KIND)
     }
 
-    /// A report of TFRC's.
     pub fn report(id: StoreId) -> Segment {
         Segment(u64::from(id.0.get()) | TFRC << KIND | 1 << FLAG)
     }
 
-    /// Whether it goes from receiver to sender, and so the way back.
+    /// Whether it travels from receiver to sender, on the reverse route.
     #[inline]
     pub fn is_reply(self) -> bool {
         match self.0 >> KIND & 3 {
@@ -100,28 +89,27 @@ impl Segment {
         }
     }
 
-    /// Whether it is a datagram of a constant-rate source.
     #[inline]
     pub fn is_datagram(self) -> bool {
         self.0 >> KIND & 3 == DATAGRAM
     }
 
-    /// The same, sent at `now`; not for acknowledgements.
+    /// Sets the send time; not for acknowledgements.
     #[inline]
     pub fn sent_at(self, now: Time) -> Segment {
         debug_assert!(!self.is_reply(), "an acknowledgement has no room for it");
-        // What is shifted out at the top is the part that begins anew.
+        // The shift discards the high bits: the time wraps.
         Segment(self.0 & ((1 << STAMP) - 1) | (now.as_nanos() >> STAMP_UNIT) << STAMP)
     }
 
-    /// How long ago it was sent, off by at most 2^10 ns.
+    /// The time since it was sent, within 2^10 ns.
     #[inline]
     pub fn age(self, now: Time) -> Span {
         let units = (now.as_nanos() >> STAMP_UNIT).wrapping_sub(self.0 >> STAMP) << STAMP >> STAMP;
         Span::from_nanos(units << STAMP_UNIT)
     }
 
-    /// What it says.
+    /// Decodes the contents.
     #[inline]
     pub fn carried(self) -> Carried {
         let (number, flag) = (self.0 as u32, self.0 >> FLAG & 1 == 1);
@@ -156,12 +144,11 @@ pub type Block = (u32, u32);
 /// The blocks of one acknowledgement, at most three (RFC 2018, section 3), newest first; empty ones are `(0, 0)`.
 pub type Blocks = [Block; 3];
 
-/// What the options of an acknowledgement say, if it has any.
+/// The options of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Selective acknowledgements.
     pub blocks: Option<Blocks>,
-    /// A one-way delay (RFC 6817, section 2.3).
+    /// The one-way delay (RFC 6817, section 2.3).
     pub delay: Option<Span>,
 }
 
@@ -171,13 +158,13 @@ impl From<Blocks> for Options {
     }
 }
 
-/// The options of all acknowledgements under way.
+/// The options of all acknowledgements in flight.
 pub type Sacks = Store<Options>;
 
-/// TFRC's reports under way.
+/// The TFRC reports in flight.
 pub type Reports = Store<Feedback>;
 
-/// Where something is kept that a packet carries; never 0.
+/// Index into a [`Store`]; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreId(NonZeroU32);
 
@@ -187,38 +174,33 @@ impl StoreId {
     }
 }
 
-/// What few packets carry and is too large for a [`Segment`]: kept apart, it does not make every packet larger.
+/// Large contents of few packets, kept apart so that all packets stay small.
 pub struct Store<T> {
     slots: Vec<T>,
     free: Vec<StoreId>,
 }
 
 impl<T> Default for Store<T> {
-    /// An empty store.
     fn default() -> Store<T> {
         Store { slots: Vec::new(), free: Vec::new() }
     }
 }
 
 impl<T: Copy> Store<T> {
-    /// Keeps `value` until it is taken.
     pub fn keep(&mut self, value: T) -> StoreId {
         if let Some(id) = self.free.pop() {
             self.slots[id.0.get() as usize - 1] = value;
             return id;
         }
         self.slots.push(value);
-        // 2^27 acknowledgements with blocks under way would take 13 GB with their events: memory ends before the
-        // numbers do.
+        // 2^27 acknowledgements with options in flight would take 13 GB with their events: memory runs out first.
         StoreId::new(self.slots.len() as u32).expect("the length after a push is not zero")
     }
 
-    /// What is kept, which stays where it is.
     pub fn read(&self, id: StoreId) -> &T {
         &self.slots[id.0.get() as usize - 1]
     }
 
-    /// Gives what was kept and frees its place.
     pub fn take(&mut self, id: StoreId) -> T {
         self.free.push(id);
         self.slots[id.0.get() as usize - 1]

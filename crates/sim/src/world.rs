@@ -12,26 +12,24 @@ use crate::net::Net;
 use crate::queue::Queue;
 use crate::sampler::Sampler;
 
-/// Between two looks of the watcher.
+/// Events between two calls of the watcher.
 const EVENTS_A_LOOK: u64 = 8192;
 
-/// One run under way.
 pub struct World {
     queue: Queue<Event>,
     net: Net,
     sampler: Sampler,
-    /// Events of all links on their way to the watcher.
+    /// Link events not yet reported to the watcher.
     batch: EventBatch,
 }
 
 impl World {
-    /// A world in which the events of `queue` are to come.
     pub fn new(queue: Queue<Event>, links: Vec<Link>, hosts: Hosts, sampler: Sampler) -> World {
         let wakes = Wakes::new(links.len());
         World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
     }
 
-    /// Lets everything happen up to the scenario's end; `None` if the watcher asks to stop.
+    /// Runs to the scenario's end; `None` if the watcher asks to stop.
     pub fn run(mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Option<Outcome> {
         let end = Time::ZERO + scenario.duration;
         self.queue.push(Time::ZERO + scenario.warmup, Event::flow(What::Warm, 0));
@@ -44,7 +42,7 @@ impl World {
             }
         }
         let under_way = self.under_way(end);
-        // What is still under way is no longer needed, and the tables want the room.
+        // Frees the pending events: the tables need the memory.
         self.queue = Queue::new(1);
         self.sampler.end(&mut self.net, end, &mut self.queue);
         self.report(end, watch)?;
@@ -54,7 +52,8 @@ impl World {
         Some(outcome)
     }
 
-    /// What hosts have sent by `end`, and what of it is on access links and between links. Empties the queue.
+    /// Counts the packets sent by `end`, and of these the packets on access links and between links. Empties the
+    /// queue.
     fn under_way(&mut self, end: Time) -> Balance {
         let World { queue, net: Net { hosts, .. }, .. } = self;
         let mut balance = Balance { sent: hosts.sent_packets(), ..Balance::default() };
@@ -69,8 +68,8 @@ impl World {
         balance
     }
 
-    /// Lets the next thing before `end` happen and says when: an event, or a link that falls free, which comes after the
-    /// events of the same time. `None` if nothing is to come.
+    /// Processes the next event or link departure before `end` and returns its time; `None` if there is none. At
+    /// equal times events precede links.
     #[inline(always)]
     fn step(&mut self, end: Time) -> Option<Time> {
         let World { queue, net: Net { links, wakes, hosts }, .. } = self;
@@ -118,7 +117,8 @@ impl World {
         }
     }
 
-    /// Tells the watcher what the links saw since the last time, in order of time, and how far the run is; `None` if it is to stop.
+    /// Reports progress and the link events since the last call, in order of time; `None` if the watcher asks to
+    /// stop.
     fn report(&mut self, now: Time, watch: &mut dyn Watch) -> Option<()> {
         let mut logs = 0;
         for log in self.net.links.iter_mut().filter_map(|link| link.port_mut().ledger_mut().events()) {
@@ -143,7 +143,7 @@ impl World {
     }
 }
 
-/// Touches what the event will need, so that it is near when its time comes.
+/// Prefetches the memory that the event will need.
 #[inline]
 fn approach(event: &Event, hosts: &Hosts) {
     match (event.what, hosts.tcp(&event.packet)) {

@@ -1,4 +1,4 @@
-//! What the packets of every flow look like on the wire.
+//! The wire formats of all flows.
 
 use headgate_core::Ecn;
 use headgate_scenario::{Header, Scenario};
@@ -7,15 +7,14 @@ use super::frame::Frame;
 use super::segments::{Format, Handshake, formats};
 use crate::segment::{Carried, Sacks, SimPacket};
 
-/// What packets look like: by flow what never changes, the same for all captures of a run.
+/// The constant header fields of each flow, shared by all captures of a run.
 pub struct Formats {
-    /// By flow: the group, and the header of what its sender sends.
+    /// By flow: the group, and the header of the sender's packets.
     flows: Vec<(u16, Header<'static>)>,
     groups: Vec<Format>,
 }
 
 impl Formats {
-    /// Those of `scenario`.
     pub fn new(scenario: &Scenario) -> Formats {
         let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
         let flows: Vec<_> = groups.zip(scenario.headers().map(unlabelled)).collect();
@@ -23,7 +22,6 @@ impl Formats {
         Formats { flows, groups }
     }
 
-    /// How many flows there are.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
@@ -33,7 +31,7 @@ impl Formats {
         (self.groups[usize::from(group)], header)
     }
 
-    /// A packet as it would stand on the wire.
+    /// A packet as it appears on the wire.
     pub fn frame(&self, packet: &SimPacket, sacks: &Sacks) -> Frame {
         let (format, header) = self.of(packet);
         match (format, packet.handle.carried()) {
@@ -49,7 +47,7 @@ impl Formats {
         }
     }
 
-    /// The handshake of the packet's connection: each segment, and whether it goes the sender's way. None for a datagram.
+    /// The handshake of the packet's connection: each segment, and whether it travels forward. `None` for a datagram.
     pub fn handshake(&self, packet: &SimPacket) -> Option<[(Frame, bool); 3]> {
         let (Format::Tcp(format), header) = self.of(packet) else { return None };
         let frame = |step, header| Frame::tcp(&header, Ecn::NotEct, format.handshake(step), 0);

@@ -1,6 +1,6 @@
 //! A packet's headers as bytes: IPv4 or IPv6, then TCP or UDP, with valid checksums.
 //!
-//! Payloads are taken to be zeros and are not written: zeros change no checksum, so those of the headers hold.
+//! Payloads are zeros and are not written: zeros do not change a checksum.
 
 use std::net::IpAddr;
 
@@ -9,10 +9,10 @@ use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, Udp
 use headgate_core::Ecn;
 use headgate_scenario::Header;
 
-/// The longest headers there are: IPv6, and TCP with all its options.
+/// The longest headers: IPv6, and TCP with all its options.
 pub const MOST_HEADERS: usize = Ipv6Header::LEN + TcpHeader::MAX_LEN;
 
-/// Hosts set it so (RFC 1700), and no router here lowers it.
+/// The initial TTL of hosts (RFC 1700); routers do not lower it here.
 const HOPS: u8 = 64;
 
 /// One packet's headers, and its length on the wire.
@@ -39,7 +39,7 @@ impl Frame {
         frame
     }
 
-    /// A UDP datagram in an IP packet of `bytes`, or as long as its headers.
+    /// A UDP datagram in an IP packet of `bytes`, but no shorter than its headers.
     pub fn udp(header: &Header<'_>, ecn: Ecn, bytes: u32) -> Frame {
         let length = bytes.saturating_sub(ip_length(header.source)).max(UdpHeader::LEN as u32);
         let mut udp = UdpHeader {
@@ -55,7 +55,6 @@ impl Frame {
         frame
     }
 
-    /// The headers.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.used]
     }
@@ -101,7 +100,7 @@ impl Frame {
     }
 }
 
-/// What the checksums of TCP and UDP cover besides themselves (RFC 9293, section 3.1; RFC 8200, section 8.1).
+/// Checksum input of TCP and UDP besides the segment (RFC 9293, section 3.1; RFC 8200, section 8.1).
 fn pseudo_header(header: &Header<'_>, length: u32) -> Sum16BitWords {
     let mut sum = Sum16BitWords::new().add_4bytes(length.to_be_bytes()).add_2bytes([0, header.protocol]);
     match (header.source, header.destination) {

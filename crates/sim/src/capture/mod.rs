@@ -1,11 +1,11 @@
-//! A link's packets as a pcapng file: what tcpdump would see at its exit, and what was dropped before it.
+//! A link's packets as a pcapng file: the view of tcpdump at its exit, and the packets dropped before it.
 //!
-//! Packets are captured as they begin to be sent, on one interface a direction; packets that were dropped, as they
-//! were, on a second one, with the reason in a comment. Only headers are kept.
+//! Each direction has two interfaces. The first has packets at the start of their transmission; the second has
+//! dropped packets, with the reason in a comment. Only headers are kept.
 //!
-//! The simulator's connections are established when they start. A reader of captures must see how, or it could neither
-//! scale windows nor know what was agreed: before a connection's first packet comes the handshake that would have
-//! opened it, at the same moment, its comment saying that it was not simulated.
+//! Simulated connections start established, but readers of captures need the handshake to scale windows and to know
+//! the options. A synthetic handshake therefore precedes a connection's first packet, at the same time. Its comment
+//! says that it was not simulated.
 
 mod formats;
 mod frame;
@@ -21,7 +21,6 @@ use self::formats::Formats;
 use self::frame::{Frame, MOST_HEADERS};
 use crate::segment::{Sacks, SimPacket};
 
-/// The captures of a run.
 pub struct Captures {
     formats: Formats,
     /// By link.
@@ -31,14 +30,14 @@ pub struct Captures {
 /// The capture of one link, both directions.
 struct Capture {
     blocks: Blocks,
-    /// By flow: the handshake was written.
+    /// By flow: whether the handshake was written.
     greeted: Vec<bool>,
 }
 
 const NOT_SIMULATED: &str = "not simulated: connections are established when they start";
 
 impl Captures {
-    /// Those that `scenario` asks for, if it asks for any.
+    /// The captures that `scenario` requests, if any.
     pub fn new(scenario: &Scenario) -> Option<Captures> {
         let wanted = &scenario.record.capture;
         if wanted.is_empty() {
@@ -51,17 +50,17 @@ impl Captures {
         Some(Captures { formats, links })
     }
 
-    /// A packet begins to be sent at direction `number` of all.
+    /// Captures a packet whose transmission begins; `number` counts both directions of every link.
     pub fn sent(&mut self, number: u16, packet: &SimPacket, now: Time, sacks: &Sacks) {
         self.note((number, 0), packet, now, sacks, &[]);
     }
 
-    /// A packet is dropped at direction `number` of all.
+    /// Captures a dropped packet.
     pub fn dropped(&mut self, number: u16, packet: &SimPacket, why: Why, now: Time, sacks: &Sacks) {
         self.note((number, 2), packet, now, sacks, &["dropped: ", why.name()]);
     }
 
-    /// Writes a packet on the interface of a direction: `first` is that of forward.
+    /// Writes a packet to an interface of direction `number`; `first` is the forward direction's interface.
     fn note(&mut self, (number, first): (u16, u32), packet: &SimPacket, now: Time, sacks: &Sacks, comment: &[&str]) {
         let (link, direction) = (usize::from(number / 2), Direction::BOTH[usize::from(number % 2)]);
         if let Some(capture) = &mut self.links[link] {
@@ -70,7 +69,7 @@ impl Captures {
         }
     }
 
-    /// Hands over what was written since the last call: the number of each captured link, and bytes to be appended.
+    /// Hands over the bytes written since the last call, by number of the captured link.
     pub fn take(&mut self, mut hand: impl FnMut(u16, &[u8])) {
         for (number, capture) in self.links.iter_mut().enumerate() {
             if let Some(Capture { blocks, .. }) = capture {
@@ -82,7 +81,6 @@ impl Captures {
 }
 
 impl Capture {
-    /// Nothing captured yet of `link`.
     fn new(link: &Link, flows: usize) -> Capture {
         let mut blocks = Blocks::default();
         blocks.section();
@@ -98,7 +96,7 @@ impl Capture {
         Capture { blocks, greeted: vec![false; flows] }
     }
 
-    /// The handshake, before the first packet of a connection.
+    /// Writes the handshake before a connection's first packet.
     fn greet(&mut self, packet: &SimPacket, direction: Direction, now: Time, formats: &Formats) {
         if std::mem::replace(&mut self.greeted[packet.flow.0 as usize], true) {
             return;

@@ -1,6 +1,6 @@
-//! What simulated segments look like on the wire: bytes in place of segments, flags, options.
+//! The wire format of simulated segments: byte sequence numbers, flags, options.
 //!
-//! Both ends begin at sequence number 0, so that the first byte of data is number 1 (RFC 9293, section 3.1).
+//! Both ends start at sequence number 0, so the first byte of data is number 1 (RFC 9293, section 3.1).
 
 use etherparse::{TcpHeader, TcpOptions};
 
@@ -9,30 +9,28 @@ use crate::segment::Block;
 use crate::tcp::accecn;
 use headgate_scenario::{Header, Scenario, TcpGroup};
 
-/// How the packets of one group look.
+/// The packet format of a group.
 #[derive(Clone, Copy, Debug)]
 pub enum Format {
-    /// Those of a TCP group.
     Tcp(TcpFormat),
-    /// Datagrams.
     Udp,
 }
 
-/// How the segments of a TCP group look.
+/// The segment format of a TCP group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpFormat {
     /// Bytes of data in a full segment.
     pub payload: u32,
-    /// Bytes of TCP header before them, and on an acknowledgement without blocks: the smallest and padding, where
-    /// the scenario has it larger.
+    /// TCP header bytes of data, and of an acknowledgement without blocks: the minimum, padded if the scenario's
+    /// headers are larger.
     data_header: u32,
     ack_header: u32,
-    /// The receiver's window, and by how much it is shifted (RFC 7323, section 2).
+    /// The receive window and its shift (RFC 7323, section 2).
     window: u16,
     scale: u8,
     sack: bool,
     ecn: bool,
-    /// Feedback of marks is accurate (RFC 9768).
+    /// Accurate ECN feedback (RFC 9768).
     accurate: bool,
 }
 
@@ -42,7 +40,7 @@ const MOST: u32 = TcpHeader::MAX_LEN as u32;
 /// RFC 7323, section 2.3.
 const LARGEST_SCALE: u8 = 14;
 
-/// What fills a header: the end of the options, and zeros after it (RFC 9293, section 3.1).
+/// Header padding: the end of the options, then zeros (RFC 9293, section 3.1).
 const PADDING: [u8; (MOST - LEAST) as usize] = [0; (MOST - LEAST) as usize];
 const NOP: u8 = 1;
 const MAXIMUM_SEGMENT_SIZE: u8 = 2;
@@ -50,8 +48,8 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 
-// The three flags of ECN, as one number. RFC 3168, section 6.1.1: ECE and CWR ask for ECN, ECE alone agrees. RFC 9768,
-// section 3.1: all three ask for accurate feedback, and the answers say how the segment before was marked: not at all.
+// The ECN flags as one number. RFC 3168, section 6.1.1: ECE and CWR request ECN, ECE alone accepts. RFC 9768, section
+// 3.1: all three request accurate feedback; the reply reports the codepoint of the previous segment, here Not-ECT.
 const AE: u8 = 4;
 const CWR: u8 = 2;
 const ECE: u8 = 1;
@@ -60,11 +58,8 @@ const SYN_WAS_NOT_ECT: u8 = CWR;
 /// The three segments that open a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handshake {
-    /// The first, from the sender of data.
     Syn,
-    /// Its answer.
     SynAck,
-    /// The third.
     Ack,
 }
 
@@ -79,7 +74,7 @@ pub fn formats(scenario: &Scenario, mut headers: impl Iterator<Item = Header<'st
 }
 
 impl TcpFormat {
-    /// The segments of `group` behind IP headers of `ip` bytes.
+    /// The segment format of `group` behind IP headers of `ip` bytes.
     fn new(group: &TcpGroup, ip: u32) -> TcpFormat {
         let data_header = within_a_header(group.header.saturating_sub(ip));
         let payload = group.packet.saturating_sub(ip + data_header).max(1);
@@ -97,14 +92,14 @@ impl TcpFormat {
         }
     }
 
-    /// Segment number `seq` of the sender's data.
+    /// The TCP header of data segment `seq`.
     pub fn data(&self, seq: u32, cwr: bool) -> TcpHeader {
         let tcp = self.established(self.byte(seq), 1, self.data_header);
-        // With accurate feedback it counts the marks on what comes back, of which there are none: ACKs carry no ECT.
+        // With accurate feedback the flags count marks on acknowledgements: none, since they are not ECN-capable.
         if self.accurate { flagged(tcp, accecn::FIRST) } else { TcpHeader { cwr, ..tcp } }
     }
 
-    /// An acknowledgement of all segments before `ack`, and of those in `blocks`; its three ECN flags are `ace`.
+    /// The TCP header of an acknowledgement of all segments before `ack` and of `blocks`; its ECN flags are `ace`.
     pub fn ack(&self, ack: u32, ace: u8, blocks: &[Block]) -> TcpHeader {
         let mut tcp = flagged(self.established(1, self.byte(ack), self.ack_header), ace);
         let told = || blocks.iter().filter(|(start, end)| start < end);
@@ -120,7 +115,7 @@ impl TcpFormat {
         tcp
     }
 
-    /// A segment of the handshake that the simulator leaves out: it offers what the connection then uses.
+    /// A segment of the synthetic handshake: it offers the options that the connection uses.
     pub fn handshake(&self, which: Handshake) -> TcpHeader {
         if which == Handshake::Ack {
             let third = self.established(1, 1, LEAST);
@@ -146,7 +141,7 @@ impl TcpFormat {
         flagged(TcpHeader { options: options(&offer), ..syn }, flags)
     }
 
-    /// The number of a segment's first byte. Numbers begin anew after 2^32.
+    /// The sequence number of a segment's first byte, modulo 2^32.
     fn byte(&self, segment: u32) -> u32 {
         segment.wrapping_mul(self.payload).wrapping_add(1)
     }
@@ -157,13 +152,12 @@ impl TcpFormat {
     }
 }
 
-/// The TCP header of at most `bytes`, if there can be one, else the smallest.
+/// The longest valid TCP header within `bytes`, or else the shortest.
 fn within_a_header(bytes: u32) -> u32 {
     if (LEAST..=MOST).contains(&bytes) { bytes / 4 * 4 } else { LEAST }
 }
 
-/// The header with these three flags of ECN: of accurate feedback the ACE field, of any other the echo alone (ECE) or
-/// what else is said. AE was once NS.
+/// Sets the three ECN flags: the ACE field of accurate feedback, or else ECE and CWR. AE was formerly NS.
 fn flagged(tcp: TcpHeader, flags: u8) -> TcpHeader {
     TcpHeader { ns: flags & AE != 0, cwr: flags & CWR != 0, ece: flags & ECE != 0, ..tcp }
 }

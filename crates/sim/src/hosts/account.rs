@@ -1,4 +1,4 @@
-//! What the hosts did, told at the end of a run.
+//! Totals of the hosts at the end of a run.
 
 use headgate_core::Time;
 use headgate_measure::{TransferRow, Transported};
@@ -8,20 +8,20 @@ use crate::segment::SimPacket;
 use crate::traffic::Transfer;
 
 impl Hosts {
-    /// Packets that the hosts have given to their access links, warm-up included: the transports' own counts. A source
-    /// of datagrams tells of the next one ahead of its time: see [`is_to_come`](Hosts::is_to_come).
+    /// Packets sent by the transports, warm-up included. A datagram source counts its next datagram early: see
+    /// [`is_to_come`](Hosts::is_to_come).
     pub fn sent_packets(&self) -> u64 {
         let data: u64 = self.tcp.iter().map(|flow| flow.segments_sent()).sum();
         let datagrams: u64 = self.udp.iter().map(|flow| flow.sent).sum();
         data + self.replies.sent + datagrams + self.tfrc.sent_packets()
     }
 
-    /// The packet under way is a datagram whose source sends it only at `now` or later.
+    /// Whether `packet` is a datagram that its source sends only at `now` or later.
     pub fn is_to_come(&self, packet: &SimPacket, now: Time) -> bool {
         packet.handle.is_datagram() && self.udp[packet.flow.0 as usize - self.tcp.len()].is_ahead(now)
     }
 
-    /// Every transfer that began, warm-up included: those that arrived in the order in which they did, then the others.
+    /// All transfers, warm-up included: completed ones in order of completion, then the others.
     pub fn transfers(&self) -> Vec<TransferRow> {
         let mut rows = self.transfers.clone();
         for (flow, tcp) in self.tcp.iter().enumerate() {
@@ -32,7 +32,7 @@ impl Hosts {
         rows
     }
 
-    /// What the transport of each flow counted since the warm-up.
+    /// Transport statistics of each flow since the warm-up.
     pub fn transported(&self, now: Time) -> impl Iterator<Item = Transported> {
         let tcp = self.tcp.iter().zip(&self.before).map(move |(flow, before)| {
             let after = flow.counts(now);

@@ -1,4 +1,4 @@
-//! What sends and receives: one file a kind of source, each with the wires of its flows.
+//! Traffic sources and their receivers: one file per kind, each with the wires of its flows.
 
 mod app;
 mod tcp;
@@ -16,21 +16,20 @@ pub use headgate_scenario::{Starts, flow_stream, source_stream};
 
 use crate::segment::{Sacks, Segment, SimPacket};
 
-/// What receivers answer: how often, and what does not fit into their acknowledgements.
+/// The receivers' replies: their number, and the contents too large for their packets.
 #[derive(Default)]
 pub struct Replies {
-    /// Acknowledgements sent.
     pub sent: u64,
-    /// What they carry besides.
+    /// Options of acknowledgements.
     pub sacks: Sacks,
 }
 
-/// The number of the link that a route begins with.
+/// The number of a route's first link.
 fn first(route: &[Hop]) -> u16 {
     route.first().expect("a route has a link").number()
 }
 
-/// The number of the link that the way back begins with.
+/// The number of the reverse route's first link.
 fn first_back(route: &[Hop]) -> u16 {
     route.last().expect("a route has a link").back().number()
 }

@@ -1,4 +1,4 @@
-//! Flows over TCP: an application, a sender, a receiver, and the wires between them and the routers.
+//! TCP flows: application, sender, receiver, and the wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireKind};
@@ -14,18 +14,19 @@ use crate::segment::{Options, Segment, SimPacket};
 use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
 use crate::touch::touch;
 
-/// What the TCP flows of a group have in common.
+/// Settings shared by the TCP flows of a group.
 pub struct TcpKind {
     /// A full data packet on the wire, in bytes.
     pub packet: u32,
-    /// The part of it that is not headers.
+    /// Its payload, in bytes.
     pub payload: u32,
     config: Config,
     ack: u32,
-    /// The numbers of the first links on the way of data, and on the way of acknowledgements.
+    /// The first links of the forward and the reverse route.
     links: [u16; 2],
     ecn: Ecn,
-    /// What a retransmission says of marks: nothing, so that its loss must show (RFC 3168, section 6.1.5), unless asked.
+    /// ECN codepoint of retransmissions: Not-ECT unless configured, so that their loss is detected (RFC 3168, section
+    /// 6.1.5).
     ecn_again: Ecn,
     overhead: Span,
     stop: Time,
@@ -35,45 +36,42 @@ pub struct TcpKind {
     ack_down: WireKind,
 }
 
-/// One flow in five cache lines: three of the sender, one for what else its side needs, one for the receiver's side.
+/// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
 #[repr(C, align(64))]
 pub struct TcpFlow {
     sender: Sender,
     /// Sender to router, and router to sender.
     up: Wire,
     back: Wire,
-    /// The earliest timer event in the queue; later ones are set when it fires.
+    /// The earliest scheduled timer event; later deadlines are scheduled when it fires.
     sender_timer: Time,
     rng: Rng,
-    /// What writes to the connection; `None` if there is always more to send than it takes.
+    /// `None` for unlimited data.
     app: Option<Box<App>>,
     receiver: Receiver,
     /// Router to receiver, and receiver to router.
     down: Wire,
     ack_up: Wire,
     receiver_timer: Time,
-    /// The number after the last segment of the oldest transfer under way; `u32::MAX` if there is none. It stands here so
-    /// that data of a flow without transfers need not look at its sender's side.
+    /// The number after the last segment of the oldest open transfer; `u32::MAX` if there is none. It is here so that
+    /// arriving data does not touch the sender's cache lines.
     milestone: u32,
-    /// The flow's group: an index into the groups of its kind.
+    /// Index into the groups of its kind.
     pub group: u16,
 }
 
-/// What a flow had done at some moment.
+/// Counts of a flow at one moment.
 #[derive(Clone, Copy, Default)]
 pub struct Before {
     /// Segments delivered in order.
     pub delivered: u32,
-    /// Segments sent again.
     pub retransmits: u32,
-    /// Retransmission timeouts.
     pub timeouts: u32,
     /// The integral of `cwnd` in segments x nanoseconds.
     pub cwnd_area: f64,
 }
 
 impl TcpKind {
-    /// What the scenario says of `group`.
     pub fn new(group: &TcpGroup) -> TcpKind {
         TcpKind {
             packet: group.packet,
@@ -93,13 +91,13 @@ impl TcpKind {
     }
 }
 
-/// What new data says of marks: ECT(1) is for Scalable controls alone (RFC 9331, section 4.1), and DCTCP is older.
+/// ECN codepoint of new data: ECT(1) is reserved for scalable controls (RFC 9331, section 4.1); DCTCP is older.
 fn codepoint(group: &TcpGroup) -> Ecn {
     if group.ecn && group.cc.needs().ect1 { Ecn::Ect1 } else { capable(group.ecn) }
 }
 
 impl TcpFlow {
-    /// A flow that has sent nothing, and sends what `app` writes.
+    /// A new flow with the application `app`.
     pub fn new(kind: &TcpKind, group: u16, app: Option<App>, mut rng: Rng) -> TcpFlow {
         let mut sender = if app.is_some() { Sender::finite(&kind.config) } else { Sender::new(&kind.config) };
         sender.seed(&mut rng);
@@ -119,7 +117,6 @@ impl TcpFlow {
         }
     }
 
-    /// The flow starts.
     pub fn start(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
         match &mut self.app {
             Some(app) => writes(id, app.start(now), queue),
@@ -127,7 +124,7 @@ impl TcpFlow {
         }
     }
 
-    /// The application's next write begins.
+    /// Begins the application's next write.
     pub fn on_write(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
         if now >= kind.stop {
             return;
@@ -152,13 +149,13 @@ impl TcpFlow {
         self.send(id, kind, now, queue);
     }
 
-    /// A write that sends for a time is over: what was sent by now is all.
+    /// Ends a write of limited duration: no data follows the segments already sent.
     pub fn on_close(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         self.sender.close();
         self.settle(id, now, queue);
     }
 
-    /// Tells the application if all that it wrote is acknowledged.
+    /// Tells the application when all its data is acknowledged.
     #[inline]
     fn settle(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
         if let Some(app) = &mut self.app
@@ -168,13 +165,13 @@ impl TcpFlow {
         }
     }
 
-    /// Whether the application has nothing more to write and all that it wrote is acknowledged; true once.
+    /// Whether the application has finished and all its data is acknowledged; true only once.
     #[inline]
     pub fn ends(&mut self) -> bool {
         self.app.as_mut().is_some_and(|app| self.sender.acked_all() && app.ends())
     }
 
-    /// The oldest transfer under way, if it is with its receiver.
+    /// The oldest open transfer, if it has arrived.
     pub fn arrived(&mut self) -> Option<Transfer> {
         if self.receiver.expected() < self.milestone {
             return None;
@@ -185,12 +182,12 @@ impl TcpFlow {
         transfer
     }
 
-    /// Transfers that have not arrived, oldest first.
+    /// Open transfers, oldest first.
     pub fn unfinished(&self) -> impl Iterator<Item = Transfer> {
         self.app.iter().flat_map(|app| app.unfinished())
     }
 
-    /// Sends what may be sent.
+    /// Sends the segments that are allowed now.
     #[inline]
     pub fn send(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
         if now >= kind.stop {
@@ -208,13 +205,12 @@ impl TcpFlow {
         self.arm_sender(id, queue);
     }
 
-    /// Pacing lets the next segment go.
+    /// Pacing releases the next segment.
     pub fn on_departure(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
         self.sender.on_departure();
         self.send(id, kind, now, queue);
     }
 
-    /// An acknowledgement reaches the sender.
     #[inline]
     pub fn on_ack(&mut self, id: u32, ack: Ack, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
         self.sender.on_ack(ack, &kind.config, now);
@@ -222,7 +218,7 @@ impl TcpFlow {
         self.send(id, kind, now, queue);
     }
 
-    /// The retransmission timer, perhaps one that was set for an earlier deadline than there is now.
+    /// Handles a retransmission timer event, which may precede the current deadline.
     pub fn on_sender_timer(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
         if self.sender_timer != now {
             return;
@@ -232,7 +228,6 @@ impl TcpFlow {
         self.send(id, kind, now, queue);
     }
 
-    /// The delayed-ACK timer.
     pub fn on_receiver_timer(
         &mut self,
         id: u32,
@@ -248,13 +243,12 @@ impl TcpFlow {
         self.arm_receiver(id, queue);
     }
 
-    /// A segment leaves the last router for the receiver at `now`; gives how many segments that delivers, and when
-    /// it arrives.
+    /// A segment leaves the last router for the receiver at `now`. Returns the number of segments it delivers, and
+    /// its arrival time.
     ///
-    /// The wire is the flow's own, so when the segment arrives is known, and nothing but this flow's segments, which
-    /// come in order, and a delayed ACK, which is looked at first, can touch the receiver before: it acts at once, with
-    /// the time at which the segment will be there, and the segment needs no event for its last hop. What is delivered
-    /// is so counted when it leaves its last queue.
+    /// The last wire belongs to the flow, so the arrival time is known. Until then only the flow's earlier segments
+    /// and a delayed ACK, which is checked first, can change the receiver. The receiver therefore acts at once, with
+    /// the later time, and the last hop needs no event. Data thus counts as delivered when it leaves its last queue.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -292,30 +286,29 @@ impl TcpFlow {
         self.back.pass(now, &kind.ack_down)
     }
 
-    /// Reads a word of each cache line that an acknowledgement will need.
+    /// Prefetches the cache lines that an acknowledgement needs.
     #[inline]
     pub fn approach_sender(&self) {
         self.sender.approach();
         touch(self.up);
     }
 
-    /// Reads a word of the cache line that an acknowledgement on its way to the sender will need.
+    /// Prefetches the cache line that an acknowledgement on its last wire needs.
     #[inline]
     pub fn approach_wire(&self) {
         touch(self.back);
     }
 
-    /// What the sender shows of itself.
     pub fn state(&self, kind: &TcpKind) -> SenderState {
         self.sender.state(kind.payload)
     }
 
-    /// Segments sent so far, those sent again included.
+    /// Segments sent so far, including retransmissions.
     pub fn segments_sent(&self) -> u64 {
         self.sender.sent()
     }
 
-    /// What it has done up to `now`.
+    /// Its counts up to `now`.
     pub fn counts(&self, now: Time) -> Before {
         Before {
             delivered: self.receiver.expected(),
@@ -330,7 +323,7 @@ impl TcpFlow {
         if kind.overhead == Span::ZERO {
             return now;
         }
-        // The wire keeps the order: no segment leaves before the one given to it before.
+        // The wire preserves the order of segments despite the jitter.
         now + self.rng.span_below(kind.overhead)
     }
 
@@ -373,14 +366,14 @@ impl TcpFlow {
     }
 }
 
-/// A write begins at `at`, if it does.
+/// Schedules a write at `at`, if there is one.
 fn writes(id: u32, at: Option<Time>, queue: &mut Queue<Event>) {
     if let Some(at) = at {
         queue.push(at, Event::flow(What::Write, id));
     }
 }
 
-/// Segments are whole: the last of a transfer is as long as the others.
+/// Segments needed for `bytes`. All segments are full, even the last of a transfer.
 fn segments(bytes: u64, payload: u32) -> u32 {
     u32::try_from(bytes.div_ceil(u64::from(payload))).unwrap_or(u32::MAX)
 }

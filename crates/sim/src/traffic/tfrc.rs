@@ -1,4 +1,4 @@
-//! Flows of datagrams whose rate TFRC governs: a sender, a receiver, and the wires between them and the routers.
+//! TFRC flows: sender, receiver, and the wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireKind};
@@ -11,9 +11,9 @@ use crate::queue::Queue;
 use crate::segment::{Reports, Segment, StoreId};
 use crate::tfrc::{Config, Feedback, Receiver, Sender};
 
-/// Every TFRC flow, among the UDP flows.
+/// The TFRC flows among the UDP flows.
 pub struct Tfrc {
-    /// By UDP group and by UDP flow; what has no congestion control has no flow here.
+    /// By UDP group, and by UDP flow; flows without congestion control have no TFRC state.
     kinds: Vec<TfrcKind>,
     flows: Vec<Option<Box<TfrcFlow>>>,
     /// The number of the first UDP flow.
@@ -21,17 +21,17 @@ pub struct Tfrc {
     reports: Reports,
 }
 
-/// What the TFRC flows of a group have in common.
+/// Settings shared by the TFRC flows of a group.
 struct TfrcKind {
     config: Config,
     packet: u32,
     feedback: u32,
     ecn: Ecn,
-    /// Between two datagrams at the most the group sends at, and how much less or more chance may make any interval.
+    /// The shortest interval between datagrams, and the relative random variation of each.
     gap: Span,
     jitter: f64,
     stop: Time,
-    /// The first links on the way of data and of reports.
+    /// The first links of the forward and the reverse route.
     link: u16,
     back_link: u16,
     data_up: WireKind,
@@ -40,9 +40,8 @@ struct TfrcKind {
     report_down: WireKind,
 }
 
-/// One flow.
 struct TfrcFlow {
-    /// Its group among those of UDP.
+    /// Index into the UDP groups.
     group: u16,
     sender: Sender,
     receiver: Receiver,
@@ -51,16 +50,16 @@ struct TfrcFlow {
     down: Wire,
     report_up: Wire,
     report_down: Wire,
-    /// When the application has the next datagram.
+    /// When the application supplies the next datagram.
     wanted: Time,
-    /// What chance makes of the interval under way.
+    /// The random factor of the current interval.
     stretch: f64,
-    /// The earliest timer events in the queue; later ones are set when they fire.
+    /// The earliest scheduled timer events; later deadlines are scheduled when they fire.
     sender_timer: Time,
     receiver_timer: Time,
     /// Reports sent.
     reported: u64,
-    /// How often the nofeedback timer had expired when the warm-up ended.
+    /// Expirations of the nofeedback timer before the end of the warm-up.
     timeouts_before: u32,
     rng: Rng,
 }
@@ -72,20 +71,20 @@ impl Tfrc {
         Tfrc { kinds, flows: Vec::new(), first, reports: Reports::default() }
     }
 
-    /// The next UDP flow, of group number `group`, which is TFRC's or not.
+    /// Adds the next UDP flow, of group number `group`; it has TFRC if `is_controlled`.
     pub fn add(&mut self, is_controlled: bool, group: u16, rng: Rng) {
         let flow = || Box::new(TfrcFlow::new(group, &self.kinds[usize::from(group)], rng));
         self.flows.push(is_controlled.then(flow));
     }
 
-    /// A flow, which acts at `now`.
+    /// A handle to a flow that acts at `now`.
     pub fn flow<'a>(&'a mut self, id: u32, now: Time, queue: &'a mut Queue<Event>) -> FlowAt<'a> {
         let flow =
             self.flows[(id - self.first) as usize].as_mut().expect("only TFRC's flows have its packets and timers");
         FlowAt { id, kind: &self.kinds[usize::from(flow.group)], flow, reports: &mut self.reports, now, queue }
     }
 
-    /// A report is lost.
+    /// Frees a lost report.
     pub fn forget(&mut self, report: StoreId) {
         self.reports.take(report);
     }
@@ -95,18 +94,17 @@ impl Tfrc {
         self.flows.iter().flatten().map(|flow| u64::from(flow.sender.sent()) + flow.reported).sum()
     }
 
-    /// What a flow's sender shows of itself.
     pub fn state(&self, id: u32) -> SenderState {
         let flow = self.flows[(id - self.first) as usize].as_ref();
         flow.map_or_else(SenderState::default, |flow| flow.sender.state())
     }
 
-    /// The warm-up ends: timeouts count anew.
+    /// Ends the warm-up: timeouts count from zero.
     pub fn restart(&mut self) {
         self.flows.iter_mut().flatten().for_each(|flow| flow.timeouts_before = flow.sender.timeouts());
     }
 
-    /// By UDP flow, how often its nofeedback timer expired since the warm-up; 0 for those without congestion control.
+    /// Expirations of the nofeedback timer since the warm-up, by UDP flow; 0 without congestion control.
     pub fn timeouts(&self) -> impl Iterator<Item = u32> {
         let since = |flow: &TfrcFlow| flow.sender.timeouts() - flow.timeouts_before;
         self.flows.iter().map(move |flow| flow.as_deref().map_or(0, since))
@@ -114,7 +112,6 @@ impl Tfrc {
 }
 
 impl TfrcKind {
-    /// What the scenario says of `group`.
     fn new(group: &UdpGroup) -> TfrcKind {
         TfrcKind {
             config: Config { segment: group.packet - group.header },
@@ -135,7 +132,6 @@ impl TfrcKind {
 }
 
 impl TfrcFlow {
-    /// A flow that has sent nothing.
     fn new(group: u16, kind: &TfrcKind, rng: Rng) -> TfrcFlow {
         TfrcFlow {
             group,
@@ -155,14 +151,14 @@ impl TfrcFlow {
         }
     }
 
-    /// When the next datagram goes.
+    /// When the next datagram is sent.
     fn due(&self, kind: &TfrcKind) -> Time {
         let next = self.sender.ready(&kind.config).max(self.wanted);
         self.sender.last().map_or(next, |last| last + Span::from_secs_f64((next - last).as_secs_f64() * self.stretch))
     }
 }
 
-/// A flow that acts, and what it acts upon.
+/// A flow that acts, with its context.
 pub struct FlowAt<'a> {
     id: u32,
     flow: &'a mut TfrcFlow,
@@ -173,14 +169,14 @@ pub struct FlowAt<'a> {
 }
 
 impl FlowAt<'_> {
-    /// Sends what may be sent.
+    /// Sends the datagrams that are allowed now.
     pub fn send(&mut self) {
         let FlowAt { id, flow, kind, now, queue, .. } = self;
         if *now >= kind.stop {
             return;
         }
         while flow.due(kind) <= *now {
-            // It had to wait for nothing but the rate that is allowed: it sends all it may.
+            // Only the allowed rate delayed this datagram: the sender is not data-limited.
             let all = flow.sender.ready(&kind.config) >= flow.wanted;
             let data = flow.sender.send(all, *now);
             flow.stretch = flow.rng.between(1.0 - kind.jitter, 1.0 + kind.jitter);
@@ -190,14 +186,14 @@ impl FlowAt<'_> {
         }
         let due = flow.due(kind);
         let next = flow.sender.deadline().map_or(due, |deadline| due.min(deadline));
-        // After the last datagram no rate matters any more.
+        // After the last datagram the rate no longer matters.
         if due < kind.stop && next < flow.sender_timer {
             flow.sender_timer = next;
             queue.push(next, Event::flow(What::SenderTimer, *id));
         }
     }
 
-    /// A moment to send or the nofeedback timer, perhaps one that was set for something earlier than there is now.
+    /// Handles a sender timer event, which may precede the current deadline.
     pub fn on_sender_timer(&mut self) {
         if self.flow.sender_timer == self.now {
             self.flow.sender_timer = Time::NEVER;
@@ -206,7 +202,6 @@ impl FlowAt<'_> {
         }
     }
 
-    /// A report reaches the sender.
     pub fn on_report(&mut self, report: StoreId) {
         self.flow.sender.on_feedback(self.reports.take(report), &self.kind.config, self.now);
         self.send();
@@ -217,9 +212,8 @@ impl FlowAt<'_> {
         self.flow.report_down.pass(self.now, &self.kind.report_down)
     }
 
-    /// A datagram, its number and whether it is marked, leaves the last router for the receiver; when it arrives. As with
-    /// TCP's segments, the receiver acts at once, with the time at which it will be there, and its feedback timer, if that
-    /// expires before, is looked at first.
+    /// A datagram (number, marked) leaves the last router; returns its arrival time. As in TCP, the receiver acts at
+    /// once with that later time, after a feedback timer that expires before it.
     pub fn on_data(&mut self, (seq, marked): (u32, bool)) -> Time {
         let arrives = self.flow.down.pass(self.now, &self.kind.data_down);
         if let Some(due) = self.flow.receiver.deadline()
@@ -234,7 +228,7 @@ impl FlowAt<'_> {
         arrives
     }
 
-    /// The feedback timer, perhaps one that was set for something earlier.
+    /// Handles a feedback timer event, which may precede the current deadline.
     pub fn on_receiver_timer(&mut self) {
         if self.flow.receiver_timer == self.now {
             self.flow.receiver_timer = Time::NEVER;
@@ -243,7 +237,7 @@ impl FlowAt<'_> {
         }
     }
 
-    /// The receiver sends its `report` at `at`, if it has one, and sets its timer.
+    /// Sends `report`, if any, at `at`, and sets the feedback timer.
     fn report(&mut self, report: Option<Feedback>, at: Time) {
         let FlowAt { id, flow, kind, reports, queue, .. } = self;
         if let Some(report) = report {

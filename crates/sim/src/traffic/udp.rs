@@ -1,4 +1,4 @@
-//! Flows of datagrams: what a source writes goes out at once, whatever happens to it.
+//! UDP flows: datagrams leave as the source writes them, without congestion control.
 
 use headgate_core::{Ecn, Rng, Time};
 use headgate_link::{Wire, WireKind};
@@ -8,13 +8,13 @@ use headgate_traffic::{After, Data, Source};
 use super::{capable, first, packet, stops};
 use crate::segment::{Segment, SimPacket};
 
-/// What the UDP flows of a group have in common.
+/// Settings shared by the UDP flows of a group.
 pub struct UdpKind {
-    /// Data in a full datagram, in bytes.
+    /// Payload of a full datagram, in bytes.
     pub payload: u32,
-    /// The rest of any datagram on the wire, in bytes.
+    /// Headers of any datagram on the wire, in bytes.
     pub header: u32,
-    /// The number of the first link on their way.
+    /// The number of the route's first link.
     pub link: u16,
     ecn: Ecn,
     stop: Time,
@@ -22,30 +22,28 @@ pub struct UdpKind {
     down: WireKind,
 }
 
-/// One flow.
 pub struct UdpFlow {
     up: Wire,
     down: Wire,
     source: Source,
     rng: Rng,
-    /// When the last write began; before the first, when the flow starts.
+    /// When the last write began; before the first, the flow's start.
     began: Time,
-    /// What is left of it, in bytes.
+    /// Unsent bytes of the last write.
     left: u64,
-    /// Datagrams sent, and the one whose time is known.
+    /// Datagrams emitted; the last one's send time may lie ahead.
     pub sent: u64,
-    /// Datagrams that are under way no more.
+    /// Datagrams delivered, dropped or lost.
     gone: u64,
-    /// The source has no more.
+    /// The source has finished.
     over: bool,
-    /// Useful bytes delivered since they were last reset.
+    /// Useful bytes delivered since the last reset.
     pub delivered: u64,
-    /// The flow's group: an index into the groups of its kind.
+    /// Index into the groups of its kind.
     pub group: u16,
 }
 
 impl UdpKind {
-    /// What the scenario says of `group`.
     pub fn new(group: &UdpGroup) -> UdpKind {
         UdpKind {
             payload: group.packet - group.header,
@@ -60,14 +58,13 @@ impl UdpKind {
 }
 
 impl UdpFlow {
-    /// A flow that starts at `start` to send what `source` writes.
     pub fn new(group: u16, start: Time, source: Source, rng: Rng) -> UdpFlow {
         let (up, down) = (Wire::default(), Wire::default());
         UdpFlow { up, down, source, rng, began: start, left: 0, sent: 0, gone: 0, over: false, delivered: 0, group }
     }
 
-    /// The flow's next datagram, and when it reaches its first link. Nothing that happens in the network changes when
-    /// that is, so this arrival is the only event a datagram needs.
+    /// Emits the next datagram, with its arrival time at the first link. The network cannot change that time, so a
+    /// datagram needs no other event.
     #[inline]
     pub fn emit(&mut self, id: u32, kind: &UdpKind) -> Option<(Time, SimPacket)> {
         if self.left == 0 && self.write().is_none() {
@@ -86,23 +83,23 @@ impl UdpFlow {
         Some((arrives, packet(id, bytes, kind.ecn, segment)))
     }
 
-    /// A datagram was delivered, dropped or lost; says whether it was the last that there is.
+    /// Counts a datagram that was delivered, dropped or lost; returns whether it was the flow's last.
     #[inline]
     pub fn is_gone(&mut self) -> bool {
         self.gone += 1;
         self.over && self.gone == self.sent
     }
 
-    /// Whether the datagram emitted last is sent only at `now` or later.
+    /// Whether the last emitted datagram is sent only at `now` or later.
     pub fn is_ahead(&self, now: Time) -> bool {
         self.began >= now
     }
 
-    /// The source's next write; `None` if there is no more.
+    /// Begins the source's next write; `None` if it has finished.
     #[inline]
     fn write(&mut self) -> Option<()> {
         let write = self.source.next(&mut self.rng)?;
-        // Datagrams hear no answer: to sources of a closed loop, which the scenario keeps from them, all is done at once.
+        // UDP has no replies. A closed-loop source, which scenarios exclude, would be done at once.
         let (After::Start(gap) | After::Done(gap)) = write.after;
         let Data::Bytes(bytes) = write.data else { return None };
         self.began += gap;
@@ -110,8 +107,8 @@ impl UdpFlow {
         Some(())
     }
 
-    /// A datagram leaves the last router for the receiver at `now`: when it arrives, and whether it must wait for others
-    /// on the wire before it. If not, it counts as delivered at once, as TCP's segments do.
+    /// A datagram leaves the last router at `now`: its arrival time, and whether it queues behind others on the wire.
+    /// If not, it counts as delivered at once, as in TCP.
     #[inline]
     pub fn receive(&mut self, bytes: u32, kind: &UdpKind, now: Time) -> (Time, bool) {
         let arrives = self.down.pass_sized(now, bytes, &kind.down);
