@@ -1,14 +1,13 @@
-//! Accurate ECN feedback (B. Briscoe, M. Kuehlewind, R. Scheffenegger, RFC 9768): the ACE field, three bits of each
-//! acknowledgement that count the segments that were marked.
+//! Accurate ECN feedback (B. Briscoe, M. Kuehlewind, R. Scheffenegger, RFC 9768): the three-bit ACE field of
+//! acknowledgements counts marked segments.
 //!
-//! Of the RFC this is the part that every connection has: the field, in each acknowledgement. The TCP option with counts
-//! of bytes, the handshake and its tests of the path are left out. The receiver acknowledges at least every second
-//! segment, so that it never leaves more marks unsaid than it may (section 3.2.2.5.1).
+//! Only the field is implemented. The TCP option with byte counts, the handshake and the tests of the path are left
+//! out. The receiver acknowledges at least every second segment, which respects the limit on unreported marks
+//! (section 3.2.2.5.1).
 
-/// Values of the field.
 const MODULUS: u32 = 8;
 
-/// Section 3.2.1: what the count begins with.
+/// The initial count (section 3.2.1).
 pub const FIRST: u8 = 5;
 
 /// The receiver's count after a segment.
@@ -17,9 +16,8 @@ pub fn counted(ace: u8, marked: bool) -> u8 {
     (ace + u8::from(marked)) % MODULUS as u8
 }
 
-/// How many segments were marked, of `delivered` that an acknowledgement newly tells of, when the field has moved from
-/// `before` to `ace`. Where so many were delivered that it may have gone round, as many as there can be (appendix A.2.1:
-/// the safest likely case).
+/// Marked segments among the `delivered` of an acknowledgement that moved the field from `before` to `ace`. If the
+/// field may have wrapped, the largest possible number (appendix A.2.1: the safest likely case).
 pub fn marks(before: u8, ace: u8, delivered: u32) -> u32 {
     let least = (u32::from(ace) + MODULUS - u32::from(before)) % MODULUS;
     match delivered {

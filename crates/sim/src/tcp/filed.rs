@@ -1,14 +1,14 @@
-//! The blocks of selective acknowledgements seen last. Each acknowledgement repeats those before it: in a window of
-//! thousands a block is thousands long and news is one segment.
+//! The last SACK blocks seen. Each acknowledgement repeats earlier blocks: in a window of thousands of segments a
+//! block is thousands long and only one of its segments is new.
 
 use crate::segment::Block;
 
-/// Segments known to have arrived, remembered so as to be passed over.
+/// Recent SACK blocks, whose segments are skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Filed([Block; 3]);
 
 impl Filed {
-    /// Calls `file` with each segment of `block` that no remembered block holds, in order, and remembers `block`.
+    /// Calls `file` with each segment of `block` outside the remembered blocks, in order, and remembers `block`.
     #[inline]
     pub fn news(&mut self, block: Block, mut file: impl FnMut(u32)) {
         let (start, end) = block;
@@ -27,7 +27,7 @@ impl Filed {
         }
     }
 
-    /// In place of one that `block` holds, or else of the one that was kept longest.
+    /// Replaces a block inside `block`, or else the oldest one.
     fn keep(&mut self, block: Block) {
         let held = self.0.iter().position(|known| block.0 <= known.0 && known.1 <= block.1);
         let mut next = block;

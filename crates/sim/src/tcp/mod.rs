@@ -1,7 +1,7 @@
-//! TCP, segment by segment: a sender and a receiver that know nothing of any network.
+//! TCP in segments: a sender and a receiver that are independent of the network.
 //!
-//! Both are driven: an acknowledgement or a timer goes in, then [`Sender::poll`] gives segments until it gives none.
-//! Connections are established already and never end; data is unlimited ([`Sender::new`]) or what was offered
+//! Both are driven by calls: after an acknowledgement or a timer, call [`Sender::poll`] until it returns `None`.
+//! Connections start established and never close. Data is unlimited ([`Sender::new`]) or supplied by the application
 //! ([`Sender::finite`]). Sequence numbers count segments.
 
 pub(crate) mod accecn;
@@ -19,7 +19,7 @@ mod tlp;
 mod tracker;
 mod transmissions;
 
-/// What all flows of a group have in common: every call takes it.
+/// Settings shared by a group's flows. Every call takes them.
 pub use headgate_scenario::TcpSettings as Config;
 pub use rate_sample::{RateSample, Snapshot};
 pub use receiver::{Receiver, Reply};

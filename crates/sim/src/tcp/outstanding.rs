@@ -1,10 +1,9 @@
-//! What selective acknowledgements tell of the segments outstanding (RFC 6675): which have arrived, which are lost, which
-//! were sent again.
+//! The scoreboard of outstanding segments (RFC 6675): arrived, lost, retransmitted.
 //!
-//! Every sender with SACK keeps one, whether it finds losses by count or by time. It is a byte a segment, from the first
-//! unacknowledged one to the last of which anything is known. A flow without losses so keeps nothing, and `pipe` is never
-//! computed by a scan. When each segment was sent stands in [`Transmissions`](super::transmissions::Transmissions), for
-//! senders that go by time.
+//! Every SACK sender keeps one, whether it detects losses by count or by time. It holds one byte per segment, from
+//! the first unacknowledged segment to the last with a known state, so a flow without losses stores nothing. `pipe`
+//! is never computed by a scan. Send times are in [`Transmissions`](super::transmissions::Transmissions), for
+//! detection by time.
 //!
 //! | RFC 6675 | here |
 //! | --- | --- |
@@ -20,82 +19,79 @@ use super::Ack;
 use super::filed::Filed;
 use crate::segment::Block;
 
-/// Segments that must have arrived above one before it counts as lost (RFC 6675, section 2).
+/// Later arrivals that make a segment count as lost (RFC 6675, section 2).
 pub const DUP_THRESH: u32 = 3;
 
-/// What is known of one segment outstanding.
+/// The state of one outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It was sent once, and nothing says that it is lost.
+    /// Sent once, and not known to be lost.
     InFlight,
-    /// It is lost and was not sent again yet.
+    /// Lost and not yet retransmitted.
     Lost,
-    /// It was lost, and is in flight again.
+    /// Lost, retransmitted, and in flight again.
     Again,
-    /// It was sent again while the first transmission may still be in flight: both count.
+    /// Retransmitted while the first transmission may still be in flight: both count.
     Twice,
-    /// It has arrived.
     Arrived,
 }
 
-/// The segments outstanding.
 #[derive(Clone, Debug, Default)]
 pub struct Outstanding {
-    /// The first unacknowledged segment, which `states[0]` stands for.
+    /// The first unacknowledged segment: the number of `states[0]`.
     base: u32,
     states: VecDeque<State>,
     filed: Filed,
-    /// Beyond `states`, segments below it are lost: the retransmission timer has expired. All others are in flight.
+    /// Segments beyond `states` are lost below this number, by timeout, and in flight above.
     lost_below: u32,
-    /// How many are in each of these states.
+    /// The number of segments in each of these states.
     arrived: u32,
     lost: u32,
     twice: u32,
-    /// Below it the count of segments that arrived above was taken into account.
+    /// Below it, segments were judged by the count of later arrivals.
     judged: u32,
-    /// No segment below it waits to be sent again.
+    /// No lost segment below it waits for retransmission.
     again_from: u32,
-    /// A rescue retransmission may be made once all below it are acknowledged.
+    /// A rescue retransmission is allowed once all segments below it are acknowledged.
     rescue_from: u32,
 }
 
 impl Outstanding {
-    /// How many have arrived.
     #[inline]
     pub fn arrived(&self) -> u32 {
         self.arrived
     }
 
-    /// Whether some are lost and wait to be sent again.
+    /// Whether lost segments wait for retransmission.
     #[inline]
     pub fn any_lost(&self) -> bool {
         self.lost > 0
     }
 
-    /// Transmissions in the network, of the segments before `max` (RFC 6675, SetPipe).
+    /// Transmissions in flight among the segments before `max` (RFC 6675, SetPipe).
     #[inline]
     pub fn pipe(&self, max: u32) -> u32 {
         max - self.base - self.arrived - self.lost + self.twice
     }
 
-    /// Whether enough segments above `seq` have arrived for it to be lost (IsLost), sent again since or not.
+    /// Whether enough later segments have arrived to call `seq` lost (IsLost), retransmitted or not.
     pub fn is_lost(&self, seq: u32) -> bool {
         seq < self.judged && self.state(seq) != State::Arrived
     }
 
-    /// The first segment that is lost and was not sent again (NextSeg, rule 1).
+    /// The first lost segment not yet retransmitted (NextSeg, rule 1).
     #[inline]
     pub fn first_lost(&mut self) -> Option<u32> {
         if self.lost == 0 { None } else { self.find(State::Lost) }
     }
 
-    /// The first segment below the highest arrived that has not arrived and was not sent again (NextSeg, rule 3).
+    /// The first segment below the highest arrived that has neither arrived nor been retransmitted (NextSeg, rule 3).
     pub fn hole(&mut self) -> Option<u32> {
         self.find(State::InFlight)
     }
 
-    /// Once a recovery, which ends at `recover`: the last segment before `max` that has not arrived, lest its loss go
-    /// unseen until the timer (NextSeg, rule 4).
+    /// The last segment before `max` that has not arrived, once per recovery, which ends at `recover`. Otherwise its
+    /// loss would be found only by the timer (NextSeg, rule 4).
     pub fn rescue(&mut self, max: u32, recover: u32) -> Option<u32> {
         if self.base < self.rescue_from {
             return None;
@@ -105,7 +101,7 @@ impl Outstanding {
         Some(last)
     }
 
-    /// `seq` is sent again. A segment that may still be in flight counts once.
+    /// Records a retransmission of `seq`. A segment that may still be in flight counts once.
     pub fn resend(&mut self, seq: u32) {
         if self.state(seq) == State::Lost {
             *self.at(seq) = State::Again;
@@ -113,15 +109,15 @@ impl Outstanding {
         }
     }
 
-    /// `seq`, a [`hole`](Outstanding::hole), is sent again. Until it is known to be lost both transmissions count (SetPipe,
-    /// steps a and b).
+    /// Records a retransmission of `seq`, a [`hole`](Outstanding::hole). Both transmissions count until it is known
+    /// to be lost (SetPipe, steps a and b).
     pub fn resend_hole(&mut self, seq: u32) {
         *self.at(seq) = State::Twice;
         self.twice += 1;
     }
 
-    /// Takes what an acknowledgement says of the segments before `max`; calls `delivered` with each that newly arrived.
-    /// Says whether its blocks told anything new (Update).
+    /// Applies an acknowledgement to the segments before `max` (Update); calls `delivered` with each new arrival.
+    /// Returns whether its blocks told anything new.
     #[inline]
     pub fn take(&mut self, ack: &Ack, max: u32, mut delivered: impl FnMut(u32)) -> bool {
         self.advance(ack.ack, &mut delivered);
@@ -131,7 +127,7 @@ impl Outstanding {
         self.arrived > before
     }
 
-    /// The cumulative acknowledgement moved up to `una`.
+    /// Advances the cumulative acknowledgement to `una`.
     #[inline]
     fn advance(&mut self, una: u32, mut delivered: impl FnMut(u32)) {
         while self.base < una {
@@ -145,7 +141,7 @@ impl Outstanding {
         }
     }
 
-    /// Takes one block of selective acknowledgements; what lies outside the segments outstanding is ignored.
+    /// Applies one SACK block; ignores segments that are not outstanding.
     fn file(&mut self, (start, end): Block, max: u32, mut delivered: impl FnMut(u32)) {
         let mut filed = std::mem::take(&mut self.filed);
         filed.news((start.max(self.base), end.min(max)), |seq| {
@@ -160,8 +156,7 @@ impl Outstanding {
         self.filed = filed;
     }
 
-    /// Marks what is lost by the count of segments that arrived above (IsLost); calls `lost` with each. A retransmission
-    /// is not judged.
+    /// Finds losses by the count of later arrivals (IsLost); calls `lost` with each. Retransmissions are not judged.
     pub fn judge(&mut self, mut lost: impl FnMut(u32)) {
         if self.arrived < DUP_THRESH {
             return;
@@ -185,15 +180,15 @@ impl Outstanding {
         self.judged = self.judged.max(edge);
     }
 
-    /// `seq`, which is in flight, is lost.
+    /// Records the loss of `seq`, which is in flight.
     pub fn lose(&mut self, seq: u32) {
         *self.at(seq) = State::Lost;
         self.lost += 1;
         self.again_from = self.again_from.min(seq);
     }
 
-    /// A recovery begins. Retransmissions of the last one are forgotten: HighRxt and RescueRxt become the first segment,
-    /// which goes again first (section 5, step 4.3). Calls `lost` with each segment that is lost anew.
+    /// Begins a recovery and forgets earlier retransmissions: HighRxt and RescueRxt become the first segment, which
+    /// is retransmitted first (section 5, step 4.3). Calls `lost` with each newly lost segment.
     pub fn begin_recovery(&mut self, mut lost: impl FnMut(u32)) {
         for seq in self.base..self.end() {
             match self.state(seq) {
@@ -211,8 +206,8 @@ impl Outstanding {
         (self.again_from, self.rescue_from) = (self.base, self.base + 2);
     }
 
-    /// The retransmission timer has expired: all segments before `max` are lost, arrived or not, since the receiver may
-    /// have thrown them away (RFC 2018, section 5).
+    /// Retransmission timeout: all segments before `max` are lost, even arrived ones, since the receiver may have
+    /// discarded them (RFC 2018, section 5).
     pub fn lose_all(&mut self, max: u32) {
         let (base, lost) = (self.base, max - self.base);
         let states = std::mem::take(&mut self.states);
@@ -243,7 +238,7 @@ impl Outstanding {
         self.base + self.states.len() as u32
     }
 
-    /// A segment that was in `state` has arrived.
+    /// Updates the counts for the arrival of a segment that was in `state`.
     fn uncount(&mut self, state: State) {
         match state {
             State::Lost => self.lost -= 1,
@@ -311,8 +306,8 @@ mod tests {
         assert_eq!((anew, out.pipe(5), out.first_lost()), (vec![0, 1, 2], 0, Some(0)));
     }
 
-    /// RFC 6675's SetPipe, word by word: a segment that has not arrived counts unless it is lost (step a), and once more
-    /// if it was sent again (step b).
+    /// RFC 6675's SetPipe, literally: a segment that has not arrived counts unless it is lost (step a), and once more
+    /// if it was retransmitted (step b).
     fn pipe_by_scan(arrived: &[bool], again: &[bool], una: u32, max: u32) -> u32 {
         let above = |seq: u32| arrived[seq as usize + 1..max as usize].iter().filter(|a| **a).count() as u32;
         let counts = |seq: u32| u32::from(above(seq) < DUP_THRESH) + u32::from(again[seq as usize]);

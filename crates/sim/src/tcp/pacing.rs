@@ -1,17 +1,16 @@
-//! Pacing: segments leave one after another at a rate, not as acknowledgements come.
+//! Pacing: segments leave at a rate instead of in response to acknowledgements.
 //!
-//! There is no segmentation offload here, so the quantum is one segment: each has its own moment of departure
-//! (draft-ietf-ccwg-bbr-06, section 5.6.2). Rates are in segments a second.
+//! Without segmentation offload the quantum is one segment: each has its own departure time (draft-ietf-ccwg-bbr-06,
+//! section 5.6.2). Rates are in segments per second.
 
 use headgate_core::{Span, Time};
 
 use super::cc::Window;
 
-/// When the next segment may leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
     next: Time,
-    /// Somebody was told to come back at that time.
+    /// A departure event is scheduled.
     armed: bool,
 }
 
@@ -21,12 +20,12 @@ impl Pacer {
         self.next
     }
 
-    /// A segment leaves now. Time in which none could be sent is not made up for.
+    /// Records a departure. Unused sending time is not made up for.
     pub fn sent(&mut self, now: Time, rate: f64) {
         self.next = self.next.max(now) + Span::from_secs_f64(1.0 / rate);
     }
 
-    /// When to come back for the next segment, unless it may leave now or somebody comes already.
+    /// When to schedule a departure event, unless a segment may leave now or an event is pending.
     pub fn arm(&mut self, now: Time) -> Option<Time> {
         if self.armed || self.next <= now {
             return None;
@@ -35,15 +34,15 @@ impl Pacer {
         Some(self.next)
     }
 
-    /// Somebody came.
+    /// The departure event has occurred.
     pub fn disarm(&mut self) {
         self.armed = false;
     }
 }
 
-/// The rate of a controller that has none of its own: the window over a round trip, with room to grow, as in Linux
-/// (`tcp_update_pacing_rate`; `tcp_pacing_ss_ratio` 200 %, `tcp_pacing_ca_ratio` 120 %). Near the end of slow start,
-/// from half of `ssthresh` on, it is slowed down. Without bounds before there is a round trip to go by.
+/// The pacing rate of a controller without its own: window over round trip, with headroom as in Linux
+/// (`tcp_update_pacing_rate`; `tcp_pacing_ss_ratio` 200 %, `tcp_pacing_ca_ratio` 120 %). The lower ratio applies from
+/// half of `ssthresh` on. Unbounded before the first round-trip time.
 pub fn window_rate(window: &Window, flight: u32, srtt: Option<Span>) -> f64 {
     let Some(srtt) = srtt else { return f64::INFINITY };
     let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.2 };

@@ -1,31 +1,30 @@
-//! Proportional rate reduction (RFC 9937, which obsoletes RFC 6937): what a loss recovery may send in answer to each
-//! acknowledgement, so that when it ends as much is in flight as the congestion controller wants.
+//! Proportional rate reduction (RFC 9937, which obsoletes RFC 6937): limits sending during loss recovery, so that the
+//! flight ends at the window the congestion controller chose.
 
-/// The account of one recovery, in segments.
+/// The state of one recovery, in segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prr {
     /// Delivered since it began.
     delivered: u32,
     /// Sent since it began.
     out: u32,
-    /// In flight as it began.
+    /// In flight at its start.
     recover_fs: u32,
 }
 
 impl Prr {
-    /// A recovery begins with `recover_fs` segments neither acknowledged nor known to have arrived before the
-    /// acknowledgement that began it.
+    /// Begins a recovery. `recover_fs` segments were neither acknowledged nor known to have arrived before the
+    /// acknowledgement that triggered it.
     pub fn new(recover_fs: u32) -> Prr {
         Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1) }
     }
 
-    /// A segment was sent.
     pub fn on_send(&mut self) {
         self.out += 1;
     }
 
-    /// How many may be sent in answer to an acknowledgement that newly delivers `delivered` and leaves `in_flight`; `None`
-    /// leaves the window as it is. It is `safe` if it acknowledges new data and tells of no further loss.
+    /// Segments to send for an acknowledgement that newly delivers `delivered` and leaves `in_flight`; `None` keeps
+    /// the window. It is `safe` if it acknowledges new data and reports no further loss.
     pub fn on_ack(&mut self, delivered: u32, in_flight: u32, ssthresh: f64, safe: bool) -> Option<u32> {
         let first = self.out == 0;
         if delivered == 0 && !first {
@@ -41,7 +40,7 @@ impl Prr {
             let bound = self.delivered.saturating_sub(self.out).max(delivered) + u32::from(safe);
             bound.min(target - in_flight)
         };
-        // The first segment is sent again at once.
+        // The first segment is retransmitted at once.
         Some(if first { send.max(1) } else { send })
     }
 }

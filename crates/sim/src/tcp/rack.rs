@@ -5,24 +5,24 @@ use headgate_core::{Span, Time};
 use super::outstanding::DUP_THRESH;
 use super::transmissions::{Record, Transmissions, Verdict};
 
-/// After how many recoveries without a duplicate report the reordering window shrinks again (section 6.2, step 4).
+/// Recoveries without a duplicate report before the reordering window shrinks again (section 6.2, step 4).
 const PERSIST: u8 = 16;
 
-/// How long a least round-trip time is trusted (Linux's tcp_min_rtt_wlen): a path may become longer (section 6.2, step 1).
+/// Lifetime of a minimum round-trip time (Linux's tcp_min_rtt_wlen): a path may become longer (section 6.2, step 1).
 const MIN_RTT_WINDOW: Span = Span::from_secs(300);
 
 /// The state of section 5.3.
 #[derive(Clone, Debug)]
 pub struct Rack {
-    /// Of all segments delivered, the transmission that was made last (RACK.segment), and its round-trip time.
+    /// The latest transmission delivered (RACK.segment), and its round-trip time.
     order: u32,
     rtt: Span,
-    /// The least round-trip time, and when it was measured.
+    /// The minimum round-trip time, and when it was measured.
     min_rtt: Option<(Span, Time)>,
     /// The number after the highest segment delivered (RACK.fack).
     fack: u32,
     reordering_seen: bool,
-    /// Until `una` reaches it, further reports of duplicates count for nothing (RACK.dsack_round).
+    /// Duplicate reports are ignored until `una` reaches it (RACK.dsack_round).
     dsack_round: Option<u32>,
     multiplier: u32,
     persist: u8,
@@ -44,7 +44,7 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// The least round-trip time, zero before the first.
+    /// The minimum round-trip time, zero before the first.
     pub fn min_rtt(&self) -> Span {
         self.min_rtt.map_or(Span::ZERO, |(rtt, _)| rtt)
     }
@@ -57,16 +57,16 @@ impl Rack {
             self.reordering_seen |= seq + 1 < self.fack;
         }
         self.fack = self.fack.max(seq + 1);
-        // An acknowledgement of a retransmission that comes too soon is of the first transmission. A segment that was sent
-        // before the latest and arrives after it does not set the round-trip time, as in Linux (`tcp_rack_advance`); step
-        // 2 is not plain there.
+        // An acknowledgement soon after a retransmission is of the first transmission. A segment sent before the
+        // latest delivered one does not set the round-trip time, as in Linux (`tcp_rack_advance`); step 2 is
+        // ambiguous there.
         if record.order > self.order && !(record.again && rtt < self.min_rtt()) {
             (self.order, self.rtt) = (record.order, rtt);
         }
     }
 
-    /// An acknowledgement of all before `una` was taken, of what was sent up to `max` (step 4): `duplicate` if it reports
-    /// that a segment arrived twice.
+    /// Step 4, for an acknowledgement of all before `una`, with data sent up to `max`. `duplicate`: it reports a
+    /// segment that arrived twice.
     pub fn on_ack(&mut self, duplicate: bool, una: u32, max: u32) {
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if duplicate && self.dsack_round.is_none() {
@@ -76,7 +76,6 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended.
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -84,7 +83,7 @@ impl Rack {
         }
     }
 
-    /// How late a segment may be (RACK_update_reo_wnd): not at all where no reordering was seen and a loss is plain.
+    /// The reordering window (RACK_update_reo_wnd): zero if no reordering was seen and a loss is evident.
     pub fn window(&self, recovering: bool, arrived: u32, srtt: Option<Span>) -> Span {
         if !self.reordering_seen && (recovering || arrived >= DUP_THRESH) {
             return Span::ZERO;
@@ -93,8 +92,7 @@ impl Rack {
         Span::from_nanos(quarters / 4).min(srtt.unwrap_or(Span::ZERO))
     }
 
-    /// Marks what is lost, calling `lost` with each (RACK_detect_loss); gives when to look again, or
-    /// [`Time::NEVER`].
+    /// Finds losses (RACK_detect_loss) and calls `lost` with each. Returns when to check again, or [`Time::NEVER`].
     pub fn detect(
         &self,
         sent: &mut Transmissions,
@@ -113,14 +111,14 @@ impl Rack {
                 lost(sent, seq);
                 return Verdict::Lost;
             }
-            // The latest of them: then all are known at once.
+            // The latest deadline: one check then finds all losses.
             again = due;
             Verdict::Wait
         });
         again
     }
 
-    /// The retransmission timer has expired: `una` is lost, and what should have been acknowledged (section 6.3).
+    /// Retransmission timeout: `una` and all overdue segments are lost (section 6.3).
     pub fn on_timeout(
         &self,
         sent: &mut Transmissions,
@@ -138,7 +136,7 @@ impl Rack {
         });
     }
 
-    /// When a segment should have been acknowledged.
+    /// When the acknowledgement of a segment becomes overdue.
     fn due(&self, record: &Record, window: Span) -> Time {
         record.sent + self.rtt + window
     }

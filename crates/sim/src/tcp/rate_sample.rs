@@ -14,7 +14,7 @@ use headgate_core::{Span, Time};
 use super::cc::Lost;
 use super::transmissions::{Record, Transmissions};
 
-/// Where delivery stood when a segment was sent.
+/// The connection's delivery state when a segment was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// Segments delivered.
@@ -23,31 +23,31 @@ pub struct Snapshot {
     pub lost: u32,
     /// Segments in flight, this one included.
     pub in_flight: u32,
-    /// The application had given too little to fill the window.
+    /// The application had supplied too little data to fill the window.
     pub app_limited: bool,
-    /// When the last of those delivered were.
+    /// When the last segment was delivered.
     delivered_at: Time,
-    /// When the segment was sent from which on the sample counts.
+    /// When the first segment of the sample was sent.
     first_sent: Time,
 }
 
-/// What one acknowledgement says of the path, by the segment sent last of those it newly acknowledges.
+/// The measurement of one acknowledgement, for the most recently sent segment that it newly acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
     /// Segments delivered over `interval`.
     pub delivered: u32,
-    /// The longer of the time they took to be sent and the time they took to be acknowledged; `None` if it is shorter
-    /// than the least round-trip time, which no real sample is.
+    /// The longer of the segments' send time and acknowledgement time; `None` if it is below the minimum round-trip
+    /// time, which no valid sample is.
     pub interval: Option<Span>,
-    /// The segment's round-trip time; of a segment that was sent again, from the last transmission.
+    /// The round-trip time of the segment's last transmission.
     pub rtt: Span,
-    /// The segment had been sent again: which transmission arrived is not known.
+    /// The segment was retransmitted: it is unknown which transmission arrived.
     pub again: bool,
-    /// Where delivery stood when the segment was sent; [`Snapshot::in_flight`] is the draft's `RS.tx_in_flight`.
+    /// The delivery state when the segment was sent; [`Snapshot::in_flight`] is the draft's `RS.tx_in_flight`.
     pub then: Snapshot,
-    /// Segments delivered since the connection began, this acknowledgement's included (`C.delivered`).
+    /// Segments delivered since the connection began, including this acknowledgement (`C.delivered`).
     pub total: u32,
-    /// Segments this acknowledgement newly says to have arrived.
+    /// Segments newly delivered by this acknowledgement.
     pub newly_delivered: u32,
     /// Segments found lost since the segment was sent.
     pub lost: u32,
@@ -57,37 +57,37 @@ pub struct RateSample {
     pub before: u32,
     /// Segments in flight after it.
     pub in_flight: u32,
-    /// When it came.
+    /// When the acknowledgement arrived.
     pub at: Time,
     /// The window was full at some time in the last round trip (`C.is_cwnd_limited`).
     pub window_full: bool,
 }
 
 impl RateSample {
-    /// The round-trip time, if it is known which transmission arrived (Karn's algorithm).
+    /// The round-trip time, unless the segment was retransmitted (Karn's algorithm).
     pub fn round_trip(&self) -> Option<Span> {
         (!self.again).then_some(self.rtt)
     }
 
-    /// The delivery rate in segments a second.
+    /// The delivery rate in segments per second.
     pub fn rate(&self) -> Option<f64> {
         let interval = self.interval?.as_secs_f64();
         (interval > 0.0).then(|| f64::from(self.delivered) / interval)
     }
 }
 
-/// A connection's account of what it delivered.
+/// The delivery counts of a connection.
 #[derive(Clone, Debug)]
 pub struct Rate {
     delivered: u32,
     delivered_at: Time,
     first_sent: Time,
     lost: u32,
-    /// While `delivered` is no more than this, samples are limited by the application; 0 before the first time.
+    /// Samples are application-limited while `delivered` is at most this; 0 before the first time.
     app_limited_until: u32,
-    /// The window has been full; until `delivered` is more than this, that was in the last round trip.
+    /// The window was full in the last round trip until `delivered` exceeds this.
     full_until: u32,
-    /// Counts before the acknowledgement that is being taken.
+    /// Counts before the current acknowledgement.
     before: (u32, u32),
 }
 
@@ -106,12 +106,12 @@ impl Default for Rate {
 }
 
 impl Rate {
-    /// That of a new connection on the same flow: counts go on, and what limited it is forgotten.
+    /// For a new connection on the same flow: keeps the counts and forgets the limits.
     pub fn renewed(self) -> Rate {
         Rate { app_limited_until: 0, full_until: 0, ..self }
     }
 
-    /// A segment is sent while `in_flight` others are (OnPacketSent).
+    /// Records the sending of a segment with `in_flight` others in flight (OnPacketSent).
     pub fn on_send(&mut self, in_flight: u32, now: Time) -> Snapshot {
         if in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -126,43 +126,41 @@ impl Rate {
         }
     }
 
-    /// There is nothing to send, though the window has room for more than the `in_flight` under way
-    /// (MarkConnectionAppLimited).
+    /// Nothing to send, although the window has room beyond the `in_flight` segments (MarkConnectionAppLimited).
     pub fn limit(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The application gave too little to fill the window, and what was sent then is still being delivered, or was the
-    /// last.
+    /// Whether the application left the window unfilled, and the data sent then is still in flight or was the last.
     pub fn app_limited(&self) -> bool {
         self.app_limited_until > 0 && self.delivered <= self.app_limited_until
     }
 
-    /// The window has no room for more than the `in_flight` segments under way.
+    /// The window is full with the `in_flight` segments.
     pub fn fill(&mut self, in_flight: u32) {
         self.full_until = self.delivered + in_flight;
     }
 
-    /// An acknowledgement is about to be taken.
+    /// Begins the processing of an acknowledgement.
     pub fn begin(&mut self) {
         self.before = (self.delivered, self.lost);
     }
 
-    /// It newly acknowledges a segment (UpdateRateSample).
+    /// Counts a newly acknowledged segment (UpdateRateSample).
     pub fn on_delivered(&mut self, now: Time) {
         self.delivered += 1;
         self.delivered_at = now;
     }
 
-    /// A segment was found lost: what there is to say of it.
+    /// Records a lost segment; returns its report.
     pub fn lose(&mut self, sent: &Transmissions, seq: u32, now: Time) -> Lost {
         self.lost += 1;
         let (then, order) = (sent.snapshot(seq), sent.record(seq).order);
         Lost { now, then, order, delivered: self.delivered, lost: self.lost }
     }
 
-    /// What the acknowledgement says, `newest` being the last transmission of those it newly acknowledges, and where delivery
-    /// stood `then` (GenerateRateSample). `flights` are the segments in flight before it and after it.
+    /// The acknowledgement's sample (GenerateRateSample). `newest` is the latest transmission it newly acknowledges,
+    /// `then` the delivery state at its sending, `flights` the segments in flight before and after.
     pub fn sample(
         &mut self,
         (newest, then): (Record, Snapshot),
@@ -201,7 +199,7 @@ mod tests {
         Time::ZERO + Span::from_millis(n)
     }
 
-    /// A connection that is sent and acknowledged to by hand, in milliseconds.
+    /// A connection driven by hand, in milliseconds.
     #[derive(Default)]
     struct Line {
         rate: Rate,
@@ -231,7 +229,7 @@ mod tests {
             lost.expect("one is in flight")
         }
 
-        /// Gives the segment sent last of those that `ack` newly acknowledges.
+        /// Returns the latest transmission that `ack` newly acknowledges.
         fn take(&mut self, ack: &Ack, now: u64) -> Option<(Record, Snapshot)> {
             let mut newest: Option<(Record, Snapshot)> = None;
             self.out.take(ack, self.max, |seq| {

@@ -14,44 +14,43 @@ pub struct Reply {
     pub ack: u32,
     /// ECN echo.
     pub ece: bool,
-    /// The ACE field of accurate ECN feedback (RFC 9768), which stands in the echo's place; else 0.
+    /// The ACE field of accurate ECN feedback (RFC 9768), in place of the echo; else 0.
     pub ace: u8,
-    /// Selective acknowledgements, if anything beyond `ack` has arrived; with RACK, first of all what arrived twice.
+    /// Selective acknowledgements beyond `ack`, if any; with RACK, a duplicate comes first.
     pub blocks: Option<Blocks>,
-    /// The one-way delay of the segment that arrived last, for senders that go by it (RFC 6817, section 2.3).
+    /// The one-way delay of the last segment, for delay-based senders (RFC 6817, section 2.3).
     pub delay: Option<Span>,
 }
 
-/// The receiving side of one connection: 32 bytes, and more only while something is missing.
+/// The receiving side of one connection: 32 bytes, more only while segments are missing.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     expected: u32,
-    /// A mark was seen and the sender has not yet said that it slowed down (RFC 3168, section 6.1.3); with mirrored
-    /// feedback, the last segment was marked (RFC 8257's DCTCP.CE).
+    /// A mark was seen and the sender has not yet confirmed its reduction (RFC 3168, section 6.1.3). With mirrored
+    /// feedback: the last segment was marked (RFC 8257's DCTCP.CE).
     echo: bool,
-    /// The segment whose acknowledgement waits was marked.
+    /// The segment of the delayed acknowledgement was marked.
     withheld: bool,
-    /// Something has arrived beyond `expected`.
+    /// Segments beyond `expected` have arrived.
     gap: bool,
-    /// Marks counted, as the ACE field has them (RFC 9768's r.cep).
+    /// Marks counted modulo 8, as in the ACE field (RFC 9768's r.cep).
     ace: u8,
-    /// An acknowledgement waits until then for a second segment; [`Time::NEVER`] if none does.
+    /// The deadline of a delayed acknowledgement; [`Time::NEVER`] if there is none.
     due: Time,
     beyond: Option<Box<Beyond>>,
     /// The one-way delay last measured.
     delay: Span,
 }
 
-/// What arrived beyond the next segment expected.
+/// Segments received beyond the next one expected.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
-    /// Ascending, each with the number of the change that last made it grow.
+    /// Ascending, each with the number of its last change.
     blocks: Vec<(Block, u32)>,
     changes: u32,
 }
 
 impl Default for Receiver {
-    /// Nothing has arrived.
     fn default() -> Receiver {
         Receiver {
             expected: 0,
@@ -67,37 +66,37 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// The next segment expected: all before it were delivered, in order.
+    /// The next segment expected: all before it were delivered in order.
     #[inline]
     pub fn expected(&self) -> u32 {
         self.expected
     }
 
-    /// When an acknowledgement that waits must go out: call [`on_timer`](Receiver::on_timer) then.
+    /// When the delayed acknowledgement is due: call [`on_timer`](Receiver::on_timer) then.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         (self.due != Time::NEVER).then_some(self.due)
     }
 
-    /// A new connection goes on where one ended: marks that this one saw are not echoed to the next.
+    /// Starts a new connection on this flow, which does not echo earlier marks.
     pub fn renew(&mut self) {
         self.echo = false;
     }
 
-    /// The segment that arrives now has been under way for `delay`: for senders that go by it, before
+    /// Sets the one-way delay of the arriving segment, for delay-based senders. Call before
     /// [`on_data`](Receiver::on_data).
     #[inline]
     pub fn on_delay(&mut self, delay: Span) {
         self.delay = delay;
     }
 
-    /// Takes a segment; gives the acknowledgement to send, if it is not to wait (RFC 5681, section 4.2). Another may be
-    /// due at the same moment: ask [`on_timer`](Receiver::on_timer).
+    /// Takes a segment; returns the acknowledgement to send now, if any (RFC 5681, section 4.2). Another may be due
+    /// at the same moment: call [`on_timer`](Receiver::on_timer).
     #[inline]
     pub fn on_data(&mut self, seq: u32, marked: bool, cwr: bool, config: &Config, now: Time) -> Option<Reply> {
         let mut at_once = None;
         match Feedback::of(config) {
-            // CWR first: a segment that is marked itself asks for a new echo.
+            // CWR first: a marked segment asks for a new echo.
             Feedback::Classic => self.echo = (self.echo && !cwr) || marked,
             Feedback::Mirrored => at_once = self.mirror(marked, config),
             Feedback::Accurate => self.ace = accecn::counted(self.ace, marked),
@@ -128,9 +127,9 @@ impl Receiver {
         }
     }
 
-    /// RFC 8257, section 3.2: when marks begin or end, what was received before is acknowledged with the echo it had (the
-    /// choice of two ACKs there, and what the DCTCP paper and Linux do), and the segment that is different at once. Gives
-    /// the first of the two, if marks begin or end and there is something to acknowledge.
+    /// RFC 8257, section 3.2: when marks begin or end, the earlier segments are acknowledged with their echo and the
+    /// new segment at once. Of the section's alternatives this sends two ACKs, as the DCTCP paper and Linux do.
+    /// Returns the first of them if marks begin or end and a segment waits for acknowledgement.
     fn mirror(&mut self, marked: bool, config: &Config) -> Option<Option<Reply>> {
         if self.echo == marked {
             return None;
@@ -140,20 +139,19 @@ impl Receiver {
         Some(before)
     }
 
-    /// The acknowledgement that waited, if its time has come.
+    /// The delayed acknowledgement, if it is due.
     pub fn on_timer(&mut self, config: &Config, now: Time) -> Option<Reply> {
         (self.due <= now).then(|| self.reply(config, None))
     }
 
-    /// `seq` has arrived before.
     fn has(&self, seq: u32) -> bool {
         seq < self.expected || self.beyond.as_ref().is_some_and(|beyond| beyond.has(seq))
     }
 
-    /// What to say now; a segment that arrived `twice` comes first (RFC 2883, section 4).
+    /// The present acknowledgement. A segment that arrived `twice` comes first (RFC 2883, section 4).
     #[inline]
     fn reply(&mut self, config: &Config, twice: Option<Block>) -> Reply {
-        // RFC 3168, section 6.1.3: if any of the segments acknowledged is marked, CWR on the other or not.
+        // RFC 3168, section 6.1.3: echoes if any acknowledged segment is marked, even if the other carries CWR.
         let (ece, ace) = match Feedback::of(config) {
             Feedback::Accurate => (false, self.ace),
             _ => (self.echo | std::mem::take(&mut self.withheld), 0),
@@ -170,7 +168,7 @@ impl Receiver {
         Reply { ack: self.expected, ece, ace, blocks, delay }
     }
 
-    /// Files a segment that is out of order, or that fills a gap.
+    /// Records a segment that is out of order or fills a gap.
     fn file(&mut self, seq: u32) {
         let beyond = self.beyond.get_or_insert_default();
         beyond.file(seq);
@@ -201,7 +199,7 @@ impl Beyond {
 
     fn file(&mut self, seq: u32) {
         self.changes += 1;
-        // The first block that ends at or beyond it; mostly the segment makes the last block grow.
+        // The first block that ends at or beyond it; usually the segment extends the last block.
         let grows_last = self.blocks.last().is_some_and(|((_, end), _)| *end == seq);
         let at = match grows_last {
             true => self.blocks.len() - 1,
@@ -227,7 +225,7 @@ impl Beyond {
         }
     }
 
-    /// Takes out the block that begins at `expected`, if there is one, and gives its end.
+    /// Removes the block that begins at `expected`, if any, and returns its end.
     fn take_from(&mut self, expected: u32) -> Option<u32> {
         let begins = self.blocks.first().is_some_and(|((start, _), _)| *start == expected);
         begins.then(|| self.blocks.remove(0).0.1)

@@ -14,7 +14,7 @@ pub struct Rto {
 }
 
 impl Rto {
-    /// Before any sample (section 2.1).
+    /// The initial state (section 2.1).
     pub fn new(config: &Config) -> Rto {
         Rto { srtt: Span::ZERO, rttvar: Span::ZERO, timeout: config.initial_rto }
     }
@@ -35,7 +35,7 @@ impl Rto {
         self.timeout
     }
 
-    /// Takes a round-trip time of a segment that was sent once (Karn's algorithm, section 3). It ends any backoff.
+    /// Takes the round-trip time of a segment sent once (Karn's algorithm, section 3). Ends any backoff.
     pub fn sample(&mut self, rtt: Span, config: &Config) {
         let rtt = round_up(rtt, config.rto_granularity).as_nanos();
         let (srtt, rttvar) = match self.srtt() {

@@ -39,8 +39,8 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// The segments it says to have arrived twice: its first block, if that lies below the acknowledgement or within the
-    /// second (RFC 2883, section 4).
+    /// The segments reported as received twice: the first block, if it lies below the acknowledgement or within the
+    /// second block (RFC 2883, section 4).
     pub fn duplicate(&self) -> Option<Block> {
         let [first, second, _] = self.blocks?;
         let within = second.0 <= first.0 && first.1 <= second.1;
@@ -51,29 +51,30 @@ impl Ack {
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Its number.
+    /// Its sequence number.
     pub seq: u32,
     /// Congestion window reduced.
     pub cwr: bool,
-    /// It was sent before.
+    /// It is a retransmission.
     pub again: bool,
 }
 
-/// Where the sender stands.
+/// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Slow start or congestion avoidance.
     Open,
     /// Fast recovery, until `recover` is acknowledged (Reno: until anything is).
     Recovery {
-        /// A partial acknowledgement has come (RFC 6582: only the first restarts the timer).
+        /// A partial acknowledgement has arrived (RFC 6582: only the first restarts the timer).
         partial: bool,
     },
 }
 
 /// The sending side of one connection. Every call takes the group's [`Config`].
 ///
-/// Three cache lines, the first two with all that most acknowledgements need: with ten thousand flows each is far away.
+/// Three cache lines. The first two serve most acknowledgements, since with ten thousand flows each line is a cache
+/// miss.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
@@ -82,45 +83,44 @@ pub struct Sender {
     max: u32,
     recover: u32,
     window: Window,
-    /// The retransmission timer, [`Time::NEVER`] if it is off.
+    /// When the retransmission timer expires; [`Time::NEVER`] if it is off.
     rto_at: Time,
-    /// The number after the last segment there is to send; [`ENDLESS`] if there is always more.
+    /// The number after the last segment to send; [`ENDLESS`] for unlimited data.
     end: u32,
-    /// Duplicate acknowledgements in a row, as far as a byte counts.
+    /// Consecutive duplicate acknowledgements, saturating.
     dup_acks: u8,
     phase: Phase,
-    /// The first unacknowledged segment is to be sent again, whatever the window says.
+    /// Retransmit the first unacknowledged segment, even if the window is full.
     resend: bool,
-    /// New segments sent beyond the window on the first duplicate ACKs.
+    /// New segments sent by limited transmit.
     limited: u8,
     // The second line.
     rto: Rto,
     /// When the segment `timed` was sent.
     timed_at: Time,
-    /// A segment sent once whose acknowledgement gives a round-trip time; [`NONE`] if there is none.
+    /// The segment being timed, sent once; [`NONE`] if there is none.
     timed: u32,
-    /// After an ECN echo at a window of one, nothing is sent until the timer expires.
+    /// After an ECN echo at a window of one, sending waits for the timer.
     held: bool,
-    /// The window was reduced, and the next new segment says so: it carries CWR, whatever the reason (RFC 3168,
-    /// section 6.1.2).
+    /// The window was reduced, for whatever reason: the next new segment carries CWR (RFC 3168, section 6.1.2).
     cwr: bool,
-    /// Slow start goes on that followed a timeout.
+    /// In slow start after a timeout.
     restarted: bool,
-    /// Of a sender with selective acknowledgements, what it knows of the segments outstanding.
+    /// The state of a SACK sender.
     sacked: Option<Sacked>,
     retransmits: u32,
     timeouts: u32,
     // The third line.
     cc: Control,
-    /// The last timeout was of this segment (RFC 5681, equation 4: a second one leaves ssthresh alone).
+    /// The segment of the last timeout (RFC 5681, equation 4: a second timeout leaves ssthresh alone).
     timed_out: u32,
-    /// The end of the window in which an ECN echo was last acted upon.
+    /// The end of the window in which an ECN echo was last answered.
     ecn_recover: u32,
-    /// The ACE field last heard.
+    /// The last ACE field received.
     ace: u8,
     /// When a segment was last sent, if data is limited.
     last_sent: Time,
-    /// The most outstanding since the window was last reduced, if data is limited.
+    /// The largest flight since the last reduction, if data is limited.
     max_flight: u32,
     pacer: Pacer,
 }
@@ -128,11 +128,11 @@ pub struct Sender {
 /// No segment has this number.
 const NONE: u32 = u32::MAX;
 
-/// No segment is the last.
+/// The `end` of unlimited data.
 const ENDLESS: u32 = u32::MAX;
 
 impl Sender {
-    /// A connection that is established, has sent nothing, and has data without end.
+    /// An established connection with unlimited data.
     pub fn new(config: &Config) -> Sender {
         Sender {
             una: 0,
@@ -165,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// Gives the controller its chances: for a connection that is new, or [`reset`](Sender::reset).
+    /// Seeds the controller's random stream, for a connection that is new or [`reset`](Sender::reset).
     pub fn seed(&mut self, rng: &mut Rng) {
         self.cc.seed(rng);
     }
@@ -185,25 +185,25 @@ impl Sender {
         &self.rto
     }
 
-    /// When [`on_timer`](Sender::on_timer) is to be called, if at all.
+    /// When to call [`on_timer`](Sender::on_timer), if at all.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         let deadline = self.sacked.as_ref().map_or(self.rto_at, |known| known.deadline().min(self.rto_at));
         (deadline != Time::NEVER).then_some(deadline)
     }
 
-    /// Reads a word of each cache line that most acknowledgements need.
+    /// Prefetches the cache lines that most acknowledgements need.
     #[inline]
     pub(crate) fn approach(&self) {
         touch((self.una, self.timed));
     }
 
-    /// Segments sent so far, first and again.
+    /// Segments sent so far, including retransmissions.
     pub fn sent(&self) -> u64 {
         u64::from(self.max) + u64::from(self.retransmits)
     }
 
-    /// Segments sent again so far.
+    /// Retransmissions so far.
     pub fn retransmits(&self) -> u32 {
         self.retransmits
     }
@@ -218,7 +218,7 @@ impl Sender {
         self.window.area(now)
     }
 
-    /// Takes an acknowledgement; then [`poll`](Sender::poll) until it gives nothing.
+    /// Takes an acknowledgement. Then call [`poll`](Sender::poll) until it returns `None`.
     #[inline]
     pub fn on_ack(&mut self, ack: Ack, config: &Config, now: Time) {
         if ack.ack > self.max || ack.ack < self.una {
@@ -248,7 +248,7 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer: acts if it has expired (RFC 6298, section 5; RFC 5681, section 3.1).
+    /// Handles the retransmission timer if it has expired (RFC 6298, section 5; RFC 5681, section 3.1).
     pub fn on_timer(&mut self, config: &Config, now: Time) {
         if self.deadline().is_none_or(|deadline| now < deadline) {
             return;
@@ -265,7 +265,6 @@ impl Sender {
         self.time_out(config, now);
     }
 
-    /// The retransmission timer has expired.
     fn time_out(&mut self, config: &Config, now: Time) {
         self.timeouts += 1;
         if self.timed_out != self.una {
@@ -277,7 +276,7 @@ impl Sender {
         self.go_back(config, now);
     }
 
-    /// Slow start over from the first segment outstanding.
+    /// Restarts slow start from the first outstanding segment.
     fn go_back(&mut self, config: &Config, now: Time) {
         self.window.set_cwnd(1.0, now);
         self.restarted = true;
@@ -306,11 +305,11 @@ impl Sender {
         }
     }
 
-    /// Takes the round-trip time of the segment being timed into the timeout, if `ack` covers it (Karn's algorithm, RFC 6298,
-    /// section 3). Says whether it does.
+    /// Updates the timeout with the timed segment's round-trip time, if `ack` covers it (Karn's algorithm, RFC 6298,
+    /// section 3). Returns whether it does.
     #[inline]
     fn sample(&mut self, ack: u32, config: &Config, now: Time) -> bool {
-        // No acknowledgement is beyond NONE.
+        // `NONE` is never covered.
         let covered = ack > self.timed;
         if covered {
             self.rto.sample(now - self.timed_at, config);
@@ -319,18 +318,18 @@ impl Sender {
         covered
     }
 
-    /// The controller's part of an acknowledgement.
+    /// Passes an acknowledgement to the controller.
     #[inline]
     fn grow(&mut self, told: &Acked, config: &Config) {
         self.cc.on_ack(told, &mut self.window, config);
         self.restarted &= self.window.in_slow_start();
     }
 
-    /// What an acknowledgement tells the controller.
+    /// An acknowledgement as the controller sees it.
     #[inline]
     fn told(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> Acked {
         let acked = ack - self.una;
-        // No acknowledgement is beyond NONE.
+        // `NONE` is never covered.
         let rtt = (ack > self.timed).then(|| now - self.timed_at);
         Acked {
             now,

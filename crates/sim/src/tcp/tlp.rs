@@ -1,5 +1,5 @@
-//! Tail loss probes (RFC 8985, section 7): when the last segments of a flight bring no acknowledgement, one more segment
-//! asks for one, and RACK sees from the answer what was lost.
+//! Tail loss probes (RFC 8985, section 7): when the last segments of a flight bring no acknowledgement, one more
+//! segment elicits one, from which RACK detects losses.
 
 use headgate_core::{Span, Time};
 
@@ -10,11 +10,11 @@ use crate::segment::Block;
 pub struct Tlp {
     /// The probe timer; [`Time::NEVER`] if it is off.
     pub at: Time,
-    /// SND.NXT as the last probe was sent, until its acknowledgement (TLP.end_seq); 0 if there is none.
+    /// SND.NXT at the last probe, until it is acknowledged (TLP.end_seq); 0 if there is none.
     end: u32,
     /// The probe was a retransmission (TLP.is_retrans).
     again: bool,
-    /// A round-trip time was measured since the last probe, or the connection began.
+    /// A round-trip time was measured since the last probe or the start.
     sampled: bool,
 }
 
@@ -25,35 +25,35 @@ impl Default for Tlp {
 }
 
 impl Tlp {
-    /// How long to wait for an acknowledgement before a probe, of `flight` segments outstanding (section 7.2); the
-    /// receiver may hold the acknowledgement of a lone one back for `ack_delay`.
+    /// The probe timeout with `flight` segments outstanding (section 7.2). The acknowledgement of a single segment
+    /// may be delayed by `ack_delay`.
     pub fn timeout(srtt: Span, flight: u32, ack_delay: Span) -> Span {
         srtt * 2 + if flight == 1 { ack_delay } else { Span::ZERO }
     }
 
-    /// A recovery begins: there is no probe (section 7.1).
+    /// A recovery begins: cancels the probe (section 7.1).
     pub fn clear(&mut self) {
         (self.at, self.end, self.again) = (Time::NEVER, 0, false);
     }
 
-    /// An acknowledgement came; `sampled` if it measured a round-trip time.
+    /// Records an acknowledgement; `sampled` if it measured a round-trip time.
     pub fn on_sample(&mut self, sampled: bool) {
         self.sampled |= sampled;
     }
 
-    /// Whether a probe may be sent (section 7.3): one at a time, and a measurement between two.
+    /// Whether a probe may be sent (section 7.3): one at a time, with a measurement between two.
     pub fn may_probe(&self) -> bool {
         self.end == 0 && self.sampled
     }
 
-    /// A probe was sent; `end` is the number after the last segment sent.
+    /// Records a probe; `end` is the number after the last segment sent.
     pub fn on_probe(&mut self, end: u32, again: bool) {
         (self.end, self.again, self.sampled) = (end, again, false);
     }
 
-    /// An acknowledgement of all before `ack`, which says that the segments of `duplicate` arrived twice. Whether the
-    /// probe has repaired a loss, to which congestion control must react (section 7.4). The receiver reports duplicates,
-    /// so the section's rule for those that do not is left out.
+    /// Takes an acknowledgement of all before `ack`, with the segments `duplicate` reported as received twice.
+    /// Returns whether the probe repaired a loss, which congestion control must answer (section 7.4). Receivers
+    /// report duplicates here, so the section's rule for others is left out.
     pub fn on_ack(&mut self, ack: u32, duplicate: Option<Block>) -> bool {
         if self.end == 0 || ack < self.end {
             return false;

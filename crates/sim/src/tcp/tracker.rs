@@ -1,4 +1,4 @@
-//! What a sender keeps that goes by single segments: when each was sent, and what reads it.
+//! The per-segment state of a sender: send times, and the algorithms that use them.
 
 use headgate_core::{Span, Time};
 
@@ -10,52 +10,49 @@ use super::tlp::Tlp;
 use super::transmissions::{Record, Transmissions};
 use super::{Ack, Config};
 
-/// 192 bytes of a flow, and 24 for each segment outstanding. Where the controller samples rates, 40 bytes more, and
-/// 32 for each segment.
+/// 192 bytes per flow, and 24 per outstanding segment. With rate samples, 40 more per flow and 32 more per segment.
 #[derive(Clone, Debug)]
 pub struct Tracker {
-    /// When each segment outstanding was sent.
     pub sent: Transmissions,
-    /// Losses by time, round-trip times.
+    /// Loss detection by time, and round-trip times.
     pub rack: Rack,
-    /// Tail loss probes.
     pub tlp: Tlp,
-    /// The recovery in progress, if it reduces in proportion.
+    /// The current recovery, if it reduces in proportion.
     pub prr: Option<Prr>,
-    /// Delivery rates, if the controller asks for them.
+    /// Delivery rates, if the controller needs them.
     pub rate: Option<Box<Rate>>,
     /// The reordering timer, [`Time::NEVER`] if it is off.
     pub reorder_at: Time,
-    /// A probe is to be sent, whatever the window says.
+    /// Send a probe, even if the window is full.
     pub probe: bool,
-    /// Transmissions there had been when the last recovery began.
+    /// The number of transmissions when the last recovery began.
     pub began: u32,
 }
 
-/// What an acknowledgement said to have arrived.
+/// The arrivals reported by an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
-    /// How many segments newly have.
+    /// Segments newly delivered.
     pub delivered: u32,
     /// Its blocks told something new.
     pub news: bool,
-    /// The round-trip time of the last of these segments that was sent once.
+    /// The round-trip time of the last of them that was sent once.
     pub rtt: Option<Span>,
-    /// The last transmission of them and where delivery stood then, for a sample of the delivery rate.
+    /// Their latest transmission, and the delivery state at its sending, for a rate sample.
     pub newest: Option<(Record, Snapshot)>,
 }
 
-/// What was found lost.
+/// The losses found by an acknowledgement or a timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Something was.
+    /// A segment was lost.
     pub any: bool,
-    /// A segment was that had been sent again since the recovery began.
+    /// A segment was lost that had been retransmitted in this recovery.
     pub again: bool,
 }
 
 impl Found {
-    /// A segment was found lost, in a recovery that began after `began` transmissions.
+    /// Records a loss, in a recovery that began after `began` transmissions.
     pub fn note(&mut self, record: &Record, began: u32) {
         self.any = true;
         self.again |= record.again && record.order > began;
@@ -63,7 +60,6 @@ impl Found {
 }
 
 impl Tracker {
-    /// That of a flow that has sent nothing.
     pub fn new(config: &Config) -> Tracker {
         Tracker {
             sent: Transmissions::default(),
@@ -77,13 +73,13 @@ impl Tracker {
         }
     }
 
-    /// That of a new connection on the same flow: what is outstanding remains so.
+    /// For a new connection on the same flow: outstanding segments remain.
     pub fn renewed(self, config: &Config) -> Tracker {
         let rate = self.rate.map(|rate| Box::new(rate.renewed()));
         Tracker { sent: self.sent, rate, ..Tracker::new(config) }
     }
 
-    /// `seq` is sent while `in_flight` others are.
+    /// Records the sending of `seq` with `in_flight` others in flight.
     pub fn on_send(&mut self, seq: u32, in_flight: u32, now: Time) {
         let snapshot = self.rate.as_mut().map(|rate| rate.on_send(in_flight, now));
         self.sent.transmit(seq, now, snapshot);
@@ -92,7 +88,7 @@ impl Tracker {
         }
     }
 
-    /// The rate that an acknowledgement measured, with segments in flight before it and after it.
+    /// The rate sample of an acknowledgement, with the segments in flight before and after it.
     pub fn sample(&mut self, newest: (Record, Snapshot), flights: (u32, u32), now: Time) -> Option<RateSample> {
         Some(self.rate.as_mut()?.sample(newest, flights, self.rack.min_rtt(), now))
     }
@@ -103,7 +99,7 @@ impl Tracker {
         self.reorder_at.min(self.tlp.at)
     }
 
-    /// Takes what an acknowledgement says of the segments before `max`.
+    /// Applies an acknowledgement to the segments before `max`.
     pub fn take(&mut self, out: &mut Outstanding, ack: &Ack, max: u32, now: Time) -> Heard {
         let Tracker { sent, rack, rate, .. } = self;
         if let Some(rate) = rate {

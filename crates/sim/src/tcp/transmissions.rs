@@ -1,8 +1,8 @@
-//! When each segment outstanding was last sent, and in which order: for senders that find losses by time (RFC 8985),
-//! reduce in proportion (RFC 9937), or measure round trips and rates of single segments.
+//! Send time and order of the outstanding segments, for loss detection by time (RFC 8985), proportional rate
+//! reduction (RFC 9937), and the round trips and rates of single segments.
 //!
-//! Segments in flight form a list in the order in which they were sent, so that the oldest are found without a search.
-//! What is known of a segment's fate stands in [`Outstanding`](super::outstanding::Outstanding).
+//! Segments in flight form a list in sending order, so that the oldest are found without a search. Arrivals and
+//! losses are in [`Outstanding`](super::outstanding::Outstanding).
 
 use std::collections::VecDeque;
 
@@ -10,13 +10,12 @@ use headgate_core::Time;
 
 use super::rate_sample::Snapshot;
 
-/// What is known of a segment's last transmission.
+/// A segment's last transmission.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
-    /// When it was sent.
     pub sent: Time,
-    /// Which transmission that was, of all the connection made, from 1. RFC 8985 compares times and then sequence
-    /// numbers; the order itself needs no rule for equal times.
+    /// The number of the transmission in the connection, from 1. RFC 8985 compares times and then sequence numbers;
+    /// this number needs no rule for equal times.
     pub order: u32,
     /// The segment was sent more than once.
     pub again: bool,
@@ -41,10 +40,10 @@ const NONE: u32 = u32::MAX;
 /// The last transmission of each segment outstanding.
 #[derive(Clone, Debug)]
 pub struct Transmissions {
-    /// The first unacknowledged segment, which `entries[0]` stands for.
+    /// The first unacknowledged segment: the number of `entries[0]`.
     base: u32,
     entries: VecDeque<Entry>,
-    /// Where delivery stood as each was sent; empty if nobody asks.
+    /// The delivery state at each sending; empty if rates are not sampled.
     snapshots: VecDeque<Snapshot>,
     /// The ends of the list of segments in flight.
     oldest: u32,
@@ -67,12 +66,11 @@ impl Default for Transmissions {
 }
 
 impl Transmissions {
-    /// How many transmissions there have been.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// `seq` is sent: the next new segment, or one of those outstanding again. With a `snapshot` each time, or never.
+    /// Records the sending of `seq`, new or again. Pass a `snapshot` always or never.
     pub fn transmit(&mut self, seq: u32, now: Time, snapshot: Option<Snapshot>) {
         self.count += 1;
         let again = seq < self.base + self.entries.len() as u32;
@@ -99,7 +97,7 @@ impl Transmissions {
         self.newest = seq;
     }
 
-    /// `seq` has arrived; gives its record if it had not before.
+    /// Records the arrival of `seq`; returns its record the first time.
     pub fn arrive(&mut self, seq: u32) -> Option<Record> {
         let entry = self.at(seq);
         let Entry { sent, order, again, .. } = *entry;
@@ -108,7 +106,7 @@ impl Transmissions {
         (!known).then_some(Record { sent, order, again })
     }
 
-    /// The cumulative acknowledgement moved up to `una`: all before have [arrived](Transmissions::arrive).
+    /// Advances the cumulative acknowledgement to `una`: all before have [arrived](Transmissions::arrive).
     pub fn advance(&mut self, una: u32) {
         for _ in self.base..una {
             self.entries.pop_front();
@@ -117,12 +115,12 @@ impl Transmissions {
         self.base = una;
     }
 
-    /// `seq` is lost.
+    /// Records the loss of `seq`.
     pub fn lose(&mut self, seq: u32) {
         self.leave(seq);
     }
 
-    /// Takes out of flight, from the oldest on, the segments of which `lost` says so, until it says to stop.
+    /// Takes lost segments out of flight, oldest first, as `lost` decides, until it stops.
     pub fn lose_while(&mut self, mut lost: impl FnMut(&Transmissions, u32) -> Verdict) {
         let mut seq = self.oldest;
         while seq != NONE {
@@ -136,14 +134,14 @@ impl Transmissions {
         }
     }
 
-    /// What is known of the last transmission of `seq`.
+    /// The last transmission of `seq`.
     #[inline]
     pub fn record(&self, seq: u32) -> Record {
         let Entry { sent, order, again, .. } = self.entries[(seq - self.base) as usize];
         Record { sent, order, again }
     }
 
-    /// Where delivery stood then, if the controller samples rates.
+    /// The delivery state at that time, if the controller samples rates.
     pub fn snapshot(&self, seq: u32) -> Snapshot {
         self.snapshots.get((seq - self.base) as usize).copied().unwrap_or_default()
     }
@@ -152,7 +150,7 @@ impl Transmissions {
         &mut self.entries[(seq - self.base) as usize]
     }
 
-    /// Takes `seq` out of the list of segments in flight, if it is there.
+    /// Removes `seq` from the list of segments in flight, if it is there.
     fn leave(&mut self, seq: u32) {
         let entry = self.at(seq);
         if !std::mem::replace(&mut entry.in_flight, false) {
@@ -170,14 +168,13 @@ impl Transmissions {
     }
 }
 
-/// What is to become of a segment in flight.
+/// The verdict on a segment in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is lost.
     Lost,
     /// Not yet known.
     Wait,
-    /// Nor are segments that were sent after it.
+    /// Not yet known, as for all later segments.
     Stop,
 }
 

@@ -1,11 +1,11 @@
-//! What a sender makes of marks: ECN's echo (RFC 3168), and counts of marks (RFC 9768).
+//! The sender's reaction to ECN: echoes (RFC 3168) and counts of marks (RFC 9768).
 
 use super::{Acked, Config, Phase, Sender};
 use crate::tcp::accecn;
 use crate::tcp::cc::Feedback;
 
 impl Sender {
-    /// With accurate feedback, how many of the segments that `told` is of were marked is what the field `ace` says.
+    /// With accurate feedback, derives the number of marked segments in `told` from the field `ace`.
     #[inline]
     pub(super) fn count_marks(&mut self, told: &mut Acked, ace: u8, config: &Config) {
         if config.accecn && told.delivered > 0 {
@@ -31,7 +31,7 @@ impl Sender {
         self.max_flight = 0;
     }
 
-    /// The window was reduced: the next new segment says so, if anybody listens (with counts, CWR is a part of one).
+    /// Announces a reduction by CWR on the next new segment, unless CWR is part of the ACE field.
     pub(super) fn announce(&mut self, config: &Config) {
         self.cwr = Feedback::of(config) != Feedback::Accurate;
     }

@@ -1,5 +1,5 @@
-//! What a sender does about losses: fast recovery without selective acknowledgements (RFC 5681, RFC 6582), limited transmit
-//! (RFC 3042), and what every recovery has in common.
+//! Loss recovery: fast recovery without selective acknowledgements (RFC 5681, RFC 6582), limited transmit (RFC 3042),
+//! and the steps common to all recoveries.
 
 use headgate_core::Time;
 use headgate_scenario::Recovery;
@@ -48,14 +48,14 @@ impl Sender {
         }
     }
 
-    /// Three duplicates; but not twice for one window (RFC 6582, step 2).
+    /// Three duplicates, but only once per window (RFC 6582, step 2).
     fn loss_is_certain(&self, config: &Config) -> bool {
         let anew = config.recovery == Recovery::Reno || self.recover == 0 || self.una > self.recover;
         anew && u32::from(self.dup_acks) >= DUP_THRESH
     }
 
     fn enter_recovery(&mut self, config: &Config, now: Time) {
-        // RFC 5681, section 3.2, step 2: what limited transmit sent does not count.
+        // RFC 5681, section 3.2, step 2: segments sent by limited transmit do not count.
         let flight = self.flight() - u32::from(self.limited);
         if config.recovery == Recovery::Tahoe {
             self.answer_loss(flight, config, now);
@@ -68,9 +68,9 @@ impl Sender {
 
     /// Lowers `ssthresh` for a loss with `flight` segments outstanding.
     fn answer_loss(&mut self, flight: u32, config: &Config, now: Time) {
-        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss if it was for a mark; but where marks lower it
-        // by little, losses do so nevertheless (RFC 9331, section 4.3; `dctcp_react_to_loss` in Linux).
-        // A model of the path answers to each on its own.
+        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss after a mark. If marks reduce it
+        // little, losses still count (RFC 9331, section 4.3; `dctcp_react_to_loss` in Linux). A model of the path
+        // answers each on its own.
         let once = !config.cc.needs().marks && !config.models();
         let reduced = once && self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
@@ -80,7 +80,7 @@ impl Sender {
         }
     }
 
-    /// Answers a loss with `flight` segments outstanding; what is lost goes again at once.
+    /// Begins a recovery for a loss with `flight` segments outstanding; retransmits at once.
     pub(super) fn begin_recovery(&mut self, flight: u32, config: &Config, now: Time) {
         self.answer_loss(flight, config, now);
         self.recover = self.max;
@@ -89,10 +89,9 @@ impl Sender {
         self.resend = true;
     }
 
-    /// Lets the controller lower `ssthresh`, as RFC 5681's equation 4 says how high it may be at most. In a window whose
-    /// loss was acted upon already it does not rise: there FlightSize counts much that has arrived out of order, more
-    /// than the path ever held, and half of that would send slow start over the path's capacity again, and so on for
-    /// ever.
+    /// Lets the controller lower `ssthresh`; RFC 5681's equation 4 is the upper bound. In a window whose loss was
+    /// already answered `ssthresh` does not rise. FlightSize then includes segments that arrived out of order, so
+    /// half of it may exceed the path's capacity, and slow start would overflow the path again and again.
     pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut Control, &mut Window)) {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);

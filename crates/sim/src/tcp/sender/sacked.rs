@@ -1,5 +1,5 @@
-//! The sender with selective acknowledgements: it knows what is in flight, and sends what is lost before new data. Losses
-//! are found by counting (RFC 6675) or by time (RFC 8985); a recovery reduces at once, or in proportion (RFC 9937).
+//! The SACK sender: knows the segments in flight, and retransmits losses before new data. It detects losses by count
+//! (RFC 6675) or by time (RFC 8985); a recovery reduces at once or in proportion (RFC 9937).
 
 use headgate_core::{Span, Time};
 
@@ -11,27 +11,26 @@ use crate::tcp::tlp::Tlp;
 use crate::tcp::tracker::{Found, Heard, Tracker};
 use crate::tcp::transmissions::Transmissions;
 
-/// What a sender with selective acknowledgements knows of the segments outstanding.
+/// The SACK state of a sender.
 #[derive(Debug)]
 pub struct Sacked {
-    /// Which have arrived, which are lost.
+    /// Arrived and lost segments.
     pub out: Box<Outstanding>,
-    /// What goes by single segments and their times; a sender that only counts does without.
+    /// Per-segment state; none with detection by count alone.
     pub tracker: Option<Box<Tracker>>,
 }
 
 impl Sacked {
-    /// That of a flow that has sent nothing.
     pub fn new(config: &Config) -> Sacked {
         Sacked { out: Box::default(), tracker: config.tracks().then(|| Box::new(Tracker::new(config))) }
     }
 
-    /// That of a new connection on the same flow: what is outstanding remains so.
+    /// For a new connection on the same flow: outstanding segments remain.
     pub fn renewed(self, config: &Config) -> Sacked {
         Sacked { tracker: self.tracker.map(|tracker| Box::new(tracker.renewed(config))), ..self }
     }
 
-    /// Tells the account of rates, if there is one, how many are in flight.
+    /// Passes the number of segments in flight to the rate account, if any.
     fn note(&mut self, max: u32, note: impl FnOnce(&mut Rate, u32)) {
         if let Some(rate) = self.tracker.as_mut().and_then(|tracker| tracker.rate.as_mut()) {
             note(rate, self.out.pipe(max));
@@ -46,7 +45,7 @@ impl Sacked {
 }
 
 impl Sender {
-    /// Takes an acknowledgement that is neither of the past nor of what was never sent.
+    /// Takes an acknowledgement that is neither old nor of unsent data.
     pub(super) fn on_ack_sacked(&mut self, known: &mut Sacked, ack: &Ack, config: &Config, now: Time) {
         let (flight, pipe, arrived) = (self.flight(), known.out.pipe(self.max), known.out.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
@@ -92,8 +91,8 @@ impl Sender {
         if recovered {
             self.end_recovery(known, config, now);
         }
-        // By count, what a duplicate acknowledgement says begins a recovery, and only if the first segment is lost
-        // (RFC 6675, section 5): an acknowledgement that ends one does not.
+        // By count, only a duplicate acknowledgement begins a recovery, and only if the first segment is lost (RFC
+        // 6675, section 5). An acknowledgement that ends a recovery does not.
         let anew = match config.rack() {
             true => found.any,
             false => news && phase == Phase::Open && known.out.is_lost(self.una),
@@ -108,10 +107,10 @@ impl Sender {
         self.set_timers(known, acked > 0, config, now);
     }
 
-    /// One of the timers: of reordering, of the probe, or of retransmission.
+    /// Handles the reordering, probe and retransmission timers.
     pub(super) fn on_timer_sacked(&mut self, known: &mut Sacked, config: &Config, now: Time) {
         if std::mem::take(&mut self.held) && self.una == self.max {
-            // RFC 3168, section 6.1.2: the timer only says that a new packet may go.
+            // RFC 3168, section 6.1.2: the timer only allows a new packet.
             self.rto_at = Time::NEVER;
             return;
         }
@@ -123,7 +122,7 @@ impl Sender {
                 self.reduce(known, 0, false, now);
             }
             Some(t) if t.tlp.at <= now => {
-                // RFC 8985, section 7.3: the retransmission timer starts anew.
+                // RFC 8985, section 7.3: the retransmission timer restarts.
                 (t.probe, t.tlp.at) = (true, Time::NEVER);
                 self.rto_at = now + self.rto.timeout();
             }
@@ -134,7 +133,6 @@ impl Sender {
         }
     }
 
-    /// The next segment to send.
     pub(super) fn poll_sacked(&mut self, known: &mut Sacked, config: &Config, now: Time) -> Option<Data> {
         let fresh = self.max - self.una < config.window && self.max < self.end;
         if let Some(t) = &mut known.tracker
@@ -173,8 +171,8 @@ impl Sender {
         }
     }
 
-    /// What a recovery sends that counts, when neither lost segments nor new data are left: holes that are not known to be
-    /// lost, and once the last segment (RFC 6675, NextSeg, rules 3 and 4).
+    /// Sends in a recovery by count when neither lost segments nor new data remain: holes not known to be lost, and
+    /// once the last segment (RFC 6675, NextSeg, rules 3 and 4).
     fn poll_holes(&mut self, known: &mut Sacked, config: &Config, now: Time) -> Option<Data> {
         if config.rack() || self.phase == Phase::Open {
             return None;
@@ -187,15 +185,15 @@ impl Sender {
         Some(self.send_sacked(known, last, now))
     }
 
-    /// Whether lost segments are sent again. By count they are in a recovery, which a duplicate acknowledgement begins, and
-    /// after a timeout (RFC 6675, sections 5 and 5.1); by time they always are.
+    /// Whether lost segments are retransmitted. By time they always are; by count in a recovery, which a duplicate
+    /// acknowledgement begins, and after a timeout (RFC 6675, sections 5 and 5.1).
     #[inline]
     fn repairs(&self, config: &Config) -> bool {
         config.rack() || self.phase != Phase::Open || self.una < self.recover
     }
 
-    /// Segments that the window has to have room for: what is in flight. Without repairs, segments known to have arrived
-    /// leave room on duplicate acknowledgements alone, and with limited transmit (RFC 6675, section 5, step 3).
+    /// Segments that take room in the window: those in flight. Without repairs, arrived segments leave room only on
+    /// duplicate acknowledgements with limited transmit (RFC 6675, section 5, step 3).
     #[inline]
     fn in_network(&self, out: &Outstanding, config: &Config) -> u32 {
         let repairs = config.rack() || self.phase != Phase::Open || (self.una < self.recover && out.any_lost());
@@ -203,7 +201,7 @@ impl Sender {
         if repairs || limited { out.pipe(self.max) } else { self.flight() }
     }
 
-    /// Nothing is outstanding: a pause may have gone before what is sent next, if there is any `fresh` data.
+    /// Nothing is outstanding: the next data, if there is `fresh` data, may follow a pause.
     fn resume(&mut self, known: &Sacked, fresh: bool, config: &Config, now: Time) {
         let limited = || known.tracker.as_ref().and_then(|t| t.rate.as_ref()).is_some_and(|rate| rate.app_limited());
         if !config.models() {
@@ -225,8 +223,8 @@ impl Sender {
         data
     }
 
-    /// Counts duplicate acknowledgements in a row: with SACK, acknowledgements with `news` of what has arrived beyond a gap
-    /// (RFC 6675, section 2).
+    /// Counts consecutive duplicate acknowledgements: with SACK, acknowledgements with `news` of arrivals beyond a
+    /// gap (RFC 6675, section 2).
     #[inline]
     fn count_duplicates(&mut self, advanced: bool, news: bool) {
         if advanced {
@@ -235,12 +233,12 @@ impl Sender {
         self.dup_acks = self.dup_acks.saturating_add(u8::from(news));
     }
 
-    /// In fast recovery, or in what follows a timeout.
+    /// In fast recovery, or in the repair after a timeout.
     fn recovering(&self) -> bool {
         self.una < self.recover
     }
 
-    /// Files what an acknowledgement says to have arrived.
+    /// Applies an acknowledgement to the scoreboard.
     #[inline]
     fn hear(&self, known: &mut Sacked, ack: &Ack, now: Time) -> Heard {
         if let Some(tracker) = &mut known.tracker {
@@ -251,13 +249,13 @@ impl Sender {
         Heard {
             delivered: ack.ack - self.una + known.out.arrived() - arrived,
             news,
-            // No acknowledgement is beyond NONE.
+            // `NONE` is never covered.
             rtt: (ack.ack > self.timed).then(|| now - self.timed_at),
             newest: None,
         }
     }
 
-    /// Marks what is lost, and sets the reordering timer.
+    /// Finds losses, and sets the reordering timer.
     fn find_lost(&mut self, known: &mut Sacked, config: &Config, now: Time) -> Found {
         let mut found = Found::default();
         let Sacked { out, tracker } = known;
@@ -272,8 +270,8 @@ impl Sender {
                     report(rate, cc, (sent, seq), wnd, now);
                 });
             }
-            // After a timeout all is lost that was outstanding, and no recovery begins before that is repaired (RFC
-            // 6675, section 5.1).
+            // A timeout makes all outstanding segments lost. No recovery begins before they are repaired (RFC 6675,
+            // section 5.1).
             _ if self.phase == Phase::Open && self.una < self.recover => {}
             tracker => out.judge(|seq| {
                 found.any = true;
@@ -286,15 +284,14 @@ impl Sender {
         found
     }
 
-    /// Everything is lost after a timeout; with RACK only what should have been acknowledged. The first segment goes
-    /// again at once.
+    /// After a timeout, everything is lost; with RACK only overdue segments. Retransmits the first segment at once.
     fn lose_all(&mut self, known: &mut Sacked, config: &Config, now: Time) {
         let Sacked { out, tracker } = known;
         if let Some(t) = tracker {
             let window = t.rack.window(true, out.arrived(), self.rto.srtt());
             let Tracker { sent, rack, rate, .. } = &mut **t;
             let (cc, wnd) = (&mut self.cc, &self.window);
-            // Without RACK no segment has time left.
+            // Without RACK every segment is overdue.
             let now_or_never = if config.rack() { now } else { Time::NEVER };
             rack.on_timeout(sent, self.una, window, now_or_never, |sent, seq| {
                 out.lose(seq);
@@ -309,16 +306,16 @@ impl Sender {
         (self.resend, self.next, self.rto_at) = (true, self.max, Time::NEVER);
     }
 
-    /// Begins a recovery for what was `found` lost. In one that goes on already, only the loss of a retransmission
-    /// counts: it is a second sign of congestion (RFC 5681, section 4.3). `in_flight` are the segments neither
-    /// acknowledged nor known to have arrived before the losses were found.
+    /// Begins a recovery for the losses `found`. During a recovery only the loss of a retransmission counts: it is a
+    /// second sign of congestion (RFC 5681, section 4.3). `in_flight` are the segments neither acknowledged nor known
+    /// to have arrived before the losses were found.
     fn react(&mut self, known: &mut Sacked, found: Found, in_flight: u32, config: &Config, now: Time) {
         let anew = found.any && !self.recovering();
         let once_more = found.again && self.phase != Phase::Open;
         if !(anew || once_more) {
             return;
         }
-        // What limited transmit sent beyond the window does not count (RFC 5681, section 3.2, step 2).
+        // Segments sent by limited transmit do not count (RFC 5681, section 3.2, step 2).
         let flight = match config.rack() {
             true => self.flight().min(self.window.whole()),
             false => self.flight() - u32::from(self.limited),
@@ -352,7 +349,7 @@ impl Sender {
         }
     }
 
-    /// What was outstanding when a recovery began, or the timer expired, is acknowledged.
+    /// Ends the recovery: its outstanding data is acknowledged.
     fn end_recovery(&mut self, known: &mut Sacked, config: &Config, now: Time) {
         if let Some(t) = &mut known.tracker {
             t.rack.on_recovered();
@@ -365,7 +362,7 @@ impl Sender {
         }
     }
 
-    /// A probe has repaired a loss that nobody saw: the window is reduced as for any (RFC 8985, section 7.4).
+    /// A probe repaired a loss before its detection: the window is reduced as for any loss (RFC 8985, section 7.4).
     fn on_repaired(&mut self, flight: u32, config: &Config, now: Time) {
         if self.recovering() {
             return;
@@ -378,7 +375,7 @@ impl Sender {
         }
     }
 
-    /// After an acknowledgement, of new data if `news`.
+    /// Sets the timers after an acknowledgement, of new data if `news`.
     fn set_timers(&mut self, known: &mut Sacked, news: bool, config: &Config, now: Time) {
         if self.held {
             if let Some(t) = &mut known.tracker {
@@ -394,9 +391,9 @@ impl Sender {
         }
     }
 
-    /// RFC 8985, section 7.2: no later than the retransmission timer, and only while nothing is amiss. Whether a probe may
-    /// be sent is asked here and not when it is due, as section 7.3 does: a probe that may not be sent would only put the
-    /// retransmission timer off. No handshake has measured a round trip here, so that a flow's first losses would pay.
+    /// RFC 8985, section 7.2: no later than the retransmission timer, and only while nothing is lost. Permission is
+    /// checked here rather than at expiry (section 7.3): a forbidden probe would only delay the retransmission timer.
+    /// No handshake measures a round trip here, so a flow's first losses would suffer.
     fn schedule_probe(&mut self, known: &mut Sacked, config: &Config, now: Time) {
         let calm = !self.recovering() && known.out.arrived() == 0 && self.una < self.max;
         let Some(t) = &mut known.tracker else { return };
@@ -410,7 +407,7 @@ impl Sender {
     }
 }
 
-/// Tells a controller that samples rates of a segment that was found lost.
+/// Reports a lost segment to a controller that samples rates.
 fn report(
     rate: &mut Option<Box<Rate>>,
     cc: &mut Control,

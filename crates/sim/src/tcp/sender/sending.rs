@@ -1,4 +1,4 @@
-//! What a sender sends next, and when pacing lets it go.
+//! Selection of the next segment, and its release by pacing.
 
 use headgate_core::Time;
 
@@ -22,19 +22,19 @@ impl Sender {
         Some(data)
     }
 
-    /// When [`on_departure`](Sender::on_departure) is to be called, if pacing holds back what follows and no earlier
-    /// answer said so. For when [`poll`](Sender::poll) has given nothing.
+    /// When to call [`on_departure`](Sender::on_departure), if pacing delays the next segment and no earlier answer
+    /// said so. Call after [`poll`](Sender::poll) returned `None`.
     #[inline]
     pub fn departure(&mut self, config: &Config, now: Time) -> Option<Time> {
         if config.pacing { self.pacer.arm(now) } else { None }
     }
 
-    /// The time of the next departure has come: `poll` may have something to send.
+    /// The departure time has come: `poll` may return a segment.
     pub fn on_departure(&mut self) {
         self.pacer.disarm();
     }
 
-    /// The next segment that the windows let go.
+    /// The next segment that the windows allow.
     #[inline]
     fn poll_at_once(&mut self, config: &Config, now: Time) -> Option<Data> {
         if self.held {
@@ -52,14 +52,14 @@ impl Sender {
         self.poll_window(config, now)
     }
 
-    /// Sends while the window is open: new segments, or after a timeout what was outstanding, from the left.
+    /// Sends while the window is open: new segments, or after a timeout the outstanding ones in order.
     #[inline]
     fn poll_window(&mut self, config: &Config, now: Time) -> Option<Data> {
         if self.una == self.max {
             self.restart_after_idle(config, now);
         }
         let sent = self.next - self.una;
-        // The receiver's window bounds the numbers themselves, the congestion window what is in flight.
+        // The receive window bounds sequence numbers, the congestion window the flight.
         let window = self.window.whole() + self.beyond_window(config);
         if sent >= window || sent >= config.window || self.next == self.end {
             return None;
@@ -73,7 +73,7 @@ impl Sender {
         let again = seq < self.max;
         if again {
             self.retransmits += 1;
-            // Karn: nothing at or beyond a segment sent again gives a sample until new data is sent.
+            // Karn: no sample from a retransmission or beyond it until new data is sent.
             self.timed = NONE;
         } else {
             self.max = seq + 1;

@@ -1,11 +1,11 @@
-//! What a sender shows of itself, for traces.
+//! The sender's state for traces.
 
 use headgate_measure::SenderState;
 
 use super::{Phase, Sender};
 
 impl Sender {
-    /// What the sender shows of itself, with segments of `payload` bytes of data.
+    /// The state for traces, with segments of `payload` bytes of data.
     pub fn state(&self, payload: u32) -> SenderState {
         let srtt = self.rto.srtt();
         SenderState {

@@ -1,32 +1,32 @@
-//! Data that ends: what there is to send, and what becomes of the window when that is less than the window allows.
+//! Finite data: the segments offered, and the window of a sender with too little to send.
 
 use headgate_core::Time;
 
 use super::{Config, ENDLESS, Sender};
 
 impl Sender {
-    /// A connection that is established and has nothing to send before [`offer`](Sender::offer).
+    /// An established connection with nothing to send before [`offer`](Sender::offer).
     pub fn finite(config: &Config) -> Sender {
         Sender { end: 0, ..Sender::new(config) }
     }
 
-    /// Gives `segments` more to send; then [`poll`](Sender::poll). Where there is always more, it changes nothing.
+    /// Adds `segments` to send; then call [`poll`](Sender::poll). No effect on unlimited data.
     pub fn offer(&mut self, segments: u32) {
         let most = if self.end == ENDLESS { ENDLESS } else { ENDLESS - 1 };
         self.end = self.end.saturating_add(segments).min(most);
     }
 
-    /// There is more to send than any window takes, until [`close`](Sender::close).
+    /// Makes data unlimited, until [`close`](Sender::close).
     pub fn open(&mut self) {
         self.end = ENDLESS - 1;
     }
 
-    /// There is no more to send than was sent.
+    /// Ends the data with the segments already sent.
     pub fn close(&mut self) {
         self.end = self.max;
     }
 
-    /// The number after the last segment there is to send.
+    /// The number after the last segment to send.
     pub fn end(&self) -> u32 {
         self.end
     }
@@ -37,15 +37,15 @@ impl Sender {
         self.una
     }
 
-    /// All that was offered is acknowledged.
+    /// Whether all offered data is acknowledged.
     #[inline]
     pub fn acked_all(&self) -> bool {
         self.una == self.end
     }
 
-    /// Goes on as a new connection would: windows, controller, timer and what was learnt of the path are those of
-    /// [`new`](Sender::new). Sequence numbers and counts continue, what is still outstanding remains so, and the receiver
-    /// needs only to [forget marks](crate::tcp::Receiver::renew).
+    /// Restarts as a new connection: windows, controller, timer and path estimates are those of [`new`](Sender::new).
+    /// Sequence numbers, counts and outstanding segments remain. The receiver only needs to [forget
+    /// marks](crate::tcp::Receiver::renew).
     pub fn reset(&mut self, config: &Config, now: Time) {
         *self = Sender {
             una: self.una,
@@ -63,9 +63,9 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// The controller has moved the window on an acknowledgement that found `flight` segments outstanding: it grows to no more than one round trip would make of
-    /// the most that was outstanding since the last reduction (draft-ietf-ccwg-ratelimited-increase, maxFS). A window
-    /// that was not used says nothing of the path.
+    /// Limits the controller's growth on an acknowledgement that found `flight` segments outstanding. The window
+    /// stays within one round trip's growth of the largest flight since the last reduction
+    /// (draft-ietf-ccwg-ratelimited-increase, maxFS): an unused window says nothing about the path.
     pub(super) fn hold_unused(&mut self, flight: u32, before: f64, now: Time) {
         let cwnd = self.window.cwnd();
         if cwnd < before {
@@ -79,8 +79,8 @@ impl Sender {
         }
     }
 
-    /// RFC 5681, section 4.1: nothing was sent for longer than the timeout, so the window is at most the restart window,
-    /// min(IW, cwnd).
+    /// RFC 5681, section 4.1: after an idle time above the timeout, the window is at most the restart window, min(IW,
+    /// cwnd).
     pub(super) fn restart_after_idle(&mut self, config: &Config, now: Time) {
         let more = self.next < self.end && self.end != ENDLESS;
         if more && config.idle_restart && now - self.last_sent > self.rto.timeout() {
