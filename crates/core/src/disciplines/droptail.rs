@@ -1,4 +1,4 @@
-//! DropTail: keep what fits, drop what does not. The yardstick all the papers measure against.
+//! DropTail: drop arriving packets when the buffer is full. The baseline of all papers.
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};

@@ -1,15 +1,10 @@
-//! DRR: a queue for each flow, or a discipline for each class, served in turn by bytes of credit.
+//! DRR: one queue per flow (or a discipline per class), served round robin with byte deficits.
+//!
+//! A turn adds `quantum` to the queue's deficit counter. Packets leave while the counter covers their bytes; the
+//! remainder counts in the next turn. Flows get equal bytes whatever their packet sizes.
 //!
 //! M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995 (IEEE/ACM ToN 4(3),
-//! 1996), section 3 and figure 2.
-//!
-//! | paper | here |
-//! | --- | --- |
-//! | ActiveList, DeficitCounter, Quantum | [`DeficitRing`], [`DeficitRing::credit`], `quantum` |
-//! | the queues a flow is hashed to | one for each flow, or `buckets` |
-//! | FreeBuffer: buffer stealing | [`FlowQueues::drop_longest`] |
-//!
-//! Classes are tc's: [`ClassQueues`].
+//! 1996), section 3 and figure 2. Buffer stealing: [`FlowQueues::drop_longest`]. Classes are tc's: [`ClassQueues`].
 
 use alloc::vec::Vec;
 
@@ -53,17 +48,15 @@ crate::params! {
     }
 }
 
-/// Queues that send by turns.
+/// Deficit round robin over flows or classes.
 pub struct Drr<T>(Queues<T>);
 
-/// The two things a turn can belong to.
 #[expect(clippy::large_enum_variant, reason = "there is one for each port, and flows must not cost a pointer more")]
 enum Queues<T> {
     Flows(PerFlow<T>),
     Classes(ClassQueues<T>),
 }
 
-/// Queues by flow, each of which sends as many bytes a turn.
 struct PerFlow<T> {
     config: DrrConfig,
     flows: FlowQueues<T>,
@@ -88,14 +81,14 @@ impl<T: 'static> Drr<T> {
 }
 
 impl<T> Drr<T> {
-    /// What the queue of `flow` holds and its deficit counter, while it holds anything; `None` with classes.
+    /// Backlog and deficit counter of `flow`'s queue; `None` if it is empty, and with classes.
     pub fn flow(&self, flow: FlowId) -> Option<(Backlog, i64)> {
         let Queues::Flows(per_flow) = &self.0 else { return None };
         let queue = per_flow.flows.queue(per_flow.name(flow))?;
         Some((per_flow.flows.queues().backlog_of(queue), per_flow.ring.credit(queue)?))
     }
 
-    /// How many queues hold packets.
+    /// Number of nonempty queues.
     pub fn in_use(&self) -> usize {
         match &self.0 {
             Queues::Flows(per_flow) => per_flow.flows.flows(),
@@ -105,7 +98,7 @@ impl<T> Drr<T> {
 }
 
 impl<T> PerFlow<T> {
-    /// What tells the queue of `flow` from others.
+    /// The key of `flow`'s queue: the flow itself, or its bucket.
     #[inline]
     fn name(&self, flow: FlowId) -> FlowId {
         self.config.buckets.map_or(flow, |buckets| FlowId(bucket(self.key, flow, buckets as usize) as u64))
@@ -149,7 +142,6 @@ impl<T> Discipline<T> for PerFlow<T> {
     }
 }
 
-/// The same call on whichever it is.
 macro_rules! each {
     ($drr:expr, $it:ident => $call:expr) => {
         match $drr {
@@ -249,7 +241,7 @@ mod tests {
             assert_eq!(order(&[("limit", limit)], &packets), [0, 3, 1], "{limit}");
             assert_eq!(order(&[("limit", limit), ("head_drop", "on")], &packets), [1, 4, 2], "{limit}");
         }
-        // A packet that could never fit takes nobody else's place.
+        // A packet that can never fit drives out no other.
         assert_eq!(order(&[("limit", "3KB")], &[(1, 1000), (2, 1000), (3, 3001)]), [0, 1]);
     }
 

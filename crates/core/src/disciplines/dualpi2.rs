@@ -1,4 +1,8 @@
-//! DualPI2: a shallow queue for Scalable traffic beside a Classic one, coupled so that their flows share the link evenly.
+//! DualPI2: two coupled queues, shallow marking for Scalable (L4S) flows and PI2 for Classic ones.
+//!
+//! A PI controller holds the Classic queue's delay at `target` with a base probability p'. Classic packets are
+//! signalled with p'^2, Scalable ones with k p' or by their queue's own ramp. A Classic flow's rate falls with
+//! 1/sqrt(p), a Scalable one's with 1/p: the square gives both about the same rate.
 //!
 //! K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
 //! Scalable Throughput (L4S)", RFC 9332, 2023, appendix A; the controller, [`Pi2`]: K. De Schepper et al., "PI2: a
@@ -7,12 +11,10 @@
 //! | RFC 9332 | here |
 //! | --- | --- |
 //! | lq, cq | `low`, `classic` |
-//! | k, target, Tupdate, alpha, beta | `coupling_factor`, `target`, `tupdate`, `alpha`, `beta` |
 //! | p', prev_q | [`Pi2::probability`], [`Pi2::delay`] |
 //! | p_C, p_CL | p'^2 and k p', [`Dualpi2::probabilities`] |
 //! | p_Cmax, p_Lmax | min(1/k^2, 1) and 1: overload |
 //! | minTh, range, Th_len | `min_th`, `range`, `min_qlen_step` (Th_len + 1) |
-//! | scheduler() | `scheduler` |
 //! | recur(), lq.count, cq.count | `signals`, [`Dualpi2::counts`] |
 
 use core::ops::Bound;
@@ -105,7 +107,7 @@ crate::params! {
     }
 }
 
-/// Two queues, and which of them is whose turn.
+/// The low latency and the Classic queue, their scheduler and controller.
 pub struct Dualpi2<T> {
     config: Dualpi2Config,
     limit: Limit,
@@ -113,23 +115,22 @@ pub struct Dualpi2<T> {
     classic: Fifo<T>,
     /// The controller.
     pub controller: Pi2,
-    /// The least p_C that is overload.
+    /// The p_C from which the link is overloaded.
     classic_most: f64,
     /// The RFC's lq.count and cq.count.
     low_count: f64,
     classic_count: f64,
-    /// Whose turn it is under weighted round robin: the low latency queue's while not above 0. In bytes, weighted.
+    /// Weighted round robin: the low latency queue is next while this is not above 0. In weighted bytes.
     pub credit: f64,
-    /// The credit while nothing waits.
     first_credit: f64,
 }
 
-/// What p' means for the two queues.
+/// The probabilities of both queues, coupled by p'.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coupled {
-    /// p_C: of signalling a Classic packet.
+    /// p_C: the probability of signalling a Classic packet.
     pub classic: f64,
-    /// p_CL: of marking a packet of the low latency queue on the Classic one's account.
+    /// p_CL: the coupled probability of marking a low latency packet.
     pub low: f64,
 }
 
@@ -137,7 +138,7 @@ impl<T> Dualpi2<T> {
     /// Two empty queues.
     ///
     /// # Errors
-    /// None: every setting in its range fits every other.
+    /// None: every configuration is valid.
     pub fn new(config: Dualpi2Config, place: &Place) -> Result<Self, BuildError> {
         let tupdate = config.tupdate.unwrap_or(config.target.min(Span::from_nanos(config.max_rtt.as_nanos() / 3)));
         let (rtt, k) = (config.max_rtt.as_secs_f64(), config.coupling_factor);
@@ -146,7 +147,7 @@ impl<T> Dualpi2<T> {
             tupdate: tupdate.max(Span::from_nanos(1)),
             alpha: config.alpha.unwrap_or(0.1 * tupdate.as_secs_f64() / (rtt * rtt)),
             beta: config.beta.unwrap_or(0.3 / rtt),
-            // Without drops there is nothing above a coupled probability of 1.
+            // Without overload drops the coupled probability ends at 1.
             most: if config.drop_on_overload { 1.0 } else { (1.0 / k).min(1.0) },
         };
         let quarter = Limit::Bytes((place.rate.as_bits() / 32).max(2 * u64::from(place.mean_packet)));
@@ -174,12 +175,12 @@ impl<T> Dualpi2<T> {
         Coupled { classic: base * base, low: (self.config.coupling_factor * base).min(1.0) }
     }
 
-    /// What has added up towards the next signal, in the low latency and in the Classic queue.
+    /// Probability accumulated towards the next signal, in the low latency and in the Classic queue.
     pub fn counts(&self) -> [f64; 2] {
         [self.low_count, self.classic_count]
     }
 
-    /// What waits in the low latency and in the Classic queue.
+    /// Backlogs of the low latency and the Classic queue.
     pub fn backlogs(&self) -> [Backlog; 2] {
         [self.low.backlog(), self.classic.backlog()]
     }
@@ -204,12 +205,12 @@ impl<T> Dualpi2<T> {
         self.controller.catch_up(oldest, now);
     }
 
-    /// Whether the low latency queue sends next, and what a byte sent does to the credit.
+    /// Whether the low latency queue is next, and the change of credit per byte sent.
     #[inline]
     fn turn(&self, now: Time) -> Option<(bool, f64)> {
         let (low, classic) = match (self.low.head(), self.classic.head()) {
             (Some(low), Some(classic)) => (low, classic),
-            // Credit is for the time both wait.
+            // Credit changes only while both queues hold packets.
             (Some(_), None) => return Some((true, 0.0)),
             (None, Some(_)) => return Some((false, 0.0)),
             (None, None) => return None,
@@ -222,12 +223,11 @@ impl<T> Dualpi2<T> {
         Some((low_first, if low_first { weight } else { weight - 1.0 }))
     }
 
-    /// A packet of the low latency queue: marked, as it came, or dropped.
     #[inline]
     fn judge_low(&mut self, packet: Packet<T>, coupled: Coupled, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let signals = self.config.signals;
         if self.config.drop_on_overload && coupled.low >= 1.0 {
-            // Saturated by marks: Classic drops, and marks on what is left.
+            // Marking is saturated: drop as in the Classic queue, and mark the remainder.
             if signals.hit(&mut self.low_count, coupled.classic, cx.rng) {
                 cx.drop(packet, Why::Sojourn);
                 return None;
@@ -255,7 +255,6 @@ impl<T> Dualpi2<T> {
         }
     }
 
-    /// A Classic packet: marked, as it came, or dropped.
     #[inline]
     fn judge_classic(&mut self, packet: Packet<T>, coupled: Coupled, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let hit = self.config.signals.hit(&mut self.classic_count, coupled.classic, cx.rng);
@@ -265,7 +264,7 @@ impl<T> Dualpi2<T> {
 }
 
 impl Signals {
-    /// Whether a packet is signalled that is to be with `probability`: the RFC's recur().
+    /// Whether to signal a packet with this probability: the RFC's recur().
     #[inline]
     fn hit(self, count: &mut f64, probability: f64, rng: &mut Rng) -> bool {
         if self == Signals::Random {
@@ -331,7 +330,6 @@ mod tests {
     use crate::params::Params;
     use crate::{FlowId, Port, Rate};
 
-    // 1000 B take 1 ms.
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
     #[test]

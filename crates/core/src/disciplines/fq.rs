@@ -1,4 +1,4 @@
-//! FQ: fair queueing, as if the flows took turns bit by bit.
+//! FQ: one queue per flow, served by virtual finish time, as if bit by bit.
 //!
 //! A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing algorithm", ACM SIGCOMM 1989, in the
 //! form of S. J. Golestani, "A self-clocked fair queueing scheme for broadband applications", IEEE INFOCOM 1994
@@ -11,8 +11,8 @@
 //! | v, virtual time | [`Fq::virtual_time`] |
 //! | r, a flow's weight | 1 |
 //!
-//! A flow's tags follow from each other while it has packets waiting: v is then no greater than the tag of its head. So
-//! only heads need tags, and a flow that has nothing waiting needs none, for its last tag is v's or less.
+//! Only the heads of queues have tags. While a flow is backlogged, v is at most its head's tag, so the next tag follows
+//! from it. The last tag of an empty queue is at most v and need not be kept.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -43,18 +43,17 @@ crate::params! {
     }
 }
 
-/// The packet at the head of a queue; ordered by what is served first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     /// In bytes of service to each flow since virtual time was 0.
     tag: u64,
-    /// Among equal tags, the one that came to the head of its queue first.
+    /// Breaks ties: the order in which packets became heads.
     order: u64,
     queue: usize,
 }
 
 impl Head {
-    /// Tag and order as one number, which compares without a branch: in a heap that branch is anybody's guess.
+    /// Tag and order as one number: comparing it needs no branch, which a heap would mispredict.
     #[inline]
     fn rank(&self) -> u128 {
         u128::from(self.tag) << 64 | u128::from(self.order)
@@ -75,12 +74,11 @@ impl PartialOrd for Head {
     }
 }
 
-/// Queues by flow; the head of the least tag is next.
+/// Queues by flow; the head with the least tag is next.
 pub struct Fq<T> {
     flows: FlowQueues<T>,
-    /// The head of every queue, and some that are no longer: see `current`.
+    /// The head of every queue and some stale ones: see `current`.
     heads: BinaryHeap<Reverse<Head>>,
-    /// By queue, its head while it has one.
     current: Vec<Option<Head>>,
     order: u64,
     /// Golestani's v: the tag of the packet sent last, and 0 once nothing waits.
@@ -97,18 +95,18 @@ impl<T> Fq<T> {
         Ok(Fq { flows, heads: BinaryHeap::new(), current: Vec::new(), order: 0, virtual_time: 0 })
     }
 
-    /// What the queue of `flow` holds and the tag of its head, while it holds anything.
+    /// Backlog and head tag of `flow`'s queue; `None` if it is empty.
     pub fn flow(&self, flow: FlowId) -> Option<(Backlog, u64)> {
         let queue = self.flows.queue(flow)?;
         Some((self.flows.queues().backlog_of(queue), self.current[queue]?.tag))
     }
 
-    /// How many flows have packets waiting.
+    /// Number of backlogged flows.
     pub fn in_use(&self) -> usize {
         self.flows.flows()
     }
 
-    /// The packet now at the head of `queue`, whose flow had service up to `since`.
+    /// Tags the new head of `queue`, whose flow had service up to `since`.
     #[inline]
     fn head(&mut self, queue: usize, since: u64) -> Head {
         self.order += 1;
@@ -125,7 +123,7 @@ impl<T> Fq<T> {
         }
     }
 
-    /// Clears away heads that were dropped, once they are as many as the others.
+    /// Removes stale heads once they are as many as the others.
     fn forget(&mut self) {
         if self.heads.len() > 2 * self.flows.flows() + 16 {
             let current = &self.current;
@@ -134,7 +132,7 @@ impl<T> Fq<T> {
     }
 }
 
-/// Whether `head` is the head of its queue still; no two have one order.
+/// Whether `head` is not stale; its `order` is unique.
 #[inline]
 fn is_current(current: &[Option<Head>], head: &Head) -> bool {
     current[head.queue].is_some_and(|found| found.order == head.order)
@@ -175,7 +173,7 @@ impl<T> Discipline<T> for Fq<T> {
                 }
             }
             if self.flows.flows() == 0 {
-                // The busy period ends with this packet: whoever comes next starts even.
+                // The busy period ends with this packet.
                 self.virtual_time = 0;
                 self.heads.clear();
             }
@@ -213,7 +211,6 @@ mod tests {
         Port::new(Fq::new(config, &PLACE).unwrap(), Rng::new(1))
     }
 
-    /// Packets of (flow, bytes), numbered.
     fn offer(port: &mut Port<usize, Fq<usize>>, packets: &[(u64, u32)]) {
         for (number, (flow, bytes)) in packets.iter().enumerate() {
             port.enqueue(Packet::new(FlowId(*flow), *bytes, number), Time::ZERO, &mut ());

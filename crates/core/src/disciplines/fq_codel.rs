@@ -1,4 +1,4 @@
-//! FQ-CoDel: flows have queues of their own, served in turn, with CoDel in each.
+//! FQ-CoDel: one queue per flow, new flows first, CoDel in each.
 //!
 //! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
 //! Queue Management Algorithm", RFC 8290, 2018. The scheduler is `parts/flow_scheduler.rs`, the loop of each queue
@@ -67,7 +67,7 @@ impl<T> FqCodel<T> {
         Ok(FqCodel { config, flows, loops })
     }
 
-    /// The queues, and whose turn it is.
+    /// The flow queues and their scheduler.
     pub fn flows(&self) -> &FlowScheduler<T> {
         &self.flows
     }
@@ -83,7 +83,7 @@ impl<T> FqCodel<T> {
         !self.config.limit.holds(held) || self.config.memory_limit.is_some_and(|most| held.bytes > most.0)
     }
 
-    /// Drops half of the fattest queue from its head, up to a batch: finding it is paid for by many drops (section 4.1).
+    /// Drops half of the longest queue from its head, up to a batch: many drops share one search (section 4.1).
     #[cold]
     fn cut(&mut self, cx: &mut Cx<'_, T>) {
         let Some(queue) = self.flows.fattest() else { return };
@@ -95,7 +95,7 @@ impl<T> FqCodel<T> {
             bytes += u64::from(packet.bytes);
             cx.drop(packet, Why::FlowLimit);
         }
-        // Linux: who is cut is signalled faster too.
+        // As in Linux, these drops speed up the queue's CoDel too.
         self.loops[queue].dropped(dropped);
     }
 }

@@ -1,4 +1,4 @@
-//! FQ-PIE: flows have queues of their own, served in turn, with PIE in each.
+//! FQ-PIE: one queue per flow, new flows first, PIE in each.
 //!
 //! G. Ramakrishnan, M. Bhasi, V. Saicharan, L. Monis, S. Patil, M. Tahiliani, "FQ-PIE queue discipline in the Linux kernel:
 //! design, implementation and challenges", IEEE LCN Symposium 2019, and Linux's `sch_fq_pie.c` (5.6). The scheduler is
@@ -74,7 +74,7 @@ impl<T> FqPie<T> {
         Ok(FqPie { config, rules, flows, controllers })
     }
 
-    /// The queues, and whose turn it is.
+    /// The flow queues and their scheduler.
     pub fn flows(&self) -> &FlowScheduler<T> {
         &self.flows
     }
@@ -155,7 +155,6 @@ mod tests {
     #[test]
     fn each_queue_has_its_own_probability() {
         let mut port = fq_pie(&[]);
-        // For ten seconds flow 1 sends twice what the link can, flow 2 a tenth.
         for ms in 0..10_000 {
             let now = Time::ZERO + Span::from_millis(ms);
             (0..2).for_each(|_| port.enqueue(Packet::new(FlowId(1), 1000, ()), now, &mut ()));

@@ -1,14 +1,10 @@
-//! HHF: flows that send much in little time go to a class of their own that is served less.
+//! HHF: detect heavy hitters with a multistage filter and serve them in a low-weight queue.
+//!
+//! The filter counts each flow's bytes in hashed counters. A flow that sends more than `admit_bytes` within
+//! `reset_timeout` is heavy until it has been silent for `evict_timeout`. Two classes share the link by weighted DRR.
 //!
 //! T. Lam, N. Dukkipati, "Heavy-Hitter Filter", Linux 3.14, 2013: `net/sched/sch_hhf.c`, read at commit 0b9828c7231e.
 //! The filter: C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002.
-//!
-//! | sch_hhf.c | here |
-//! | --- | --- |
-//! | F, hhf_arrays | [`MultistageFilter`] |
-//! | T, hh_flows | `Hhf::heavy`, [`Hhf::is_heavy`] |
-//! | the two buckets, HH and non-HH | [`HEAVY`], [`LIGHT`] |
-//! | new_buckets, old_buckets, deficit | [`FlowTurns`] |
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
@@ -56,35 +52,32 @@ pub const HEAVY: usize = 0;
 /// The class of all others.
 pub const LIGHT: usize = 1;
 
-/// Two classes under weighted round robin, and a filter that says who belongs to which.
+/// Two classes under weighted round robin, and the filter that assigns flows to them.
 pub struct Hhf<T> {
     config: HhfConfig,
     queues: SubQueues<T>,
     turns: FlowTurns,
-    /// What each class may send in a turn.
+    /// Bytes per turn of each class.
     quanta: [i64; 2],
     filter: MultistageFilter,
-    /// When the filter began to count.
     counted_from: Time,
     heavy: FlowTable<Heavy>,
-    /// How often a flow became heavy, and how often one could not because too many were.
+    /// Flows that became heavy, and flows refused because the table was full.
     found: u64,
     refused: u64,
 }
 
-/// A flow that sends much.
 #[derive(Clone, Copy, Debug)]
 struct Heavy {
     last: Time,
-    /// Its packets that wait in the heavy class.
     waiting: u32,
 }
 
 impl<T> Hhf<T> {
-    /// Empty classes, and nobody heavy.
+    /// Empty classes, without heavy flows.
     ///
     /// # Errors
-    /// None: its settings cannot conflict.
+    /// None: every configuration is valid.
     pub fn new(config: HhfConfig, place: &Place<'_>) -> Result<Self, BuildError> {
         // Lossless: the range ends at 10^9.
         let quantum = config.quantum.0 as i64;
@@ -102,28 +95,28 @@ impl<T> Hhf<T> {
         })
     }
 
-    /// Whether a packet of `flow` that comes at `now` is one of a heavy flow.
+    /// Whether `flow` is heavy at `now`.
     pub fn is_heavy(&self, flow: FlowId, now: Time) -> bool {
         self.heavy.peek(flow).is_some_and(|heavy| self.is_current(*heavy, now))
     }
 
-    /// What the filter says that `flow` has sent since it began to count, at most.
+    /// The filter's estimate, an upper bound, of `flow`'s bytes since its last reset.
     pub fn counted(&self, flow: FlowId) -> u64 {
         self.filter.estimate(flow)
     }
 
-    /// What a class, [`HEAVY`] or [`LIGHT`], holds.
+    /// Backlog of a class, [`HEAVY`] or [`LIGHT`].
     pub fn backlog_of(&self, class: usize) -> Backlog {
         self.queues.backlog_of(class)
     }
 
-    /// The bytes that a class may still send in its turn, or owes; `None` if it has none.
+    /// Bytes the class may still send in its turn, negative if it owes; `None` while it is idle.
     pub fn deficit(&self, class: usize) -> Option<i64> {
         self.turns.deficit(class)
     }
 
-    /// Whether `heavy` is that still. Linux forgets a flow by its silence alone; here not while packets of it wait,
-    /// which later ones in the other class could overtake.
+    /// Whether the flow is still heavy. Unlike in Linux, a silent flow stays heavy while packets of it are queued:
+    /// its next packets, in the light class, could overtake them.
     #[inline]
     fn is_current(&self, heavy: Heavy, now: Time) -> bool {
         heavy.waiting > 0 || now <= heavy.last + self.config.evict_timeout
@@ -147,7 +140,7 @@ impl<T> Hhf<T> {
         if found && self.condemn(packet.flow, now) { HEAVY } else { LIGHT }
     }
 
-    /// Makes `flow` heavy, one packet of which is on its way to the heavy class; whether there was a place for it.
+    /// Makes `flow` heavy, counting the arriving packet; false if the table is full.
     #[cold]
     fn condemn(&mut self, flow: FlowId, now: Time) -> bool {
         if let Some(stalest) = self.heavy.is_full().then(|| self.heavy.stalest(|h| (h.waiting > 0, h.last))).flatten() {
@@ -164,14 +157,13 @@ impl<T> Hhf<T> {
         true
     }
 
-    /// Moves what waits of `flow` to the heavy class, or later packets could overtake it: Linux lets them. Takes time
-    /// in proportion to the queue, which at `hh_limit` flows each `evict_timeout` bounds what an attacker can make it
-    /// cost.
+    /// Moves the flow's queued packets to the heavy class, so that later ones cannot overtake them as in Linux. The
+    /// cost is linear in the queue; `hh_limit` and `evict_timeout` bound how often an attacker can cause it.
     fn move_to_heavy(&mut self, flow: FlowId) -> u32 {
         let (mut seen, mut moved, heavy) = (0, 0, self.queues.backlog_of(HEAVY).packets);
         if self.queues.backlog_of(LIGHT).packets > 0 {
             self.queues.rearrange(|packet| {
-                // The heavy class is asked for first.
+                // The heavy class is visited first.
                 let was_light = seen >= heavy;
                 seen += 1;
                 let moves = was_light && packet.flow == flow;
@@ -196,7 +188,7 @@ impl<T> Discipline<T> for Hhf<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         if !self.config.limit.admits(Backlog::default(), packet.bytes) {
-            // Too large for an empty queue: it would only drive out all others.
+            // It would drive out all others and still not fit.
             return cx.drop(packet, Why::Overflow);
         }
         let class = self.classify(&packet, cx.now);
@@ -254,7 +246,6 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// `times` packets of `flow`, whose handles tell their order.
     fn arrive(port: &mut Queue, flow: u64, times: u32, now: Time) {
         (0..times).for_each(|n| port.enqueue(Packet::new(FlowId(flow), 1000, n), now, &mut ()));
     }

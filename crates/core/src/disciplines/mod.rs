@@ -1,4 +1,4 @@
-//! The disciplines, one file each, and the table of them all: a file's `mod` line and its row are here.
+//! The disciplines, one file each. A new one needs a `mod` line and a row in the table below.
 
 use crate::registry::disciplines;
 

@@ -1,7 +1,7 @@
-//! Strict priority between classes, any discipline inside each.
+//! Prio: serve classes in strict priority; any discipline inside each.
 //!
-//! As tc's prio: the first child that has a packet sends it. Which class a packet is in, the host's classifier says:
-//! class 1 has the first child, class 2 the second; unclassified packets have the last.
+//! As in tc's prio, the first child that has a packet sends it. The host's classifier assigns class 1 to the first
+//! child, class 2 to the second; the last child also takes unclassified packets.
 
 use alloc::format;
 use alloc::vec;
@@ -41,7 +41,7 @@ pub struct Prio<T> {
     children: Children<T>,
 }
 
-/// Gauges need names that are there at compile time.
+/// Gauge names must be known at compile time.
 macro_rules! bands {
     ($($band:literal)+) => { [$(concat!("band_", $band, "_packets")),+] };
 }
@@ -65,7 +65,7 @@ impl<T: 'static> Prio<T> {
 
 impl<T> Discipline<T> for Prio<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        // One that could never fit would push everybody else out.
+        // A packet that can never fit would drive out all others.
         if !self.limit.admits(Backlog::default(), packet.bytes) {
             return cx.drop(packet, Why::Overflow);
         }
@@ -87,7 +87,6 @@ impl<T> Discipline<T> for Prio<T> {
         self.children.ready_at(now)
     }
 
-    /// The least urgent child that holds anything drops.
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         let holds = |child: &usize| self.children.backlog_of(*child).packets > 0;
         if let Some(child) = (0..self.children.len()).rev().find(holds) {

@@ -1,13 +1,11 @@
-//! SFQ: flows are hashed to a few queues that are served in turn.
+//! SFQ: hash flows into queues served round robin; change the hash from time to time.
 //!
-//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990; as the papers use it: BREATHe (16 buckets, each with
-//! its part of the buffer) and W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms",
-//! IEEE/ACM ToN 10(4), 2002, section IV (46 buckets). `shared` follows Linux's sch_sfq, `ns2` the sfq.cc of ns-2.35
-//! (C. Villamizar, 1997).
+//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. BREATHe's paper uses 16 buckets, each with its part
+//! of the buffer; the BLUE paper (section IV) uses 46. `shared` follows Linux's sch_sfq, `ns2` the sfq.cc
+//! of ns-2.35 (C. Villamizar, 1997).
 //!
 //! | source | here |
 //! | --- | --- |
-//! | McKenney's queues, sch_sfq's divisor, ns-2's buckets_ | `buckets` |
 //! | McKenney's perturbation, sch_sfq's perturb | `perturb`, [`HashedQueues::perturb`] |
 //! | sch_sfq's allot | [`HashedQueues::credit`] |
 //! | ns-2's used, left, fairshare | `used`, `left`, `fair` in [`Sfq::refuses`] |
@@ -75,7 +73,7 @@ crate::params! {
     }
 }
 
-/// Queues that flows are hashed to, served in turn.
+/// Hashed queues, served round robin.
 pub struct Sfq<T> {
     config: SfqConfig,
     buckets: HashedQueues<T>,
@@ -106,7 +104,7 @@ impl<T> Sfq<T> {
         &self.buckets
     }
 
-    /// Why a packet for `bucket` is not even stored, if so.
+    /// Reason to refuse a packet for `bucket`, if any.
     #[inline]
     fn refuses(&self, bucket: usize) -> Option<Why> {
         let used = self.buckets.backlog_of(bucket).packets;
@@ -124,8 +122,8 @@ impl<T> Sfq<T> {
         }
     }
 
-    /// What a bucket that held `before` may hold when a packet of `bytes` is added: its part, and at least that packet
-    /// alone. What a new hash function has brought together may stay.
+    /// Room of a bucket that held `before` and gets a packet of `bytes`: its part, and at least that packet. Packets
+    /// brought together by a new hash function may stay.
     #[inline]
     fn allowed(&self, before: Backlog, bytes: u32) -> Limit {
         match self.part {
@@ -134,7 +132,7 @@ impl<T> Sfq<T> {
         }
     }
 
-    /// Drops what is too much, now that a packet has been added to `bucket`, which may hold `allowed`.
+    /// Drops the excess after an arrival at `bucket`, which may hold `allowed`.
     #[inline]
     fn trim(&mut self, bucket: usize, allowed: Limit, cx: &mut Cx<'_, T>) {
         if self.config.depth.is_some_and(|most| self.buckets.backlog_of(bucket).packets > most) {
@@ -144,13 +142,12 @@ impl<T> Sfq<T> {
             self.cut(bucket, Why::Overflow, cx);
         }
         while !self.config.limit.holds(self.buckets.queues().backlog()) {
-            // Without a shared buffer the newcomer's bucket pays; it holds at least the newcomer.
+            // Without a shared buffer, drop from the arrival's own bucket, which is not empty.
             let longest = self.buckets.queues().longest().filter(|_| self.config.sharing == Sharing::Shared);
             self.cut(longest.unwrap_or(bucket), Why::Overflow, cx);
         }
     }
 
-    /// Drops one packet of `bucket`.
     fn cut(&mut self, bucket: usize, why: Why, cx: &mut Cx<'_, T>) {
         let end = if self.config.head_drop { End::Head } else { End::Tail };
         if let Some(packet) = self.buckets.take(bucket, end) {
@@ -232,8 +229,7 @@ mod tests {
         [found[0], found[1], found[2]]
     }
 
-    /// What is dropped of packets of 1000 bytes of the flows, given by number among those [`apart`]; each has its
-    /// place among the arrivals as its handle.
+    /// Drops among arrivals of 1000 bytes, as (flow, arrival, reason). Flows are indices into [`apart`].
     fn offer(settings: &[(&str, &str)], flows: &[usize]) -> Vec<(usize, usize, Why)> {
         let sfq = Sfq::new(SfqConfig::from_settings(settings).unwrap(), &PLACE).unwrap();
         let names = apart(&sfq);
@@ -313,8 +309,7 @@ mod tests {
 
     #[test]
     fn what_a_new_hash_function_brings_together_stays_until_it_is_sent() {
-        // Two flows with their part of three packets each; then one bucket for both, which takes
-        // nothing in until it is within its part again.
+        // Two flows with their part of three packets each, then in one bucket that refuses more until within its part.
         let settings = [("limit", "6p"), ("buckets", "2"), ("perturb", "1s")];
         let mut sfq = Sfq::new(SfqConfig::from_settings(&settings).unwrap(), &PLACE).unwrap();
         let mut names = (0..).map(FlowId);

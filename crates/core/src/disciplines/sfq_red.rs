@@ -1,10 +1,8 @@
-//! SFQ of REDs: flows are hashed to buckets that are served in turn, and each bucket is a RED of its own.
+//! SFQ-RED: SFQ with RED in each queue.
 //!
 //! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
 //! section IV-B and table III, where SFB is compared with it: 46 buckets of 9 KB, minth 2 KB and maxth 8 KB in each.
-//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990; S. Floyd, V. Jacobson, "Random early detection
-//! gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993: its avg, count, pb and pa are each bucket's
-//! [`RedQueue`]'s.
+//! RED's avg, count, pb and pa are those of each bucket's [`RedQueue`]. See `sfq` and `red` for the sources of both.
 
 use alloc::vec::Vec;
 
@@ -49,7 +47,7 @@ crate::params! {
     }
 }
 
-/// REDs that flows are hashed to, served in turn.
+/// Hashed REDs, served round robin.
 pub struct SfqRed<T> {
     config: SfqRedConfig,
     buckets: Vec<RedQueue<T>>,
@@ -66,7 +64,7 @@ impl<T> SfqRed<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above a bucket's part of the limit.
     pub fn new(config: SfqRedConfig, place: &Place) -> Result<Self, BuildError> {
-        // A part of less than a packet would let nothing in.
+        // A part of less than a packet would admit nothing.
         let part = match config.red.limit {
             Limit::Packets(n) => Limit::Packets((n / config.buckets).max(1)),
             Limit::Bytes(n) => Limit::Bytes((n / u64::from(config.buckets)).max(u64::from(place.mean_packet))),
@@ -74,7 +72,7 @@ impl<T> SfqRed<T> {
         let settings = RedSettings {
             limit: part,
             byte_mode: matches!(part, Limit::Bytes(_)),
-            // As in Linux's sfq: what is measured in bytes need not be signalled by the byte.
+            // As in Linux's sfq: thresholds in bytes, a probability independent of packet size.
             ignore_size: true,
             ..config.red.clone()
         };
@@ -84,7 +82,7 @@ impl<T> SfqRed<T> {
         Ok(SfqRed { config, buckets, ring: DeficitRing::new(), quantum, held: Backlog::default(), key: place.key })
     }
 
-    /// Where the packets of `flow` go.
+    /// The bucket of `flow`.
     #[inline]
     pub fn bucket(&self, flow: FlowId) -> usize {
         bucket(self.key, flow, self.buckets.len())
@@ -95,12 +93,11 @@ impl<T> SfqRed<T> {
         &self.buckets
     }
 
-    /// The bytes that `bucket` may send or owes in this turn; `None` if it holds nothing. Packets, without a quantum.
+    /// Credit of `bucket` in bytes (packets without a quantum), negative if it owes; `None` if it is empty.
     pub fn credit(&self, bucket: usize) -> Option<i64> {
         self.ring.credit(bucket)
     }
 
-    /// Takes the oldest packet of `bucket`, which leaves the round if that was its last.
     #[inline]
     fn take(&mut self, bucket: usize, cx: &Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.buckets[bucket].pop(cx)?;
@@ -108,8 +105,8 @@ impl<T> SfqRed<T> {
         self.held.bytes -= u64::from(packet.bytes);
         if self.buckets[bucket].backlog().packets == 0 {
             self.ring.leave(bucket);
-            // RED's idle time starts when its queue falls empty (Floyd, Jacobson 1993, figure 2): a bucket learns of it
-            // here, since no turn of its own will tell it.
+            // RED's idle time starts when its queue empties (Floyd, Jacobson 1993, figure 2). An empty bucket has no
+            // turn that would tell it.
             self.buckets[bucket].pop(cx);
         }
         Some(packet)
@@ -122,7 +119,7 @@ impl<T> Discipline<T> for SfqRed<T> {
         let bucket = self.bucket(packet.flow);
         let red = &mut self.buckets[bucket];
         let (zone, before) = (red.update(cx), red.backlog());
-        // Parts that were rounded up may come to more than the whole.
+        // Parts are rounded up and may sum to more than the limit.
         if !self.config.red.limit.admits(self.held, packet.bytes) {
             return cx.drop(packet, Why::Overflow);
         }
@@ -163,7 +160,6 @@ mod tests {
     use crate::params::Params;
     use crate::{Counts, Port, Rate, Rng, Time};
 
-    // 1000 B take 1 ms.
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(settings: &[(&str, &str)]) -> Port<u64, SfqRed<u64>> {

@@ -1,4 +1,4 @@
-//! Token bucket filter: a shaper. What its child holds leaves at a rate, after a burst at once.
+//! TBF: shape to a rate with a token bucket; any discipline inside.
 //!
 //! As tc's tbf. The bucket is kept as one moment of time ([`TokenBucket`], ITU-T I.371's virtual schedule).
 
@@ -34,7 +34,7 @@ crate::params! {
     reasons { Overflow }
 }
 
-/// A child, and the packet that leaves next, held until the bucket has tokens for it.
+/// A child, and its next packet, held until the bucket has tokens for it.
 pub struct Tbf<T> {
     limit: Limit,
     child: Children<T>,
@@ -116,7 +116,6 @@ impl<T> Discipline<T> for Tbf<T> {
         }
     }
 
-    /// The child's gauges.
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.child.child(0).observe(gauge);
     }
@@ -149,7 +148,6 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
-        // 80 kbit/s: a packet each 100 ms.
         let mut port = port(&[("rate", "80kbit/s"), ("burst", "3KB")]);
         assert_eq!(departures(&mut port, 6), [0, 0, 0, 100, 200, 300]);
     }
