@@ -1,15 +1,14 @@
-//! Adaptive RED: RED that moves maxp until the average queue stays half way between its thresholds.
+//! Adaptive RED: RED that adapts `maxp` to keep the average queue midway between its thresholds.
+//!
+//! Every `interval`, maxp grows by `alpha` if the average is above its target and is multiplied by `beta` if below.
 //!
 //! S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001: its algorithm for maxp, and its automatic setting of wq and the thresholds. After W. Feng, D. Kandlur, D. Saha,
-//! K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, see `feng_red`.
+//! management", 2001: its algorithm for maxp and its automatic wq and thresholds. It improves on `feng_red`.
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | avg, minth, maxth, wq, maxp | [`Detector`] |
 //! | target, [minth + 0.4 (maxth - minth), minth + 0.6 (maxth - minth)] | [`Ared::target`] |
 //! | alpha = min(0.01, maxp/4), beta | `alpha`, `beta` |
-//! | interval | `interval` |
 
 use core::cmp::Ordering;
 use core::ops::Bound;
@@ -79,12 +78,10 @@ crate::params! {
 pub struct Ared<T> {
     red: RedQueue<T>,
     step: Step,
-    /// The target range of the average.
     target: Thresholds,
     clock: Clock,
 }
 
-/// How far maxp moves.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     alpha: f64,
@@ -94,7 +91,7 @@ struct Step {
 }
 
 impl Step {
-    /// The paper's algorithm, for an average that stands like this to the target range.
+    /// The paper's algorithm; `average` is the side of the target range on which the average is.
     fn moved(self, maxp: f64, average: Ordering) -> f64 {
         match average {
             Ordering::Greater if maxp <= self.top => maxp + self.alpha.min(maxp / 4.0),
@@ -104,7 +101,6 @@ impl Step {
     }
 }
 
-/// When maxp moves next.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     Timer(Every, Span),
@@ -135,7 +131,7 @@ impl<T> Ared<T> {
         self.red.detector()
     }
 
-    /// The range in which the average is left alone.
+    /// The range of averages that leave maxp as it is.
     pub fn target(&self) -> Thresholds {
         self.target
     }
@@ -150,7 +146,7 @@ impl<T> Ared<T> {
         }
     }
 
-    /// Moves maxp for this average; says whether it moved.
+    /// Adapts maxp and returns whether it changed.
     fn adapt(&mut self, average: Ordering) -> bool {
         let maxp = self.red.detector().maxp();
         let moved = self.step.moved(maxp, average);
@@ -158,8 +154,8 @@ impl<T> Ared<T> {
         moved != maxp
     }
 
-    /// What a timer would have done since the last arrival, in steps bounded by those from `top` to `bottom`: between
-    /// arrivals the average can only fall, so it leaves each side of the target once.
+    /// Applies the timer's changes since the last arrival. Between arrivals the average only falls and passes the
+    /// target once, so the steps are bounded by those from `top` to `bottom`.
     #[cold]
     fn catch_up(&mut self, first: Time, interval: Span, ended: u64) {
         let length = self.red.length();
@@ -171,7 +167,7 @@ impl<T> Ared<T> {
                 k += 1;
                 continue;
             }
-            // Nothing moves while the average stays on this side: bisect for the period in which it has left it.
+            // maxp is constant until the average leaves this side: bisect for that interval.
             let (mut low, mut high) = (k + 1, ended);
             while low < high {
                 let middle = low + (high - low) / 2;
@@ -224,7 +220,6 @@ mod tests {
     use crate::params::Params;
     use crate::{FlowId, Port, Rate, Rng};
 
-    // 1000 B take 1 ms.
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
     // The average is the queue; its target is 14 to 16 packets.
     const EXACT: &[(&str, &str)] = &[("limit", "60p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1")];
@@ -238,7 +233,6 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// An arrival at `ms` that finds `queue` packets, and maxp after it.
     fn arrive(port: &mut Port<(), Ared<()>>, ms: u64, queue: u32) -> f64 {
         while port.backlog().packets > queue {
             port.dequeue(at(ms), &mut ());

@@ -1,14 +1,10 @@
-//! BREATHe: under congestion, flows that were served most wait until the others have caught up.
+//! BREATHe: RED that refuses packets of heavy hitters, found with a small set of counters.
+//!
+//! The set counts the queued packets of the most active flows. While the average is between the thresholds, a flow in
+//! the set is dropped until other flows have lowered its counter to 0. The set (HHS) has C / r_limit counters.
 //!
 //! C.-W. Chang, B. Lin, "A simple mechanism for throttling high-bandwidth flows", Research Letters in Communications,
 //! 2008, article 704878. Its set: R. Karp, S. Shenker, C. Papadimitriou, ACM TODS 28(1), 2003.
-//!
-//! | paper | here |
-//! | --- | --- |
-//! | C, r_limit | the link's rate, `r_limit` |
-//! | HHS, its C / r_limit counters | [`HeavyHitters`], [`Breathe::heavy_hitters`] |
-//! | FID | `Packet::flow` |
-//! | minth, maxth, average Qlen | [`RedQueue`] |
 //!
 //! Random draws, in order: one for a packet between the thresholds whose flow is not in the set.
 
@@ -59,10 +55,9 @@ crate::params! {
     }
 }
 
-/// Most counters there can be.
 const MOST_COUNTERS: u64 = 65_536;
 
-/// A FIFO with random early detection that, between its thresholds, admits no packet of a heavy hitter.
+/// RED that drops heavy hitters between its thresholds.
 pub struct Breathe<T> {
     red: RedQueue<T>,
     served: HeavyHitters,
@@ -80,8 +75,7 @@ impl<T> Breathe<T> {
         Ok(Breathe { red: RedQueue::new(config.red, place)?, served, byte_mode })
     }
 
-    /// The flows in the heavy-hitter set with their counters, in packets or (`byte_mode`) bytes; in no particular
-    /// order.
+    /// The flows of the heavy-hitter set and their counters, in packets or bytes (`byte_mode`), in no particular order.
     pub fn heavy_hitters(&self) -> impl Iterator<Item = (FlowId, u64)> {
         self.served.iter()
     }
@@ -98,7 +92,6 @@ impl<T> Breathe<T> {
 }
 
 impl BreatheConfig {
-    /// C / r_limit, rounded up.
     fn counters(&self, link: Rate) -> u32 {
         let wanted = self.r_limit.map_or(5, |limit| link.as_bits().div_ceil(limit.as_bits()));
         wanted.clamp(1, MOST_COUNTERS) as u32
@@ -111,13 +104,13 @@ impl<T> Discipline<T> for Breathe<T> {
         let zone = self.red.update(cx);
         let known = self.served.counter(packet.flow);
         if zone == Zone::Between && known.is_some_and(|counter| self.served.worth(counter) > 0) {
-            // Not counted among the packets that chance decides on, nor as its signal.
+            // Neither a trial nor a signal for RED's spacing.
             return cx.drop(packet, Why::HeavyHitter);
         }
         let (flow, before) = (packet.flow, self.red.backlog().packets);
         let weight = if self.byte_mode { packet.bytes } else { 1 };
         self.red.offer(zone, packet, cx);
-        // Every packet that will be served counts, in calm times too: the set tells who had how much.
+        // Count below minth too: the set measures the service of each flow.
         if self.red.backlog().packets > before {
             self.served.count_known(flow, known, weight);
         }
@@ -144,10 +137,8 @@ mod tests {
     use alloc::collections::BTreeMap;
     use alloc::vec::Vec;
 
-    // 1000 B take 1 ms.
     const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
-    /// Two counters, an average that follows the queue at once, and no drops by chance: every step can be worked by
-    /// hand.
+    /// Two counters, no averaging and no random drops: every step can be worked by hand.
     const BY_HAND: &[(&str, &str)] =
         &[("limit", "40p"), ("r_limit", "4Mbit/s"), ("minth", "10p"), ("maxth", "20p"), ("maxp", "0"), ("wq", "1")];
 
@@ -192,7 +183,6 @@ mod tests {
         arrive(&mut port, 1, 10, 1000, Ecn::NotEct);
         assert_eq!(port.backlog().packets, 10);
         (0..10).for_each(|flow| arrive(&mut port, 10 + flow, 1, 1000, Ecn::NotEct));
-        // Twenty queued, and none of these flows is in the set of two.
         let before = (port.backlog().packets, set(&port));
         arrive(&mut port, 99, 3, 1000, Ecn::Ect0);
         assert_eq!(((port.backlog().packets, set(&port)), drops(&port, Why::Forced)), (before, 3));

@@ -1,4 +1,7 @@
-//! CHOKe: an arrival that meets a packet of its own flow in the queue takes it along.
+//! CHOKe: compare each arrival with a random queued packet; if both belong to one flow, drop both.
+//!
+//! Only arrivals above minth are compared; without a match they meet RED. The more of the queue a flow fills, the more
+//! often its packets match: CHOKe limits it without per-flow state.
 //!
 //! R. Pan, B. Prabhakar, K. Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
 //! bandwidth allocation", IEEE INFOCOM 2000: basic CHOKe, M-CHOKe (`candidates`, the paper's m) and A-CHOKe
@@ -56,7 +59,7 @@ crate::params! {
     }
 }
 
-/// First in, first out; above minth an arrival and any drawn packet of its flow are dropped together.
+/// A FIFO with CHOKe's comparison and RED at its entrance.
 pub struct Choke<T> {
     config: ChokeConfig,
     fifo: SampledFifo<T>,
@@ -77,7 +80,6 @@ impl<T> Choke<T> {
         &self.detector
     }
 
-    /// How many packets an arrival above minth is compared with now.
     fn candidates(&self) -> u32 {
         if self.config.adaptive == 0 {
             return self.config.candidates;
@@ -88,14 +90,14 @@ impl<T> Choke<T> {
         2 * (region.min(self.config.adaptive - 1) + 1)
     }
 
-    /// Takes the queue an arrival finds into the average, and says where that stands now.
+    /// Updates the average queue and returns its zone.
     #[inline]
     pub(super) fn update(&mut self, cx: &Cx<'_, T>) -> Zone {
         self.detector.update(f64::from(self.fifo.backlog().packets), cx.now)
     }
 
-    /// Compares the arrival with `candidates` packets, if `zone`, which [`update`](Choke::update) gave, is not below
-    /// minth, and drops or stores it. Says whether the first candidate was of its flow; `None` if there was none.
+    /// Drops or stores the arrival, after comparing it with `candidates` packets unless `zone` is below minth. Returns
+    /// whether the first candidate was of its flow; `None` without a candidate.
     #[inline]
     pub(super) fn offer(&mut self, zone: Zone, candidates: u32, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<bool> {
         if zone == Zone::Below {
@@ -108,7 +110,7 @@ impl<T> Choke<T> {
             self.detector.signalled();
             cx.drop(packet, Why::Match);
         } else if !self.fifo.admits(packet.bytes) {
-            // Before RED's judgement: what is dropped for want of room is not marked before.
+            // Overflow first: a packet that does not fit must not be marked.
             self.detector.signalled();
             cx.drop(packet, Why::Overflow);
         } else {
@@ -120,8 +122,8 @@ impl<T> Choke<T> {
         first
     }
 
-    /// Draws candidates one after the other from what still waits, and drops those of `packet`'s flow. Says whether the
-    /// first was, if there was one, and how many were. A candidate of another flow goes back and may be drawn again.
+    /// Draws candidates with replacement and drops those of `packet`'s flow. Returns whether the first one matched, if
+    /// there was one, and the number of matches.
     fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, u32) {
         let (mut first, mut matches) = (None, 0);
         for _ in 0..candidates {
@@ -132,9 +134,8 @@ impl<T> Choke<T> {
         (first, matches)
     }
 
-    /// Draws one candidate and drops it if it is of `flow`; says whether it was.
-    ///
-    /// Not inlined: the loop around it mostly runs once, and preparing for more costs more than the call.
+    /// Draws one candidate and drops it if it is of `flow`. Not inlined: the loop around it mostly runs once, and its
+    /// setup would cost more than the call.
     #[inline(never)]
     fn meet(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> Option<bool> {
         let place = self.fifo.draw(cx.rng)?;
@@ -145,7 +146,6 @@ impl<T> Choke<T> {
         Some(hit)
     }
 
-    /// RED's judgement of an arrival without a match: why it is signalled, if it is.
     #[inline]
     fn judge(&mut self, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         if zone == Zone::Above {
@@ -155,7 +155,7 @@ impl<T> Choke<T> {
         self.detector.early(1.0, cx.rng).then_some(Why::Early)
     }
 
-    /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
+    /// Marks and stores the packet, or drops it. A separate function keeps the common path short.
     #[cold]
     fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) {
         let may_mark = self.config.red.ecn && (why == Why::Early || self.config.red.mark_above_maxth);
@@ -246,10 +246,10 @@ mod tests {
         (100..115 + 15 - u64::from(before)).for_each(|flow| offer(&mut port, flow));
         assert_eq!((port.backlog().packets, drops(&port, Why::Forced)), (15, 15));
         let matched = drops(&port, Why::Match);
-        // A new flow finds no packet of its own; marks are not for this side of maxth.
+        // A new flow finds no match; above maxth packets are dropped, not marked.
         offer(&mut port, 1000);
         assert_eq!((drops(&port, Why::Forced), drops(&port, Why::Match)), (16, matched));
-        // A flow that holds much of the queue sooner or later meets itself, and the queue falls below maxth.
+        // A flow that fills much of the queue matches sooner or later, and the queue falls below maxth.
         while drops(&port, Why::Match) == matched {
             offer(&mut port, 0);
         }
@@ -260,7 +260,7 @@ mod tests {
     fn each_candidate_of_the_flow_goes_and_the_arrival_with_them() {
         let mut port = port(&[("candidates", "4")]);
         (0..11).for_each(|_| offer(&mut port, 1));
-        // All ten are of its flow, drawn from what still waits: four different ones.
+        // All ten are of its flow; four different ones are drawn.
         assert_eq!((port.backlog().packets, drops(&port, Why::Match)), (6, 5));
     }
 
@@ -289,7 +289,6 @@ mod tests {
             let config = ChokeConfig::from_settings(PLAIN).unwrap();
             let mut port = Port::new(Choke::new(config, &PLACE).unwrap(), Rng::new(*seed));
             (0..10).for_each(|flow| offer(&mut port, flow.min(7)));
-            // Flow 7 holds 3 of 10.
             offer(&mut port, 7);
             drops(&port, Why::Match) == 2
         });

@@ -1,13 +1,9 @@
-//! Self-configuring RED: RED that makes its maxp larger when the average queue rises above maxth, and smaller when it
-//! falls below minth.
+//! Self-configuring RED: RED that scales `maxp` whenever the average crosses a threshold.
+//!
+//! maxp is multiplied by `beta` when the average rises above maxth and divided by `alpha` when it falls below minth.
+//! It changes once per crossing.
 //!
 //! W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999.
-//!
-//! | paper | here |
-//! | --- | --- |
-//! | Qave, minth, maxth, maxp | [`Detector`] |
-//! | status | [`Side`] |
-//! | alpha, beta | `alpha`, `beta` |
 
 use core::ops::Bound;
 
@@ -50,7 +46,7 @@ crate::params! {
     }
 }
 
-/// On which side of the thresholds the average last was, the paper's status.
+/// The paper's status: the position of the average relative to the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Below minth.
@@ -67,7 +63,7 @@ pub struct FengRed<T> {
     alpha: f64,
     beta: f64,
     bottom: f64,
-    /// On which side of the thresholds the average last was.
+    /// The last position of the average.
     pub side: Side,
 }
 
@@ -87,7 +83,6 @@ impl<T> FengRed<T> {
         self.red.detector()
     }
 
-    /// Moves maxp if the average has crossed a threshold outwards.
     #[inline]
     fn adapt(&mut self) {
         let (average, Thresholds { min, max }) = (self.red.detector().average(), self.red.detector().thresholds());
@@ -139,7 +134,6 @@ mod tests {
         Port::new(FengRed::new(config, &PLACE).unwrap(), Rng::new(3))
     }
 
-    /// An arrival that finds `queue` packets, and maxp after it.
     fn arrive(port: &mut Port<(), FengRed<()>>, queue: u32) -> f64 {
         while port.backlog().packets > queue {
             port.dequeue(Time::ZERO, &mut ());

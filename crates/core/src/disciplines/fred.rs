@@ -1,14 +1,10 @@
-//! FRED: RED that looks at how much each flow has queued, and remembers who tried to queue too much.
+//! FRED: RED with per-flow queue limits and a strike count for flows that exceed them.
+//!
+//! A flow may queue `maxq` packets; RED spares it below `minq` and below avgcq, the mean of active flows. An attempt to
+//! queue more is a strike. After two strikes a flow may queue no more than avgcq. Idle flows have no state.
 //!
 //! D. Lin, R. Morris, "Dynamics of random early detection", SIGCOMM 1997. Defaults as in the comparison paper (RED,
 //! FRED, BLUE, SFB and CHOKe in ns-2), sections 2.2 and 3.3.1.
-//!
-//! | paper | here |
-//! | --- | --- |
-//! | qlen_i, strike_i | [`FredFlow::queued`], [`FredFlow::strikes`] |
-//! | Nactive | [`FlowSlab::len`]: only flows with packets queued have state |
-//! | avgcq | [`Fred::fair_queue`] |
-//! | avg, count, p | [`Detector`] |
 
 use alloc::collections::VecDeque;
 
@@ -62,27 +58,25 @@ crate::params! {
 /// State of a flow that has packets queued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FredFlow {
-    /// Packets it has queued, the paper's qlen.
+    /// Its queued packets, the paper's qlen.
     pub queued: u32,
-    /// How often it tried to exceed its bounds since it last had none.
+    /// Attempts to exceed its limits since its last empty queue.
     pub strikes: u32,
 }
 
-/// A FIFO with random early detection and bounds on what each flow has queued.
+/// RED with limits on each flow's queue.
 pub struct Fred<T> {
     config: FredConfig,
     fifo: Fifo<T>,
-    /// The slot in `flows` of each queued packet's flow, in the order of `fifo`.
+    /// The slot in `flows` of each queued packet, in FIFO order.
     owners: VecDeque<u32>,
     flows: FlowSlab<FredFlow>,
-    /// Flows there can be.
     most: usize,
     detector: Detector,
-    /// In packets.
     maxq: f64,
 }
 
-/// What a flow may hold at or above maxth.
+/// Packets that a flow may queue at or above maxth.
 const TWO: f64 = 2.0;
 
 impl<T> Fred<T> {
@@ -97,9 +91,9 @@ impl<T> Fred<T> {
         let maxth = config.red.maxth.map_or(2.0 * minth, packets);
         let (min, max) = (Some(Level::Packets(minth)), Some(Level::Packets(maxth)));
         let red = RedSettings { minth: min, maxth: max, ..config.red.clone() };
-        // Below 1, no flow could queue anything: only a buffer of three packets or a minth of 0 would ask for it.
+        // Below 1 (a buffer of three packets, a minth of 0) no flow could queue a packet.
         let maxq = config.maxq.map_or(minth, packets).max(1.0);
-        // As many flows as packets fit. Packets of no bytes take no room in bytes, but their flows do.
+        // At most one flow per packet or byte of room.
         let most = match limit {
             Limit::Packets(n) => n,
             Limit::Bytes(n) => u32::try_from(n).unwrap_or(u32::MAX),
@@ -130,13 +124,13 @@ impl<T> Fred<T> {
         f64::from(self.fifo.backlog().packets)
     }
 
-    /// The average queue per active flow, at least one packet.
+    /// avgcq: the average queue per active flow, at least one packet.
     #[inline]
     fn fair_queue(&self) -> f64 {
         (self.detector.average() / self.flows.len().max(1) as f64).max(1.0)
     }
 
-    /// Why a flow that has `flow` queued may not queue more, if so.
+    /// Reason to refuse the flow another packet, if any.
     #[inline]
     fn offence(&self, flow: FredFlow, zone: Zone) -> Option<Why> {
         let (queued, congested) = (f64::from(flow.queued), zone == Zone::Above);
@@ -150,7 +144,6 @@ impl<T> Fred<T> {
         }
     }
 
-    /// What RED says of the packet of a flow that kept its bounds.
     #[inline]
     fn verdict(&mut self, flow: FredFlow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {
@@ -168,7 +161,6 @@ impl<T> Fred<T> {
         None
     }
 
-    /// Queues the packet under its flow, which has its state in `slot` if it has packets queued.
     #[inline]
     fn store(&mut self, packet: Packet<T>, slot: Option<u32>, cx: &mut Cx<'_, T>) {
         let flow = packet.flow;
@@ -257,7 +249,6 @@ mod tests {
     use alloc::collections::BTreeMap;
     use proptest::prelude::*;
 
-    // 1000 B take 1 ms.
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
     /// An average that follows the queue at once, and no drops by chance: every step can be worked by hand.
     const EXACT: &[(&str, &str)] = &[("limit", "40p"), ("wq", "1"), ("maxp", "0")];

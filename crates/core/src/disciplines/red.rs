@@ -1,17 +1,17 @@
-//! RED: signal by chance, the more likely the longer the average queue.
+//! RED: drop or mark arrivals with a probability that grows with the average queue length.
+//!
+//! The average is exponential with weight wq. Between minth and maxth, pb grows from 0 to maxp, and the count since the
+//! last signal turns it into pa, which spaces signals evenly. Above maxth (`gentle`: twice that) all are signalled.
 //!
 //! S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; the
-//! `gentle` variant: S. Floyd, "Recommendation on using the gentle variant of RED", 2000; `auto` values: S. Floyd,
-//! R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001, section 4.
+//! `gentle` variant: S. Floyd, "Recommendation on using the gentle variant of RED", 2000; `auto` values: the Adaptive
+//! RED paper (see `ared`), section 4.
 //!
 //! | paper | here |
 //! | --- | --- |
 //! | avg, q_time | [`Average`](crate::parts::Average) |
 //! | count, pb, pa, minth, maxth, maxp | [`Detector`] |
-//! | q | [`RedQueue::length`] |
-//! | wq | `wq`, [`Weight`] |
-//! | s | the transmission time of a mean packet |
+//! | q, wq | [`RedQueue::length`], [`Weight`] |
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
@@ -59,7 +59,7 @@ crate::params! {
     }
 }
 
-/// First in, first out, with random early detection at the entry.
+/// A FIFO with RED at its entrance.
 pub struct Red<T> {
     red: RedQueue<T>,
 }
@@ -101,7 +101,6 @@ mod tests {
     use crate::reason::Why;
     use crate::{Counts, Ecn, FlowId, Port, Rate, Rng, Time};
 
-    // 1000 B take 1 ms.
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Red<()>> {
@@ -204,7 +203,7 @@ mod tests {
 
     #[test]
     fn auto_thresholds_and_weight_follow_the_link() {
-        // By hand for 8 Mbit/s and 500 B: C = 2000 packets a second, 2.5 ms of it are 5 packets, 2500 bytes.
+        // 8 Mbit/s and 500 B: C = 2000 packets a second, 2.5 ms of it are 5 packets, 2500 bytes.
         let config = RedConfig::from_settings(&[("preset", "ns2")]).unwrap();
         let red: Red<()> = Red::new(config, &PLACE).unwrap();
         assert_eq!(red.detector().thresholds(), Thresholds { min: 2500.0, max: 7500.0 });

@@ -1,4 +1,7 @@
-//! RED-PD: RED whose drop history tells who sends fast, and drops those before the queue until they do not stand out.
+//! RED-PD: RED with preferential dropping. Flows that appear often in RED's drop history are dropped first.
+//!
+//! A flow in `min_lists` of the last `lists` drop lists is monitored: it is dropped before the queue with a probability
+//! of its own. This probability grows while the flow still loses packets in RED and falls once it appears in no list.
 //!
 //! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001. Where the
 //! paper leaves a choice open, the authors' ns-2 2.35 decides: `queue/red-pd.cc` for the pre-filter,
@@ -7,7 +10,6 @@
 //! | paper | here |
 //! | --- | --- |
 //! | R, f(R, p), CELength(R, p) | [`Identification::target_rtt`], [`tcp_rate`](crate::parts::tcp_rate), [`congestion_epoch`](crate::parts::congestion_epoch) |
-//! | M lists, K of which identify | `lists`, `min_lists`, [`DropHistory`](crate::parts::DropHistory) |
 //! | p, the ambient drop rate | [`Identification::drop_rate`] |
 //! | dropping probability of a monitored flow | [`Monitored::probability`](crate::parts::Monitored::probability) |
 //! | figures 7 and 8 | [`Monitored::ease`](crate::parts::Monitored::ease), [`Monitored::raise`](crate::parts::Monitored::raise) |
@@ -27,17 +29,16 @@ use crate::reason::Why;
 pub use identify::Identification;
 pub use settings::{DynamicR, RedPdConfig};
 
-/// RED behind a filter for the flows that its drops point out.
+/// RED behind a filter for monitored flows.
 pub struct RedPd<T> {
     config: RedPdConfig,
     queue: RedQueue<T>,
-    /// In bytes.
     mean_packet: f64,
     identification: Identification,
 }
 
 impl<T> RedPd<T> {
-    /// An empty queue, nobody monitored.
+    /// An empty queue without monitored flows.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, `min_lists` above `lists`, or
@@ -67,7 +68,7 @@ impl<T> RedPd<T> {
         if self.config.red.byte_mode { bytes } else { 1 }
     }
 
-    /// Why the packet goes before it reaches the queue, if it does: its flow is monitored. At most one draw.
+    /// Reason to drop a monitored flow's packet before the queue, if any. At most one draw.
     #[inline]
     fn filter(&mut self, packet: &Packet<T>, cx: &mut Cx<'_, T>) -> Option<Why> {
         let (units, waiting) = (self.units(packet.bytes), self.queue.backlog().packets > 1);
@@ -86,8 +87,7 @@ impl<T> RedPd<T> {
         })
     }
 
-    /// Gives the packet to the queue; says whether it was signalled there. At most two draws, the fixed drop rate's
-    /// before RED's.
+    /// Offers the packet to RED and returns whether it was signalled. Draws for the fixed drop rate, then for RED.
     #[inline]
     fn offer(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
         if let Some(rate) = self.config.fixed_drop_rate {
@@ -139,7 +139,6 @@ mod tests {
     use crate::{Ecn, Port, Rate, Rng, Span, Time};
     use alloc::string::{String, ToString};
 
-    // 1000 B take 1 ms.
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn red_pd(settings: &[(&str, &str)]) -> Result<RedPd<()>, BuildError> {

@@ -1,5 +1,7 @@
-//! RED with a penalty box: the flows that RED drops most are tested for congestion control, and those that show none
-//! are limited in rate until they do.
+//! RED with a penalty box: flows that fail tests of congestion control are rate-limited.
+//!
+//! Every `interval`, the flow with most signals in RED's log is tested: is it TCP-friendly, responsive to drops, and
+//! proportionate? A flow that fails enters the box until it passes again. All boxed flows share one rate limit.
 //!
 //! S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM ToN 7(4), 1999:
 //! three tests. The numbers, and when flows enter and leave the box, are those of the authors' ns-2 scripts (rtm.tcl,
@@ -9,10 +11,6 @@
 //! | --- | --- |
 //! | history of packet drops | [`FlowLog`] |
 //! | T = 1.22 B/(R sqrt p), B, R, p | [`FlowTests::friendly_rate`], `mtu`, `rtt`, drop rate |
-//! | Safety_factor_ | `safety` |
-//! | Unresp_droprate_factor_, Unresp_flowbw_factor_ | `drops_grew`, `rate_kept` |
-//! | ln(3n)/n, c = 12 000 (High_const_) | `disproportionate` |
-//! | Detect_interval_, Reward_interval_ | `interval` |
 //! | good box, bad box | flows outside and in [`RedPenalty::penalty`] |
 
 use alloc::collections::VecDeque;
@@ -104,7 +102,7 @@ impl Traffic {
 /// Samples that are kept for the test of responsiveness (Hist_max_).
 const HISTORY: usize = 10;
 
-/// RED, and in front of it a rate limit for the flows in the box.
+/// RED behind a rate limit for the flows in the box.
 pub struct RedPenalty<T> {
     red: RedQueue<T>,
     tests: FlowTests,
@@ -113,14 +111,13 @@ pub struct RedPenalty<T> {
     history: VecDeque<FlowSample>,
     penalised: FlowTable<Boxed>,
     bucket: TokenBucket,
-    /// What all flows in the box together may send; 0 before any was there.
+    /// Rate limit of all boxed flows together; 0 before the first.
     pub penalty_rate: Rate,
     fixed_rate: Option<Rate>,
     most_rate: Rate,
     good: Traffic,
     bad: Traffic,
     clock: Every,
-    /// The last examination.
     since: Time,
 }
 
@@ -165,7 +162,7 @@ impl<T> RedPenalty<T> {
         self.penalised.peek(flow).copied()
     }
 
-    /// At the end of an interval: releases who complies, tests who was signalled most, and begins anew.
+    /// Ends an interval: releases compliant flows, tests the flow with most signals and resets the counts.
     #[cold]
     fn examine(&mut self, now: Time) {
         let elapsed = (now - self.since).as_secs_f64();
@@ -184,7 +181,7 @@ impl<T> RedPenalty<T> {
     /// brought it there.
     fn release(&mut self, elapsed: f64, all: f64) {
         let drops = self.bad.drop_rate();
-        // From the last: the entry that moves to a place set free has been looked at.
+        // Backwards: a removal moves the last entry, which has been examined.
         for position in (0..self.penalised.len()).rev() {
             let Boxed { offence, rate: before, bytes } = *self.penalised.at(position).1;
             let rate = bytes as f64 / elapsed;
@@ -199,8 +196,8 @@ impl<T> RedPenalty<T> {
         }
     }
 
-    /// FlowTests the flow with most signals. Its rate is not known but estimated, by the paper's argument that RED drops
-    /// each flow's packets in proportion to its arrivals: its part of the log times all arrivals.
+    /// Tests the flow with most signals. Its rate is its share of the log times all arrivals: RED drops each flow's
+    /// packets in proportion to its arrivals (the paper's argument).
     fn detect(&mut self, all: f64) {
         let Some((flow, count)) = self.log.most() else { return };
         let (drops, rate) = (self.good.drop_rate(), f64::from(count) / self.log.len() as f64 * all);
@@ -223,7 +220,7 @@ impl<T> RedPenalty<T> {
         self.penalised.insert(flow, Boxed { offence, rate, bytes: 0 });
     }
 
-    /// For the flows now in the box, at the drop rate of those outside.
+    /// Adapts the limit to the number of boxed flows and the drop rate of all others.
     fn set_penalty_rate(&mut self) {
         let friendly = self.tests.friendly_rate(self.good.drop_rate());
         let rate = match (self.fixed_rate, friendly) {
@@ -231,7 +228,7 @@ impl<T> RedPenalty<T> {
             // Bytes a second to bits, halved.
             (None, Some(friendly)) => Rate::from_bits((4.0 * friendly * self.penalised.len() as f64) as u64)
                 .clamp(Rate::from_bits(1), self.most_rate),
-            // Nothing was dropped: nothing says that the rate should change.
+            // Without drops there is no friendly rate: keep the limit.
             (None, None) => return,
         };
         if rate != self.penalty_rate && !self.penalised.is_empty() {
@@ -240,7 +237,7 @@ impl<T> RedPenalty<T> {
         }
     }
 
-    /// A packet of a flow in the box: what the rate limit lets pass goes to RED like any other, but is counted apart.
+    /// Rate-limits a boxed flow's packet. Admitted packets go to RED like any other but are counted apart.
     fn punish(&mut self, position: usize, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.penalised.at(position).1.bytes += u64::from(packet.bytes);
         self.bad.arrived += 1;
@@ -294,7 +291,6 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rng};
 
-    // 1000 B take 1 ms.
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
     fn port(settings: &[(&str, &str)]) -> Port<(), RedPenalty<()>> {
         let config = RedPenaltyConfig::from_settings(settings).unwrap();

@@ -1,14 +1,10 @@
-//! SAC, self-adjustable CHOKe: CHOKe that draws the more candidates, the more of the traffic does not slow down.
+//! SAC, self-adjustable CHOKe: CHOKe that adapts the number of comparisons to the share of unresponsive traffic.
 //!
 //! Y. Jiang, M. Hamdi, J. Liu, "Self adjustable CHOKe: an active queue management algorithm for congestion control and
-//! fair bandwidth allocation", IEEE ISCC 2003. What can be had of it is the abstract: it stands on RED and CHOKe, treats
-//! TCP and UDP flows differently, and adapts its parameters to the current traffic. How, is left open, and what this
-//! file does is our reading: the number of candidates follows the measured share of unresponsive traffic.
+//! fair bandwidth allocation", IEEE ISCC 2003. Only its abstract is available: SAC builds on RED and CHOKe, treats TCP
+//! and UDP flows differently and adapts its parameters to the traffic. The rule below is our reading of it.
 //!
-//! | here | |
-//! | --- | --- |
-//! | share | of the arrivals, the part that is unresponsive: averaged with weight `share_weight` |
-//! | candidates | share x `most`, rounded up, at least 1 |
+//! The share of unresponsive arrivals is averaged with `share_weight`; candidates = share x `most`, rounded up.
 //!
 //! Order of draws: as in `choke`.
 
@@ -53,8 +49,7 @@ pub struct Sac<T> {
     most: f64,
     share_weight: f64,
     unresponsive: Option<ClassId>,
-    /// The share of the arrivals in the class known not to slow down; without one, of the first candidates drawn, those
-    /// of the arrival's own flow.
+    /// Average share of arrivals in `unresponsive_class`; without a class, of first candidates that match.
     measured: f64,
 }
 
@@ -80,15 +75,14 @@ impl<T> Sac<T> {
         self.choke.detector()
     }
 
-    /// The measured share of unresponsive traffic. Where no class says which it is: if one flow sends the part u of all
-    /// packets and holds that part of the queue, beside many small ones, u^2 of the arrivals meet their own; so the
-    /// root of the part that does is taken for u.
+    /// The share of unresponsive traffic. Without a class it is inferred from matches: a flow with the share u of
+    /// arrivals and of the queue, beside many small ones, makes u^2 of all arrivals match.
     #[inline]
     pub fn share(&self) -> f64 {
         if self.unresponsive.is_some() { self.measured } else { libm::sqrt(self.measured) }
     }
 
-    /// How many packets an arrival that may not slow down is compared with.
+    /// Comparisons of an arrival that may be unresponsive.
     #[inline]
     pub fn candidates(&self) -> u32 {
         // The cast takes the whole part; a share is at most 1.
@@ -109,7 +103,7 @@ impl<T> Discipline<T> for Sac<T> {
         let zone = self.choke.update(cx);
         let Some(class) = self.unresponsive else {
             let candidates = self.candidates();
-            // Only the first candidate measures: further ones would make their own number grow.
+            // Only the first candidate is measured: the others would raise their own number.
             if let Some(met) = self.choke.offer(zone, candidates, packet, cx) {
                 self.measure(met);
             }
@@ -196,7 +190,6 @@ mod tests {
         assert_eq!((port.discipline().share(), port.discipline().candidates()), (0.5, 5));
         assert_eq!((port.backlog().packets, matches(&port)), (9, 2));
         offer(&mut port, 1, 0);
-        // Five of its own and itself.
         offer(&mut port, 1, 0);
         assert_eq!((port.backlog().packets, matches(&port)), (5, 8));
     }

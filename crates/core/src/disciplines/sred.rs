@@ -1,5 +1,7 @@
-//! Stabilized RED: each arrival is compared with one flow seen lately, and how often they agree tells how many flows
-//! there are, without state for any.
+//! SRED: RED that estimates the number of active flows by comparing arrivals with a list of recent flows.
+//!
+//! Each arrival is compared with a random entry (zombie). With n equal flows it hits with probability 1/n, so the hit
+//! frequency gives n without per-flow state. The signal probability grows with n^2, which keeps the queue stable.
 //!
 //! T. Ott, T. Lakshman, L. Wong, "SRED: stabilized RED", IEEE INFOCOM 1999: the zombie list, Simple
 //! SRED and Full SRED.
@@ -9,8 +11,6 @@
 //! | zombie: flow, Count, timestamp | [`Zombie`] |
 //! | M, p, pmax, 256 | `zombies`, `overwrite`, `maxp`, `flows` |
 //! | P(t), alpha = p/M | [`Sred::hit_frequency`] |
-//! | Hit(t) | `hit` |
-//! | B | `limit` |
 //! | psred(q), pzap | [`Sred::base`], [`Sred::probability`] |
 //!
 //! Order of draws: with a full list, the zombie; after a miss, whether it is overwritten; with room in the queue,
@@ -85,10 +85,9 @@ pub struct Sred<T> {
     fifo: Fifo<T>,
     /// The flows seen lately, in no order.
     pub zombies: Vec<Zombie>,
-    /// The paper's P: how often an arrival's flow is that of a zombie drawn, averaged over some 4 `zombies` arrivals. About
-    /// the sum of the squares of all flows' shares, and 1/n with n equal flows.
+    /// The paper's P, the hit frequency, averaged over some 4 `zombies` arrivals: about the sum of the squares of all
+    /// flows' shares, and 1/n with n equal flows.
     pub hit_frequency: f64,
-    /// The paper's alpha.
     alpha: f64,
 }
 
@@ -102,7 +101,7 @@ impl<T> Sred<T> {
         Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hit_frequency: 0.0, alpha, config })
     }
 
-    /// Marks and stores the packet, or drops it. Apart, for the packets that are stored as they came not to pay for it.
+    /// Marks and stores the packet, or drops it. A separate function keeps the common path short.
     #[cold]
     fn signal(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         if let Some(packet) = cx.signal(packet, Why::Early, self.config.ecn) {
@@ -110,7 +109,7 @@ impl<T> Sred<T> {
         }
     }
 
-    /// psred: what the queue's length alone asks for.
+    /// psred: the probability by queue length alone.
     #[inline]
     fn base(&self) -> f64 {
         let held = self.fifo.backlog();
@@ -127,15 +126,14 @@ impl<T> Sred<T> {
         }
     }
 
-    /// pzap of Simple SRED: with n active flows each window is near sqrt(1/pzap), so that all of them together are
-    /// independent of n.
+    /// pzap of Simple SRED. Each of n flows has a window near sqrt(1/pzap), so their sum is independent of n.
     #[inline]
     fn probability(&self) -> f64 {
         let spread = 1.0 / (f64::from(self.config.flows) * self.hit_frequency);
         self.base() * (spread * spread).min(1.0)
     }
 
-    /// Compares the arrival with the list; says whether it hit.
+    /// Compares the arrival with a random zombie and returns whether it hit.
     #[inline]
     fn compare(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> bool {
         let fresh = Zombie { flow, count: 0, seen: cx.now };

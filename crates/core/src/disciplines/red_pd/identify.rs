@@ -1,40 +1,39 @@
-//! Who sends fast: lists of drops that end in turn, and at the end of each the probabilities of the flows they show.
+//! RED-PD's identification of fast flows: successive lists of drops, and the drop probabilities of monitored flows.
 
 use super::settings::{DynamicR, RedPdConfig};
 use crate::packet::FlowId;
 use crate::parts::{DropHistory, FlowTable, HistorySize, Monitored, Sighting, congestion_epoch};
 use crate::time::{Span, Time};
 
-/// Below this drop rate nobody is held back (monitoring.tcl).
+/// Below this drop rate no flow is held back (monitoring.tcl).
 const CALM: f64 = 0.001;
 /// A flow's probability stays at least this long, for the flow to react (monitoring.tcl).
 const HOLD: Span = Span::from_millis(400);
 /// A list lasts at least this many R, and at most [`LONGEST`] (monitoring.tcl).
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 10;
-/// By how much `dynamic_r` changes R with each list.
+/// Factor by which `dynamic_r` changes R with each list.
 const R_STEP: f64 = 1.05;
 
-/// What reached the output queue during a list, in packets or bytes, and what of it was signalled.
+/// Packets or bytes that reached the output queue during a list, and those signalled.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ambient {
     arrived: u64,
     signalled: u64,
 }
 
-/// The lengths of the last lists, newest first.
 type Lengths = [Span; 5];
 
 /// The drop history and the flows monitored for it (sections 4.1 and 4.2).
 pub struct Identification {
     config: RedPdConfig,
     rtt: Span,
-    /// The list being filled.
+    /// Start of the list being filled.
     started: Time,
     length: Span,
     ambient: Ambient,
     lengths: Lengths,
-    /// Drop rate of the last list, and the average over lists; none before the first has ended.
+    /// Drop rate of the last list, and the average over lists.
     last_rate: f64,
     drop_rate: Option<f64>,
     history: DropHistory,
@@ -42,7 +41,7 @@ pub struct Identification {
 }
 
 impl Identification {
-    /// Nobody monitored; flows are hashed under `key`.
+    /// Starts without monitored flows; flows are hashed under `key`.
     pub fn new(config: RedPdConfig, key: u64) -> Identification {
         let RedPdConfig { lists, list_flows, counted_flows, max_monitored, .. } = config;
         let rtt = match config.dynamic_r {
@@ -75,7 +74,7 @@ impl Identification {
         &self.history
     }
 
-    /// The ambient drop rate, of what reaches the queue: averaged over lists, 0 before the first has ended.
+    /// The ambient drop rate at the queue, averaged over lists; 0 before the first has ended.
     pub fn drop_rate(&self) -> f64 {
         self.drop_rate.unwrap_or(0.0)
     }
@@ -85,12 +84,12 @@ impl Identification {
         self.rtt
     }
 
-    /// How long the list being filled lasts.
+    /// Duration of the list being filled.
     pub fn list_length(&self) -> Span {
         self.length
     }
 
-    /// Ends the lists whose time is over. Lists are looked at when a packet arrives, however many ended meanwhile.
+    /// Ends the lists that are due: several, if no packet has arrived for long.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if now - self.started >= self.length {
@@ -104,7 +103,7 @@ impl Identification {
         if self.monitored.is_empty() { None } else { self.monitored.get(flow) }
     }
 
-    /// `units` of `flow` reached the output queue, and were signalled there or not.
+    /// Records `units` of `flow` that reached the output queue.
     #[inline]
     pub fn reached(&mut self, flow: FlowId, units: u32, signalled: bool) {
         self.ambient.arrived = self.ambient.arrived.saturating_add(u64::from(units));
@@ -128,7 +127,7 @@ impl Identification {
         }
     }
 
-    /// Lists without arrivals, of one length, only halve the average: as many as have ended, at once.
+    /// Ends all due lists without arrivals at once: each only halves the average.
     fn skip_silence(&mut self, now: Time) {
         let lists = (now - self.started).as_nanos() / self.length.as_nanos();
         if lists == 0 {
@@ -137,7 +136,7 @@ impl Identification {
         self.started += self.length * lists;
         self.last_rate = 0.0;
         (0..lists.min(self.lengths.len() as u64)).for_each(|_| self.remember(self.length));
-        // 2^-1100 is 0: an exponent that fits.
+        // 2^-1100 is 0, and the exponent fits.
         self.drop_rate = self.drop_rate.map(|rate| libm::ldexp(rate, -(lists.min(1100) as i32)));
     }
 
@@ -213,7 +212,7 @@ impl Identification {
         let (longer, shorter) = match self.config.dynamic_r {
             DynamicR::Off => return,
             DynamicR::DropRate => (rate > drop_rate_target, rate < drop_rate_target / 2.0),
-            // Without drops there is nothing to learn who sends fast.
+            // Without drops no flow can be identified.
             DynamicR::Monitored => {
                 (monitored < monitored_target as usize && self.last_rate > CALM, monitored > monitored_target as usize)
             }
@@ -227,7 +226,7 @@ impl Identification {
     }
 }
 
-/// A table that is full gives the place of its least probability to a flow of a greater one.
+/// Inserts the flow; in a full table it replaces the least probability, if that is smaller.
 fn monitor(table: &mut FlowTable<Monitored>, flow: FlowId, fresh: Monitored) {
     if table.is_full() {
         let rank = |(flow, state): &(FlowId, &Monitored)| (state.probability, *flow);
@@ -253,7 +252,7 @@ mod tests {
         Identification::new(RedPdConfig::from_settings(settings).unwrap(), 7)
     }
 
-    /// Ends the list being filled after `arrived` packets of which each flow loses as many as `lost` says.
+    /// Fills and ends a list: `arrived` packets, of which each flow loses the number in `lost`.
     fn list(the: &mut Identification, arrived: u64, lost: &[(u64, u64)]) {
         let signalled = lost.iter().map(|(_, drops)| drops).sum::<u64>();
         (signalled..arrived).for_each(|_| the.reached(FlowId(0), 1, false));
@@ -297,7 +296,6 @@ mod tests {
         let mut the = identification(&[]);
         let mut changes = Vec::new();
         for n in 0..18 {
-            // A quarter is lost in lists 0 to 8, and nothing later.
             list(&mut the, 64, if n < 9 { &[(1, 16)] } else { &[] });
             let now = probabilities(&the);
             if changes.last().is_none_or(|(_, last)| *last != now) {

@@ -1,4 +1,4 @@
-//! What can be set of RED-PD.
+//! The settings of RED-PD.
 
 use core::ops::Bound;
 
