@@ -1,14 +1,15 @@
-//! AFD: a packet is dropped with the probability by which its flow's part of recent arrivals exceeds the fair one.
+//! AFD: drop each flow with a probability that brings its sampled rate to the fair rate.
+//!
+//! A random sample of recent arrivals, one in `sample`, is remembered. The number m_i of flow i's packets in it
+//! measures its rate. A controller moves the fair count m_fair every `interval`, so that the queue settles at `target`.
 //!
 //! R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate fairness through differential dropping", ACM SIGCOMM CCR
 //! 33(2), 2003.
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | b, 1/s | `shadow`, one in `sample` |
 //! | m_i | [`Afd::matches`] |
 //! | m_fair | [`Afd::fair`] |
-//! | q_target, alpha, beta | `target`, `alpha`, `beta` |
 //! | d_i = max(0, 1 - m_fair/m_i) | [`Afd::probability`] |
 //!
 //! Random draws, in order: one for each arrival, whether it is sampled (none if every one is); one if its flow's m_i is
@@ -65,16 +66,15 @@ pub struct Afd<T> {
     fifo: Fifo<T>,
     shadow: FlowLog,
     timer: Every,
-    /// m_fair: how often a flow may stand among the remembered arrivals for nothing of it to be dropped.
+    /// m_fair: the matches up to which a flow is not dropped.
     pub fair: f64,
-    /// In packets.
     target: f64,
-    /// The queue at the last change of m_fair, in packets.
+    /// The queue at the last change of m_fair; it and the target are in packets.
     before: f64,
 }
 
 impl<T> Afd<T> {
-    /// An empty queue, with a fair part that no flow exceeds.
+    /// An empty queue, with an m_fair that no flow exceeds.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if the target lies above the limit, or `alpha` is not below `beta`.
@@ -93,21 +93,21 @@ impl<T> Afd<T> {
         Ok(Afd { config, fifo, shadow, timer, fair, target, before: 0.0 })
     }
 
-    /// m_i: how often `flow` stands among the remembered arrivals.
+    /// m_i: packets of `flow` among the remembered arrivals.
     #[inline]
     pub fn matches(&self, flow: FlowId) -> u32 {
         self.shadow.count(flow)
     }
 
-    /// d_i: the probability with which a packet of `flow` is dropped.
+    /// d_i: the drop probability of `flow`.
     #[inline]
     pub fn probability(&self, flow: FlowId) -> f64 {
         let matches = f64::from(self.matches(flow));
         if matches > self.fair { 1.0 - self.fair / matches } else { 0.0 }
     }
 
-    /// Brings m_fair up to `now`. Between two calls the queue stays as it is, so of many intervals that ended only the
-    /// first sees it move, and all others add the same.
+    /// Updates m_fair for all intervals that ended. The queue is constant between calls: only the first interval
+    /// sees a change, and the others add equal amounts.
     #[inline]
     fn settle(&mut self, now: Time) {
         let ended = self.timer.due(now);
@@ -121,8 +121,8 @@ impl<T> Afd<T> {
         self.before = queue;
     }
 
-    /// The paper sets no bounds. No flow can stand there more than b times, and the time a long calm would take to be
-    /// unlearned is time in which nobody is held.
+    /// Bounded by b, the most matches of a flow, where the paper sets no bound. Otherwise m_fair would grow over a long
+    /// calm and limit no flow until it has fallen again.
     fn add(&mut self, change: f64) {
         self.fair = (self.fair + change).clamp(0.0, f64::from(self.config.shadow));
     }
@@ -168,7 +168,6 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rate, Rng};
 
-    // 1000 B take 1 ms.
     const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn afd(settings: &[(&str, &str)]) -> Afd<()> {

@@ -1,4 +1,7 @@
-//! BLUE: one probability, raised by overflow and lowered by idleness.
+//! BLUE: one drop probability, raised when the buffer overflows and lowered when the link is idle.
+//!
+//! BLUE controls by loss and idleness instead of queue length. An overflow adds `d1` to the probability, an idle link
+//! subtracts `d2`. Changes are at least `freeze_time` apart, so that each can take effect before the next.
 //!
 //! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
 //! section III and figure 3. `probability` is the paper's pm, `d1` and `d2` its delta1 and delta2, `threshold` the L of
@@ -50,17 +53,17 @@ crate::params! {
     }
 }
 
-/// First in, first out, with a probability of being signalled at the entry that is the same for all.
+/// A FIFO that marks or drops every arrival with the same probability.
 pub struct Blue<T> {
     config: BlueConfig,
     fifo: Fifo<T>,
-    /// The queue above which the probability rises, in packets and in bytes; infinite where it does not count.
+    /// `threshold` in packets and in bytes; infinite where it does not apply.
     high: (f64, f64),
-    /// The probability of being signalled, as of the last change that was due at a call.
+    /// The mark and drop probability, as of the last call.
     pub probability: f64,
     /// When the probability may change again.
     pub frozen_until: Time,
-    /// Since when the link has been idle, if it is.
+    /// Start of the link's idle time, if it is idle.
     pub idle_since: Option<Time>,
 }
 
@@ -92,7 +95,6 @@ impl<T> Blue<T> {
         f64::from(held.packets) > self.high.0 || held.bytes as f64 > self.high.1
     }
 
-    /// A loss, or a queue above the threshold.
     fn raise(&mut self, now: Time, rng: &mut Rng) {
         if now >= self.frozen_until {
             self.probability = (self.probability + self.config.d1).min(1.0);
@@ -110,8 +112,8 @@ impl<T> Blue<T> {
         }
     }
 
-    /// The changes due from `first` up to `now`, in closed form. Where freeze times are random they are
-    /// `freeze_time` in the mean, so a long idle time sees as many; the last one is drawn.
+    /// Applies the decreases due from `first` to `now` in closed form. Random freeze times are replaced by their mean,
+    /// except for the last, which is drawn.
     fn lower(&mut self, first: Time, now: Time, rng: &mut Rng) {
         let period = self.config.freeze_time;
         let more = (now - first).as_nanos() / period.as_nanos();
@@ -131,7 +133,7 @@ impl<T> Discipline<T> for Blue<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.rest(cx.now, cx.rng);
-        // A full queue first: what is dropped for want of room is not marked before.
+        // Overflow first: a packet that does not fit must not be marked.
         if !self.fifo.admits(packet.bytes) {
             cx.drop(packet, Why::Overflow);
             return self.raise(cx.now, cx.rng);

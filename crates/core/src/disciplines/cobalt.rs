@@ -1,4 +1,7 @@
-//! COBALT: CoDel for senders that answer signals and BLUE for those that do not, side by side in one queue.
+//! COBALT: CoDel plus BLUE. BLUE takes over when flows ignore CoDel's drops.
+//!
+//! CoDel signals at the queue's exit while the queueing delay stays above `target`. BLUE adds a drop probability that
+//! rises when the buffer overflows and falls while the link is idle.
 //!
 //! J. Morton and others, `cobalt_*` in Linux's `net/sched/sch_cake.c` (5.5); described in T. Høiland-Jørgensen, D. Täht,
 //! J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways", IEEE LANMAN 2018; ported to
@@ -56,16 +59,16 @@ crate::params! {
     }
 }
 
-/// First in, first out, with CoDel's and BLUE's signals at the exit.
+/// A FIFO with CoDel and BLUE at its exit.
 pub struct Cobalt<T> {
-    /// Target and interval are fitted to the link.
+    /// With target and interval fitted to the link.
     config: CobaltConfig,
-    /// Packets that waited no longer are not late, whatever the target.
+    /// The delay up to which no packet is late, whatever the target.
     grace: Span,
     fifo: Fifo<T>,
-    /// Signals since the queue was calm, less what has been forgotten.
+    /// Signals of this episode of congestion, less those that have decayed.
     pub count: u32,
-    /// When the next signal is due; while none is, up to when the queue counts as active.
+    /// Time of the next signal; without one, the time up to which the queue counts as active.
     pub drop_next: Time,
     /// Whether the last packet was late.
     pub dropping: bool,
@@ -73,11 +76,9 @@ pub struct Cobalt<T> {
     pub probability: f64,
     /// When the probability was last changed.
     pub changed: Time,
-    /// Since when the link has been idle.
     idle: Option<Time>,
 }
 
-/// What CoDel and BLUE say of a packet.
 #[derive(Clone, Copy)]
 struct Verdict {
     late: bool,
@@ -92,7 +93,7 @@ impl<T> Cobalt<T> {
     pub fn new(mut config: CobaltConfig, place: &Place) -> Result<Self, BuildError> {
         let mut grace = Span::ZERO;
         if config.fit_rate {
-            // A packet of more than 4 GB is no packet: the bytes of one are a u32.
+            // Saturates: a packet has at most 4 GB.
             let packet = place.rate.transmit(u32::try_from(config.mtu.0).unwrap_or(u32::MAX));
             let target = config.target.max(Span::from_nanos((packet * 3).as_nanos() / 2));
             config.interval = (config.interval + (target - config.target)).max(target * 2);
@@ -109,7 +110,7 @@ impl<T> Cobalt<T> {
         Span::from_nanos((interval / libm::sqrt(f64::from(self.count.max(1)))) as u64)
     }
 
-    /// BLUE: a packet did not fit, or waited beyond all measure.
+    /// BLUE: a packet did not fit, or waited longer than `blue_threshold`.
     fn raise(&mut self, now: Time) {
         if now - self.changed > self.config.target {
             self.probability = (self.probability + self.config.increment).min(1.0);
@@ -117,8 +118,7 @@ impl<T> Cobalt<T> {
         }
     }
 
-    /// BLUE: what the probability fell while the link was idle, once in little more than a target. CAKE asks its empty
-    /// queues that often as long as they have something to forget.
+    /// BLUE: lowers the probability for idle time, about once per target, which is how often CAKE polls idle queues.
     #[inline]
     fn rest(&mut self, now: Time) {
         if let Some(since) = self.idle
@@ -141,7 +141,6 @@ impl<T> Cobalt<T> {
         self.changed = first + period * (steps - 1);
     }
 
-    /// The queue was asked and is empty.
     #[cold]
     fn emptied(&mut self, now: Time) {
         self.idle.get_or_insert(now);
@@ -152,14 +151,12 @@ impl<T> Cobalt<T> {
         }
     }
 
-    /// One signal less, and when the next is due.
     fn calm(&mut self) {
         self.count -= 1;
         self.drop_next += self.gap();
     }
 
-    /// `cobalt_should_drop`. Not inlined: ahead of the loop over dropped packets, which mostly runs once, the compiler
-    /// would load and prepare all that any path needs.
+    /// `cobalt_should_drop`. Not inlined: the caller's loop mostly runs once, and its setup costs more than the call.
     #[inline(never)]
     fn judge(&mut self, packet: &Packet<T>, now: Time, rng: &mut Rng) -> Verdict {
         let waited = now - packet.arrived;
@@ -194,7 +191,7 @@ impl<T> Cobalt<T> {
         Verdict { late, blue }
     }
 
-    /// Forgets the signals that were due while the queue was not late; says whether the time of the last is past.
+    /// Lets overdue signals decay after an on-time packet; returns whether the last due time has passed.
     fn decay(&mut self, now: Time) -> bool {
         while self.count > 0 && now >= self.drop_next {
             self.calm();
@@ -318,7 +315,6 @@ mod tests {
         arrive(&mut port, Ecn::NotEct, 1, 35);
         assert_eq!(port.discipline().probability, 0.3125);
         while port.dequeue(at(36), &mut ()).is_some() {}
-        // Idle for an hour: forgotten.
         port.dequeue(at(3_600_000), &mut ());
         assert_eq!(port.discipline().probability, 0.0);
     }

@@ -1,11 +1,13 @@
-//! CoDel: signal once the delay has stood above a target for a whole interval, and then ever faster until it does not.
+//! CoDel: drop or mark when the queueing delay stays above `target` for an `interval`, then increasingly often.
+//!
+//! The delay is measured on departure and compared with the target packet by packet, so the smallest delay of an
+//! interval decides. The n-th signal follows the one before after interval/sqrt(n), until the delay falls below target.
 //!
 //! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, 2018; first
 //! in Nichols, Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012. The loop itself is `parts/codel.rs`.
 //!
 //! | RFC 8289 | here |
 //! | --- | --- |
-//! | TARGET, INTERVAL | `target`, `interval` |
 //! | maxpacket_ | `mtu` |
 //! | first_above_time_, drop_next_ | `first_above`, `drop_next` |
 //! | count_, lastcount_, dropping_ | `count`, `last_count`, `dropping` |
@@ -36,7 +38,7 @@ crate::params! {
     }
 }
 
-/// First in, first out, with signals at the exit when packets have waited too long for too long.
+/// A FIFO with CoDel at its exit.
 pub struct Codel<T> {
     fifo: Fifo<T>,
     rules: CodelRules,
@@ -182,7 +184,6 @@ mod tests {
             (0..6).for_each(|_| {
                 port.enqueue(Packet { ecn: Ecn::Ect1, ..Packet::new(FlowId(1), 1000, ()) }, Time::ZERO, &mut ());
             });
-            // They wait 0 to 5 ms.
             (0..6).for_each(|ms| assert!(port.dequeue(Time::ZERO + Span::from_millis(ms), &mut ()).is_some()));
             assert_eq!(port.totals().counts().marks(Why::Sojourn), marked);
         }

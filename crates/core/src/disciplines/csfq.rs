@@ -1,4 +1,7 @@
-//! CSFQ: a packet is dropped with the probability by which its flow's rate exceeds the fair share.
+//! CSFQ: label packets with their flow's rate; drop the excess over the estimated fair rate.
+//!
+//! A packet with a label above the fair share alpha is dropped with probability 1 - alpha/label. While the link is
+//! congested, alpha is scaled every `k_c` by capacity over accepted rate.
 //!
 //! I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth allocations
 //! in high speed networks", SIGCOMM 1998, section 2 and figure 3; what the figure leaves open is as in the authors'
@@ -10,7 +13,6 @@
 //! | r_i, the label | [`Csfq::flow_rate`] |
 //! | K, K_alpha, K_c | `k`, `k_alpha`, `k_c` |
 //! | A, F (estimated) | `Share::arriving`, `Share::accepted` |
-//! | C | the link's rate |
 //! | alpha (estimated), tmp_alpha | `Share::alpha`, `Share::largest` |
 //!
 //! Random draws, in order: one for a packet whose flow's rate is above alpha.
@@ -62,7 +64,7 @@ crate::params! {
     }
 }
 
-/// A FIFO that admits of each flow what is below the fair share.
+/// A FIFO that admits each flow up to the fair share.
 pub struct Csfq<T> {
     config: CsfqConfig,
     fifo: Fifo<T>,
@@ -72,7 +74,7 @@ pub struct Csfq<T> {
     threshold: f64,
 }
 
-/// The fair share and what it is found from. Rates are in bytes per second.
+/// The estimate of the fair share. Rates are in bytes per second.
 #[derive(Clone, Debug)]
 struct Share {
     capacity: f64,
@@ -81,18 +83,16 @@ struct Share {
     congested: bool,
     /// `None` while the link has room for all: nothing is dropped.
     alpha: Option<f64>,
-    /// What overflows may lower alpha to before it is estimated anew.
+    /// The least alpha that overflows may cause before the next estimate.
     floor: f64,
-    /// The largest label since `start`.
     largest: f64,
     start: Time,
 }
 
-/// What the fair share depends on besides itself: a packet that arrived.
+/// An arrival, as the estimate sees it.
 struct Seen {
     bytes: u32,
     label: f64,
-    /// The queue has reached the threshold.
     queued: bool,
     dropped: bool,
     now: Time,
@@ -127,7 +127,7 @@ impl<T> Csfq<T> {
         self.share.alpha
     }
 
-    /// The rates that arrive and that are accepted, in bytes per second.
+    /// The arriving and the accepted rate, in bytes per second.
     pub fn rates(&self) -> [f64; 2] {
         [self.share.arriving.rate(), self.share.accepted.rate()]
     }
@@ -199,7 +199,7 @@ impl Share {
         let congested = arriving >= self.capacity && (self.congested || seen.queued);
         match (congested, self.congested) {
             (true, false) => {
-                // Where the window before left no alpha, the largest label of this one stands in.
+                // Without an alpha from the last window, start with the largest label of this one.
                 self.set(self.alpha.unwrap_or(self.largest.max(seen.label)));
                 self.start = seen.now;
             }
@@ -214,8 +214,8 @@ impl Share {
             (false, true) => (self.start, self.largest) = (seen.now, 0.0),
             (false, false) if !ended => self.largest = self.largest.max(seen.label),
             (false, false) => {
-                // In the figure alpha is the largest label from now on, and drops what exceeds it although there is
-                // room. In the authors' module, and here, only if the buffer has reached the threshold.
+                // The figure uses the largest label as alpha from now on, and drops although there is room. As in the
+                // authors' module, this happens only once the buffer has reached the threshold.
                 self.alpha = None;
                 if seen.queued && self.largest > 0.0 {
                     self.set(self.largest);
@@ -226,7 +226,6 @@ impl Share {
         self.congested = congested;
     }
 
-    /// A new estimate; no flow can have more than the link.
     fn set(&mut self, alpha: f64) {
         let alpha = alpha.min(self.capacity);
         self.alpha = Some(alpha);
@@ -264,7 +263,6 @@ impl<T> Discipline<T> for Csfq<T> {
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let share = &self.share;
-        // Without an alpha a flow may have all of the link.
         gauge("fair_share_bps", 8.0 * share.alpha.unwrap_or(share.capacity));
         gauge("arriving_bps", 8.0 * share.arriving.rate());
         gauge("accepted_bps", 8.0 * share.accepted.rate());
@@ -282,7 +280,6 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rate, Rng};
 
-    // 1000 B take 1 ms: a million bytes a second.
     const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
     type Queue = Port<(), Csfq<()>>;
@@ -339,7 +336,6 @@ mod tests {
         let mut port = csfq(&[("limit", "100p")]);
         for n in 0..10_000 {
             arrive(&mut port, 1, at(10_000 * n));
-            // From 50 s on another flow takes nine tenths of the link.
             (0..if n > 5000 { 8 } else { 0 }).for_each(|k| arrive(&mut port, 2, at(10_000 * n + 1000 * k)));
             while port.dequeue(at(10_000 * n + 9000), &mut ()).is_some() {}
         }

@@ -1,16 +1,16 @@
-//! FABA: a fixed stock of tokens, one bucket a flow; a flow that queues packets faster than it is given tokens drains
-//! its bucket and is dropped.
+//! FABA: SFED in constant time. Departing packets return tokens to random buckets.
+//!
+//! Flows share a fixed stock of tokens, one bucket each. A queued packet holds tokens of its flow's bucket and returns
+//! them to drawn buckets on departure. A flow that queues faster than its bucket fills empties it and is dropped.
 //!
 //! A. Kamra, H. Saran, S. Sen, R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
 //! management discipline", Computer Networks 44(2), 2004, sections 3 and 4.
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | B | `limit` |
 //! | T = alpha B | [`TokenFifo::stock`], the stock of [`TokenPool`] |
 //! | N, L_N | [`TokenPool::flows`], [`TokenPool::height`] |
-//! | x_j | what [`TokenPool::open`] gives |
-//! | sigma | [`TokenPool::spare`] |
+//! | x_j, sigma | [`TokenPool::open`], [`TokenPool::spare`] |
 //! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), the draws that [`TokenPool::give_back`] returns |
 //! | f_p | [`TokenFifo::drop_probability`] |
 //! | c_i, w_i | [`Class::weight`](crate::Class::weight), its part in [`TokenTree`] |
@@ -72,7 +72,6 @@ pub struct Faba<T> {
 
 enum Buckets {
     Alike(TokenPool),
-    /// In a box, since it would be the larger.
     Classed(Box<TokenTree>),
 }
 
@@ -94,8 +93,8 @@ impl<T> Faba<T> {
         Ok(Faba { fifo, buckets, departures: 0, draws: 0 })
     }
 
-    /// The tokens in the bucket that pays for packets of `flow` and `class`, if it is there: packets, or bytes in byte
-    /// mode. What lies above the bucket's height is skimmed off when its next packet arrives.
+    /// Tokens in the bucket of `flow` or `class`, in packets or (byte mode) bytes; `None` without a bucket. Tokens
+    /// above the bucket's height are removed at its next arrival.
     pub fn bucket(&self, flow: FlowId, class: ClassId) -> Option<f64> {
         let holds = match &self.buckets {
             Buckets::Alike(pool) => pool.peek(flow),
@@ -104,8 +103,7 @@ impl<T> Faba<T> {
         holds.map(|holds| self.fifo.whole(holds))
     }
 
-    /// Tokens in no bucket and carried by no packet, the paper's sigma, on all levels together; negative while buckets
-    /// hold more than their share.
+    /// The paper's sigma: spare tokens of all levels; negative while buckets hold more than their share.
     pub fn sigma(&self) -> f64 {
         self.fifo.whole(match &self.buckets {
             Buckets::Alike(pool) => pool.spare(),
@@ -113,7 +111,7 @@ impl<T> Faba<T> {
         })
     }
 
-    /// What a bucket for packets of `class` may hold, the paper's L; `None` where the class has no bucket.
+    /// The paper's L, the height of a bucket of `class`; `None` if the class has no bucket.
     pub fn bucket_height(&self, class: ClassId) -> Option<f64> {
         let height = match &self.buckets {
             Buckets::Alike(pool) => Some(pool.height()),
@@ -287,7 +285,6 @@ mod tests {
         let mut port = of(limit(Limit::Packets(100)));
         arrive(&mut port, 1, 1000, Ecn::NotEct);
         for _ in 0..1000 {
-            // Each of the two asks for all of the link, and so never fills its bucket.
             (2..4).for_each(|flow| arrive(&mut port, flow, 1000, Ecn::NotEct));
             assert!(port.dequeue(Time::ZERO, &mut ()).is_some());
         }

@@ -1,13 +1,13 @@
-//! PIE: a controller keeps the delay near a target by the probability with which it signals arrivals.
+//! PIE: adjust a drop probability so that the estimated queueing delay meets a target.
+//!
+//! Every `tupdate`, the probability changes by `alpha` times the delay's distance from `target` plus `beta` times its
+//! growth since the last update. Arrivals are signalled with it, except in a burst of up to `max_burst` after a calm.
 //!
 //! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE): A Lightweight Control
 //! Scheme to Address the Bufferbloat Problem", RFC 8033, 2017. The controller itself is `parts/pie.rs`.
 //!
 //! | RFC 8033 | here |
 //! | --- | --- |
-//! | QDELAY_REF, T_UPDATE, MAX_BURST | `target`, `tupdate`, `max_burst` |
-//! | MAX_ECNTH | `ecn_threshold` |
-//! | MEAN_PKTSIZE | `packet` |
 //! | drop_prob_, accu_prob_, burst_allowance_ | `probability`, `accumulated`, `burst_allowance` |
 //! | current_qdelay, qdelay_old_ | `delay`, `delay_old` |
 
@@ -65,7 +65,7 @@ crate::params! {
     }
 }
 
-/// First in, first out, with signals at the entry by a probability that holds the delay to a target.
+/// A FIFO with PIE at its entrance.
 pub struct Pie<T> {
     fifo: Fifo<T>,
     rules: PieRules,
@@ -73,7 +73,7 @@ pub struct Pie<T> {
 }
 
 impl PieConfig {
-    /// What the controller runs by at `place`.
+    /// The controller's settings at `place`.
     pub fn rules(&self, place: &Place) -> PieRules {
         PieRules {
             target: self.target.as_secs_f64(),

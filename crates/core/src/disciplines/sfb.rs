@@ -1,5 +1,10 @@
-//! Stochastic Fair BLUE: a BLUE probability in each of L x N accounting bins; a flow all of whose bins have reached 1 is
-//! taken to be unresponsive and is limited in rate.
+//! Stochastic Fair BLUE (SFB): BLUE per hashed bin instead of per queue.
+//!
+//! At each of `levels` levels an independent hash maps a flow to one of `bins` bins. As in BLUE, a bin's probability
+//! rises by `d1` if it holds more than `bin_size` packets and falls by `d2` if it is empty. A packet is signalled with
+//! the least probability of its bins, so one bin without unresponsive flows protects a responsive flow. If all bins
+//! of a flow are at 1, it is unresponsive and is rate-limited ([`Limiter`]). The hash functions change every
+//! `rehash`; `double_buffer` trains a second set of bins in advance.
 //!
 //! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
 //! section IV. Defaults, departures and the box time: the comparison paper (RED, FRED, BLUE, SFB and CHOKe in ns-2),
@@ -7,12 +12,8 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | L, N | `levels`, `bins` |
 //! | B\[i\]\[h_i\].qlen, p_m | [`Found::fullest`](crate::parts::Found), [`Found::probability`](crate::parts::Found) |
-//! | delta | `d1` up, `d2` down |
 //! | p_min | the least probability of a flow's bins |
-//! | ratelimit() | [`Limiter`] |
-//! | Boxtime, Hinterval | `boxtime`, `rehash` |
 
 use alloc::collections::VecDeque;
 use core::ops::Bound;
@@ -111,17 +112,16 @@ crate::params! {
 pub struct Sfb<T> {
     config: SfbConfig,
     fifo: Fifo<T>,
-    /// The bins each waiting packet entered, beside it in the order of the FIFO.
+    /// The bins of each queued packet, in FIFO order.
     entered: VecDeque<Places>,
-    /// Waiting packets of unresponsive flows that came while the next set was kept warm: the number of the packet, and
-    /// the bins that it entered there too.
+    /// Queued packets that count in the next set too: their number and their bins there.
     warmed: VecDeque<(u64, Places)>,
-    /// Packets that have left the FIFO: the number of the one at its head.
+    /// Packets that have left the FIFO: the number of its head.
     left: u64,
     bins: Bins,
     bin_size: u32,
     bin_max: u32,
-    /// What limits unresponsive flows.
+    /// The limiter of unresponsive flows.
     pub limiter: Limiter,
     rehash: Every,
 }
@@ -151,25 +151,23 @@ impl<T> Sfb<T> {
         Ok(Sfb { config, fifo, entered, warmed, left: 0, bins, bin_size, bin_max, limiter, rehash })
     }
 
-    /// Every bin: those in use, level after level, then those for the hash functions to come.
+    /// All bins: the set in use, level after level, then the next set.
     pub fn bins(&self) -> impl Iterator<Item = &Bin> {
         self.bins.states()
     }
 
-    /// The bins of `flow` in the set in use, one a level, as the limiter counts them.
+    /// The bins of `flow` in the set in use, one per level, numbered as in the limiter.
     pub fn places(&self, flow: FlowId) -> Places {
         self.bins.places(flow)
     }
 
-    /// Changes the hash functions when their time is over. Two changes forget everything, so that a clock which
-    /// jumped over more needs no more.
+    /// Changes the hash functions when due. Two changes forget everything, so a longer jump of the clock needs no more.
     #[inline]
     fn move_hash(&mut self, now: Time) {
         let due = self.rehash.due(now).min(2);
         (0..due).for_each(|_| self.bins.switch());
     }
 
-    /// Whether the next set of bins is kept warm now.
     fn warming(&self, now: Time) -> bool {
         let period = self.config.rehash.as_nanos();
         let warmup = self.config.warmup.map_or(period, Span::as_nanos);
@@ -177,15 +175,15 @@ impl<T> Sfb<T> {
         self.config.double_buffer && period > 0 && now.as_nanos() % period >= period - warmup
     }
 
-    /// The packet of `flow` that was just queued counts in the next set of bins too: they would else be found empty
-    /// when the hash functions change, lose probability, and let the flow go until it has filled them.
+    /// Counts the queued packet in the next set too. Its bins would otherwise be empty after the change, lose
+    /// probability and release the flow until it has filled them.
     fn warm_with(&mut self, flow: FlowId) {
         let places = self.bins.places_to_come(flow);
         self.bins.enter(&places);
         self.warmed.push_back((self.left + self.entered.len() as u64 - 1, places));
     }
 
-    /// The packet, if it may be queued by what its bins say: marked, or as it came.
+    /// Applies the bins' verdict: drops, marks or accepts the packet.
     #[inline]
     fn judge(&mut self, packet: Packet<T>, places: &Places, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
         let found = self.bins.arrive(places, self.bin_size, cx.now);
@@ -310,7 +308,6 @@ mod tests {
         port.totals().counts().drops(why)
     }
 
-    /// Waiting packets that entered each of the two sets, from what is remembered beside them.
     fn queued_by_set(sfb: &Sfb<()>) -> [u32; 2] {
         let size = (sfb.config.levels * sfb.config.bins) as u16;
         let places = || sfb.entered.iter().chain(sfb.warmed.iter().map(|(_, places)| places));

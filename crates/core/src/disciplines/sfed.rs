@@ -1,12 +1,12 @@
-//! SFED: FABA's buckets filled in turn, and all trimmed whenever a flow comes.
+//! SFED: a token bucket per flow, refilled in turn from a fixed stock; drop as a bucket runs low.
 //!
-//! A. Kamra, H. Saran, S. Sen, R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
-//! management discipline", Computer Networks 44(2), 2004, sections 3 and 4.1. (SFED came first; the paper describes it
-//! whole.)
+//! A queued packet holds tokens of its flow's bucket and returns them on departure. All buckets have the same height,
+//! the stock over the number of flows: a new flow gets a full bucket and the others are trimmed.
+//!
+//! A. Kamra et al., Computer Networks 44(2), 2004 (the paper of `faba`), sections 3 and 4.1.
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | B | `limit` |
 //! | T = alpha B | [`TokenFifo::stock`], `Buckets::total` |
 //! | N, L_N | `Buckets::table`, [`Sfed::bucket_height`] |
 //! | x_j, sigma | [`Sfed::bucket`], [`Sfed::sigma`] |
@@ -52,19 +52,17 @@ pub struct Sfed<T> {
 /// Buckets of equal height that share a fixed number of tokens: buckets + spare + carried = total.
 struct Buckets {
     table: FlowTable<Tokens>,
-    /// The bucket whose turn it is.
     turn: usize,
     spare: Tokens,
     total: Tokens,
 }
 
 impl Buckets {
-    /// What a bucket may hold, the paper's L_N.
     fn height(&self) -> Tokens {
         self.total / self.table.len().max(1) as Tokens
     }
 
-    /// `flow`'s bucket, made full if it has none; all others then are trimmed to their new height (section 4.1, step 4).
+    /// Finds or creates `flow`'s bucket. A new one is full, and the others are trimmed (section 4.1, step 4).
     fn open(&mut self, flow: FlowId) -> (usize, Fill) {
         let position = match self.table.position(flow) {
             Some(position) => position,
@@ -82,7 +80,7 @@ impl Buckets {
         let height = self.height();
         *self.table.at(position).1 = height;
         self.spare -= height;
-        // One went, one came: the height is what it was.
+        // After an eviction the height is the same.
         if !evicts {
             self.trim(height);
         }
@@ -97,7 +95,7 @@ impl Buckets {
         }
     }
 
-    /// Deletes the fullest of the buckets next in turn: its flow was active least.
+    /// Deletes the fullest of the next buckets in turn: its flow was least active.
     fn evict(&mut self) {
         let flows = self.table.len();
         let next: [usize; CANDIDATES] = core::array::from_fn(|ahead| (self.turn + ahead) % flows);
@@ -105,28 +103,26 @@ impl Buckets {
         self.delete(fullest.unwrap_or(0));
     }
 
-    /// Takes the bucket out; the youngest takes its place, in the round too. The paper gives back L_N, which a bucket
-    /// that was full before a token came lies above by a part of one: we give back what it held.
+    /// Deletes the bucket; the youngest takes its position. The paper gives back L_N, we give back the tokens held: a
+    /// full bucket can exceed L_N by part of a token.
     fn delete(&mut self, position: usize) {
         let (_, holds) = self.table.remove_at(position);
         self.spare += holds;
         self.wrap();
     }
 
-    /// After the last comes the first.
     fn wrap(&mut self) {
         if self.turn >= self.table.len() {
             self.turn = 0;
         }
     }
 
-    /// Takes back what a departing packet carried and shares out what is spare, a grain a bucket in turn (step 3). A
-    /// bucket that fills is deleted.
+    /// Takes back a departing packet's tokens and deals out the spare ones in turn (step 3). Full buckets are deleted.
     fn give_back(&mut self, refund: Refund) {
         self.spare += refund.carried;
         while self.spare >= refund.grain && !self.table.is_empty() {
             self.whole_rounds(refund.grain);
-            // Unless a whole round is left, it ends for want of tokens; else one of these fills its bucket.
+            // Ends when tokens run out or one of these grains fills its bucket.
             for _ in 0..self.table.len() {
                 if self.spare < refund.grain || self.fill_next(refund.grain) {
                     break;
@@ -135,7 +131,7 @@ impl Buckets {
         }
     }
 
-    /// Gives the bucket whose turn it is a grain, and says whether that filled it.
+    /// Gives the next bucket a grain and returns whether that filled it.
     fn fill_next(&mut self, grain: Tokens) -> bool {
         let height = self.height();
         let holds = self.table.at(self.turn).1;
@@ -151,14 +147,13 @@ impl Buckets {
         full
     }
 
-    /// As many rounds at once as leave no bucket full: a deleted bucket can free tokens for thousands.
+    /// Deals all rounds that fill no bucket at once: a deleted bucket can free tokens for thousands.
     fn whole_rounds(&mut self, grain: Tokens) {
         let (height, round) = (self.height(), grain.saturating_mul(self.table.len() as Tokens));
         if self.spare < round {
             return;
         }
         let fullest = self.table.iter().map(|(_, holds)| *holds).max().unwrap_or(height);
-        // The most grains that fit below the height.
         let before_full = ((height - fullest).max(0) + grain - 1) / grain - 1;
         let rounds = before_full.min(self.spare / round).max(0);
         self.table.values_mut().for_each(|holds| *holds += rounds * grain);
@@ -183,12 +178,12 @@ impl<T> Sfed<T> {
         self.buckets.table.peek(flow).map(|holds| self.fifo.whole(*holds))
     }
 
-    /// Tokens in no bucket and carried by no packet, the paper's sigma.
+    /// The paper's sigma: tokens in no bucket and held by no packet.
     pub fn sigma(&self) -> f64 {
         self.fifo.whole(self.buckets.spare)
     }
 
-    /// What a bucket may hold, the paper's L_N.
+    /// The paper's L_N, the height of a bucket.
     pub fn bucket_height(&self) -> f64 {
         self.fifo.whole(self.buckets.height())
     }
@@ -240,7 +235,6 @@ mod tests {
     const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
     const TOKEN: Tokens = 1 << 20;
 
-    /// Room for twelve packets.
     fn twelve() -> Terms {
         Terms { limit: Limit::Packets(12), ..Terms::default() }
     }

@@ -1,16 +1,8 @@
-//! Stochastic Fair RED: SFB's accounting bins with a RED in each, whose maxp finds its own value, in place of BLUE.
+//! Stochastic Fair RED (SFRED): SFB's bins, each with a RED that adapts its maxp in place of BLUE.
 //!
-//! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
-//! section IV-A, which compares SFB with it and describes it in two sentences: a maxp for each bin, kept as W. Feng et
-//! al., "A self-configuring RED gateway", IEEE INFOCOM 1999, adapt it, and otherwise SFB's techniques.
-//!
-//! | papers | here |
-//! | --- | --- |
-//! | L, N, bin size | `levels`, `bins`, `bin_size` |
-//! | Q_ave, minth, maxth, wq | [`Average`] of the packets in a bin, `minth`, `maxth`, `wq` |
-//! | max_p, alpha, beta | [`SelfConfiguring`] |
-//! | p_min | the least probability of a flow's bins; a flow is unresponsive when the least *maxp* of them is 1 |
-//! | ratelimit() | [`TokenBucket`] |
+//! W. Feng et al., "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002, section IV-A, sketches it
+//! to compare SFB with: a maxp per bin, adapted as by `feng_red` ([`SelfConfiguring`]), and otherwise SFB's techniques.
+//! A packet is signalled with the least probability of its bins; its flow is unresponsive if their least *maxp* is 1.
 
 use alloc::vec::Vec;
 use core::ops::Bound;
@@ -68,7 +60,6 @@ crate::params! {
     }
 }
 
-/// One bin.
 #[derive(Clone, Debug)]
 struct RedBin {
     packets: u32,
@@ -87,12 +78,10 @@ pub struct RedBinState {
     pub maxp: f64,
 }
 
-/// What an arriving packet finds in its bins.
+/// The state of an arrival's bins: the longest queue, and the least probability and maxp.
 struct Found {
     fullest: u32,
-    /// The least of their probabilities.
     probability: f64,
-    /// The least of their maxp.
     maxp: f64,
 }
 
@@ -104,7 +93,7 @@ pub struct Sfred<T> {
     bins: Vec<RedBin>,
     bin_size: u32,
     thresholds: Thresholds,
-    /// What limits unresponsive flows.
+    /// The limiter of unresponsive flows.
     pub penalty: TokenBucket,
     ecn: bool,
 }
@@ -151,7 +140,7 @@ impl<T> Sfred<T> {
         })
     }
 
-    /// A packet arrives for `places`: their averages and maxp move. Says what the packet finds after that.
+    /// Updates the bins at `places` for an arrival and returns their state.
     #[inline]
     fn look(&mut self, places: &[u16], now: Time) -> Found {
         let Thresholds { min, max } = self.thresholds;
@@ -179,7 +168,7 @@ impl<T> Sfred<T> {
         found
     }
 
-    /// Why a packet of `bytes` is signalled by what its bins say, if it is; and whether its flow is unresponsive.
+    /// Reason to signal the packet, if any, and whether its flow is unresponsive.
     #[inline]
     fn judge(&mut self, bytes: u32, places: &[u16], cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
         let found = self.look(places, cx.now);
@@ -194,7 +183,7 @@ impl<T> Sfred<T> {
         (cx.rng.chance(found.probability).then_some(why), false)
     }
 
-    /// Marks the packet or drops it. Apart, for the packets that pass not to pay for it.
+    /// Marks the packet or drops it. A separate function keeps the common path short.
     #[cold]
     fn signal(&mut self, packet: Packet<T>, why: Why, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let may_mark = self.ecn && [Why::Early, Why::Forced].contains(&why) && self.fifo.admits(packet.bytes);
