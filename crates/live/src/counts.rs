@@ -1,6 +1,6 @@
-//! Numbers that are counted together.
+//! Structs of counters.
 
-/// Declares a struct of counts. They add up and are told apart by name.
+/// Declares a struct of counters that can be added and subtracted, and listed by name.
 macro_rules! counts {
     ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $count:ident,)* }) => {
         $(#[$about])*
@@ -10,7 +10,7 @@ macro_rules! counts {
         }
 
         impl $name {
-            /// Each count with its name.
+            /// Each counter with its name.
             pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
                 [$((stringify!($count), self.$count)),*].into_iter()
             }

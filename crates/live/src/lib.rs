@@ -1,9 +1,8 @@
 //! Headgate on real packets: frames in, a discipline, a paced link, frames out.
 //!
-//! The code that decides is that of the simulator. Here it meets frames from a TUN device or a packet socket, the
-//! machine's clock, and hosts that nobody simulates: a [`Forwarder`] moves them between two ends, each an [`Io`](io::Io),
-//! over a [`Lane`] each way. Ends from a list and a clock that goes where it is told (`tests/support/memory.rs`) do for a
-//! test:
+//! The disciplines are the simulator's code. A [`Forwarder`] moves frames of TUN devices or packet sockets between two
+//! ends, each an [`Io`](io::Io), over a [`Lane`] in each direction, by the machine's clock. Tests replace the ends by
+//! lists of frames and the clock by one that they advance (`tests/support/memory.rs`):
 //!
 //! ```
 //! use headgate_core::{Span, Time};
@@ -20,7 +19,7 @@
 //! let settings = LaneSettings::of(&scenario, 0);
 //! let lanes = ["forward", "reverse"].map(|label| settings.build(Layer::Ethernet, 1, label).unwrap());
 //!
-//! // A frame that is no IP, of 1000 bytes: a millisecond to send, five on its way.
+//! A frame of 1000 bytes that is not IP takes 1 ms to send and 5 ms to propagate.
 //! let mut clock = FakeClock::new();
 //! let a = clock.end(Layer::Ethernet, [(Time::ZERO, vec![0xff; 1000])]);
 //! let b = clock.end(Layer::Ethernet, []);

@@ -1,10 +1,10 @@
-//! Threads that make something and go on with it.
+//! Threads that build a value before they start their work.
 
 use std::io;
 use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 
-/// Starts a thread called `name` that makes something: that, and the thread, which goes on with what `make` gives beside it.
+/// Starts a thread called `name`. Returns the value that `make` builds in it; the thread goes on with `make`'s closure.
 pub(crate) fn begin<M: Send + 'static, T: Send + 'static, R: FnOnce() -> T>(
     name: &str,
     make: impl FnOnce() -> io::Result<(M, R)> + Send + 'static,
@@ -19,7 +19,6 @@ pub(crate) fn begin<M: Send + 'static, T: Send + 'static, R: FnOnce() -> T>(
     Ok((made.recv().map_err(ended)??, thread))
 }
 
-/// What is wrong where a thread does not answer.
 pub(crate) fn ended<E>(_: E) -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "a thread of the link has ended")
 }

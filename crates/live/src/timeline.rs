@@ -1,14 +1,14 @@
-//! What is to happen, in order of time.
+//! A queue of events, ordered by time.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use headgate_core::{Span, Time};
 
-/// What is to happen, in order of time; what happens at the same time, in the order in which it was put here.
+/// Events ordered by time; events of the same time keep the order in which they were added.
 pub(crate) struct Timeline<T> {
     heap: BinaryHeap<Entry<T>>,
-    /// How many have been in it.
+    /// Events added so far; the number breaks ties.
     known: u64,
 }
 
@@ -19,25 +19,24 @@ struct Entry<T> {
 }
 
 impl<T> Timeline<T> {
-    /// One with room for as much as `room`, for which it never grows.
+    /// An empty timeline that does not allocate for up to `room` events.
     pub(crate) fn new(room: usize) -> Timeline<T> {
         Timeline { heap: BinaryHeap::with_capacity(room), known: 0 }
     }
 
-    /// `what` is to happen at `at`.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, what: T) {
         self.known += 1;
         self.heap.push(Entry { at, number: self.known, what });
     }
 
-    /// When the first is to happen; [`Time::NEVER`] if there is none.
+    /// Time of the first event; [`Time::NEVER`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.heap.peek().map_or(Time::NEVER, |first| first.at)
     }
 
-    /// The first, if it is due at `now`, and for when it was.
+    /// Removes the first event if it is due at `now`; returns it with its due time.
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<(Time, T)> {
         if self.next() > now {
@@ -46,20 +45,20 @@ impl<T> Timeline<T> {
         self.heap.pop().map(|first| (first.at, first.what))
     }
 
-    /// Nothing moved for `by`.
+    /// Delays every event by `by`.
     pub(crate) fn stall(&mut self, by: Span) {
         let mut entries = std::mem::take(&mut self.heap).into_vec();
         entries.iter_mut().for_each(|entry| entry.at += by);
         self.heap = entries.into();
     }
 
-    /// All, in no order.
+    /// All events, unordered.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.heap.iter().map(|entry| &entry.what)
     }
 }
 
-/// The earliest is the greatest, since a heap has the greatest first.
+/// Reversed: `BinaryHeap` is a max-heap.
 impl<T> Ord for Entry<T> {
     fn cmp(&self, other: &Entry<T>) -> Ordering {
         (other.at, other.number).cmp(&(self.at, self.number))

@@ -1,4 +1,4 @@
-//! Where frames come in from their host, and where they go out to one.
+//! The entry that takes frames from a host, and the exit that gives frames to a host.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,24 +11,22 @@ use crate::io::oddities::Oddity;
 use crate::io::pool::{FrameId, Pool};
 use crate::io::{BATCH, Io};
 
-/// What takes frames from one end, and counts them.
+/// Takes frames from one end, parses them and counts them.
 pub(crate) struct Entry {
-    /// What reads the frames.
     pub(crate) parser: Parser,
-    /// Frames that came, and those of them for which there was no room.
+    /// Frames received, and the frames among them dropped because no slot was free.
     pub(crate) came: u64,
     pub(crate) no_slot: u64,
     batch: Vec<FrameId>,
 }
 
 impl Entry {
-    /// One whose frames `parser` reads.
     pub(crate) fn new(parser: Parser) -> Entry {
         Entry { parser, came: 0, no_slot: 0, batch: Vec::with_capacity(BATCH) }
     }
 
-    /// Takes what has come to `from`, and hands over packet by packet, with what its headers say; one that is given back finds no
-    /// room. Says whether there may be more.
+    /// Receives a batch from `from` and passes each parsed packet to the callback. A frame returned by the callback
+    /// counts as dropped for lack of a slot. Returns true if more frames may be waiting.
     #[inline]
     pub(crate) fn take(
         &mut self,
@@ -59,42 +57,43 @@ impl Entry {
         Ok(received.more)
     }
 
-    /// From now on `parser` reads the frames. All counts go on.
+    /// Replaces the parser; all counts are kept.
     pub(crate) fn read_by(&mut self, mut parser: Parser) {
         parser.oddities = self.parser.oddities;
         self.parser = parser;
     }
 }
 
-/// A packet on its way to its host.
+/// A packet in propagation.
 struct Flying {
     due: Time,
     frame: FrameId,
 }
 
-/// What gives packets to one end when they are due. Lateness here is the only error that there is; it does not add up, and is
-/// recorded for every packet.
+/// Gives packets to one end when they are due. Lateness is the only timing error; it is recorded for each packet and
+/// does not accumulate.
 #[derive(Default)]
 pub(crate) struct Exit {
-    /// In the order in which they come out.
+    /// Ordered by due time.
     flying: VecDeque<Flying>,
-    /// When the last packet comes out that flew when this took the place of another: none overtakes it.
+    /// Due time of the last packet inherited from the previous lane; later packets must not overtake it.
     not_before: Time,
-    /// How late packets came out, in nanoseconds.
+    /// Delay between a packet's due time and its departure, in nanoseconds.
     pub(crate) lateness: Histogram,
-    /// Packets that came out, and those of them that the end refused.
+    /// Packets sent, and packets the end refused.
     pub(crate) out: u64,
     pub(crate) refused: u64,
     batch: Vec<FrameId>,
 }
 
 impl Exit {
-    /// One with room for as many packets as there are `slots`, for which it never grows.
+    /// An exit that does not allocate for up to `slots` packets.
     pub(crate) fn new(slots: usize) -> Exit {
         Exit { flying: VecDeque::with_capacity(slots), batch: Vec::with_capacity(BATCH), ..Exit::default() }
     }
 
-    /// `frame` is due at `due`, behind those that come out before it: the last ones, but where packets overtake each other.
+    /// Queues `frame` for `due`, behind packets due earlier. Insertion is at the tail unless packets overtake each
+    /// other.
     #[inline]
     pub(crate) fn fly(&mut self, due: Time, frame: FrameId) {
         if self.flying.back().is_none_or(|last| last.due <= due) {
@@ -106,13 +105,13 @@ impl Exit {
         }
     }
 
-    /// When the next packet is due; [`Time::NEVER`] if none flies.
+    /// Due time of the next packet; [`Time::NEVER`] if there is none.
     #[inline]
     pub(crate) fn due(&self) -> Time {
         self.flying.front().map_or(Time::NEVER, |first| first.due)
     }
 
-    /// Gives `to` a batch of what is due; says whether there may be more. `out` is told of each frame.
+    /// Sends a batch of due packets to `to` and calls `out` for each. Returns true if more may be due.
     #[inline]
     pub(crate) fn give(
         &mut self,
@@ -133,7 +132,7 @@ impl Exit {
             return Ok(false);
         }
         if self.flying.is_empty() {
-            // From its beginning again, which is still in a cache.
+            // Restart at the front of the buffer, which is still in a cache.
             self.flying.clear();
         }
         let more = self.batch.len() == BATCH;
@@ -144,18 +143,17 @@ impl Exit {
         Ok(more)
     }
 
-    /// Nothing moved for `by`.
+    /// Delays every packet by `by`.
     pub(crate) fn stall(&mut self, by: Span) {
         self.not_before += by;
         self.flying.iter_mut().for_each(|packet| packet.due += by);
     }
 
-    /// The packets that fly.
     pub(crate) fn flying(&self) -> impl ExactSizeIterator<Item = &FrameId> {
         self.flying.iter().map(|packet| &packet.frame)
     }
 
-    /// Goes on for another lane, among `slots` slots. Nothing overtakes what flies already.
+    /// Continues for another lane with up to `slots` packets. Packets already in propagation leave first.
     pub(crate) fn go_on(&mut self, slots: usize) {
         self.flying.reserve(slots - self.flying.len());
         self.not_before = self.flying.back().map_or(Time::ZERO, |last| last.due);

@@ -1,4 +1,4 @@
-//! What lies between the two ends of a forwarder.
+//! The links between the two ends of a forwarder.
 
 use std::io;
 
@@ -10,26 +10,24 @@ use super::view::LaneView;
 use crate::io::Io;
 use crate::io::tap::Recorder;
 
-/// What lies between two ends: both directions of a link, or a network of links. Frames go forward from the first end to the second,
-/// and in reverse.
+/// The links between two ends: both directions of one link, or a network. Forward is from the first end to the second.
 pub trait Fabric {
-    /// Takes what has come to `from` to go `direction`; says whether there may be more.
+    /// Takes the frames that `from` sends in `direction`. Returns true if more may be waiting.
     fn take(&mut self, now: Time, direction: Direction, from: &mut dyn Io) -> io::Result<bool>;
 
-    /// Gives `to` what went `direction` and has come out; says whether there is more.
+    /// Sends the frames due in `direction` to `to`. Returns true if more are due.
     fn give(&mut self, now: Time, direction: Direction, to: &mut dyn Io) -> io::Result<bool>;
 
-    /// When something may come out; [`Time::NEVER`] while there is nothing.
+    /// Earliest time at which a frame may be due; [`Time::NEVER`] if there are none.
     fn due(&self) -> Time;
 
-    /// Nobody looked for so long that it is not caught up: everything stood still for `by`.
+    /// Delays everything by `by`: the loop stopped for longer than it catches up ([`CATCH_UP`](crate::CATCH_UP)).
     fn stall(&mut self, by: Span);
 
-    /// What there is to see at `now`, of each direction of a link by its number.
+    /// State of each direction at `now`, by its number.
     fn view(&mut self, now: Time) -> Vec<LaneView>;
 
-    /// From now on `recorders` note packets that are dropped or lost, each direction's of the first link at the end where they come
-    /// in.
+    /// Attaches recorders for dropped and lost packets of the first link, one at each direction's entry.
     fn record(&mut self, recorders: &[Option<Recorder>; 2]);
 }
 

@@ -1,4 +1,4 @@
-//! The loop: one thread for both directions of a link, or for a whole network.
+//! The forwarding loop: one thread for both directions of a link, or for a whole network.
 
 use std::io;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::pacing::Clock;
 use super::view::{View, Window};
 use crate::io::Io;
 
-/// Something to be done at a moment on what lies between the ends.
+/// A change of the fabric, made by the forwarder's thread between two frames.
 pub type Job<F = Lanes> = Box<dyn FnOnce(&mut F, Time) + Send>;
 
-/// Where another thread leaves jobs for a forwarder.
+/// Sends jobs to a forwarder from another thread.
 pub type Inbox<F = Lanes> = Sender<Job<F>>;
 
 /// Moves frames between two ends, over a link or a network.
@@ -25,26 +25,24 @@ pub struct Forwarder<A, B, C, F = Lanes> {
     pub a: A,
     /// The second.
     pub b: B,
-    /// What lies between them.
     fabric: F,
     clock: C,
     window: Window,
     stop: Arc<AtomicBool>,
     inbox: Inbox<F>,
     jobs: Receiver<Job<F>>,
-    /// When the next view is due.
     show_at: Time,
-    /// Until when it waited last.
+    /// End of the last wait.
     until: Time,
-    /// At which end something may have come.
+    /// Whether frames may be waiting at each end.
     ready: [bool; 2],
 }
 
-/// How often a forwarder shows what it does, and looks whether something is to be done or it is to stop.
+/// Interval at which a forwarder publishes its view, does jobs and checks whether to stop.
 pub const SHOW_EVERY: Span = Span::from_millis(50);
 
-/// How late the loop may be and still send what was due meanwhile, in one burst. What it is late beyond that is a time in
-/// which the link stood still.
+/// The loop may be late by this much and still send the frames due meanwhile, in one burst. Lateness beyond it counts
+/// as a stall of the link.
 pub const CATCH_UP: Span = Span::from_millis(10);
 
 impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
@@ -56,26 +54,26 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         Forwarder { a, b, fabric, clock, window, stop, inbox, jobs, show_at, until, ready }
     }
 
-    /// Where it shows what it does.
+    /// The window in which it publishes its state.
     pub fn window(&self) -> Window {
         self.window.clone()
     }
 
-    /// Set it, and the forwarder stops, within [`SHOW_EVERY`].
+    /// Setting this flag stops the forwarder within [`SHOW_EVERY`].
     pub fn stopper(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// Where to leave jobs: each is done within [`SHOW_EVERY`], between two frames.
+    /// The inbox for jobs. Each is done within [`SHOW_EVERY`], between two frames.
     pub fn inbox(&self) -> Inbox<F> {
         self.inbox.clone()
     }
 
-    /// Forwards until it is told to stop, and says what was done in all. What still waits stays where it is.
+    /// Forwards until it is stopped and returns the final view. Packets still queued stay there.
     ///
     /// # Errors
-    /// What the system says when an end is gone, or when the thread may not be what its clock wants; `InvalidInput` if the
-    /// frames of one end begin with another header than those of the other.
+    /// An I/O error when an end is gone or the clock may not set the thread's scheduling; `InvalidInput` if the two
+    /// ends differ in their link layer.
     pub fn run(&mut self) -> io::Result<View> {
         if self.a.layer() != self.b.layer() {
             let what = "one end has Ethernet frames and the other IP packets";
@@ -90,7 +88,8 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         Ok(view)
     }
 
-    /// Takes and sends what is there, and waits for more, at most until `end`; an error if an end of the link is gone.
+    /// Forwards the frames that are there, then waits for more until `end` at the latest. Fails if an end of the link
+    /// is gone.
     #[inline]
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();
@@ -103,8 +102,8 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
             self.ready[0] && self.fabric.take(now, Forward, &mut self.a)?,
             self.ready[1] && self.fabric.take(now, Reverse, &mut self.b)?,
         ];
-        // What fell due while frames were taken goes out in this turn, from slots that are still in a cache; if that took too
-        // long to be caught up, the next turn sees to it.
+        // Packets that fell due during the intake leave in this turn, while their slots are in a cache. If the intake
+        // took longer than `CATCH_UP`, the next turn records the stall.
         let then = self.clock.now();
         let now = if then - now > CATCH_UP { now } else { then };
         let given = [self.fabric.give(now, Forward, &mut self.b)?, self.fabric.give(now, Reverse, &mut self.a)?];
@@ -119,13 +118,12 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         self.until = self.fabric.due().min(self.show_at).min(end);
         self.ready = match (taken, given) {
             ([false, false], [false, false]) => self.clock.wait(self.until, [self.a.fd(), self.b.fd()])?,
-            // Nobody looked.
             _ => [true; 2],
         };
         Ok(())
     }
 
-    /// What there is to see now.
+    /// The current view.
     pub fn view(&mut self) -> View {
         let at = self.clock.now();
         View { at, lanes: self.fabric.view(at), kernel: [self.a.kernel(), self.b.kernel()], cpu: self.clock.cpu() }

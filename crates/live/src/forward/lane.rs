@@ -1,7 +1,7 @@
-//! One direction of a link between two ends: what comes in at one goes over its queue and its medium to the other.
+//! One direction of a link: frames from one end cross its queue and its medium to the other end.
 //!
-//! Nothing has to be awake when a packet is taken from the queue, only before it comes out: there is one moment to wake
-//! up for a packet, and [`Lane::due`] says which.
+//! Dequeuing needs no timer of its own. The loop wakes once per packet, when it leaves the medium ([`Lane::due`]), and
+//! replays the dequeues up to then at their nominal times.
 
 use std::io;
 use std::mem;
@@ -18,48 +18,48 @@ use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
 use crate::io::tap::Recorder;
 
-/// A lane of any discipline, as a forwarder knows it: one call for a batch of frames.
+/// A lane of any discipline. Calls take a batch of frames, so dynamic dispatch costs little.
 pub trait Lane {
-    /// Takes what has come to `from`; says whether there may be more.
+    /// Takes the frames that `from` sends. Returns true if more may be waiting.
     fn take(&mut self, now: Time, from: &mut dyn Io) -> io::Result<bool>;
 
-    /// Gives `to` what has come out; says whether there is more.
+    /// Sends the frames that are due to `to`. Returns true if more are due.
     fn give(&mut self, now: Time, to: &mut dyn Io) -> io::Result<bool>;
 
-    /// When something may come out; [`Time::NEVER`] while the lane is empty.
+    /// Earliest time at which a frame may be due; [`Time::NEVER`] while the lane is empty.
     fn due(&self) -> Time;
 
-    /// Nobody looked for so long that it is not caught up: the lane stood still for `by`.
+    /// Delays everything by `by`: the loop stopped for longer than it catches up ([`CATCH_UP`](crate::CATCH_UP)).
     fn stall(&mut self, by: Span);
 
-    /// What there is to see at `now`.
+    /// State of the lane at `now`.
     fn view(&mut self, now: Time) -> LaneView;
 
-    /// Gives all that it has to another lane, which takes its place from `now` on. It is not to be used any more.
+    /// Moves packets and counts to the lane that replaces this one from `now` on. This lane must not be used
+    /// afterwards.
     fn leave(&mut self, now: Time) -> Remains;
 
-    /// From now on `recorder` notes packets that are dropped or lost.
+    /// Attaches a recorder for dropped and lost packets.
     fn record(&mut self, recorder: Option<Recorder>);
 }
 
-/// What a lane has before and behind its queue.
+/// Entry, exit and slots of a lane: everything but its queue.
 pub(super) struct Sides {
     pub(super) entry: Entry,
     exit: Exit,
     pub(super) pool: Pool,
-    /// How often it stood still, and for how long in all.
+    /// Number and total duration of stalls.
     stalls: (u64, Span),
     recorder: Option<Recorder>,
 }
 
 impl Sides {
-    /// Empty ones, for frames in `pool` that `parser` reads.
     pub(super) fn new(parser: Parser, pool: Pool) -> Sides {
         let exit = Exit::new(pool.slots());
         Sides { entry: Entry::new(parser), exit, pool, stalls: (0, Span::ZERO), recorder: None }
     }
 
-    /// Goes on with at least `slots` slots, and reads frames by `parser`.
+    /// Replaces the parser and provides at least `slots` slots.
     fn refit(&mut self, parser: Parser, slots: u32) {
         self.pool.grow(slots);
         self.exit.go_on(self.pool.slots());
@@ -67,7 +67,7 @@ impl Sides {
     }
 }
 
-/// What a lane leaves to the one in its place: packets, their frames, and all that was counted.
+/// The packets, frames and counts that a lane leaves to its replacement.
 pub struct Remains {
     pub(super) sides: Sides,
     pub(super) ledger: LaneLedger,
@@ -75,7 +75,7 @@ pub struct Remains {
 }
 
 impl Remains {
-    /// Goes on with at least `slots` slots. `parser` reads the packets again: flows and classes may be others now.
+    /// Provides at least `slots` slots and parses the queued packets again: flows and classes may have changed.
     pub(super) fn refit(&mut self, parser: Parser, slots: u32) {
         self.sides.refit(parser, slots);
         let Sides { entry, pool, .. } = &mut self.sides;
@@ -88,17 +88,16 @@ impl Remains {
     }
 }
 
-/// A lane that is compiled for its discipline.
+/// A lane compiled for its discipline.
 pub(super) struct LaneOf<D> {
     pub(super) queue: FrameQueue<D, LaneLedger>,
     pub(super) sides: Sides,
 }
 
-/// A queue, and what gets its packets.
+/// The queue, and the sink for its packets.
 type Halves<'a, D, F> = (&'a mut FrameQueue<D, LaneLedger>, Onward<'a, F>);
 
 impl<D: Discipline<FrameId>> LaneOf<D> {
-    /// The queue, and what gets its packets.
     #[inline]
     fn split(&mut self) -> Halves<'_, D, impl FnMut(Packet<FrameId>, Time)> {
         let Sides { exit, pool, recorder, .. } = &mut self.sides;
@@ -106,21 +105,21 @@ impl<D: Discipline<FrameId>> LaneOf<D> {
         (&mut self.queue, Onward { pool, recorder: recorder.as_ref(), receive })
     }
 
-    /// Sends what was to be sent up to `now`, at the times at which it was to be sent.
+    /// Dequeues the packets due up to `now`, at their nominal times.
     #[inline]
     fn advance(&mut self, now: Time) {
         let (queue, mut onward) = self.split();
         queue::advance(queue, now, &mut onward);
     }
 
-    /// The same, and tells the discipline that the link went idle, if it did.
+    /// Like `advance`; also reports a pending idle period to the discipline.
     fn settle(&mut self, now: Time) {
         let (queue, mut onward) = self.split();
         queue::advance(queue, now, &mut onward);
         queue.settle(now, &mut onward);
     }
 
-    /// Goes on with the packets that waited in the queue of another lane.
+    /// Enqueues the packets of the lane that this one replaces.
     pub(super) fn take_over(&mut self, queued: HandOver<FrameId>, now: Time) {
         let (queue, mut onward) = self.split();
         queue.take_over(queued, now, &mut onward);
@@ -148,7 +147,7 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
 
     #[inline]
     fn due(&self) -> Time {
-        // The next packet comes out no earlier than this.
+        // The packet being sent can leave the medium no earlier than this.
         self.sides.exit.due().min(self.queue.wake() + self.queue.medium().delay())
     }
 
@@ -188,7 +187,7 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
         self.settle(now);
         let mut marked = Vec::new();
         let mut queued = self.queue.hand_over(now, &mut |packet| marked.push(packet.handle.slot()));
-        // A mark made after this point does not count: the packet is as its frame still says.
+        // A mark made after this point does not count: the packet keeps the ECN field of its frame.
         marked.sort_unstable();
         for packet in queued.packets.iter_mut().filter(|packet| marked.binary_search(&packet.handle.slot()).is_ok()) {
             packet.ecn = Ecn::NotEct;

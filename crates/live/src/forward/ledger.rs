@@ -1,4 +1,4 @@
-//! What passed a lane: all packets together by reason, and each flow by itself, as far as the table goes.
+//! Counts of a lane: totals by reason, and counts per flow in a bounded table.
 
 use headgate_core::parts::FlowTable;
 use headgate_core::{Backlog, FlowId, Ledger, Packet, Span, Time, Totals, Why};
@@ -9,18 +9,18 @@ use headgate_scenario::Header;
 use super::verdict::{FlowCounts, Judgement, judge};
 use super::watch::Watch;
 
-/// One flow, as a view shows it.
+/// One flow in a view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowView {
-    /// Its name to the discipline.
+    /// The discipline's identifier of the flow.
     pub flow: FlowId,
-    /// What the first packet of it said; `None` if it is no IP.
+    /// Header of its first packet; `None` if that is not IP.
     pub header: Option<Header<'static>>,
-    /// Since it was met.
+    /// Counts since the flow got its row.
     pub counts: FlowCounts,
-    /// Bytes sent since the view before.
+    /// Bytes sent since the previous view.
     pub recent_bytes: u64,
-    /// Whether it slows down.
+    /// Verdict on its responsiveness.
     pub judgement: Judgement,
 }
 
@@ -28,43 +28,42 @@ pub struct FlowView {
 struct Row {
     header: Option<Header<'static>>,
     counts: FlowCounts,
-    /// The bytes sent when a view last looked.
+    /// Bytes sent up to the last view.
     viewed: u64,
     seen: Time,
-    /// The counts at the beginning of the stretch of time before this one, and of this one.
+    /// Counts at the start of the previous and of the current stretch.
     stretches: [FlowCounts; 2],
 }
 
 /// The ledger of a lane's port.
 ///
-/// It knows a fixed number of flows. When a further one comes, one that was not seen for long gives up its row, and its
-/// counts go to those of all others: an attacker who invents flows costs names, not memory, and no count.
+/// Its table holds a fixed number of flows. A new flow takes the row of one idle for long; the counts of the old flow
+/// move to a common row. An attacker who invents flows therefore costs names, but no memory and no counts.
 #[derive(Clone, Debug)]
 pub struct LaneLedger {
-    /// The counts over all packets.
     pub totals: Totals,
     flows: FlowTable<Row>,
-    /// Where the rows of flows were that were met lately, by the lowest bits of their names, which are hashes.
+    /// Cache of recent rows, indexed by the lowest bits of the flow identifiers, which are hashes.
     lately: [u16; LATELY],
-    /// What the flows did together that have no row any more.
+    /// Sum of the flows that lost their row.
     others: FlowCounts,
     occupancy: Occupancy,
     watch: Watch,
-    /// When the stretch of time before this one began, and this one.
+    /// Start of the previous and of the current stretch.
     stretches: [Time; 2],
 }
 
-/// Flows that have a row of their own.
+/// Rows in the table.
 const MOST_FLOWS: u32 = 1024;
 
-/// Places of rows that are remembered.
+/// Entries in the cache of recent rows.
 const LATELY: usize = 64;
 
-/// What is fair follows from what happened since this ago, or up to twice as long.
+/// The fair rate is measured over one to two stretches.
 const STRETCH: Span = Span::from_secs(5);
 
 impl LaneLedger {
-    /// An empty ledger, whose table of flows is hashed under `key`.
+    /// An empty ledger; `key` keys the hash of its flow table.
     pub fn new(key: u64) -> LaneLedger {
         LaneLedger {
             totals: Totals::default(),
@@ -77,8 +76,7 @@ impl LaneLedger {
         }
     }
 
-    /// A packet of `flow` came, of `bytes` bytes: the flow has a row from now on. `header` says what is in the packet's, of a
-    /// flow that has none yet.
+    /// Counts an arrival of `bytes` bytes and gives `flow` a row if it has none; only then `header` is called.
     #[inline]
     pub fn meet(&mut self, flow: FlowId, bytes: u32, now: Time, header: impl FnOnce() -> Option<Header<'static>>) {
         let at = self.place(flow).or_else(|| {
@@ -97,7 +95,6 @@ impl LaneLedger {
         }
     }
 
-    /// Where a flow has its row.
     #[inline]
     fn place(&mut self, flow: FlowId) -> Option<usize> {
         let lately = &mut self.lately[flow.0 as usize % LATELY];
@@ -116,8 +113,8 @@ impl LaneLedger {
         }
     }
 
-    /// The `most` flows that sent most since the last call, the first of them first; of equals, those that sent more ever.
-    /// `monitors` says whether the discipline keeps an eye on a flow.
+    /// The `most` flows with most bytes sent since the last call, in descending order; ties go to the flow with more
+    /// bytes in total. `monitors` tells whether the discipline has singled out a flow.
     pub fn top(&mut self, most: usize, now: Time, monitors: impl Fn(FlowId) -> bool) -> Vec<FlowView> {
         let mut views: Vec<FlowView> = (0..self.flows.len())
             .map(|at| {
@@ -137,8 +134,8 @@ impl LaneLedger {
         views
     }
 
-    /// What would be fair, in bit/s: what those got on average that lost packets lately, or had some marked. The others have
-    /// all that they ask for (max-min fairness). `None` if there are none.
+    /// Fair rate in bit/s: mean rate of the flows with recent drops or marks. Flows without either get all they demand
+    /// (max-min fairness). `None` if no flow had any.
     fn fair(&mut self, now: Time) -> Option<f64> {
         if now - self.stretches[1] >= STRETCH {
             self.stretches = [self.stretches[1], now];
@@ -152,7 +149,7 @@ impl LaneLedger {
         (flows > 0 && seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / f64::from(flows))
     }
 
-    /// How full the queue and how busy the link was until `now`, when `held` waits and what is being sent needs `ahead` more.
+    /// Queue occupancy and link utilization up to `now`, with `held` queued and `ahead` left of the packet being sent.
     pub fn occupancy(&mut self, held: Backlog, now: Time, ahead: Span) -> Occupancy {
         self.occupancy.set(held, now);
         let mut seen = self.occupancy;
@@ -187,7 +184,7 @@ impl<T> Meter<T> for LaneLedger {
     }
 }
 
-/// Arrivals of a flow are counted where it is met.
+/// Arrivals are counted in [`LaneLedger::meet`].
 impl<T> Ledger<T> for LaneLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
@@ -243,7 +240,7 @@ mod tests {
     #[test]
     fn counts_are_a_flows_own_though_rows_move_and_their_places_are_remembered() {
         let mut ledger = LaneLedger::new(7);
-        // All of them are remembered at one place.
+        // All these flows share one cache entry.
         for flow in 0..3 * u64::from(MOST_FLOWS) {
             pass(&mut ledger, flow * LATELY as u64, 100, Time::from_nanos(flow));
         }

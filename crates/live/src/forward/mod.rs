@@ -1,12 +1,11 @@
 //! One paced loop that moves frames between two ends.
 //!
-//! - An **entry** takes the frames that come from one end, an **exit** gives packets to an end when they are due.
-//! - A **lane** is one direction of a link between them: what comes in at an entry goes over its queue and its medium to
-//!   an exit.
-//! - A **fabric** is all that lies between the two ends: a lane each way, or a scenario's network of links.
+//! - An **entry** takes frames from one end; an **exit** gives packets to an end when they are due.
+//! - A **lane** is one direction of a link: from an entry over its queue and its medium to an exit.
+//! - A **fabric** connects the two ends: a lane in each direction, or a scenario's network of links.
 //!
-//! A [`Forwarder`] moves frames over a fabric, by a [`Clock`](pacing::Clock); [`Running`] gives it a thread. Other threads
-//! look at it through a [`Window`].
+//! A [`Forwarder`] moves frames over a fabric by a [`Clock`](pacing::Clock). [`Running`] gives it a thread; other
+//! threads observe it through a [`Window`].
 
 pub(crate) mod ends;
 pub(crate) mod fabric;

@@ -1,8 +1,8 @@
-//! Waiting for the moment at which a packet is due: asleep as long as the kernel can be trusted with it, then awake.
+//! Waiting for a packet's due time: asleep first, then polling the clock.
 //!
-//! A timer wakes a thread tens of microseconds late: the default slack alone is 50 us (`PR_SET_TIMERSLACK`), to which the
-//! switch back from idle comes. So the sleep ends a margin early, and the rest is spent looking at the clock. What
-//! remains is measured: every departure's lateness is in the histogram of its lane.
+//! A timer wakes a thread tens of microseconds late. The default slack alone is 50 us (`PR_SET_TIMERSLACK`), and
+//! leaving the CPU's idle state adds to it. The sleep therefore ends a margin early, and the thread polls the clock for
+//! the rest. The remaining lateness of every departure is in the lane's histogram.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -15,56 +15,57 @@ use headgate_core::{Span, Time};
 
 use crate::io::clock::{Monotonic, thread_cpu, timespec};
 
-/// Tells the time to a forwarder, and waits for it.
+/// Source of time for a forwarder.
 pub trait Clock {
-    /// Called once by the thread that will wait; an error if it may not be what this needs.
+    /// Called once by the waiting thread; fails if the thread may not get the scheduling it needs.
     fn begin(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// The present moment; it never goes back.
+    /// The present time; never decreases.
     fn now(&mut self) -> Time;
 
-    /// Called at `now`, whenever there is nothing half done: a moment for others, if they are due one. The present moment then.
+    /// Called at `now` when no work is pending: yields the CPU to other threads if that is due. Returns the new time.
     fn rest(&mut self, now: Time) -> io::Result<Time> {
         Ok(now)
     }
 
-    /// Waits until `until`, or until something can be read from one of `on`; says from which something might be.
+    /// Waits until `until`, or until one of `on` is readable. Returns for each whether it may be.
     fn wait(&mut self, until: Time, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]>;
 
-    /// CPU time used by the thread that calls.
+    /// CPU time used by the calling thread.
     fn cpu(&self) -> Span;
 }
 
-/// The machine's clock, waited for asleep and, for the last stretch, awake.
+/// The machine's clock. Waits asleep, and polls for the last stretch.
 #[derive(Clone, Debug)]
 pub struct Paced {
     clock: Monotonic,
     margin: Span,
     urgent: bool,
-    /// When it last looked how long it had slept, and for how long it has since.
+    /// Start of the current stretch, and time slept in it.
     since: Time,
     slept: Span,
 }
 
-/// An urgent thread sleeps for this long, in pieces or at once, in each such stretch. Where ordinary threads have had less than 5 %
-/// of a core, the kernel takes the rest for them at once: 50 ms of each second (`sched_rt_runtime_us`, and the deadline server
-/// that stands in for it since Linux 6.12), in which a link would stand still.
+/// An urgent thread sleeps this long in each stretch. If ordinary threads got less than 5 % of a core, the kernel would
+/// take 50 ms of each second at once (`sched_rt_runtime_us`; since Linux 6.12 the deadline server), and the link would
+/// stall.
 const REST: Span = Span::from_micros(120);
 const STRETCH: Span = Span::from_millis(2);
 
 impl Paced {
-    /// How long before its time a sleep ends, where nobody says otherwise: more than most timers are late.
+    /// Default margin: more than the lateness of most timers.
     pub const MARGIN: Span = Span::from_micros(60);
 
-    /// Waits for `clock`, awake for the last `margin`. A margin of zero leaves all to the kernel: less CPU, later packets.
+    /// Waits by `clock`, polling for the last `margin`. A zero margin leaves all waiting to the kernel: less CPU, later
+    /// packets.
     pub fn new(clock: Monotonic, margin: Span) -> Paced {
         Paced { clock, margin, urgent: false, since: Time::ZERO, slept: Span::ZERO }
     }
 
-    /// The thread that waits comes before all ordinary ones (`SCHED_FIFO`), so that it is woken in time on a machine that is
-    /// busy. It needs `CAP_SYS_NICE`; what it does not get done by itself, ordinary threads on its core wait for.
+    /// Runs the waiting thread before all ordinary ones (`SCHED_FIFO`), so that it wakes in time on a busy machine.
+    /// Needs `CAP_SYS_NICE`. Ordinary threads on its core wait while it works.
     #[must_use]
     pub fn urgent(self) -> Paced {
         Paced { urgent: true, ..self }
@@ -108,7 +109,7 @@ impl Clock for Paced {
         while self.clock.now() < until {
             std::hint::spin_loop();
         }
-        // Nobody looked meanwhile.
+        // Unknown, so assume both.
         Ok([true; 2])
     }
 
@@ -117,7 +118,7 @@ impl Clock for Paced {
     }
 }
 
-/// Sleeps for `most`, or until something can be read (or fails) at one of `on`: a `ppoll`, to the nanosecond.
+/// Sleeps for `most`, or until one of `on` is readable or failed. `ppoll` has nanosecond resolution.
 fn readable(most: Span, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
     let timeout = timespec(most);
     let watch = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn an_urgent_thread_comes_before_ordinary_ones() {
-        // In a thread of its own, which keeps what it became.
+        // Scheduling belongs to a thread: use one that ends with the test.
         std::thread::spawn(|| {
             match Paced::new(Monotonic::new(), Paced::MARGIN).urgent().begin() {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -192,7 +193,7 @@ mod tests {
                 paced.wait(now + Span::from_micros(50), [None; 2]).unwrap();
                 now = paced.now();
             }
-            // sched_rt_runtime_us is 95 %. What else the machine does makes it less.
+            // `sched_rt_runtime_us` allows 95 %; other load lowers the share.
             let share = (paced.cpu() - cpu).as_secs_f64() / (now - begin).as_secs_f64();
             assert!(share < 0.95, "{share}");
         })

@@ -1,4 +1,4 @@
-//! The queue of a direction on real packets: that of every link, for frames in a pool and the loop's clock.
+//! The link queue for real packets: frames in a pool, by the loop's clock.
 
 use headgate_core::{Discipline, Ecn, Packet, Sink, Span, Time, Why};
 use headgate_link::{Carrier, LinkQueue, Medium, Meter, NextHop, Transit};
@@ -9,31 +9,27 @@ use crate::io::ecn;
 use crate::io::pool::{FrameId, Pool};
 use crate::io::tap::{Passed, Recorder};
 
-/// The queue of one direction, for frames.
 pub(crate) type FrameQueue<D, L> = LinkQueue<FrameId, D, L, LateMedium>;
 
-/// A medium that takes its time from a moment on: schedules and traces of its rate count from there. Before, packets cost
-/// no time, and none is lost.
+/// A medium whose rate schedule and traces count from a start time. Before it, packets take no time and none is lost.
 #[derive(Debug)]
 pub(crate) struct LateMedium {
     medium: Medium,
-    /// Bytes that every packet costs on the link beside its own.
+    /// Link overhead in bytes per packet.
     overhead: i32,
     origin: Time,
 }
 
 impl LateMedium {
-    /// `medium`, where a packet costs `overhead` bytes beside its own, from the loop's beginning on.
+    /// `medium` with a link overhead of `overhead` bytes per packet, starting at the loop's start.
     pub(crate) fn new(medium: Medium, overhead: i32) -> LateMedium {
         LateMedium { medium, overhead, origin: Time::ZERO }
     }
 
-    /// It takes its time from `at` on.
     pub(crate) fn begin(&mut self, at: Time) {
         self.origin = at;
     }
 
-    /// The propagation delay.
     #[inline]
     pub(crate) fn delay(&self) -> Span {
         self.medium.delay()
@@ -54,10 +50,9 @@ impl Carrier for LateMedium {
     }
 }
 
-/// Takes the packets of a queue: `receive` gets those that come out. The slots of all others go back to the pool.
+/// Sink of a queue: `receive` gets the departing packets; the slots of all others return to the pool.
 pub(crate) struct Onward<'a, F> {
     pub(crate) pool: &'a mut Pool,
-    /// Notes packets that are dropped or lost.
     pub(crate) recorder: Option<&'a Recorder>,
     pub(crate) receive: F,
 }
@@ -98,7 +93,7 @@ impl<F> Sink<FrameId> for Onward<'_, F> {
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
 }
 
-/// Sends what was to be sent up to `now`, at the times at which it was to be sent.
+/// Dequeues the packets due up to `now`, at their nominal times.
 #[inline]
 pub(crate) fn advance<D: Discipline<FrameId>, L: Meter<FrameId>>(
     queue: &mut FrameQueue<D, L>,
@@ -110,8 +105,8 @@ pub(crate) fn advance<D: Discipline<FrameId>, L: Meter<FrameId>>(
     }
 }
 
-/// What there is to see of `queue` at `now`, up to which everything has happened, with the `most` flows that sent most.
-/// `counts` are of what is before and behind it.
+/// View of `queue` at `now`, with the `most` flows that sent most. All events up to `now` must have been processed.
+/// `counts` are those of the lane's entry and exit.
 pub(crate) fn view<D, L>(queue: &mut FrameQueue<D, L>, now: Time, counts: LaneCounts, most: usize) -> LaneView
 where
     D: Discipline<FrameId>,

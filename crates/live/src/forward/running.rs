@@ -1,4 +1,4 @@
-//! A forwarder in a thread of its own, which others look at, ask something of, and stop.
+//! A forwarder in its own thread, which other threads can observe, change and stop.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::io::Io;
 use crate::io::clock::Monotonic;
 use crate::threads::{begin, ended};
 
-/// A forwarder that runs. Dropped, it is stopped.
+/// A running forwarder. Dropping it stops it.
 pub struct Running<F = Lanes> {
     window: Window,
     stop: Arc<AtomicBool>,
@@ -26,7 +26,8 @@ pub struct Running<F = Lanes> {
 }
 
 impl<F: Fabric + 'static> Running<F> {
-    /// Runs what `make` makes by `clock`, in a thread called `name`, which comes before ordinary ones where that is allowed.
+    /// Runs the forwarder built by `make` by `clock`, in a thread called `name` with real-time priority where
+    /// permitted.
     pub(crate) fn start<A: Io, B: Io>(
         name: &str,
         clock: Monotonic,
@@ -41,32 +42,32 @@ impl<F: Fabric + 'static> Running<F> {
         Ok(Running { window, stop, inbox, urgent, thread: Some(thread) })
     }
 
-    /// Where it shows what it does.
+    /// The window in which it publishes its state.
     pub fn window(&self) -> Window {
         self.window.clone()
     }
 
-    /// What the forwarder does, as of at most [`SHOW_EVERY`](crate::SHOW_EVERY) ago.
+    /// The current view, at most [`SHOW_EVERY`](crate::SHOW_EVERY) old.
     pub fn view(&self) -> View {
         self.window.look()
     }
 
-    /// Whether its thread comes before ordinary ones (`SCHED_FIFO`).
+    /// Whether its thread has real-time priority (`SCHED_FIFO`).
     pub fn urgent(&self) -> bool {
         self.urgent
     }
 
-    /// Whether it still runs: it ends by itself only when an interface is gone.
+    /// Whether it still runs. It ends by itself only when an interface is gone.
     pub fn runs(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Set it, and the forwarder stops.
     pub(crate) fn stopper(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// Does `job` on what lies between the ends, in the forwarder's thread, and waits for it: `BrokenPipe` if that has ended.
+    /// Runs `job` on the fabric in the forwarder's thread and waits for its result; `BrokenPipe` if the thread has
+    /// ended.
     pub(crate) fn with<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut F, Time) -> T + Send + 'static,
@@ -78,7 +79,7 @@ impl<F: Fabric + 'static> Running<F> {
 }
 
 impl<F> Running<F> {
-    /// Stops it, and says what was done in all, or what ended it before.
+    /// Stops it and returns the final view, or the error that ended it before.
     pub(crate) fn stop(&mut self) -> io::Result<View> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
@@ -95,7 +96,7 @@ impl<F> Drop for Running<F> {
     }
 }
 
-/// The clock as the thread that calls waits for it, and whether that comes before ordinary ones.
+/// A clock for the calling thread, and whether the thread has real-time priority.
 fn paced(clock: Monotonic) -> io::Result<(Paced, bool)> {
     let ordinary = Paced::new(clock, Paced::MARGIN);
     let first = ordinary.clone().urgent();

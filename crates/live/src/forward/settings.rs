@@ -1,4 +1,4 @@
-//! One direction of a link as it is asked for, and the lane made of it.
+//! Settings of one direction of a link, and the lane built from them.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -16,47 +16,47 @@ use crate::io::BATCH;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
 
-/// A discipline that nothing was compiled for.
+/// A discipline chosen at run time.
 pub(crate) type Anything = Box<dyn Discipline<FrameId>>;
 
-/// One direction of a link.
+/// Settings of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct LaneSettings {
-    /// Rate, how it changes, room in the queue, and what becomes of packets on the way. Its own discipline is not looked at.
+    /// Rate, rate changes, queue limit and emulated impairments. Its own discipline is ignored.
     pub simplex: Simplex,
     /// The discipline.
     pub qdisc: Qdisc,
     /// Propagation delay.
     pub delay: Span,
-    /// What the discipline takes for the link's rate: the mean where it changes.
+    /// The link rate that the discipline assumes: the mean if the rate changes.
     pub mean_rate: Rate,
-    /// What the discipline takes for the size of a packet, in bytes.
+    /// The packet size that the discipline assumes, in bytes.
     pub mean_packet: u32,
-    /// Bytes that every packet costs on the link beside its own; negative to leave out a link header that it has.
-    /// Disciplines count packets without it.
+    /// Link overhead in bytes per packet; negative to discount a link header in the frames. Disciplines count packets
+    /// without it.
     pub overhead: i32,
-    /// What the discipline takes for one flow.
+    /// The fields that identify a flow.
     pub flow_key: FlowKey,
-    /// Aggregates of flows.
+    /// Rules that assign packets to classes.
     pub rules: Vec<ClassRule>,
-    /// The same, as disciplines are told of them.
+    /// The classes in the form passed to disciplines.
     pub classes: Vec<Class>,
-    /// Frames that may wait, fly or be looked at; [`LaneSettings::slots`] says how many are enough.
+    /// Slots for frames that are queued, propagating or being parsed; see [`LaneSettings::slots`].
     pub slots: u32,
-    /// Bytes for a frame, [`Pool::SLOT`] if nothing is known of the ends: a longer one is dropped at the entry.
+    /// Bytes per slot; [`Pool::SLOT`] if the MTU of the ends is unknown. The entry drops longer frames.
     pub slot_bytes: usize,
 }
 
 impl LaneSettings {
-    /// What `overhead` may be: the shortest IP packet has 20 bytes (RFC 791, section 3.1), and none may be free.
+    /// Valid overheads: the shortest IP packet has 20 bytes (RFC 791, section 3.1), and no packet may cost nothing.
     pub const OVERHEADS: RangeInclusive<i32> = -19..=1000;
 
-    /// The forward direction of the scenario's first link, with the first of its disciplines.
+    /// The forward direction of the scenario's first link, with its first discipline.
     pub fn of(scenario: &Scenario, overhead: i32) -> LaneSettings {
         LaneSettings { overhead, ..LaneSettings::at(scenario, scenario.bottleneck(), &scenario.qdiscs[0]) }
     }
 
-    /// The direction `hop` of the scenario with `qdisc`, where a packet costs its own bytes.
+    /// Direction `hop` of the scenario with `qdisc` and no link overhead.
     pub(crate) fn at(scenario: &Scenario, hop: Hop, qdisc: &Qdisc) -> LaneSettings {
         let (simplex, delay) = (scenario.simplex(hop).clone(), scenario.links[usize::from(hop.link)].delay);
         LaneSettings {
@@ -74,8 +74,8 @@ impl LaneSettings {
         }
     }
 
-    /// How many slots a lane needs, so that none is dropped for want of one: for what may wait, for what the link holds
-    /// of the smallest packets that Ethernet has, and for a batch. No more than a million.
+    /// Slots so that no frame is dropped for lack of one: the queue limit, the smallest Ethernet packets that the link
+    /// can hold, and a batch. At most a million.
     pub fn slots(simplex: &Simplex, delay: Span) -> u32 {
         const SMALLEST: u64 = 60;
         let waiting = match simplex.limit {
@@ -88,27 +88,27 @@ impl LaneSettings {
         slots.min(1_000_000) as u32
     }
 
-    /// A lane like this, for frames that begin with `layer`. Its random streams go by `seed` and `label`, its direction's
-    /// name, as the simulator's do.
+    /// Builds a lane for frames of `layer`. `seed` and `label`, the direction's name, select the same random streams as
+    /// in the simulator.
     ///
     /// # Errors
-    /// `InvalidInput`: what is wrong with the discipline or the overhead.
+    /// `InvalidInput` if the discipline's parameters or the overhead are invalid.
     pub fn build(&self, layer: Layer, seed: u64, label: &str) -> io::Result<Box<dyn Lane>> {
         self.lane(layer, Streams { seed, label }, None)
     }
 
-    /// Lanes like these, forward and reverse; errors as those of [`build`](LaneSettings::build).
+    /// Builds the forward and the reverse lane; same errors as [`build`](LaneSettings::build).
     pub(crate) fn build_both(lanes: &[LaneSettings; 2], layer: Layer, seed: u64) -> io::Result<Lanes> {
         let [forward, reverse] = lanes;
         Ok([forward.build(layer, seed, "forward")?, reverse.build(layer, seed, "reverse")?])
     }
 
-    /// Puts a lane like this in the place of `lane` at `now`. What waits there is put into its discipline, in order; what
-    /// that has no room for, or will not have, is dropped and counted as its drop. What flies comes out as it would have.
-    /// All counts go on, and there are never fewer slots than before.
+    /// Replaces `lane` at `now`. Its queued packets are enqueued in the new discipline in order; a packet that does not
+    /// fit or is rejected counts as a drop. Packets in propagation leave when they would have. Counts continue, and the
+    /// number of slots never falls.
     ///
     /// # Errors
-    /// `InvalidInput`: what is wrong with the discipline or the overhead; `lane` is as it was.
+    /// `InvalidInput` if the discipline's parameters or the overhead are invalid; `lane` is then unchanged.
     pub fn refit(&self, lane: &mut Box<dyn Lane>, now: Time, layer: Layer, seed: u64, label: &str) -> io::Result<()> {
         *lane = self.lane(layer, Streams { seed, label }, Some((&mut **lane, now)))?;
         Ok(())
@@ -126,8 +126,8 @@ impl LaneSettings {
         })
     }
 
-    /// The queue and the medium alone, of any discipline. `meter` is handed the discipline and the counts that every lane
-    /// has. Errors are those of [`build`](LaneSettings::build).
+    /// Builds the queue and the medium alone, of any discipline. `meter` gets the discipline and the lane's ledger.
+    /// Same errors as [`build`](LaneSettings::build).
     pub(crate) fn queue<M: Meter<FrameId>>(
         &self,
         (seed, label): (u64, &str),
@@ -144,7 +144,7 @@ impl LaneSettings {
         LateMedium::new(Medium::new(&self.simplex, self.delay, streams.of("medium")), self.overhead)
     }
 
-    /// Calls `make` with what the registry wants to know.
+    /// Calls `make` with the link's properties in the registry's form.
     fn placed<T>(
         &self,
         streams: Streams<'_>,
@@ -164,7 +164,7 @@ impl LaneSettings {
     }
 }
 
-/// The random streams of a direction, by its name among those of the run.
+/// Selects the random streams of a direction within a run.
 #[derive(Clone, Copy)]
 struct Streams<'a> {
     seed: u64,
@@ -181,7 +181,7 @@ impl Streams<'_> {
     }
 }
 
-/// A lane that is made for its discipline, perhaps in the place of another one.
+/// Builds a lane for its concrete discipline, as a replacement if an old lane is given.
 struct Build<'a> {
     settings: &'a LaneSettings,
     layer: Layer,
