@@ -1,12 +1,12 @@
-//! Who holds the link, and who slows down: a verdict on a flow, with the evidence for it.
+//! Verdicts on flows: who holds the link, who is unresponsive, and the evidence.
 //!
-//! The tests are those of S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM
-//! ToN 7(4), 1999, section III. A flow is *unresponsive* if it does not send less after many of its packets were dropped or
-//! marked than after few (their test for unresponsive flows), and sends more than its share (for a disproportionate share) and
-//! more than a TCP would at its drop rate (for TCP-friendliness). All three must fail: a TCP whose cycles are too short to be
-//! seen passes the third, one of a short round trip the first. What rules a rate is not asked: BBR goes by what arrives and not
-//! by single drops, so that it fails the first, and with more than its share all three. What a discipline singles out by its own
-//! test (RED-PD's, section 4.3 of its paper, SFB's, BREATHe's) is *monitored*, whatever is found here.
+//! The tests are those of S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet",
+//! IEEE/ACM ToN 7(4), 1999, section III. A flow is *unresponsive* if it fails all three: it sends no less after many
+//! drops or marks than after few, more than its fair share, and more than a TCP would at its drop rate. A TCP whose
+//! cycles are too short to observe passes the third test, one with a short round trip the first.
+//!
+//! BBR follows its delivery rate, not single drops. It fails the first test, and all three when it exceeds its share.
+//! Flows singled out by a discipline's own test (RED-PD section 4.3, SFB, BREATHe) are *monitored* in any case.
 
 use std::fmt;
 
@@ -15,40 +15,40 @@ use headgate_core::parts::tcp_rate;
 
 use crate::counts::counts;
 
-/// The round-trip time of the TCP that a flow is compared with: what a path has is not known here. RED-PD's target.
+/// Round-trip time of the TCP used for comparison, since the path's is unknown. It is RED-PD's target.
 pub const ROUND_TRIP: Span = Span::from_millis(40);
 
-/// A verdict rests on so much time at least, and so many drops and marks; nobody is accused before some more has passed.
+/// A verdict needs this much time and this many signals; calling a flow unresponsive needs more time.
 const LEAST_TIME: Span = Span::from_secs(2);
 const ACCUSED_AFTER: Span = Span::from_secs(5);
 const LEAST_SIGNALS: u64 = 5;
 
-/// The rate is compared over so many slots before and after one: several round trips, within which a TCP has answered, and a
-/// cycle of BBR's or a burst that ends by itself, both of which send less after the drops that they cause, is mostly over.
+/// The rate is compared over this many slots before and after a slot: several round trips, enough for a TCP to react. A
+/// BBR cycle or a short burst, which fall after the drops they cause, is mostly over by then.
 const REACH: usize = 3;
 
-/// Slots with many signals, and with few, that must be there to compare.
+/// Least number of slots with many signals, and with few, for a comparison.
 const LEAST_SLOTS: usize = 3;
 
-/// A flow slows down that sends less by this share of its rate after slots with many signals than after those with few, and
-/// by so many standard errors: once in 160 times by chance alone.
+/// A responsive flow's rate falls by this share and this many standard errors after slots with many signals. Chance
+/// alone reaches both once in 160 times.
 const SLOWED: f64 = 0.05;
 const STANDARD_ERRORS: f64 = 2.5;
 
-/// A share is exceeded from here on: what is fair is known no better.
+/// A flow exceeds its share from this multiple on, since the fair rate is only an estimate.
 const MARGIN: f64 = 1.25;
 
-/// What is found of a flow.
+/// The verdict on a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// There is too little to go by.
+    /// Too few packets, drops or marks for a verdict.
     #[default]
     Unknown,
     /// It sends less after drops and marks.
     Responsive,
-    /// Whether it slows down does not show: it sends no more than its share, or than a TCP would.
+    /// Responsiveness unknown; it sends no more than its share, or than a TCP would.
     Friendly,
-    /// It does not slow down, and has more than its share.
+    /// It does not slow down, and sends more than its share and than a TCP would.
     Unresponsive,
     /// The discipline has singled it out.
     Monitored,
@@ -88,18 +88,18 @@ counts! {
 }
 
 impl FlowCounts {
-    /// Packets that were dropped or marked.
+    /// Drops plus marks.
     pub fn signals(&self) -> u64 {
         self.dropped + self.marked
     }
 }
 
-/// What happened to a flow in a stretch of time.
+/// A flow's counts over a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
-    /// How long it lasted.
+    /// Its duration.
     pub lasted: Span,
-    /// What happened in it.
+    /// Counts within it.
     pub counts: FlowCounts,
 }
 
@@ -113,12 +113,12 @@ impl Slot {
     }
 }
 
-/// What a flow's rate does after many drops and marks, beside what it does after few.
+/// Change of a flow's rate after many drops and marks, relative to its rate after few.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// How much less it sends, as a share of its rate.
+    /// Reduction as a share of its rate.
     pub less: f64,
-    /// How many standard errors that is.
+    /// The reduction in standard errors.
     pub errors: f64,
 }
 
@@ -128,32 +128,31 @@ impl Answer {
     }
 }
 
-/// A verdict and what it rests on. It displays as the evidence, in words.
+/// A verdict with its evidence. `Display` prints the evidence in words.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// All that is known of the flow.
+    /// Counts over the whole observed time.
     pub all: Slot,
-    /// What it sent in the later half of that time, in bit/s.
+    /// Arrival rate over the later half of that time, in bit/s.
     pub rate: f64,
-    /// What the link sent of it in the last second, in bit/s.
+    /// Rate sent by the link over the last second, in bit/s.
     pub sent: f64,
-    /// What would be fair, in bit/s; `None` where nobody asks for more than there is.
+    /// Fair rate in bit/s; `None` if the link meets every demand.
     pub fair: Option<f64>,
-    /// How it answers drops and marks, where there were enough to tell.
+    /// Reaction to drops and marks, given enough of them.
     pub answer: Option<Answer>,
-    /// What a TCP would have sent then at its drop rate, in bit/s.
+    /// Rate of a TCP at the same drop rate, in bit/s.
     pub tcp: f64,
 }
 
-/// The verdict on a flow that did `slots`, one after the other, where `fair` bit/s would be fair; `monitored` if the
-/// discipline says so.
+/// Judges a flow by its consecutive `slots` and the `fair` rate in bit/s; `monitored` if the discipline singled it out.
 pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
     let all = whole(slots);
     let signals = all.signals();
     let answer = answer(slots);
-    // What it sends now: a slow start or a burst that is over is nothing to hold against it.
+    // The current rate: a finished slow start or burst does not count against the flow.
     let late = whole(&slots[slots.len() / 2..]);
     let (rate, packets) = (late.rate(), late.counts.arrived.max(1) as f64);
     let tcp = late.counts.arrived_bytes as f64 * 8.0 / packets * tcp_rate(ROUND_TRIP, late.signals() as f64 / packets);
@@ -169,7 +168,7 @@ pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
     Judgement { verdict, all, rate, sent: lately(slots), fair, answer, tcp }
 }
 
-/// What was sent in the last second, or as much of it as there is, in bit/s.
+/// Bit/s sent over the last second, or over all slots if they are fewer.
 fn lately(slots: &[Slot]) -> f64 {
     let (mut bytes, mut lasted) = (0, Span::ZERO);
     for slot in slots.iter().rev() {
@@ -182,9 +181,9 @@ fn lately(slots: &[Slot]) -> f64 {
     bytes as f64 * 8.0 / lasted.as_secs_f64().max(1e-9)
 }
 
-/// Compares how the rate changes across slots with more signals than usual and across the others: from the [`REACH`] slots
-/// before each to as many after it. What comes in a slot itself is left out: where there are more packets there are more drops,
-/// which says nothing of an answer.
+/// Compares rate changes around slots with more signals than usual to those around the others, each from the [`REACH`]
+/// slots before to the [`REACH`] after. The slot itself is left out: more packets cause more drops, so its rate tells
+/// nothing about the reaction.
 fn answer(slots: &[Slot]) -> Option<Answer> {
     let inner = slots.windows(2 * REACH + 1);
     let count = inner.len();
@@ -198,26 +197,25 @@ fn answer(slots: &[Slot]) -> Option<Answer> {
     let [few, many] = changes;
     let rate = slots.iter().map(Slot::rate).sum::<f64>() / slots.len() as f64;
     if few.count.min(many.count) < LEAST_SLOTS || rate <= 0.0 {
-        // Signals all the time, and always as many: they change nothing.
+        // Signals all the time at a constant rate of packets do not change the flow's behavior.
         let always = count >= LEAST_SLOTS && slots.iter().all(|slot| slot.signals() > 0);
         return always.then_some(Answer { less: 0.0, errors: 0.0 });
     }
     let less = few.mean - many.mean;
-    // Slots are in several changes each, of which so many fewer are independent. A constant rate has no errors at all: then any
-    // difference is one.
+    // Each slot is part of several overlapping changes, so there are fewer independent samples by that factor. A
+    // constant rate has no error: any difference is then significant.
     let variance = REACH as f64 * (few.variance_of_mean() + many.variance_of_mean());
     let error = variance.sqrt().max(f64::MIN_POSITIVE);
     Some(Answer { less: less / rate, errors: less / error })
 }
 
-/// What happened in all of `slots`.
 fn whole(slots: &[Slot]) -> Slot {
     slots
         .iter()
         .fold(Slot::default(), |sum, slot| Slot { lasted: sum.lasted + slot.lasted, counts: sum.counts + slot.counts })
 }
 
-/// Mean and variance of a sample, as it comes (Welford's way).
+/// Running mean and variance of a sample (Welford).
 #[derive(Clone, Copy, Debug, Default)]
 struct Changes {
     count: usize,
@@ -250,7 +248,7 @@ impl fmt::Display for Judgement {
             Verdict::Unknown if self.all.signals() < LEAST_SIGNALS => write!(f, "{signals}, too few to tell"),
             Verdict::Unknown => write!(f, "{signals}, at too few moments to tell"),
             Verdict::Responsive => {
-                // Of its mean rate, which a flow that comes to a halt falls by more than.
+                // At most 100 %: a flow that stops falls by more than its mean rate.
                 let less = 100.0 * self.answer.map_or(0.0, |answer| answer.less.min(1.0));
                 write!(f, "sends {less:.0} % less after many drops or marks than after few: {signals}")
             }
@@ -283,14 +281,13 @@ impl Judgement {
     }
 }
 
-/// Bit/s, in Mbit/s, with two digits that say something, as far as there are any.
+/// Formats bit/s as Mbit/s with two significant digits where possible.
 fn mbit(bps: f64) -> String {
     let mbit = bps / 1e6;
     let places = 1 + usize::from(mbit < 0.95) + usize::from(mbit < 0.095);
     format!("{mbit:.places$} Mbit/s")
 }
 
-/// Drops and marks.
 fn signals(drops: u64, marks: u64) -> String {
     let counted = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
     match (drops, marks) {

@@ -1,4 +1,4 @@
-//! What a forwarder shows of itself while it runs.
+//! Snapshots of a running forwarder.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,53 +10,54 @@ use super::ledger::FlowView;
 use crate::io::KernelCounts;
 use crate::io::oddities::Oddities;
 
-/// Flows that a view names.
+/// Most flows named in a view.
 pub const MOST_SHOWN: usize = 32;
 
-/// What a lane counts beside what its port does. Frames that came are those without a slot, those dropped for what they
-/// were, and those that arrived at the port; those that were sent there are lost, on their way, or came out.
+/// Counts of a lane outside its port. Frames received are dropped for lack of a slot or as oddities, or arrive at the
+/// port. Packets sent by the port are lost, propagating, or delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
-    /// Frames that came, those that were dropped at the door included.
+    /// Frames received, including those dropped at the entry.
     pub came: u64,
     /// Frames for which no slot was free.
     pub no_slot: u64,
-    /// Packets lost on the way, by chance.
+    /// Packets lost by the emulated medium.
     pub lost: u64,
-    /// Packets that came out.
+    /// Packets delivered to the other end.
     pub out: u64,
-    /// Packets that came out and that the other end refused. They are gone.
+    /// Delivered packets that the other end refused; they are lost.
     pub refused: u64,
-    /// How often the loop stood still for longer than is caught up.
+    /// Stalls: times at which the loop was later than it catches up.
     pub stalls: u64,
-    /// The time that was not caught up.
+    /// Total duration of the stalls.
     pub stalled: Span,
 }
 
-/// One direction at a moment.
+/// A snapshot of one direction.
 #[derive(Clone, Debug, Default)]
 pub struct LaneView {
-    /// Arrivals, departures, drops and marks by reason, and sojourn times, at the port.
+    /// Arrivals, departures, drops and marks by reason, and queueing delays, at the port.
     pub totals: Totals,
-    /// What happened before and behind it.
+    /// Counts at the entry and the exit.
     pub counts: LaneCounts,
-    /// Frames that were no plain IP packets.
+    /// Frames that were not plain IP packets, by kind.
     pub oddities: Oddities,
-    /// What waits.
+    /// Packets and bytes in the queue.
     pub backlog: Backlog,
-    /// How full the queue and how busy the link was, since the beginning.
+    /// Queue occupancy and link utilization since the start.
     pub occupancy: Occupancy,
-    /// Packets on links of their own before the queue.
+    /// Packets on their flow's own links before the queue.
     pub coming: usize,
-    /// Packets on their way.
+    /// Packets in propagation.
     pub flying: usize,
-    /// Slots that are free.
+    /// Slots not in use.
     pub free_slots: usize,
-    /// How late packets came out, in nanoseconds: from when they were due to when the loop came to send them.
+    /// Delay between a packet's due time and its departure, in nanoseconds.
     pub lateness: Histogram,
-    /// What the discipline says of itself.
+    /// The discipline's gauges, by name.
     pub gauges: Vec<(&'static str, f64)>,
-    /// The flows that sent most since the view before; in a run of several links, at the first one that compares disciplines.
+    /// The flows with most bytes sent since the previous view. In a network, only the first link that compares
+    /// disciplines has them.
     pub top: Vec<FlowView>,
 }
 
@@ -66,19 +67,19 @@ impl LaneView {
     }
 }
 
-/// A number that every direction shows.
+/// A counter shown for every direction.
 pub struct Number {
     /// Its key.
     pub key: &'static str,
-    /// What Prometheus calls it, with `_total` if it only grows; empty if it is not told.
+    /// Its Prometheus name, with `_total` if it only grows; empty if it is not exported.
     pub metric: &'static str,
     /// What it means.
     pub meaning: &'static str,
-    /// Reads it from a direction, and from what the kernel says of the end that packets come from.
+    /// Reads it from a direction and from the kernel's counts of the end that sends into it.
     pub read: fn(&LaneView, &KernelCounts) -> u64,
 }
 
-/// All of them, in the order in which Prometheus has them.
+/// All counters, in the order of the Prometheus export.
 pub const NUMBERS: [Number; 16] = [
     number("came", "", "Frames that came.", |lane, _| lane.counts.came),
     number("arrived", "arrived_packets_total", "Packets that came to the discipline.", |lane, _| lane.port().arrived),
@@ -118,20 +119,19 @@ const fn number(
     Number { key, metric, meaning, read }
 }
 
-/// A link at a moment.
+/// A snapshot of a link or network.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The moment.
+    /// Time of the snapshot.
     pub at: Time,
-    /// Of a link from the first end to the second, and back; of a network each direction of each link, by number.
+    /// For a link, forward and reverse; for a network, every direction by number.
     pub lanes: Vec<LaneView>,
-    /// What the kernel says of the first end and the second.
+    /// The kernel's counts at the first and the second end.
     pub kernel: [KernelCounts; 2],
-    /// CPU time of the thread that forwards.
+    /// CPU time of the forwarding thread.
     pub cpu: Span,
 }
 
-/// Nothing has happened yet on a link.
 impl Default for View {
     fn default() -> View {
         let lanes = vec![LaneView::default(); 2];
@@ -139,7 +139,7 @@ impl Default for View {
     }
 }
 
-/// Where a forwarder leaves its latest [`View`], for another thread to look at.
+/// Holds a forwarder's latest [`View`] for other threads.
 #[derive(Clone, Debug, Default)]
 pub struct Window(Arc<Mutex<View>>);
 
@@ -149,7 +149,7 @@ impl Window {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Leaves `view`, unless somebody is just looking: the one after it will do as well. Never waits.
+    /// Stores `view`, unless a reader holds the lock; never waits.
     pub(crate) fn leave(&self, view: View) {
         if let Ok(mut latest) = self.0.try_lock() {
             *latest = view;

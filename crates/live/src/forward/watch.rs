@@ -1,4 +1,4 @@
-//! What the flows did lately that send most: short stretches of time, one after the other, for verdicts.
+//! Recent history of the flows that send most, in short slots, for verdicts.
 
 use std::collections::VecDeque;
 
@@ -7,40 +7,37 @@ use headgate_core::{FlowId, Span, Time};
 
 use super::verdict::{FlowCounts, Slot};
 
-/// A slot lasts as long at least: some round-trip times of a short path, so that it shows a TCP's window fall.
+/// Least duration of a slot: several round trips of a short path, so that a TCP's reduction is visible.
 pub(crate) const SLOT: Span = Span::from_millis(100);
 
-/// Slots that are kept of a flow: 10 s of them.
+/// Slots kept per flow: 10 s.
 const SLOTS: usize = 100;
 
-/// Flows that are watched at a time. Of further ones, those that have not been among the first for longest give way.
+/// Flows watched at a time. The one that was among the top senders longest ago makes room for a new one.
 const WATCHED: u32 = 128;
 
 #[derive(Clone, Debug)]
 struct History {
     slots: VecDeque<Slot>,
-    /// The counts when the last slot ended.
+    /// Counts at the end of the last slot.
     before: FlowCounts,
-    /// When it was among the first last.
+    /// When the flow was last among the top senders.
     first: Time,
 }
 
-/// The flows that are watched.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     flows: FlowTable<History>,
-    /// When the last slot ended.
     ended: Time,
 }
 
 impl Watch {
-    /// One whose table is hashed under `key`.
     pub(crate) fn new(key: u64) -> Watch {
         Watch { flows: FlowTable::new(WATCHED, key), ended: Time::ZERO }
     }
 
-    /// Ends a slot at `now`, if the last one ended long enough ago; `first` are those that sent most, who are watched from
-    /// now on, and `counts` says what a flow did so far.
+    /// Ends a slot at `now` if it lasted long enough. Watches the flows in `first`, the top senders, from now on;
+    /// `counts` returns a flow's counts so far.
     pub(crate) fn look(
         &mut self,
         now: Time,
@@ -62,7 +59,7 @@ impl Watch {
                     }
                     history.slots.push_back(Slot { lasted, counts: counts - before });
                 }
-                // It has lost its row, and has it anew or not at all.
+                // The flow lost its row; its counts restarted or are gone.
                 None => drop(self.flows.remove_at(at)),
             }
         }
@@ -84,7 +81,7 @@ impl Watch {
         }
     }
 
-    /// What `flow` did lately, as far as it was watched.
+    /// The recorded slots of `flow`, oldest first.
     pub(crate) fn slots(&mut self, flow: FlowId) -> &[Slot] {
         self.flows.get(flow).map_or(&[], |history| &*history.slots.make_contiguous())
     }

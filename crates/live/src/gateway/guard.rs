@@ -1,4 +1,5 @@
-//! Ends a forwarder when one of its interfaces goes: no frame comes from it any more, and none may have to be sent there for hours.
+//! Stops a forwarder when one of its interfaces is removed or switched off. The loop alone might not notice for hours:
+//! it receives no frames, and may have none to send.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,7 +14,7 @@ use rustix::io::{Errno, write};
 use crate::io::clock::timespec;
 use crate::io::links::{Links, Loss};
 
-/// A thread that waits for changes of interfaces. Dropped, it ends.
+/// A thread that watches interfaces. Dropping it ends the thread.
 #[derive(Debug)]
 pub(crate) struct Guard {
     found: Arc<OnceLock<Loss>>,
@@ -22,7 +23,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Sets `stop` when one of the interfaces `names` goes, or is switched off.
+    /// Sets `stop` when one of the interfaces `names` is removed or switched off.
     pub(crate) fn over(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
         let links = Links::new(names)?;
         let (found, over) = (Arc::<OnceLock<Loss>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
@@ -37,9 +38,9 @@ impl Guard {
         Ok(Guard { found, over, thread: Some(thread) })
     }
 
-    /// Ends it after a last look: what is wrong with an interface, if one went.
+    /// Ends the thread after a last check; returns the problem if an interface failed.
     pub(crate) fn end(&mut self) -> Option<String> {
-        // It fails only if it was called 2^64 times.
+        // Fails only after 2^64 calls.
         let _ = write(&*self.over, &1_u64.to_ne_bytes());
         let _ = self.thread.take().map(JoinHandle::join);
         self.found.get().map(Loss::to_string)
@@ -52,7 +53,7 @@ impl Drop for Guard {
     }
 }
 
-/// Waits until one of `links` will not do any more, and says why; `None` if `over` comes first.
+/// Waits until one of `links` fails and returns why; `None` if `over` is signalled first.
 fn first_gone(links: &Links, over: &OwnedFd) -> Option<Loss> {
     let mut last = false;
     loop {
@@ -63,16 +64,16 @@ fn first_gone(links: &Links, over: &OwnedFd) -> Option<Loss> {
         let mut fds = [PollFd::from_borrowed_fd(links.changed(), PollFlags::IN), PollFd::new(over, PollFlags::IN)];
         match poll(&mut fds, None) {
             Ok(_) | Err(Errno::INTR) => last = !fds[1].revents().is_empty(),
-            // It would spin. The loop finds out with the next frame.
+            // Polling again would spin. The loop finds out with its next frame.
             Err(_) => return None,
         }
     }
 }
 
-/// How long an interface may take to be removed once it is down: a socket of AF_XDP is taken from it meanwhile.
+/// Longest time from down to removed: an AF_XDP socket is detached in between.
 const REMOVED_WITHIN: Span = Span::from_millis(300);
 
-/// What became of the interface: one that is removed is switched off first, and the kernel tells of both.
+/// The final state of a failed interface. The kernel switches an interface off before it removes it, and reports both.
 fn in_the_end(links: &Links, mut loss: Loss) -> Loss {
     let mut fds = [PollFd::from_borrowed_fd(links.changed(), PollFlags::IN)];
     while matches!(loss, Loss::Down(_))

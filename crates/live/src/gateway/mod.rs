@@ -1,4 +1,4 @@
-//! A gateway: two interfaces that are there already, and the loop between them.
+//! A gateway: a forwarding loop between two existing interfaces.
 
 mod guard;
 
@@ -17,22 +17,22 @@ use crate::io::inspect::{Interface, names};
 use crate::io::pool::Pool;
 use crate::io::{Io, PacketSocket, Sending, explained, offloads, switch_offloads_off};
 
-/// A gateway.
+/// Settings of a gateway.
 #[derive(Clone, Debug)]
 pub struct GatewaySettings {
     /// Two interfaces.
     pub interfaces: [String; 2],
-    /// From the first to the second, and back.
+    /// Forward (from the first interface to the second) and reverse direction.
     pub lanes: [LaneSettings; 2],
-    /// Switch the offloads of both interfaces off. They stay off.
+    /// Switches offloads off on both interfaces, permanently.
     pub offloads_off: bool,
-    /// By what frames go out.
+    /// The kind of socket for sending.
     pub sending: Sending,
-    /// The seed of all chance.
+    /// Seed of all random streams.
     pub seed: u64,
 }
 
-/// A gateway that runs. Dropped, it stops, and the interfaces are as they were, but for offloads.
+/// A running gateway. Dropping it stops it and restores the interfaces, except for offloads.
 pub struct Gateway {
     guard: Guard,
     running: Running,
@@ -40,16 +40,15 @@ pub struct Gateway {
     notes: Vec<String>,
 }
 
-/// What merges several packets into one before a packet socket sees them (linux/ethtool.h).
+/// The offload that merges packets before a packet socket sees them (linux/ethtool.h).
 const MERGES: &str = "generic-receive-offload";
 
 impl Gateway {
-    /// Looks whether both interfaces will do, and forwards between them. The loop's thread comes before ordinary ones where
-    /// that is allowed.
+    /// Checks both interfaces and forwards between them, in a thread with real-time priority where permitted.
     ///
     /// # Errors
-    /// `InvalidInput` if an interface will not do, or a discipline, with what to do about it; `PermissionDenied` without
-    /// `CAP_NET_RAW`; else what the system says.
+    /// `InvalidInput`, with the remedy, if an interface or a discipline is unsuitable; `PermissionDenied` without
+    /// `CAP_NET_RAW`; otherwise the system's error.
     pub fn open(settings: GatewaySettings) -> io::Result<Gateway> {
         let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed } = settings;
         let found = [check(&interfaces[0])?, check(&interfaces[1])?];
@@ -72,24 +71,25 @@ impl Gateway {
         Ok(Gateway { guard, running, seed, notes })
     }
 
-    /// What is not as it best were, of both interfaces, when the gateway was opened.
+    /// Warnings about the interfaces, as found when the gateway was opened.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The loop: what it does, and whether it still does.
+    /// The forwarding loop.
     pub fn running(&self) -> &Running {
         &self.running
     }
 
-    /// From now on both directions are like this. What waits and flies goes on
+    /// Replaces the settings of both directions; packets inside are kept
     /// ([`LaneSettings::refit`](crate::LaneSettings::refit)).
     ///
     /// # Errors
-    /// `InvalidInput`: what is wrong with a discipline; `BrokenPipe` if the loop has ended.
+    /// `InvalidInput` if a discipline's parameters are invalid; `BrokenPipe` if the loop has ended.
     pub fn refit(&self, settings: [LaneSettings; 2]) -> io::Result<()> {
         let seed = self.seed;
-        // Built once for nothing, so that neither direction changes where one cannot, and not while packets wait.
+        // A trial build outside the loop: if one direction is invalid, neither changes, and packets do not wait for the
+        // check.
         LaneSettings::build_both(&settings, Layer::Ethernet, seed)?;
         self.running.with(move |lanes, now| {
             let mut each = settings.iter().zip(lanes).zip(["forward", "reverse"]);
@@ -97,9 +97,10 @@ impl Gateway {
         })?
     }
 
-    /// Stops the loop, and says what was done in all, or what ended the loop before: an interface that is gone or down, by its name.
+    /// Stops the loop and returns the final view, or the error that ended it before, naming a removed or switched-off
+    /// interface.
     pub fn stop(&mut self) -> io::Result<View> {
-        // What a loop says that had a frame for it is no more than that there is no such device.
+        // The guard's message names the interface; the loop's error is only "no such device".
         let gone = self.guard.end();
         let ended = self.running.stop();
         gone.map_or(ended, |what| Err(io::Error::other(what)))
@@ -110,7 +111,7 @@ fn unfit(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-/// The interface `name`, if it will do by itself.
+/// Finds the interface `name` and checks that it is suitable by itself.
 fn check(name: &str) -> io::Result<Interface> {
     let found = Interface::find(name).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => unknown(name, &error),
@@ -139,12 +140,12 @@ fn unknown(name: &str, error: &io::Error) -> io::Error {
     unfit(format!("{error}{} There are: {}", guess.unwrap_or_else(|| ".".to_string()), known.join(", ")))
 }
 
-/// Whether it is an address that IPv6 gives to every interface (RFC 4291, section 2.5.6): only its neighbours know it.
+/// IPv6 gives every interface a link-local address (RFC 4291, section 2.5.6); only its neighbors know it.
 fn is_link_local(address: &std::net::IpAddr) -> bool {
     matches!(address, std::net::IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
-/// Whether the two will do together.
+/// Checks that the two interfaces are suitable together.
 fn agree([a, b]: &[Interface; 2]) -> io::Result<()> {
     if a.name == b.name {
         return Err(unfit(format!("in and out are both {}: a gateway stands between two interfaces", a.name)));
@@ -157,7 +158,7 @@ fn agree([a, b]: &[Interface; 2]) -> io::Result<()> {
     Ok(())
 }
 
-/// What a user should know of an interface that will do.
+/// Warnings about a suitable interface.
 fn notes(interface: &Interface) -> Vec<String> {
     let name = &interface.name;
     let mut notes = Vec::new();

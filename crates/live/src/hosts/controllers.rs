@@ -1,21 +1,21 @@
-//! The kernel's congestion controls: which there are, and which a network namespace may have.
+//! The kernel's congestion controls: which exist, and which a network namespace may use.
 //!
-//! What the machine's first namespace does not allow for all (`tcp_allowed_congestion_control`) no other may have for its
-//! default, root's neither (`tcp_set_default_congestion_control`, net/ipv4/tcp_cong.c of Linux 6.18), and sockets only with
-//! `CAP_NET_ADMIN` there. Other namespaces can read that list, and not change it.
+//! A control outside the initial namespace's `tcp_allowed_congestion_control` cannot be the default of another
+//! namespace, not even root's (`tcp_set_default_congestion_control`, net/ipv4/tcp_cong.c of Linux 6.18). Sockets may
+//! use it only with `CAP_NET_ADMIN` there. Other namespaces can read that list but not change it.
 
 use std::fs;
 use std::io;
 
-/// What a namespace's default is set by, below /proc/sys/net.
+/// The sysctl of a namespace's default, below /proc/sys/net.
 pub(crate) const DEFAULT: &str = "ipv4/tcp_congestion_control";
 
-/// Those that the kernel has, or has loaded, in its own words.
+/// The controls that the kernel has built in or loaded, separated by blanks.
 pub(crate) fn available() -> io::Result<String> {
     fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
 }
 
-/// The same error in words that say why this namespace cannot have `name`, and what to do about it.
+/// Extends `error` by why this namespace cannot use `name`, and the remedy.
 pub(crate) fn explained(name: &str, error: io::Error) -> io::Error {
     let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
     match (available(), allowed) {

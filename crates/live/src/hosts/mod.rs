@@ -1,4 +1,4 @@
-//! The hosts at a link's ends: a namespace with a TUN device each, or this machine itself at the far end.
+//! The hosts at a link's ends: namespaces with a TUN device each, or this machine at the far end.
 
 pub(crate) mod controllers;
 pub mod netns;
@@ -12,41 +12,39 @@ use self::netns::Namespace;
 use crate::io::interface::{self, Counters};
 use crate::io::{Nat, Tun, explained};
 
-/// Settings of a host's network: what stands below /proc/sys/net, and its value.
+/// Sysctls: names below /proc/sys/net, and values.
 pub(crate) type Sysctls = Vec<(String, String)>;
 
-/// The addresses at a link's ends, the near host's first.
+/// Addresses of the near and the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// IPv4's.
+    /// IPv4 addresses.
     pub v4: [Ipv4Addr; 2],
-    /// IPv6's; `None` where the kernel has no IPv6, and on a link to the outside.
+    /// `None` if the kernel has no IPv6, and on a link to the outside.
     pub v6: Option<[Ipv6Addr; 2]>,
 }
 
 impl Addresses {
-    /// Those of a link that leads nowhere else, so that every link has the same: of RFC 6598, which no host of the outside
-    /// has, and RFC 4193's, of which networks that will never be joined need no random ones.
+    /// Addresses of an isolated link, the same for every link. IPv4: RFC 6598 space, which no outside host has. IPv6:
+    /// RFC 4193 space; networks that are never joined need no random prefix.
     pub(crate) const APART: Addresses = Addresses {
         v4: [Ipv4Addr::new(100, 64, 0, 1), Ipv4Addr::new(100, 64, 0, 2)],
         v6: Some([Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)]),
     };
 }
 
-/// One end: the host and its device.
 pub(crate) struct Host {
     pub(crate) namespace: Namespace,
     tun: String,
 }
 
 impl Host {
-    /// What the kernel counted at its device.
     pub(crate) fn counters(&self) -> io::Result<Counters> {
         let name = self.tun.clone();
         self.namespace.run(move || interface::counters(&name))?
     }
 
-    /// A host in `namespace` with a TUN device, which `set_up` brings up there.
+    /// A host in `namespace` with a TUN device, which `set_up` configures there.
     fn new<T: Send + 'static>(
         namespace: Namespace,
         set_up: impl FnOnce(&Tun) -> io::Result<T> + Send + 'static,
@@ -60,7 +58,6 @@ impl Host {
     }
 }
 
-/// Both ends of a link.
 pub(crate) struct Ends {
     pub(crate) near: Host,
     pub(crate) far: Host,
@@ -68,7 +65,7 @@ pub(crate) struct Ends {
     _nat: Option<Nat>,
 }
 
-/// Two hosts from which nothing leads anywhere else, and their devices.
+/// Two isolated hosts and their devices.
 pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
     let Addresses { v4, v6 } = Addresses::APART;
     let host = |end: usize, sysctls: Sysctls| {
@@ -85,8 +82,8 @@ pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
     Ok((Ends { near, far, addresses: Addresses { v4, v6: v6.filter(|_| has_v6) }, _nat: None }, [a, b]))
 }
 
-/// A near host alone: at the far end is the network that this thread is in, which forwards for it. There nothing is changed
-/// but what is gone with the process: a device with its address, and a table of translated addresses.
+/// One near host. At its far end is the calling thread's network, which must forward packets. The device, its address
+/// and the address translation there disappear with the process.
 pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
     let opened = Host::new(Namespace::here()?, |tun| {
         if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
@@ -128,8 +125,8 @@ fn set(sysctls: Sysctls) -> io::Result<()> {
     })
 }
 
-/// IPv6 at the device `name` with this address, or none; either way the host says nothing by itself: it has no address that
-/// it made up, and so looks for no routers. False where the kernel has no IPv6.
+/// Configures IPv6 on the device `name` with this address, or none. The host stays silent: without a link-local address
+/// it does not solicit routers. Returns false if the kernel has no IPv6.
 fn quiet(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
     let to = |key: &str, value: &str| fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
     let Some(address) = address else {
@@ -148,8 +145,8 @@ fn quiet(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Two addresses in a network of four that nothing here leads to. Whose device has another number looks at others, so that
-/// two links that begin at once do not choose the same.
+/// Two addresses in an unused /30 network. The search starts at the device's number, so two links that start at once do
+/// not choose the same.
 fn free(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
     let number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
     let net = free_of(&fs::read_to_string("/proc/thread-self/net/route")?, number as u8);
@@ -157,8 +154,8 @@ fn free(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
     Ok([net | 1, net | 2].map(Ipv4Addr::from_bits))
 }
 
-/// The first of 100.64.NUMBER.0/30, 100.65.NUMBER.0/30 ... that no route of `table` (proc_pid_net(5)) is to, but for those to
-/// more than all of RFC 6598's addresses.
+/// The first of 100.64.NUMBER.0/30, 100.65.NUMBER.0/30 ... without a route in `table` (proc_pid_net(5)). Routes wider
+/// than the whole RFC 6598 space do not count.
 fn free_of(table: &str, number: u8) -> Option<u32> {
     const MASK: u32 = !3;
     let hex = |text: &str| u32::from_str_radix(text, 16).ok().map(|bits| u32::from_be_bytes(bits.to_ne_bytes()));

@@ -1,5 +1,4 @@
-//! Network namespaces without names: each belongs to a thread, so nothing of it is left when the process is gone, however
-//! it went.
+//! Network namespaces without names. Each belongs to a thread, so it disappears with the process, however that ends.
 
 use std::io;
 use std::sync::mpsc::{self, Sender};
@@ -13,20 +12,20 @@ use crate::threads::{begin, ended};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A network namespace of its own with its loopback up, and the thread that lives there. What the thread makes is there too:
-/// devices, sockets, processes.
+/// A network namespace with its loopback up, and a thread inside it. Devices, sockets and processes that the thread
+/// creates belong to the namespace.
 pub struct Namespace {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<Option<()>>>,
 }
 
 impl Namespace {
-    /// A new one: `PermissionDenied` without what [`prepare`] looks after.
+    /// Creates a namespace; `PermissionDenied` without the privileges that [`prepare`] obtains.
     pub fn new() -> io::Result<Namespace> {
         Namespace::entered_by(|| unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo")))
     }
 
-    /// The one that the calling thread is in, with a thread for what is to be done there.
+    /// The calling thread's own namespace, with a thread for jobs inside it.
     pub(crate) fn here() -> io::Result<Namespace> {
         Namespace::entered_by(|| Ok(()))
     }
@@ -38,7 +37,7 @@ impl Namespace {
         Ok(Namespace { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Does `job` in the namespace, and waits for it: `BrokenPipe` if this job or one before it panicked.
+    /// Runs `job` in the namespace and waits for its result; `BrokenPipe` if this job or an earlier one panicked.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let (say, done) = mpsc::sync_channel(1);
         let job = Box::new(move || drop(say.send(job())));
@@ -47,7 +46,7 @@ impl Namespace {
     }
 }
 
-/// The thread ends, and with it the processes that were tied to it.
+/// Ends the thread, and with it the processes tied to it.
 impl Drop for Namespace {
     fn drop(&mut self) {
         self.jobs = None;
@@ -60,13 +59,13 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
     rustix::thread::unshare(flags).map_err(io::Error::from)
 }
 
-/// Sees to it that this process may make namespaces: it may if it is root's, else it enters a user namespace, where the kernel
-/// allows that. There it stays who it is, and may do with namespaces it makes what root may with all; what it runs may not.
+/// Obtains the right to create namespaces: a process that lacks it enters a user namespace, if the kernel permits. It
+/// keeps its user id and gets root's rights over namespaces it creates; programs it executes get none.
 ///
-/// Call it before the process starts threads: one that has several cannot enter a user namespace.
+/// Call it before starting threads: a process with several threads cannot enter a user namespace.
 ///
 /// # Errors
-/// Why it may not, and what is needed.
+/// Why this is not permitted, and what is needed.
 pub fn prepare() -> io::Result<()> {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     if capabilities(None)?.effective.contains(needed) {
@@ -82,7 +81,7 @@ pub fn prepare() -> io::Result<()> {
     })
 }
 
-/// user_namespaces(7): one may map oneself alone, and groups only once `setgroups` is given up.
+/// user_namespaces(7): an unprivileged process may map only itself, and its group only after denying `setgroups`.
 fn enter_user_namespace() -> io::Result<()> {
     let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
     unshare(UnshareFlags::NEWUSER)?;

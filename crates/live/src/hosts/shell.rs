@@ -9,24 +9,23 @@ use crate::hosts::netns::Namespace;
 pub use crate::io::end;
 use crate::io::keep;
 
-/// What of its standard streams a command has.
+/// The standard streams of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Streams {
-    /// Ours.
+    /// Inherited.
     Ours,
-    /// Where errors go; no input, and nobody reads its output. The terminal's signals do not reach it either.
+    /// Standard error only: no input, and output is discarded. Signals of the terminal do not reach the command.
     Errors,
 }
 
-/// Starts the command that `words` are in `namespace`, with `variables` in its environment. It is killed, with all that it has
-/// started, when the namespace is dropped or this process dies, however it dies. What it leaves behind when it ends is killed
-/// too.
+/// Starts the command `words` in `namespace`, with `variables` in its environment. The command and all its descendants
+/// are killed when the namespace is dropped or this process dies. Descendants that outlive the command are killed too.
 ///
-/// What is given is a keeper of ours: it ends when the command has, with the same [`code`], and signals that are sent to it by
-/// this process are handed on. [`end`] ends both.
+/// The returned child is a keeper process. It ends with the command, with the same [`code`], and passes on signals that
+/// this process sends. [`end`] ends both.
 ///
 /// # Errors
-/// What the system says: `NotFound` if there is no such program, `PermissionDenied` if it cannot be run.
+/// `NotFound` if there is no such program, `PermissionDenied` if it cannot be executed; otherwise the system's error.
 pub fn spawn(
     namespace: &Namespace,
     words: Vec<OsString>,
@@ -46,12 +45,12 @@ pub fn spawn(
     })?
 }
 
-/// What a shell says of how a command ended: its exit code, or 128 and the number of the signal that killed it.
+/// Exit code as a shell reports it: the command's, or 128 plus the number of the signal that killed it.
 pub fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
-/// Whether some process in the thread's namespace waits for TCP connections: state 0A in proc_pid_net(5)'s tables.
+/// Whether a process in the namespace listens for TCP connections (state 0A in the tables of proc_pid_net(5)).
 pub fn listens(namespace: &Namespace) -> io::Result<bool> {
     namespace.run(|| {
         let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];

@@ -1,5 +1,5 @@
-//! Datagrams through a link, seen from its hosts: how fast and how late they come, and whether any are gone that the link did
-//! not drop.
+//! Sends datagrams through a link from host to host: measures rate and delay, and detects losses elsewhere than at the
+//! link.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -15,49 +15,49 @@ use crate::io::clock::Monotonic;
 use crate::io::interface::Counters;
 use crate::link::{Link, LinkSettings};
 
-/// IPv4's header and UDP's, in bytes.
+/// IPv4 and UDP headers, in bytes.
 const HEADERS: u32 = 28;
 
-/// The first packets find threads that sleep: the rate is that of those behind them.
+/// Packets left out of the rate: the first ones find threads asleep.
 pub const SETTLING: u64 = 20;
 
-/// Between two packets this far apart a sender sleeps: to send one takes about half of it.
+/// Gap above which the sender sleeps between packets. Sending one takes about half of it.
 const BREATH: Span = Span::from_micros(8);
 
-/// What the near host sends to the far one: datagrams at equal distances.
+/// Datagrams at equal intervals from the near host to the far one.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// How fast, headers included.
+    /// Rate, headers included.
     pub rate: Rate,
-    /// A packet, headers included, in bytes: 36 to 1500.
+    /// Packet size, headers included: 36 to 1500 bytes.
     pub packet: u32,
-    /// For how long.
+    /// Duration.
     pub lasting: Span,
 }
 
-/// What came of it.
+/// The result of [`measure`].
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Datagrams that were sent.
+    /// Datagrams sent.
     pub sent: u64,
-    /// In which time those came that were received, but for the first [`SETTLING`].
+    /// Time over which datagrams arrived, without the first [`SETTLING`].
     pub taken: Span,
-    /// From when each was sent to when it was received, in nanoseconds.
+    /// One-way delay of each datagram, in nanoseconds.
     pub delay: Histogram,
-    /// What the kernel counted at the near host's device and the far one's.
+    /// The kernel's counts at the near and the far host's device.
     pub counters: [Counters; 2],
-    /// What the link did.
+    /// The link's final view.
     pub view: View,
 }
 
-/// Sends `load` through a link made for it.
+/// Sends `load` through a new link.
 pub fn measure(settings: LinkSettings, load: Load) -> io::Result<Measured> {
     let mut link = Link::open(settings)?;
     let far = SocketAddr::from((Link::FAR, 9));
     let receiver = link.far().run(move || UdpSocket::bind(far))??;
     let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((Link::NEAR, 0))))??;
     sender.connect(far)?;
-    // Longer than any packet takes that this is used for.
+    // Longer than any delay this is used for.
     receiver.set_read_timeout(Some(Duration::from_millis(500)))?;
     let clock = Monotonic::new();
     let receiving = thread::spawn(move || receive(&receiver, clock));
@@ -73,14 +73,15 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: Load) -> io::Result<u64> {
     let gap = load.rate.transmit(load.packet);
     let mut paced = Paced::new(clock, Span::ZERO);
     paced.begin()?;
-    // Before the link's thread, as the receiver: one that waits for a processor on which the loop looks at the clock would leave the
-    // link nothing to send, and what is measured were the scheduler. One that never sleeps would take it all for itself.
+    // Priority over the link's thread, as for the receiver. On a shared core the polling loop would starve the sender,
+    // and the result would measure the scheduler. A sender that never sleeps gets no priority: it would starve the
+    // loop.
     if gap >= BREATH {
         let _ = crate::io::come_first(2);
     }
     let begin = paced.now();
     let (mut next, mut sent) = (begin, 0);
-    // One that cannot keep up stops in time too.
+    // A sender that cannot keep up also stops in time.
     while next.max(paced.now()) - begin < load.lasting {
         paced.wait(next, [None; 2])?;
         data[..8].copy_from_slice(&clock.now().as_nanos().to_be_bytes());
@@ -91,10 +92,10 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: Load) -> io::Result<u64> {
     Ok(sent)
 }
 
-/// Receives until nothing has come for a while.
+/// Receives until nothing arrives for the read timeout.
 fn receive(socket: &UdpSocket, clock: Monotonic) -> (Histogram, Span) {
-    // Woken in time if it may be, before the link's thread too, which may be looking at the clock on the same core; what it takes
-    // else is in the measurement.
+    // Priority over the link's thread, which may be polling on the same core. Other delays of this thread are part of
+    // the measurement.
     let _ = crate::io::come_first(2);
     let mut delay = Histogram::default();
     let (mut first, mut last) = (None, Time::ZERO);

@@ -1,7 +1,7 @@
-//! What a link writes down while it runs: the headers of all packets at both ends as pcapng files, and rows over time.
+//! The log of a running link: packet headers at both ends as pcapng files, and interval rows.
 //!
-//! A thread of its own writes, and the loop never waits for it: what finds no room on the way is counted. When the disk
-//! takes no more, the log ends and the link goes on.
+//! A separate thread writes it. The loop never waits for that thread: notes that do not fit are counted. If the disk
+//! fails, the log ends and the link continues.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -20,32 +20,32 @@ use crate::io::tap::Notes;
 use crate::io::{capture, clock};
 use crate::link::rows::Rows;
 
-/// How long an interval is.
+/// Interval of the rows.
 pub const INTERVAL: Span = Span::from_millis(100);
 
-/// How long the thread rests when there was nothing to write.
+/// Pause of the thread when there was nothing to write.
 const REST: Duration = Duration::from_millis(5);
 
-/// Notes that are written at a time.
+/// Notes written at a time.
 const MOST_AT_ONCE: usize = 4096;
 
-/// Rows that may wait to be taken: an hour of both directions, with ten gauges each.
+/// Rows kept until they are taken: an hour of both directions, with ten gauges each.
 const MOST_ROWS: usize = 36_000 * 2 * 20;
 
-/// What was written, so far or in all.
+/// Counts of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Packets that are in the captures, for each time that something became of them.
+    /// Packet records in the captures.
     pub packets: u64,
-    /// Packets that passed and are in none: there was no room for a note, or the log had ended.
+    /// Packets missing from them: no room for a note, or the log had ended.
     pub missed: u64,
-    /// Rows over time that nobody took in time.
+    /// Rows discarded because nobody took them.
     pub rows_missed: u64,
-    /// What ended the log before the link.
+    /// The error that ended the log before the link.
     pub failed: Option<String>,
 }
 
-/// A log that is being written.
+/// A log being written.
 #[derive(Debug)]
 pub struct Log {
     shared: Arc<Shared>,
@@ -60,11 +60,11 @@ struct Shared {
 }
 
 impl Log {
-    /// Begins captures `near.pcapng` and `far.pcapng` in the folder `dir`, of what the ends' notes tell; rows are of what
-    /// `window` shows.
+    /// Creates `near.pcapng` and `far.pcapng` in the folder `dir` from the ends' `notes`, and interval rows from the
+    /// views in `window`.
     ///
     /// # Errors
-    /// What the system says; `AlreadyExists` if there are such files, which are left alone.
+    /// `AlreadyExists` if these files exist, which stay unchanged; otherwise the system's error.
     pub fn start(dir: &Path, notes: [Notes; 2], began: clock::Monotonic, window: Window) -> io::Result<Log> {
         let [near, far] = notes;
         let since = began.unix_nanos();
@@ -75,17 +75,17 @@ impl Log {
         Ok(Log { shared, thread: Some(thread) })
     }
 
-    /// The rows that have come since the last call.
+    /// Takes the rows added since the last call.
     pub fn take_rows(&self) -> Vec<IntervalRow> {
         std::mem::take(&mut *locked(&self.shared.rows))
     }
 
-    /// What was written so far.
+    /// Counts so far.
     pub fn written(&self) -> Written {
         locked(&self.shared.written).clone()
     }
 
-    /// Writes what is left. To be called when the loop has stopped.
+    /// Writes what is left. Call it after the loop has stopped.
     pub(crate) fn finish(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
@@ -104,7 +104,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread's own.
 struct Writer {
     captures: [Capture; 2],
     rows: Rows,
@@ -115,7 +114,7 @@ struct Writer {
 impl Writer {
     fn run(mut self) {
         loop {
-            // Before looking: what the loop noted until it stopped is there by then.
+            // Read before draining: all notes of a stopped loop are then visible.
             let last = self.shared.stop.load(Ordering::Relaxed);
             let found = self.captures.iter_mut().fold(0, |found, capture| found + capture.write());
             self.tell(last);
@@ -142,18 +141,17 @@ impl Writer {
     }
 }
 
-/// The capture of one end.
 struct Capture {
     path: PathBuf,
     file: File,
     notes: Notes,
     blocks: Blocks,
-    /// The file's length up to the last block that is whole.
+    /// File length up to the last complete block.
     whole: u64,
-    /// The Unix time at which the loop's clock began, in nanoseconds.
+    /// Unix time of the loop clock's zero, in nanoseconds.
     since: u64,
     packets: u64,
-    /// Noted, but not written.
+    /// Notes that were not written.
     unwritten: u64,
     failed: Option<String>,
 }
@@ -171,7 +169,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Writes what was noted, if the disk takes it; says how much there was.
+    /// Writes the pending notes and returns their number.
     fn write(&mut self) -> usize {
         let mut found = 0;
         for note in self.notes.inbox.try_iter().take(MOST_AT_ONCE) {
@@ -198,7 +196,7 @@ impl Capture {
         Ok(())
     }
 
-    /// The capture ends behind the last block that is whole, so that what is there can be read.
+    /// Truncates the capture after its last complete block, so that it stays readable.
     fn fail(&mut self, error: &io::Error, unwritten: u64) {
         let cut = self.file.set_len(self.whole).and_then(|()| self.file.seek(SeekFrom::Start(self.whole)));
         let also = cut.err().map(|error| format!("; its last packet is cut off: {error}")).unwrap_or_default();

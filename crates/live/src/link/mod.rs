@@ -1,4 +1,4 @@
-//! A link between two hosts of the kernel's: a namespace each, a TUN device in each, and the loop between them.
+//! A link between two hosts of the kernel: a namespace with a TUN device each, and the forwarding loop between them.
 
 pub mod check;
 pub mod log;
@@ -23,47 +23,46 @@ use crate::io::interface::Counters;
 use crate::io::tap::{Recorder, Tap, recorders};
 use crate::io::{Io, Tun};
 
-/// A link and the hosts at its ends.
+/// Settings of a link and its hosts.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
-    /// From the near host to the far one, and back.
+    /// Forward (from the near host to the far one) and reverse direction.
     pub lanes: [LaneSettings; 2],
-    /// The seed of all chance.
+    /// Seed of all random streams.
     pub seed: u64,
-    /// Settings of both hosts' networks: what stands below /proc/sys/net, and its value, such as `ipv4/tcp_ecn` and `1`.
+    /// Sysctls for both hosts: names below /proc/sys/net and values, such as `ipv4/tcp_ecn` and `1`.
     pub sysctls: Vec<(String, String)>,
-    /// There is one host, the near one: at the far end is the network that the calling thread is in, which must forward
-    /// packets. What the host sends leaves as if this machine had sent it. IPv4 alone; sysctls are set in the near host. Nothing
-    /// of this machine is changed that outlives the process.
+    /// Replaces the far host by the calling thread's network, which must forward packets. It translates the near host's
+    /// IPv4 address to its own; there is no IPv6. Sysctls apply to the near host. No change to this machine outlives
+    /// the process.
     pub outside: bool,
-    /// The folder for a [log](Log) of what passes.
+    /// Folder for a [log](Log) of the packets.
     pub log: Option<PathBuf>,
 }
 
-/// A link, or a scenario's network, that runs. Dropped, it is gone with its hosts and what runs there.
+/// A running link or network. Dropping it removes its hosts and ends their processes.
 pub struct Link<F = Lanes> {
-    // Before the hosts, whose devices it holds.
+    // Dropped before the hosts: it uses their devices.
     running: Running<F>,
-    /// The clock that the loop goes by.
     pub(crate) clock: Monotonic,
-    /// The same devices, which so outlive the loop: the kernel's counts are gone with them.
+    /// Duplicates that outlive the loop: the kernel's counters disappear with the devices.
     _devices: Vec<OwnedFd>,
     ends: Ends,
     log: Option<Log>,
 }
 
 impl Link {
-    /// The near host's address on a link that leads nowhere else.
+    /// Address of the near host on an isolated link.
     pub const NEAR: Ipv4Addr = Addresses::APART.v4[0];
 
-    /// The far host's address on such a link.
+    /// Address of the far host on an isolated link.
     pub const FAR: Ipv4Addr = Addresses::APART.v4[1];
 
-    /// Makes both hosts and starts the loop between them. Its thread comes before ordinary ones where that is allowed.
+    /// Creates both hosts and starts the loop between them, in a thread with real-time priority where permitted.
     ///
     /// # Errors
-    /// What the system says; what is wrong with a discipline or a sysctl; that this machine does not forward, and that the log
-    /// cannot be written.
+    /// Invalid disciplines or sysctls, a machine that does not forward, a log that cannot be written; otherwise the
+    /// system's error.
     pub fn open(settings: LinkSettings) -> io::Result<Link> {
         let LinkSettings { lanes, seed, sysctls, outside, log } = settings;
         let ends = if outside { hosts::outside(sysctls) } else { hosts::apart(sysctls) }?;
@@ -77,7 +76,8 @@ impl Link {
 }
 
 impl<F: Fabric + 'static> Link<F> {
-    /// Starts the loop between `ends`, over what `make` makes in its thread; `recorders` note what passes the ends.
+    /// Starts the loop between `ends` over the fabric that `make` builds in its thread. `recorders` note packets at the
+    /// ends.
     pub(crate) fn between(
         (ends, [a, b]): (Ends, [Tun; 2]),
         recorders: [Option<Recorder>; 2],
@@ -97,7 +97,7 @@ impl<F: Fabric + 'static> Link<F> {
 }
 
 impl<F> Link<F> {
-    /// The addresses of both ends.
+    /// Addresses of both ends.
     pub fn addresses(&self) -> Addresses {
         self.ends.addresses
     }
@@ -107,28 +107,28 @@ impl<F> Link<F> {
         &self.ends.near.namespace
     }
 
-    /// The far host's namespace, which may be our own.
+    /// The far host's namespace; for a link to the outside, the calling thread's own.
     pub fn far(&self) -> &Namespace {
         &self.ends.far.namespace
     }
 
-    /// The loop: what it does, and whether it still does.
+    /// The forwarding loop.
     pub fn running(&self) -> &Running<F> {
         &self.running
     }
 
-    /// What the kernel counted at the near host's device and the far one's.
+    /// The kernel's counts at the near and the far host's device.
     pub fn counters(&self) -> io::Result<[Counters; 2]> {
         Ok([self.ends.near.counters()?, self.ends.far.counters()?])
     }
 
-    /// What is written down, if anything is.
+    /// The log, if there is one.
     pub fn log(&self) -> Option<&Log> {
         self.log.as_ref()
     }
 
-    /// Stops the loop, ends the log, and says what was done in all, or what ended the loop before. The hosts stay until this is
-    /// dropped.
+    /// Stops the loop, ends the log and returns the final view, or the error that ended the loop before. The hosts
+    /// remain until the link is dropped.
     pub fn stop(&mut self) -> io::Result<View> {
         let ended = self.running.stop();
         self.log.iter_mut().for_each(Log::finish);

@@ -1,25 +1,25 @@
-//! A link over time, from what it shows now and then: the rows of `intervals`, as a scenario's result has them.
+//! Rows of the `intervals` table of a real link, from successive views.
 
 use headgate_core::{Span, Time};
 use headgate_measure::{IntervalRow, Metric, Quantity, queue_rows};
 
 use crate::forward::view::{LaneView, View};
 
-/// Makes rows of views, one set an interval.
 #[derive(Debug)]
 pub(crate) struct Rows {
     interval: Span,
-    /// The view at the end of the interval before.
+    /// View at the end of the previous interval.
     before: View,
 }
 
 impl Rows {
-    /// Rows for intervals of `interval`, as nearly as views allow, which come every [`SHOW_EVERY`](crate::SHOW_EVERY).
+    /// Rows for intervals of `interval`, accurate to the period of views ([`SHOW_EVERY`](crate::SHOW_EVERY)).
     pub(crate) fn new(interval: Span) -> Rows {
         Rows { interval, before: View::default() }
     }
 
-    /// Another view: the rows of the interval that it ends, if it ends one. `last` ends what has begun.
+    /// Takes the next view and returns the rows of the interval that it ends, if any. `last` ends an incomplete
+    /// interval.
     pub(crate) fn see(&mut self, view: &View, last: bool) -> Vec<IntervalRow> {
         let number = |at: Time| at.as_nanos() / self.interval.as_nanos();
         let mut rows = Vec::new();
@@ -33,7 +33,6 @@ impl Rows {
     }
 }
 
-/// The rows of one direction for an interval of `length` that ends at `at`.
 fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, now): (&LaneView, &LaneView)) {
     let (old, new) = (before.totals.counts(), now.totals.counts());
     let ((came, dropped), (came_before, dropped_before)) = (new.ambient(), old.ambient());
@@ -71,7 +70,7 @@ mod tests {
         assert_eq!((value(&first, "lost", 1), value(&first, "lost", 0), first[0].time_s), (3.0, 0.0, 0.101));
         assert!(first.iter().all(|row| row.metric.name() != "ambient_drop_rate"), "nothing came");
         assert_eq!(rows.see(&view(151, 4), false), []);
-        // A view that comes late ends all intervals before it.
+        // A late view ends all intervals before it.
         assert_eq!(value(&rows.see(&view(420, 9), false), "lost", 1), 6.0);
         assert_eq!(value(&rows.see(&view(430, 10), true), "lost", 1), 1.0);
         assert_eq!(rows.see(&view(430, 10), true), []);
