@@ -1,36 +1,35 @@
-//! What came to receivers, over time.
+//! Deliveries to receivers, over time.
 
 use headgate_core::{Span, Time};
 
-/// Useful bytes that came to a flow's receiver within a slot.
+/// Useful bytes delivered to a flow's receiver within a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When the first of them came, counted from the beginning.
+    /// Arrival of the first bytes, since the start of the run.
     pub at: Time,
-    /// The flow.
+    /// Number of the flow.
     pub flow: u32,
-    /// How many.
+    /// Number of useful bytes.
     pub bytes: u64,
 }
 
-/// Deliveries in order of time, one for each flow and slot of time in which something came: memory is bounded by the time,
-/// however many packets there are. A slot in which the warm-up ends is two.
+/// Deliveries in order of time, one per flow and busy slot: memory is bounded by the duration, not by the packets. The
+/// end of the warm-up splits its slot in two.
 #[derive(Clone, Debug)]
 pub struct Deliveries {
     rows: Vec<Delivery>,
-    /// For each flow, its last row.
+    /// Index of each flow's last row.
     last: Vec<Option<usize>>,
     slot: Span,
     warm: Time,
 }
 
 impl Deliveries {
-    /// None yet, in slots of `slot`.
     pub fn new(slot: Span, warm: Time) -> Deliveries {
         Deliveries { rows: Vec::new(), last: Vec::new(), slot, warm }
     }
 
-    /// `bytes` came to `flow`, not before those that were added earlier.
+    /// Adds bytes delivered to `flow`; calls must be in order of time.
     pub fn add(&mut self, at: Time, flow: u32, bytes: u64) {
         let flow_at = flow as usize;
         if self.last.len() <= flow_at {
@@ -51,7 +50,6 @@ impl Deliveries {
         (at.as_nanos() / self.slot.as_nanos().max(1), at >= self.warm)
     }
 
-    /// All of them.
     pub fn into_rows(self) -> Vec<Delivery> {
         self.rows
     }

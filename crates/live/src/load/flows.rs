@@ -1,4 +1,4 @@
-//! The flows of a scenario, each with what it sends and when, by the same random streams as in the simulator.
+//! The flows of a scenario, with the random streams of the simulator.
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::{Direction, Hop, Scenario, Starts, flow_stream, source_stream};
@@ -6,39 +6,32 @@ use headgate_traffic::{Source, Writer};
 
 use super::group::{TcpSettings, UdpSettings};
 
-/// A flow.
 pub struct Flow {
-    /// Its number: TCP before UDP.
+    /// Number in the scenario: TCP before UDP.
     pub number: u32,
-    /// Its group: an index into the scenario's groups, TCP before UDP.
+    /// Index into the scenario's groups, TCP before UDP.
     pub group: u32,
-    /// Which way over the network.
     pub direction: Direction,
-    /// When it starts and when it stops.
+    /// Start and stop.
     pub lasts: [Time; 2],
-    /// What it sends.
     pub sends: Sends,
 }
 
-/// What a flow sends, and how.
 pub enum Sends {
-    /// Over TCP what an application writes; `None` for as much as TCP takes.
+    /// TCP with an application's writer; `None` for a greedy flow.
     Tcp(TcpSettings, Option<Writer>),
-    /// Over UDP what a source writes.
+    /// UDP with a source.
     Udp(UdpSettings, Source, Rng),
 }
 
-/// What a flow's receiver must know of it.
+/// The transport settings for a flow's receiver.
 #[derive(Clone, Copy, Debug)]
 pub enum Receives {
-    /// It comes over TCP.
     Tcp(TcpSettings),
-    /// It comes over UDP.
     Udp(UdpSettings),
 }
 
 impl Sends {
-    /// What its receiver must know.
     pub fn received(&self) -> Receives {
         match self {
             Sends::Tcp(settings, _) => Receives::Tcp(*settings),
@@ -47,7 +40,7 @@ impl Sends {
     }
 }
 
-/// The flows of `scenario` in the run of `seed`, those too that come too late to be there.
+/// All flows of `scenario` in the run of `seed`, including those that would start after its end.
 pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
     let end = Time::ZERO + scenario.duration;
     let stop = |stop: Option<Span>| stop.map_or(end, |stop| Time::ZERO + stop);
@@ -76,7 +69,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
     numbered.map(flow).collect()
 }
 
-/// From which host to which the data of a group goes over the network: that in which its first link is crossed.
+/// The direction of a group's data between the two hosts: that of its first hop.
 pub fn direction(route: &[Hop]) -> Direction {
     route.first().map_or(Direction::Forward, |hop| hop.direction)
 }

@@ -1,4 +1,4 @@
-//! What the kernel is told of a group's flows, what it does in its own way, and what it cannot do.
+//! How a group's flows map to the kernel's settings: what is set, what differs, and what is refused.
 
 use std::io;
 use std::path::Path;
@@ -9,51 +9,47 @@ use headgate_scenario::{Cc, Recovery, Scenario, TcpGroup, UdpGroup};
 use super::{ports, traces};
 use crate::hosts::controllers;
 
-/// Headers in bytes: IPv4 and TCP without options, TCP's timestamps with their padding (RFC 7323, appendix A), IPv4 and UDP.
+/// Header bytes: IPv4 and TCP without options, padded TCP timestamps (RFC 7323, appendix A), IPv4 and UDP.
 const TCP: u32 = 40;
 const TIMESTAMPS: u32 = 12;
 const UDP: u32 = 28;
 
-/// The longest packet: the MTU of a link's device.
+/// MTU of a link's device: the longest packet.
 const MTU: u32 = 1500;
 
-/// The least that the kernel takes for data in a segment (`TCP_MIN_MSS`, net/tcp.h).
+/// The kernel's least MSS (`TCP_MIN_MSS`, net/tcp.h).
 const LEAST_MSS: u32 = 88;
 
-/// Windows above this are left to the kernel, which grows its buffers with the flow and has no more.
+/// Larger windows are left to the kernel: its buffers grow with the flow, up to this size.
 const LARGEST_CLAMP: u64 = 4 << 20;
 
-/// What Linux allows a socket for its least retransmission timeout and its longest delay of an ACK (`TCP_RTO_MIN` and
-/// `TCP_DELACK_MAX` in net/tcp.h).
+/// Longest minimum RTO and delayed ACK that Linux accepts for a socket (`TCP_RTO_MIN` and `TCP_DELACK_MAX` in
+/// net/tcp.h).
 const LONGEST_SET: Span = Span::from_millis(200);
 
-/// How a group's TCP flows are set up.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpSettings {
     /// The kernel's name of the congestion control.
     pub cc: &'static str,
-    /// What the connection calls its MSS: data and TCP's options.
+    /// MSS of the connection: data plus TCP options.
     pub mss: u32,
-    /// Data in a full segment.
+    /// Data bytes in a full segment.
     pub data: u32,
-    /// What the scenario counts as data in it.
+    /// Data bytes of that segment as the scenario counts them.
     pub useful: u32,
-    /// The receiver's window in bytes, where it bounds the flow.
+    /// Receive window in bytes, if it limits the flow.
     pub window: Option<u32>,
-    /// The least and the greatest retransmission timeout, and the longest delay of an ACK.
+    /// Minimum and maximum RTO, and longest delayed ACK.
     pub timers: [Span; 3],
-    /// Every segment is acknowledged at once.
+    /// No delayed ACKs.
     pub quick_acks: bool,
-    /// Segments leave one by one.
     pub pacing: bool,
-    /// The connection asks for ECN.
     pub ecn: bool,
-    /// The type of service: the differentiated services codepoint.
+    /// TOS byte: the DSCP.
     pub tos: u32,
 }
 
 impl TcpSettings {
-    /// As the scenario has `group`.
     pub fn of(group: &TcpGroup) -> TcpSettings {
         let options = if group.header >= TCP + TIMESTAMPS { TIMESTAMPS } else { 0 };
         let mss = group.packet.saturating_sub(TCP);
@@ -76,42 +72,40 @@ impl TcpSettings {
         }
     }
 
-    /// What is written to the connection for `bytes` of the scenario: as many segments.
+    /// Converts the scenario's bytes to bytes written to the socket, so that the number of segments is the same.
     pub fn written(&self, bytes: u64) -> u64 {
         scaled(bytes, self.data, self.useful)
     }
 
-    /// What the scenario counts of so many bytes that came.
+    /// Converts bytes received to the scenario's bytes.
     pub fn useful(&self, bytes: u64) -> u64 {
         scaled(bytes, self.useful, self.data)
     }
 }
 
-/// How a group's UDP flows are set up.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpSettings {
-    /// What the scenario counts as data in a full datagram.
+    /// Data bytes of a full datagram as the scenario counts them.
     pub useful: u32,
-    /// What it counts as headers.
+    /// Header bytes as the scenario counts them.
     pub header: u32,
-    /// The type of service: the differentiated services codepoint and ECN's.
+    /// TOS byte: DSCP and ECN field.
     pub tos: u32,
 }
 
 impl UdpSettings {
-    /// As the scenario has `group`.
     pub fn of(group: &UdpGroup) -> UdpSettings {
         let ecn = if group.ecn { Ecn::Ect0 } else { Ecn::NotEct };
         let (useful, header) = (group.packet - group.header, group.header);
         UdpSettings { useful, header, tos: tos(group.headers.dscp, ecn) }
     }
 
-    /// Bytes of payload in a datagram that carries `useful` bytes: on the wire it is as long as the scenario has it.
+    /// Payload of a datagram with `useful` bytes: its length on the wire is the scenario's.
     pub fn payload(&self, useful: u32) -> u32 {
         (useful + self.header).saturating_sub(UDP)
     }
 
-    /// What the scenario counts of so many bytes of payload.
+    /// Useful bytes of a datagram with this payload.
     pub fn useful(&self, payload: u32) -> u32 {
         (payload + UDP).saturating_sub(self.header)
     }
@@ -125,7 +119,7 @@ fn scaled(bytes: u64, by: u32, over: u32) -> u64 {
     (u128::from(bytes) * u128::from(by)).div_ceil(u128::from(over.max(1))).try_into().unwrap_or(u64::MAX)
 }
 
-/// Says why the flows of `scenario` cannot be real, if they cannot: `InvalidInput`, with the group and the key.
+/// Rejects scenarios whose flows the kernel cannot run: `InvalidInput` with the group and the key.
 pub fn refuse(scenario: &Scenario) -> io::Result<()> {
     refused(scenario, &controllers::available()?).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
 }
@@ -178,8 +172,8 @@ fn fits(name: &str, packet: u32, least: u32) -> Result<(), String> {
     }
 }
 
-/// Settings of both hosts' networks that the flows of `scenario` need: what stands below /proc/sys/net, and its value. Those
-/// that this kernel does not have are left out.
+/// Sysctls that the flows of `scenario` need in both hosts: names below /proc/sys/net and values. Sysctls unknown to
+/// this kernel are left out.
 pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
     let tcp = &scenario.tcp;
     let timestamps = tcp.iter().any(|group| group.header >= TCP + TIMESTAMPS);
@@ -189,9 +183,9 @@ pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
         ("tcp_timestamps", u64::from(timestamps)),
         ("tcp_slow_start_after_idle", u64::from(restarts)),
         ("tcp_rto_min_us", (least.as_nanos() / 1000).max(1)),
-        // No connection knows what an earlier one learnt of the path.
+        // No connection inherits metrics of an earlier one.
         ("tcp_no_metrics_save", 1),
-        // A lost SYN does not turn ECN off.
+        // A lost SYN does not disable ECN.
         ("tcp_ecn_fallback", 0),
     ];
     let there = |name: &str| Path::new("/proc/sys/net/ipv4").join(name).exists();
@@ -199,7 +193,7 @@ pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
     numbers.map(|(name, value)| (format!("ipv4/{name}"), value.to_string())).collect()
 }
 
-/// What the kernel's TCP does otherwise than the scenario says, a sentence each.
+/// Differences between the kernel's TCP and the scenario, a sentence each.
 pub fn differences(scenario: &Scenario) -> Vec<String> {
     type Differs = fn(&TcpGroup) -> bool;
     let rows: [(Differs, &str); 11] = [
@@ -262,7 +256,7 @@ mod tests {
 
     #[test]
     fn packets_on_the_wire_are_as_long_as_the_scenario_has_them() {
-        // 1000 bytes on the wire are 960 of data to the kernel, and 1000 to the papers' scenarios.
+        // 1000 bytes on the wire hold 960 bytes of data for the kernel, but count as 1000 in the papers' scenarios.
         let old = scenario("[[tcp]]\nprofile = \"ns2\"\n[[udp]]\nprofile = \"ns2\"\nrate = \"1Mbit/s\"\n");
         let tcp = TcpSettings::of(&old.tcp[0]);
         assert_eq!((tcp.mss, tcp.written(1000), tcp.useful(960), tcp.window), (960, 960, 1000, Some(20 * 960)));

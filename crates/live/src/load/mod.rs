@@ -1,8 +1,8 @@
-//! Real traffic over a link: the flows of a scenario as sockets of the kernel's, in the hosts at both ends.
+//! Real traffic over a link: a scenario's flows as kernel sockets in the hosts at both ends.
 //!
-//! When a flow starts and what it writes when, the scenario's own sources say, by the random streams of the simulator. How it
-//! gets over the link is the kernel's affair. Each host that sends has one thread for that, and each that receives one; they
-//! sleep until a socket or the time asks for something.
+//! Start times and writes come from the scenario's sources, with the simulator's random streams. The kernel transports
+//! the data. Each host has one thread for its senders and one for its receivers, which sleep until a socket or a timer
+//! needs them.
 
 mod deliveries;
 pub(crate) mod flows;
@@ -45,10 +45,10 @@ use crate::hosts::netns::Namespace;
 use crate::io::clock::Monotonic;
 use crate::threads::begin;
 
-/// What comes to a flow within so long is one row, or less where intervals are short.
+/// Length of a delivery slot; shorter for short intervals.
 const SLOT: Span = Span::from_millis(10);
 
-/// The flows of a scenario, set up over a link. Dropped, they are gone.
+/// The flows of a scenario, set up over a link. Dropping it ends them.
 pub struct Load {
     shared: Arc<Shared>,
     senders: Vec<Worker<Sent>>,
@@ -57,11 +57,11 @@ pub struct Load {
 }
 
 impl Load {
-    /// Sets up the flows of `scenario` in the run of `seed`: their sockets in the hosts `near` and `far`, and their connections,
-    /// over the link between them, which must run. `clock` is the one that tells when they begin.
+    /// Opens the sockets of `scenario`'s flows in the hosts `near` and `far` and connects them over the running link.
+    /// `seed` selects the run; `clock` measures its time.
     ///
     /// # Errors
-    /// What is wrong with the scenario ([`refuse`]); what the system says.
+    /// An unsuitable scenario ([`refuse`]); otherwise the system's error.
     pub fn prepare(
         scenario: &Scenario,
         seed: u64,
@@ -77,7 +77,7 @@ impl Load {
         let report = LoadReport { flows: flows.iter().map(report).collect(), ..LoadReport::default() };
         let mut load = Load { shared, senders: Vec::new(), receivers: Vec::new(), report };
         let end = Time::ZERO + scenario.duration;
-        // Those that come after the end never do.
+        // Flows that start after the end never send.
         let flows = flows.into_iter().filter(|flow| flow.lasts[0] < end);
         let (forward, reverse): (Vec<Flow>, Vec<Flow>) = flows.partition(|flow| flow.direction == Direction::Forward);
         let ends = [(near, Addresses::APART.v4[0]), (far, Addresses::APART.v4[1])];
@@ -86,7 +86,6 @@ impl Load {
         Ok(load)
     }
 
-    /// Sets up `flows` from the first host to the second.
     fn open(
         &mut self,
         scenario: &Scenario,
@@ -119,13 +118,13 @@ impl Load {
         Ok(())
     }
 
-    /// The flows begin at `at`, a time of the clock; when they start counts from there.
+    /// Sets time zero of the flows to `at`, by the clock.
     pub fn begin(&self, at: Time) {
         self.shared.begin(at);
         self.wake();
     }
 
-    /// What traced senders told since the last call, in order of time.
+    /// Takes the rows of traced senders since the last call, in order of time.
     pub fn take_traces(&self) -> Vec<TraceRow> {
         self.shared.traces.take()
     }
@@ -135,7 +134,7 @@ impl Load {
         self.receivers.iter().for_each(|worker| worker.waker.wake());
     }
 
-    /// Ends all flows, if they have not come to the scenario's end, and says what they did, or what stopped one of the threads.
+    /// Ends all flows and returns their report, or the error that stopped a thread.
     pub fn stop(mut self) -> io::Result<LoadReport> {
         self.shared.stop();
         self.wake();
@@ -151,7 +150,7 @@ impl Load {
     }
 }
 
-/// Also what was prepared in part ends.
+/// Ends a partly prepared load too.
 impl Drop for Load {
     fn drop(&mut self) {
         self.shared.stop();
@@ -161,25 +160,24 @@ impl Drop for Load {
     }
 }
 
-/// A thread that lives in a host.
 struct Worker<T> {
     waker: Waker,
     thread: JoinHandle<Option<io::Result<T>>>,
 }
 
 impl<T: Send + 'static> Worker<T> {
-    /// A thread called `name` in `host`, which does what `make` makes there.
+    /// Starts a thread called `name` in `host` with what `make` builds there.
     fn start<R: FnOnce() -> io::Result<T>>(
         host: &Namespace,
         name: &'static str,
         make: impl FnOnce() -> io::Result<(Waker, R)> + Send + 'static,
     ) -> io::Result<Worker<T>> {
         let work = move || {
-            // Before ordinary threads where that is allowed, as the loop: what these do late is in the measurement.
+            // Real-time priority where permitted, as for the loop: lateness here would be part of the measurement.
             let _ = crate::io::come_first(1);
             make()
         };
-        // A thread is in the namespace of the one that starts it.
+        // A thread inherits the namespace of its creator.
         let (waker, thread) = host.run(move || begin(name, work))??;
         Ok(Worker { waker, thread })
     }
@@ -190,7 +188,7 @@ impl<T: Send + 'static> Worker<T> {
     }
 }
 
-/// A TCP flow has three sockets: its sender's, the one that listens, and its receiver's.
+/// A TCP flow has three sockets: sender, listener and receiver.
 fn raise_limit(flows: u32) -> io::Result<()> {
     let needed = u64::from(flows) * 3 + 256;
     let limit = getrlimit(Resource::Nofile);

@@ -1,4 +1,4 @@
-//! Waiting for sockets and for the time at once.
+//! Waiting for sockets and a timer at once.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,34 +13,29 @@ use headgate_core::Span;
 
 use crate::io::clock::timespec;
 
-/// Sockets told of at a time.
+/// Events per wait.
 const BATCH: usize = 256;
 
-/// The token of the waker.
 const WAKER: u64 = u64::MAX;
 
-/// Sockets that are watched.
 pub struct Watch {
     epoll: OwnedFd,
-    /// What ends a wait.
     pub waker: Waker,
     events: Vec<epoll::Event>,
 }
 
-/// Ends another thread's wait.
 #[derive(Clone)]
 pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
-    /// Ends the wait that is, or the next.
+    /// Ends the current wait, or else the next one.
     pub fn wake(&self) {
-        // It fails only if it was called 2^64 times since the last wait.
+        // Fails only after 2^64 calls without a wait.
         let _ = write(&*self.0, &1_u64.to_ne_bytes());
     }
 }
 
 impl Watch {
-    /// Nothing watched yet.
     pub fn new() -> io::Result<Watch> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
@@ -48,20 +43,20 @@ impl Watch {
         Ok(Watch { epoll, waker, events: Vec::with_capacity(BATCH) })
     }
 
-    /// Watches for what can be read from `socket`; told again as long as it can.
+    /// Watches `socket` for input, level-triggered.
     pub fn readable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::IN)?)
     }
 
-    /// Watches for room to write to `socket`, and for what comes to its error queue; told once each time.
+    /// Watches `socket` for output space and its error queue, edge-triggered.
     pub fn writable(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), EventFlags::OUT | EventFlags::ET)?)
     }
 
-    /// Waits until something is ready or somebody wakes, at most for `most`.
+    /// Waits for an event or the waker, at most for `most`.
     pub fn wait(&mut self, most: Span) -> io::Result<()> {
         self.events.clear();
-        // To the nanosecond: where a wait for an epoll counts in milliseconds, datagrams would leave by such a clock.
+        // `poll` waits to the nanosecond; `epoll_wait`'s milliseconds would delay datagrams.
         let looked = poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&timespec(most)));
         let taken = looked
             .and_then(|_| epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timespec(Span::ZERO))));
@@ -75,8 +70,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What was ready when the last wait ended, number `index` of it: the token it was added with, and whether something is on its
-    /// error queue, or it failed.
+    /// Event `index` of the last wait: its token, and whether the socket has an error or a message in its error queue.
     pub fn ready(&self, index: usize) -> Option<(u64, bool)> {
         let event = self.events.get(index)?;
         let flags = event.flags;
@@ -98,7 +92,7 @@ mod tests {
             watch.wait(most).unwrap();
             clock.now() - before
         };
-        // A busy machine makes some of them longer, not all.
+        // A busy machine delays some waits, not all.
         let shortest = (0..200).map(|_| wait()).min().unwrap();
         assert!((most..Span::from_micros(900)).contains(&shortest), "{shortest}");
     }

@@ -1,31 +1,31 @@
-//! Which packets are which flow's: a flow has its receiver's port to itself, in both hosts and for both protocols. Senders have
-//! ports that the kernel chooses, a new one for each connection, from above those.
+//! Maps ports to flows: each flow has its own receiver port, in both hosts and for both protocols. Sender ports are
+//! chosen by the kernel from a higher range, a new one for each connection.
 
-/// The first flow's port: the first that everybody may bind (RFC 6335, section 6).
+/// Port of the first flow: the first that needs no privilege (RFC 6335, section 6).
 const FIRST: u16 = 1024;
 
-/// The first port that the kernel chooses for a sender (`net.ipv4.ip_local_port_range`).
+/// Start of the kernel's range for senders (`net.ipv4.ip_local_port_range`).
 const EPHEMERAL: u16 = 32_768;
 
-/// As many flows as there are ports for.
+/// Number of receiver ports.
 pub const MOST_FLOWS: u32 = (EPHEMERAL - FIRST) as u32;
 
-/// What a packet is to its flow.
+/// Direction of a packet within its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketKind {
-    /// From its sender to its receiver.
+    /// From sender to receiver.
     Data,
-    /// Back: acknowledgements, and what else a receiver says.
+    /// From receiver to sender, such as an ACK.
     Reply,
 }
 
-/// The receiver's port of flow number `flow`, which is below [`MOST_FLOWS`].
+/// Receiver port of flow number `flow`, which must be below [`MOST_FLOWS`].
 pub fn port(flow: u32) -> u16 {
     debug_assert!(flow < MOST_FLOWS, "flow {flow} has no port");
     FIRST + flow as u16
 }
 
-/// The flow of a packet with these ports, and what the packet is to it; `None` if it is of no flow.
+/// Finds flow and kind of a packet by its ports; `None` if they belong to no flow.
 #[inline]
 pub fn flow(source: u16, destination: u16) -> Option<(u32, PacketKind)> {
     let of = |port: u16| (FIRST..EPHEMERAL).contains(&port).then(|| u32::from(port - FIRST));

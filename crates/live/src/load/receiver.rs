@@ -1,4 +1,4 @@
-//! The thread of a host that receives: all flows to there.
+//! The thread that receives all flows of a host.
 
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -20,22 +20,21 @@ use super::shared::Shared;
 use super::udp::STAMP;
 use crate::io::{interface, tcp};
 
-/// Room for what is read at a time: datagrams that the kernel merged come as long as this.
+/// Read buffer. Datagrams coalesced by the kernel (GRO) are up to this long.
 const ROOM: usize = 64 << 10;
 
-/// Room for datagrams that were not read yet, as far as the kernel allows it (`net.core.rmem_max`).
+/// Requested socket buffer for datagrams; the kernel limits it to `net.core.rmem_max`.
 const UDP_ROOM: usize = 4 << 20;
 
-/// Datagrams, or merged ones, that are read at a time.
+/// Datagrams or coalesced ones per read.
 const DATAGRAMS: usize = 8;
 
-/// Receivers' own counts of a flow.
+/// A flow at its receiver.
 pub struct Receiver {
-    /// The flow's number in the scenario.
     pub number: u32,
-    /// Packets with a CE mark since the warm-up, where the receiver sees packets: UDP.
+    /// Packets with CE since the warm-up; UDP only, since TCP sockets do not show packets.
     pub marked: u64,
-    /// From the datagrams' sending to their receiving since the warm-up, in nanoseconds.
+    /// One-way delay of datagrams since the warm-up, in nanoseconds.
     pub delay: Histogram,
     socket: Incoming,
 }
@@ -45,24 +44,19 @@ enum Incoming {
     Udp { settings: UdpSettings, socket: UdpSocket, state: UdpSocketState },
 }
 
-/// What is there at the end.
 pub struct Received {
-    /// The flows that were received.
     pub flows: Vec<Receiver>,
-    /// What came, in order of time.
     pub deliveries: Deliveries,
-    /// Transfers that came whole or never will, in order of time.
+    /// Transfers that completed or never will, in order of time.
     pub completed: Vec<TransferRow>,
-    /// Packets that came with a CE mark, of all flows together.
+    /// Packets received with CE, all flows together.
     pub marked: u64,
-    /// Datagrams that came and found no room, since this thread was late.
+    /// Datagrams dropped at full socket buffers, because this thread was late.
     pub without_room: u64,
 }
 
-/// All receivers of a host.
 pub struct Receivers {
     shared: Arc<Shared>,
-    /// What it waits for.
     pub watch: Watch,
     received: Received,
     warm: Time,
@@ -70,7 +64,7 @@ pub struct Receivers {
 }
 
 impl Receivers {
-    /// The receivers of `flows` at the host that has `address`, ready for senders.
+    /// Opens the receivers of `flows` at `address`.
     pub fn new(
         flows: &[(u32, Receives)],
         address: Ipv4Addr,
@@ -86,7 +80,6 @@ impl Receivers {
         Ok(Receivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
     }
 
-    /// Receives until everybody is to stop.
     pub fn run(mut self) -> io::Result<Received> {
         while !self.shared.stopped() {
             self.watch.wait(Span::from_secs(1))?;
@@ -95,7 +88,7 @@ impl Receivers {
                 self.look(token)?;
             }
         }
-        // A kernel that does not count them has seen none that anybody knows of.
+        // A kernel without these counters shows no such packets.
         self.received.marked = interface::count("netstat", "IpExt:", "InCEPkts").unwrap_or(0);
         self.received.without_room = interface::count("snmp", "Udp:", "RcvbufErrors").unwrap_or(0);
         Ok(self.received)
@@ -103,12 +96,12 @@ impl Receivers {
 
     fn look(&mut self, token: u64) -> io::Result<()> {
         let (place, is_stream) = ((token >> 1) as usize, token & 1 == 1);
-        // Not the waker.
+        // Not a flow: the waker.
         let Some(flow) = self.received.flows.get_mut(place) else { return Ok(()) };
         match &mut flow.socket {
             Incoming::Tcp { .. } if is_stream => self.read_stream(place).map(drop),
             Incoming::Tcp { .. } => {
-                // What the connection before has brought comes first.
+                // Read the earlier connection to its end first.
                 while self.read_stream(place)? {}
                 self.accept(place, token)
             }
@@ -119,7 +112,7 @@ impl Receivers {
     fn accept(&mut self, place: usize, token: u64) -> io::Result<()> {
         let flow = &mut self.received.flows[place];
         let Incoming::Tcp { listener, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
-        // A connection may have been given up meanwhile.
+        // The peer may have given up the connection.
         let Ok((accepted, _)) = listener.accept() else { return Ok(()) };
         accepted.set_nonblocking(true)?;
         accepted.set_linger(Some(Duration::ZERO))?;
@@ -128,7 +121,7 @@ impl Receivers {
         Ok(())
     }
 
-    /// Reads what has come; says whether anything had.
+    /// Reads the stream once. Returns true if there was data.
     fn read_stream(&mut self, place: usize) -> io::Result<bool> {
         let flow = &mut self.received.flows[place];
         let Incoming::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(false) };
@@ -148,7 +141,7 @@ impl Receivers {
             if transfer.connection == *connection && transfer.end > *bytes {
                 break;
             }
-            // What an earlier connection did not deliver never comes.
+            // Data that an earlier connection did not deliver is lost.
             let end = (transfer.connection == *connection).then_some(now);
             self.received.completed.push(TransferRow { end, ..transfer.row });
             under_way.pop_front();
@@ -203,7 +196,7 @@ impl Receiver {
             }
             Receives::Udp(settings) => {
                 let socket = UdpSocket::bind(address)?;
-                // For as long as this thread may be late.
+                // Covers the time that this thread may be late.
                 SockRef::from(&socket).set_recv_buffer_size(UDP_ROOM)?;
                 let state = UdpSocketState::new((&socket).into())?;
                 watch.readable(&socket, token)?;
@@ -219,7 +212,7 @@ fn listen(address: SocketAddrV4, settings: &TcpSettings) -> io::Result<Socket> {
     tcp::set_timers(&socket, settings.timers);
     socket.set_tcp_mss(settings.mss)?;
     if let Some(window) = settings.window {
-        // Twice the window: half of a buffer is for what the kernel keeps beside the data (tcp_adv_win_scale).
+        // Half of the buffer is for the kernel's own overhead (tcp_adv_win_scale).
         socket.set_recv_buffer_size(2 * window as usize)?;
         tcp::clamp_window(&socket, window)?;
     }
@@ -228,8 +221,8 @@ fn listen(address: SocketAddrV4, settings: &TcpSettings) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// The kernel forgets the one after some segments, and the other when it learns how much memory a segment takes
-/// (`tcp_measure_rcv_mss`).
+/// Sets quick ACKs and the window clamp again. The kernel resets the first after some segments, and the second when it
+/// learns the memory per segment (`tcp_measure_rcv_mss`).
 fn remind(socket: &Socket, settings: &TcpSettings) -> io::Result<()> {
     if settings.quick_acks {
         socket.set_tcp_quickack(true)?;
@@ -237,7 +230,7 @@ fn remind(socket: &Socket, settings: &TcpSettings) -> io::Result<()> {
     settings.window.map_or(Ok(()), |window| tcp::clamp_window(socket, window))
 }
 
-/// Reads what there is, at most a few times the room; `None` if nothing more will come.
+/// Reads the available data, at most a few buffers; `None` at the end of the stream.
 fn read(socket: &Socket, room: &mut [u8]) -> Option<u64> {
     use std::io::Read;
     let mut total = 0;

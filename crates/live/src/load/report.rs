@@ -1,4 +1,4 @@
-//! What a load did, at its end.
+//! The report of a load.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
@@ -10,50 +10,49 @@ use super::sender::Sent;
 use super::shared::Shared;
 use super::tally::SenderCounts;
 
-/// What was sent and received. Times count from the beginning.
+/// Data sent and received by the flows. Times count from the start of the run.
 #[derive(Clone, Debug, Default)]
 pub struct LoadReport {
-    /// One row a flow, by its number.
+    /// The flows, by number.
     pub flows: Vec<FlowReport>,
-    /// Useful bytes as they came to their receivers, in order of time.
+    /// Deliveries of useful bytes, in order of time.
     pub deliveries: Vec<Delivery>,
-    /// Every transfer that began: those that came whole in the order in which they did, then the others.
+    /// All transfers: the completed ones in order of completion, then the others.
     pub transfers: Vec<TransferRow>,
-    /// The rows of traced senders that nobody took before.
+    /// Rows of traced senders that were not taken earlier.
     pub traces: Vec<TraceRow>,
-    /// Packets that came to receivers with a CE mark, by their hosts' own count, warm-up included.
+    /// Packets received with CE, as counted by the hosts, warm-up included.
     pub marked: u64,
-    /// How much later than their sources wrote them datagrams were sent, in nanoseconds: the error of the senders.
+    /// Lateness of datagrams against their source's schedule, in nanoseconds: the senders' timing error.
     pub late: Histogram,
-    /// What went wrong with a flow, or what the kernel does otherwise than the scenario says: a sentence each.
+    /// Failures of flows, and differences between the kernel and the scenario, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// One flow. Its counts are of the time after the warm-up.
+/// A flow. Counts start after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct FlowReport {
-    /// Its group: an index into the scenario's groups, TCP before UDP.
+    /// Index into the scenario's groups, TCP before UDP.
     pub group: u32,
-    /// When it started, or would have.
+    /// Scheduled start.
     pub start: Time,
-    /// When it had nothing more to send and nothing under way.
+    /// When it had nothing left to send and nothing unacknowledged.
     pub ended: Option<Time>,
-    /// What its sender did.
+    /// The sender's counts.
     pub counts: SenderCounts,
-    /// The integral of `cwnd` in packets x nanoseconds, from samples; `None` for UDP.
+    /// Integral of `cwnd` in packets x nanoseconds, from samples; `None` for UDP.
     pub cwnd_area: Option<f64>,
-    /// The mean of TCP's smoothed round-trip times.
+    /// Mean of TCP's smoothed round-trip times.
     pub srtt: Option<Span>,
-    /// The least round-trip time that TCP saw, warm-up included.
+    /// Least round-trip time of TCP, warm-up included.
     pub min_rtt: Option<Span>,
-    /// From sending to receiving each datagram, in nanoseconds; empty for TCP.
+    /// One-way delay of datagrams, in nanoseconds; empty for TCP.
     pub delay: Histogram,
-    /// Datagrams sent, and those of them that the sender's own host had no room for, warm-up included.
+    /// Datagrams sent, and those among them refused by the sender's host, warm-up included.
     pub datagrams: [u64; 2],
 }
 
 impl LoadReport {
-    /// Adds what a host sent.
     pub(super) fn take_sent(&mut self, sent: Sent) {
         for sender in sent.tcp {
             let flow = &mut self.flows[sender.number as usize];
@@ -74,11 +73,10 @@ impl LoadReport {
         self.late.merge(&sent.late);
     }
 
-    /// Adds what a host received.
     pub(super) fn take_received(&mut self, received: Received) {
         for receiver in received.flows {
             let flow = &mut self.flows[receiver.number as usize];
-            // Of TCP the sender was told.
+            // For TCP the receiver counts none: the sender's echoes are counted.
             flow.counts.marked += receiver.marked;
             flow.delay = receiver.delay;
         }
@@ -90,7 +88,7 @@ impl LoadReport {
         self.deliveries.extend(received.deliveries.into_rows());
     }
 
-    /// Adds the transfers that are under way, behind those that came, and the traces that nobody took.
+    /// Appends the open transfers and the remaining traces.
     pub(super) fn finish(&mut self, shared: &Shared) {
         self.deliveries.sort_by_key(|delivery| delivery.at);
         self.transfers.sort_by_key(|transfer| transfer.end.unwrap_or(Time::NEVER));

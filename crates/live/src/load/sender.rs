@@ -1,4 +1,4 @@
-//! The thread of a host that sends: all flows from there.
+//! The thread that sends all flows of a host.
 
 use std::fs;
 use std::io;
@@ -19,42 +19,38 @@ use super::timers::{Due, Timers};
 use super::tracer::Tracer;
 use super::udp::UdpSender;
 
-/// How often the kernel is asked what its connections do, at most; and how long it takes for each of them, several times over.
+/// Least interval between samples of the connections, and its increase per connection: several times the cost of a
+/// sample.
 const SAMPLE: Span = Span::from_millis(50);
 const SAMPLE_OF_ONE: Span = Span::from_micros(50);
 
-/// Connections that are set up at a time, so that no queue overflows.
+/// Concurrent connection attempts, few enough for the listen queues.
 const AT_A_TIME: usize = 16;
 
-/// How long a connection may take to be set up, beyond which there is something wrong.
+/// Longest time to connect; beyond it something is broken.
 const PATIENCE: Span = Span::from_secs(10);
 
-/// What is there at the end.
 pub struct Sent {
-    /// The flows that were sent by TCP.
     pub tcp: Vec<TcpSender>,
-    /// And by UDP.
     pub udp: Vec<UdpSender>,
-    /// How much later than planned datagrams were sent, in nanoseconds.
+    /// Lateness of datagrams against their source's schedule, in nanoseconds.
     pub late: Histogram,
 }
 
-/// All senders of a host.
 pub struct Senders {
     shared: Arc<Shared>,
-    /// What it waits for.
     pub watch: Watch,
     sent: Sent,
     timers: Timers,
     warm: Time,
     end: Time,
-    /// What the host's `tcp_ecn` is, if it was ever set.
+    /// Current `tcp_ecn` sysctl, if it was set.
     ecn: Option<bool>,
     tracer: Option<Tracer>,
 }
 
 impl Senders {
-    /// The senders of `flows` from one host to another, with their connections set up; `tracer` looks at those that are traced.
+    /// Connects the senders of `flows` from one host to the other; `tracer` samples the traced ones.
     pub fn new(
         flows: Vec<Flow>,
         (from, to): (Ipv4Addr, Ipv4Addr),
@@ -78,13 +74,13 @@ impl Senders {
                 }
             }
         }
-        // A timer's slack alone would be 50 us.
+        // The default timer slack alone is 50 us.
         set_current_timer_slack(NonZeroU64::new(1))?;
         senders.connect_all()?;
         Ok(senders)
     }
 
-    /// Sets up every connection, few at a time.
+    /// Connects all flows, [`AT_A_TIME`] at once.
     fn connect_all(&mut self) -> io::Result<()> {
         let mut waited = Span::ZERO;
         let (mut begun, mut done) = (0, 0);
@@ -112,8 +108,8 @@ impl Senders {
         io::Error::new(io::ErrorKind::TimedOut, format!("flow {flow} cannot be connected over the link: {why}"))
     }
 
-    /// Begins a connection of the TCP flow at `place`. Whether a SYN asks for ECN is a setting of the whole host, which the
-    /// kernel looks at when it is sent: 1 asks, 2 only accepts.
+    /// Starts connecting the TCP flow at `place`. The host's sysctl decides at the SYN whether it requests ECN: 1
+    /// requests, 2 only accepts.
     fn connect(&mut self, place: usize) -> io::Result<()> {
         let flow = &mut self.sent.tcp[place];
         if self.ecn.replace(flow.settings.ecn) != Some(flow.settings.ecn) {
@@ -122,7 +118,6 @@ impl Senders {
         flow.connect(&self.watch, place as u64)
     }
 
-    /// Sends, from the beginning to the end.
     pub fn run(mut self) -> io::Result<Sent> {
         loop {
             if self.shared.stopped() {
@@ -197,7 +192,7 @@ impl Senders {
         }
     }
 
-    /// Asks the kernel about connections of flows that have started; an acknowledgement that was not told of is found then.
+    /// Samples the connections of started flows. This also finds ACKs whose notification was lost.
     fn sample(&mut self, at: Time, now: Time) {
         for (place, flow) in self.sent.tcp.iter_mut().enumerate() {
             if flow.lasts[0] <= now && now < flow.lasts[1] {
@@ -209,13 +204,13 @@ impl Senders {
         self.timers.push((at + every).max(now), Due::Sample);
     }
 
-    /// Looks at what was ready when the last wait ended.
+    /// Handles the events of the last wait.
     fn look(&mut self, before: Time) {
         let now = self.shared.now().unwrap_or(before);
         for index in 0.. {
             let Some((token, error)) = self.watch.ready(index) else { break };
             let place = token as usize;
-            // Not the waker.
+            // Not a flow: the waker.
             if let Some(flow) = self.sent.tcp.get_mut(place) {
                 flow.on_ready(place, error, now, &mut self.timers);
             }

@@ -1,4 +1,4 @@
-//! What the kernel says of a flow's connections, one after the other, summed up from the warm-up's end on.
+//! Sums the kernel's counts over a flow's successive connections, from the end of the warm-up.
 
 use headgate_core::{Span, Time};
 
@@ -31,27 +31,26 @@ impl SenderCounts {
     }
 }
 
-/// The connections of a flow, summed up.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Of connections that are gone.
+    /// Closed connections.
     closed: SenderCounts,
-    /// Of the one that is.
+    /// The open connection.
     open: SenderCounts,
-    /// When the warm-up ended.
+    /// Sum at the end of the warm-up.
     before: SenderCounts,
-    /// Since when which `cwnd` has held.
+    /// When `cwnd` was sampled last.
     since: Time,
     cwnd: u32,
-    /// Packets x nanoseconds.
+    /// Integral of `cwnd`, in packets x nanoseconds.
     area: f64,
-    /// Smoothed round-trip times in nanoseconds, and how many.
+    /// Sum of smoothed round-trip times in nanoseconds, and their number.
     srtt: (f64, u64),
     min_rtt: Option<Span>,
 }
 
 impl Tally {
-    /// The kernel says `info` at `now`.
+    /// Adds a sample of the open connection.
     pub fn note(&mut self, info: &TcpInfo, now: Time) {
         self.open = SenderCounts::of(info);
         self.area += f64::from(self.cwnd) * (now - self.since).as_nanos() as f64;
@@ -62,35 +61,35 @@ impl Tally {
         self.min_rtt = self.min_rtt.into_iter().chain(info.min_rtt).min();
     }
 
-    /// The connection is gone; what it did was noted.
+    /// Closes the connection, after its last sample.
     pub fn close(&mut self) {
         self.closed = self.closed + self.open;
         self.open = SenderCounts::default();
         self.cwnd = 0;
     }
 
-    /// The warm-up ends at `now`: what was before does not count, but for the least round-trip time.
+    /// Ends the warm-up: earlier counts are discarded, except for the least round-trip time.
     pub fn restart(&mut self, now: Time) {
         self.before = self.closed + self.open;
         (self.since, self.area, self.srtt) = (now, 0.0, (0.0, 0));
     }
 
-    /// What was done so far, warm-up included, if the kernel now says `info` of the open connection.
+    /// Counts including the warm-up, given the current `info` of the open connection.
     pub fn so_far(&self, info: &TcpInfo) -> SenderCounts {
         self.closed + SenderCounts::of(info)
     }
 
-    /// What was done since the warm-up.
+    /// Counts since the warm-up.
     pub fn counts(&self) -> SenderCounts {
         self.closed + self.open - self.before
     }
 
-    /// The integral of `cwnd` since the warm-up, in packets x nanoseconds.
+    /// Integral of `cwnd` since the warm-up, in packets x nanoseconds.
     pub fn cwnd_area(&self) -> f64 {
         self.area
     }
 
-    /// The mean of the smoothed round-trip times since the warm-up, and the least round-trip time of all.
+    /// Mean smoothed round-trip time since the warm-up, and least round-trip time of the whole run.
     pub fn round_trips(&self) -> (Option<Span>, Option<Span>) {
         let (sum, count) = self.srtt;
         ((count > 0).then(|| Span::from_nanos((sum / count as f64) as u64)), self.min_rtt)
@@ -113,7 +112,7 @@ mod tests {
         tally.close();
         tally.note(&info(8, 5), at(5));
         tally.note(&info(8, 5), at(6));
-        // 20 packets for 2 s, none between the connections, 8 for 1 s.
+        // 20 packets for 2 s, 0 between the connections, 8 for 1 s.
         assert_eq!(tally.cwnd_area(), (20.0 * 2.0 + 8.0) * 1e9);
         assert_eq!(tally.counts().retransmits, 1 + 5);
     }

@@ -1,4 +1,4 @@
-//! The sender of a TCP flow: its application, and the kernel's connection.
+//! The sender of a TCP flow: its application and its kernel connection.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -18,45 +18,38 @@ use super::timers::{Due, Timers};
 use crate::hosts::controllers;
 use crate::io::tcp::{self, TcpInfo};
 
-/// Data that may wait in the kernel unsent. Little, so that what a source takes back when its time is over was never written,
-/// and enough for a thread that is woken late.
+/// Limit of unsent data in the kernel: small, so that little is already written when a source stops, but enough while
+/// the thread wakes late.
 const UNSENT: u32 = 16 << 10;
 
-/// What is written: nothing but zeros.
 static ZEROS: [u8; 32 << 10] = [0; 32 << 10];
 
-/// Faster than any link: who has a rate is paced by the kernel, at the rate that congestion control finds.
+/// Faster than any link: enables pacing, at the rate that congestion control chooses.
 const UNBOUNDED: Rate = Rate::from_bits(800_000_000_000);
 
-/// The sender of one flow.
 pub struct TcpSender {
-    /// The flow's number in the scenario.
     pub number: u32,
-    /// When it starts and when it stops.
+    /// Start and stop.
     pub lasts: [Time; 2],
-    /// What the kernel said of its connections.
     pub tally: Tally,
-    /// When it had nothing more to send and all was acknowledged.
+    /// When all data was sent and acknowledged.
     pub ended: Option<Time>,
-    /// Why a connection failed.
     pub failed: Option<String>,
     group: u32,
-    /// How its connections are set up.
     pub settings: TcpSettings,
     from: Ipv4Addr,
     to: SocketAddrV4,
-    /// What writes to the connection; `None` if there is always more to send than it takes.
+    /// The application; `None` for a greedy flow.
     writer: Option<Writer>,
     socket: Option<Socket>,
-    /// Connections so far.
+    /// Number of connections so far.
     connection: u32,
-    /// Bytes for this connection that the application has asked for, and those that the kernel has taken.
+    /// Bytes of this connection requested by the application, and accepted by the kernel.
     offered: u64,
     written: u64,
 }
 
 impl TcpSender {
-    /// Flow number `number` of group `group`, without a connection.
     pub fn new(
         [number, group]: [u32; 2],
         lasts: [Time; 2],
@@ -82,7 +75,7 @@ impl TcpSender {
         }
     }
 
-    /// Begins a connection, in place of the one that there is. Told on `watch` as `token`.
+    /// Starts a connection in place of the current one, and registers it on `watch` as `token`.
     pub fn connect(&mut self, watch: &Watch, token: u64) -> io::Result<()> {
         self.socket = None;
         (self.offered, self.written) = (0, 0);
@@ -107,7 +100,7 @@ impl TcpSender {
         socket.set_tcp_nodelay(true)?;
         socket.set_tcp_notsent_lowat(UNSENT)?;
         socket.set_tos_v4(settings.tos)?;
-        // Closed, it is gone at once: no port waits, and what was not sent yet never is.
+        // Close with RST: no port lingers, and unsent data is discarded.
         socket.set_linger(Some(Duration::ZERO))?;
         tcp::set_timers(socket, settings.timers);
         if settings.pacing {
@@ -119,14 +112,13 @@ impl TcpSender {
         Ok(())
     }
 
-    /// Whether the connection stands; the error is why it never will.
+    /// Whether the connection is established; an error means it failed.
     pub fn is_connected(&self) -> io::Result<bool> {
         let Some(socket) = &self.socket else { return Ok(false) };
         socket.take_error()?.map_or(Ok(()), Err)?;
         Ok(socket.peer_addr().is_ok())
     }
 
-    /// The flow starts.
     pub fn start(&mut self, place: usize, now: Time, timers: &mut Timers) {
         self.note(now);
         match &mut self.writer {
@@ -138,7 +130,7 @@ impl TcpSender {
         }
     }
 
-    /// The application's next write begins.
+    /// Starts the application's next write.
     pub fn on_write(&mut self, place: usize, now: Time, shared: &Shared, watch: &Watch, timers: &mut Timers) {
         let Some(write) = self.writer.as_mut().and_then(|writer| writer.begin(now)) else { return };
         if write.fresh && self.written > 0 {
@@ -165,13 +157,13 @@ impl TcpSender {
         self.write(now);
     }
 
-    /// A write that sends for a time is over: what the kernel has taken by now is all.
+    /// Ends a write limited by time: only data that the kernel accepted counts.
     pub fn on_close(&mut self, place: usize, now: Time, timers: &mut Timers) {
         self.offered = self.written;
         self.settle(place, now, timers);
     }
 
-    /// The connection has room, or something to tell.
+    /// Handles output space or an ACK notification.
     pub fn on_ready(&mut self, place: usize, error: bool, now: Time, timers: &mut Timers) {
         if error {
             let Some(socket) = &self.socket else { return };
@@ -184,14 +176,14 @@ impl TcpSender {
         self.write(now);
     }
 
-    /// The flow stops: nothing more is sent, not even what was written.
+    /// Stops the flow; unsent data is discarded.
     pub fn stop(&mut self, now: Time) {
         self.close(now);
         self.writer = None;
         self.offered = 0;
     }
 
-    /// Asks the kernel what the connection does; says whether all that was written is acknowledged.
+    /// Samples the connection. Returns true if all written data is acknowledged.
     pub fn note(&mut self, now: Time) -> bool {
         match self.socket.as_ref().map(TcpInfo::of) {
             Some(Ok(info)) => {
@@ -202,7 +194,7 @@ impl TcpSender {
         }
     }
 
-    /// What it shows of itself, all its connections together; `None` without one.
+    /// State for the trace, summed over its connections; `None` without a connection.
     pub fn state(&self) -> Option<SenderState> {
         let socket = self.socket.as_ref()?;
         let info = TcpInfo::of(socket).ok()?;
@@ -224,7 +216,7 @@ impl TcpSender {
         })
     }
 
-    /// Tells the application if all that it wrote is acknowledged.
+    /// Tells the application when all its data is acknowledged.
     pub fn settle(&mut self, place: usize, now: Time, timers: &mut Timers) {
         if self.written != self.offered || self.writer.is_none() || !self.note(now) {
             return;
@@ -236,14 +228,14 @@ impl TcpSender {
         }
     }
 
-    /// Gives the kernel what it takes.
+    /// Writes as much as the kernel accepts.
     fn write(&mut self, now: Time) {
         let Some(socket) = &self.socket else { return };
         while self.written < self.offered {
             let most = (self.offered - self.written).min(ZEROS.len() as u64) as usize;
             match socket.send_with_flags(&ZEROS[..most], libc::MSG_NOSIGNAL) {
                 Ok(bytes) => self.written += bytes as u64,
-                // Not connected yet, or no room: it is told when there is.
+                // Not connected, or no space; `watch` reports when that changes.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return self.fail(&error, now),
@@ -263,7 +255,6 @@ impl TcpSender {
     }
 }
 
-/// A write of the flow at `place` begins at `at`, if it does.
 fn writes(place: usize, at: Option<Time>, timers: &mut Timers) {
     if let Some(at) = at {
         timers.push(at, Due::Write(place));

@@ -1,27 +1,22 @@
-//! What a thread of senders has to do.
+//! The timers of a thread of senders.
 
 use crate::timeline::Timeline;
 
-/// What is to be done, and when.
 pub(crate) type Timers = Timeline<Due>;
 
-/// Something to do, to the TCP or UDP flow of that place in the thread's list where it is a flow's.
+/// A timer's action, with the index of its TCP or UDP flow in the thread's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// A TCP flow starts.
     Start(usize),
-    /// Its application writes.
     Write(usize),
-    /// A write that lasts for a time is over.
+    /// Ends a TCP write that is limited by time.
     Close(usize),
-    /// A TCP flow stops.
     Stop(usize),
-    /// A UDP flow's next datagrams.
+    /// Sends a UDP flow's next datagrams.
     Datagrams(usize),
-    /// The kernel is asked what its connections do.
+    /// Samples the TCP connections.
     Sample,
-    /// Traced senders are looked at.
     Trace,
-    /// The warm-up is over.
+    /// Ends the warm-up.
     Warm,
 }

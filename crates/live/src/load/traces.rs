@@ -1,4 +1,4 @@
-//! How often traced senders are looked at, and where their rows wait to be taken.
+//! The sampling interval of traced senders, and the collection of their rows.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,14 +6,15 @@ use headgate_core::{Span, Time};
 use headgate_measure::TraceRow;
 use headgate_scenario::Scenario;
 
-/// How often the kernel is asked of a traced sender where the scenario does not say: several times in the round trips of most.
+/// Default interval: several samples in most round trips.
 const USUAL: Span = Span::from_millis(10);
 
-/// How often at most, and how long asking takes for each flow, several times over: a thread that does nothing else sends late.
+/// Least interval, and least interval per traced flow (several times the cost of a sample): sampling delays the senders
+/// of its thread.
 const LEAST: Span = Span::from_millis(1);
 const LEAST_OF_ONE: Span = Span::from_micros(20);
 
-/// How often the kernel is asked of the flows that `scenario` traces; `None` if it traces none.
+/// Sampling interval of `scenario`'s traced flows; `None` if there are none.
 pub fn interval(scenario: &Scenario) -> Option<Span> {
     let record = &scenario.record;
     let means = |group: &str, flow| record.flows.iter().any(|traced| traced.means(group, flow));
@@ -23,19 +24,19 @@ pub fn interval(scenario: &Scenario) -> Option<Span> {
     (!record.flows.is_empty()).then(|| asked.max(least))
 }
 
-/// Rows on their way from the hosts' threads to whoever takes them, in order of time.
+/// Collects rows of both hosts' threads in order of time.
 #[derive(Default)]
 pub struct TraceBox(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
     rows: Vec<TraceRow>,
-    /// By host: up to when it has told everything.
+    /// Time up to which each host has delivered its rows.
     told: [Option<Time>; 2],
 }
 
 impl TraceBox {
-    /// The host at `place` will put rows here.
+    /// Registers the host at `place`: its rows will come.
     pub fn expect(&self, place: usize) {
         self.with(|waiting| waiting.told[place] = Some(Time::ZERO));
     }
@@ -47,7 +48,7 @@ impl TraceBox {
         });
     }
 
-    /// The rows that nobody has taken, before which none will come any more.
+    /// Takes the rows before the time that every host has reached; no earlier row can follow.
     pub fn take(&self) -> Vec<TraceRow> {
         self.with(|waiting| {
             let told = waiting.told.into_iter().flatten().min().unwrap_or(Time::ZERO);
@@ -58,7 +59,7 @@ impl TraceBox {
     }
 
     fn with<T>(&self, job: impl FnOnce(&mut Waiting) -> T) -> T {
-        // A thread that panicked left whole rows.
+        // Each row stays complete even if a thread panics.
         job(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

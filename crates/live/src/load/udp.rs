@@ -1,4 +1,4 @@
-//! The sender of a UDP flow: what its source writes goes out at once.
+//! The sender of a UDP flow: datagrams leave as soon as the source writes them.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
@@ -9,34 +9,29 @@ use socket2::SockRef;
 
 use super::group::UdpSettings;
 
-/// A datagram begins with its number and the time at which it was sent, in nanoseconds of the load's clock, as far as it has
-/// room for them.
+/// A datagram starts with its number and its send time (nanoseconds of the load's clock), as far as they fit.
 pub const STAMP: usize = 16;
 
-/// The sender of one flow.
 pub struct UdpSender {
-    /// The flow's number in the scenario.
     pub number: u32,
-    /// Datagrams sent.
     pub sent: u64,
-    /// Datagrams that the kernel had no room for.
+    /// Datagrams that the kernel refused for lack of buffer space.
     pub refused: u64,
-    /// When it had nothing more to send.
+    /// When it had nothing left to send.
     pub ended: Option<Time>,
     settings: UdpSettings,
     socket: UdpSocket,
     source: Source,
     rng: Rng,
-    /// When the next write begins, and when the flow stops.
+    /// Start of the next write, and the flow's stop.
     next: Time,
     stop: Time,
-    /// What that write is, in bytes.
+    /// Size of that write.
     bytes: u64,
     data: Vec<u8>,
 }
 
 impl UdpSender {
-    /// Flow number `number`, which sends what `source` writes from `from` to `to` as long as it lasts.
     pub fn new(
         number: u32,
         [start, stop]: [Time; 2],
@@ -66,10 +61,10 @@ impl UdpSender {
         })
     }
 
-    /// When the write that follows the last one begins, if there is one. Nothing that happens in the network changes that.
+    /// Start of the source's next write, if any. It does not depend on the network.
     pub fn next(&mut self) -> Option<Time> {
         let write = self.source.next(&mut self.rng)?;
-        // As in the simulator, datagrams hear no answer.
+        // UDP sources get no feedback, as in the simulator.
         let (After::Start(gap) | After::Done(gap)) = write.after;
         let Data::Bytes(bytes) = write.data else { return None };
         self.next += gap;
@@ -77,7 +72,7 @@ impl UdpSender {
         (self.next < self.stop).then_some(self.next)
     }
 
-    /// Sends the write that has begun, at `clock` of the load's clock.
+    /// Sends the current write; `clock` is the load's time.
     pub fn send(&mut self, clock: Time) {
         while self.bytes > 0 {
             let useful = self.bytes.min(self.settings.useful.into()) as u32;
@@ -89,7 +84,7 @@ impl UdpSender {
             let room = length.min(STAMP);
             self.data[..room].copy_from_slice(&stamp[..room]);
             self.sent += 1;
-            // It waits for nobody: what finds no room is gone, as in a queue that is full.
+            // Non-blocking: a datagram that finds no space is dropped, as at a full queue.
             self.refused += u64::from(self.socket.send(&self.data[..length]).is_err());
         }
     }
