@@ -1,4 +1,4 @@
-//! The flows' own links between their hosts and the network, which live are a delay in the loop; and whose frame is which.
+//! The flows' own links before and behind the network, emulated as delays in the loop; and the flow of each frame.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Packet, Span, Time};
@@ -12,11 +12,10 @@ use crate::io::pool::FrameId;
 use crate::load::flows;
 use crate::load::ports::{self, PacketKind};
 
-// A frame's tag: the number of its flow, and whether it is the flow's data. Behind the last flow's number are two for frames
-// of no flow, forward and in reverse.
+// A frame's tag is its flow's number, with a bit for data. Two further numbers are for frames of no flow, forward and
+// reverse.
 const DATA: u32 = 1 << 31;
 
-/// The flow's number of a frame that was let in.
 #[inline]
 pub(super) fn flow(frame: &FrameId) -> u32 {
     frame.tag() & !DATA
@@ -39,41 +38,39 @@ impl Counted for FrameId {
     }
 }
 
-/// From one host to the other.
+/// A path from one host to the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Route {
-    /// The numbers of its first and its last link's directions.
+    /// Numbers of the first and the last link's direction.
     pub(super) first: u16,
     pub(super) last: u16,
     pub(super) direction: Direction,
 }
 
-/// What is known of a group.
 struct Group {
-    /// For data and for replies: the link before the network, and the one behind.
+    /// For data and for replies: the flow's links before and behind the network.
     kinds: [[WireKind; 2]; 2],
-    /// Of data and of replies.
+    /// For data and for replies.
     routes: [Route; 2],
-    /// Frames that are before their first queue, and how many may be.
+    /// Frames before their first queue, and their limit.
     coming: u32,
     room: u32,
-    /// How long a full packet takes from sender to receiver without queues.
+    /// Delay of a full packet from sender to receiver without queues.
     base: Span,
 }
 
-/// The links of all flows before the first queue of their route, and behind its last link.
+/// The flows' own links before the first queue of their route and behind its last link.
 pub(super) struct Access {
     groups: Vec<Group>,
-    /// By flow: its group, and its own links.
+    /// By flow: its group, and its links for data and replies.
     flows: Vec<(u16, [[Wire; 2]; 2])>,
-    /// By slot: when the frame in it came from its host.
+    /// By slot: when its frame arrived from the host.
     taken: Vec<Time>,
-    /// By group, how long data took from its sender's device to its receiver's, less what a full packet takes without queues.
+    /// By group: one-way delay of data between the hosts' devices, less the delay of a full packet without queues.
     pub(super) excess: Vec<Histogram>,
 }
 
 impl Access {
-    /// Those of `scenario`, for frames in `slots`.
     pub(super) fn new(scenario: &Scenario, slots: &Slots) -> Access {
         let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, [group.packet, group.ack]));
         let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, [group.packet, group.feedback]));
@@ -99,8 +96,8 @@ impl Access {
         }
     }
 
-    /// A packet that says this comes in, to go `direction`: it is known from now on. Gives the moment at which it is at the first
-    /// queue of its route; `None` if its group has no room.
+    /// Identifies and tags a frame that enters in `direction`. Returns when it reaches the first queue of its route;
+    /// `None` if its group has no room.
     pub(super) fn enter(
         &mut self,
         packet: &mut Packet<FrameId>,
@@ -117,7 +114,7 @@ impl Access {
             })
         });
         let Some((flow, kind)) = known else {
-            // Of no flow: straight to the queue.
+            // No flow: straight to the queue.
             frame.set_tag((self.flows.len() + direction as usize) as u32);
             return Some(now);
         };
@@ -127,7 +124,7 @@ impl Access {
         Some(self.pass(&packet.handle, packet.bytes, now, 0))
     }
 
-    /// A frame that was let in is at its first queue.
+    /// Records that a frame reached its first queue.
     #[inline]
     pub(super) fn entered(&mut self, frame: &FrameId) {
         if let Some((group, _)) = self.flows.get(flow(frame) as usize) {
@@ -135,7 +132,7 @@ impl Access {
         }
     }
 
-    /// The route of a frame that was let in. A frame of no flow goes over the first link.
+    /// The route of a tagged frame. Frames of no flow cross the first link.
     #[inline]
     pub(super) fn route(&self, frame: &FrameId) -> Route {
         let number = flow(frame) as usize;
@@ -146,13 +143,13 @@ impl Access {
         }
     }
 
-    /// When a packet reaches its host that comes out of the last link at `due`.
+    /// When a packet that leaves the last link at `due` reaches its host.
     #[inline]
     pub(super) fn behind(&mut self, frame: &FrameId, bytes: u32, due: Time) -> Time {
         self.pass(frame, bytes, due, 1)
     }
 
-    /// When a packet comes out of its flow's own link, that before the network or the one behind.
+    /// When a packet leaves its flow's own link, before (0) or behind (1) the network.
     #[inline]
     fn pass(&mut self, frame: &FrameId, bytes: u32, now: Time, end: usize) -> Time {
         let kind = kind(frame) as usize;
@@ -160,7 +157,7 @@ impl Access {
         wires[kind][end].pass_sized(now, bytes, &self.groups[usize::from(*group)].kinds[kind][end])
     }
 
-    /// A packet goes out to its host.
+    /// Records the delay of a packet that goes out to its host.
     #[inline]
     pub(super) fn left(&mut self, frame: &FrameId, now: Time) {
         if kind(frame) == PacketKind::Data {
@@ -170,13 +167,12 @@ impl Access {
         }
     }
 
-    /// One-way delays count from now on.
     pub(super) fn restart(&mut self) {
         self.excess.fill(Histogram::default());
     }
 }
 
-/// The routes of data that goes over `hops`, and of its replies.
+/// The routes of data over `hops`, and of its replies.
 fn routes(hops: &[Hop]) -> [Route; 2] {
     let direction = flows::direction(hops);
     let (first, last) = (hops[0], hops[hops.len() - 1]);
@@ -208,12 +204,13 @@ mod tests {
             frame.set_tag(tag);
             access.pass(&frame, bytes, Time::ZERO, end)
         };
-        // 1000 bytes take 1 ms at 8 Mbit/s and 0.1 ms at 80: the second packet waits for the first, another flow's does not.
+        // 1000 bytes take 1 ms at 8 Mbit/s and 0.1 ms at 80. The second packet waits for the first, but another flow's
+        // does not.
         assert_eq!(pass(DATA, 1000, before), micros(4000));
         assert_eq!(pass(DATA, 1000, before), micros(5000));
         assert_eq!(pass(1 | DATA, 1000, before), micros(4000));
         assert_eq!(pass(DATA, 1000, behind), micros(1100));
-        // A reply goes the other way: 40 bytes take 4 us and 40 us.
+        // A reply uses the links of the other direction: its 40 bytes take 4 us and 40 us.
         assert_eq!(pass(0, 40, before), micros(1004));
         assert_eq!(pass(0, 40, behind), micros(3040));
     }

@@ -1,7 +1,7 @@
-//! What is measured at one direction of a link, by the code that the simulator measures with.
+//! Measures one direction of a link, with the simulator's code.
 //!
-//! The loop counts its time from when it began, a run from where its flows may send. What the meter writes down is in the
-//! run's time; what it hands to others to compare stays in the loop's.
+//! The loop's time starts with the loop, the run's time when its flows may send. Records use the run's time; the ledger
+//! of the lane uses the loop's.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -16,37 +16,34 @@ use super::moments::Due;
 use crate::forward::ledger::LaneLedger;
 use crate::io::pool::FrameId;
 
-/// What is handed out while the run goes, and at its end.
+/// Results handed over during the run and at its end.
 pub(super) enum Finding {
-    /// What happened at a direction since the last one, up to the end of an interval or of the run.
+    /// Samples and events of a direction since the previous one, up to the end of an interval or of the run.
     Sample(Sample),
-    /// A direction's totals at the end of the run.
     Total(Box<Total>),
-    /// There is no more. By group, how long data took from its sender's device to its receiver's, less what a full packet takes
-    /// without queues.
+    /// The end, with the one-way delay of data by group between the hosts' devices, less that of a full packet without
+    /// queues.
     End(Vec<Histogram>),
 }
 
-/// An interval.
 pub(super) struct Sample {
     pub(super) link: u16,
     pub(super) at: Time,
     pub(super) rows: Vec<IntervalRow>,
-    /// Drops and marks of data by group, since the ledger last began anew.
+    /// Drops and marks of data by group, since the ledger was last reset.
     pub(super) groups: Vec<(u64, u64)>,
     pub(super) events: EventBatch,
-    /// Drops that tell that a flow was singled out.
+    /// Drops that show that a flow was singled out.
     pub(super) singled: Vec<(Time, u32, Why)>,
 }
 
-/// A whole run.
 pub(super) struct Total {
     pub(super) link: u16,
     pub(super) row: LinkRow,
     pub(super) ledger: LinkLedger,
-    /// Packets sent in the whole run, warm-up included.
+    /// Packets sent, warm-up included.
     pub(super) sent: u64,
-    /// Drops and marks of data by group at the end of the warm-up, before the ledger began anew.
+    /// Drops and marks of data by group at the end of the warm-up, before the ledger is reset.
     pub(super) before_warm: Vec<(u64, u64)>,
 }
 
@@ -54,12 +51,11 @@ pub(super) struct Total {
 pub(super) struct Account {
     hop: Hop,
     scenario: Arc<Scenario>,
-    /// What every lane counts.
     pub(super) lane: LaneLedger,
     account: LinkLedger,
-    /// What the discipline is told of each flow of the scenario.
+    /// Identities of the scenario's flows, as the discipline knows them.
     pub(super) names: Vec<Identity>,
-    /// When the run began; [`Time::NEVER`] before.
+    /// Start of the run; [`Time::NEVER`] before.
     begin: Time,
     singled: Vec<(Time, u32, Why)>,
     sent_before: u64,
@@ -68,7 +64,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Of `hop` in `scenario`; `discipline` is what is there, and what is found is posted.
+    /// Measures `hop` of `scenario` with `discipline`, and sends its findings.
     pub(super) fn new(
         (scenario, hop): (&Arc<Scenario>, Hop),
         discipline: &impl Discipline<FrameId>,
@@ -89,14 +85,14 @@ impl Account {
         }
     }
 
-    /// The run's time; it stands at zero before the run.
+    /// Converts to the run's time, which is zero until the run starts.
     #[inline]
     fn run_time(&self, at: Time) -> Time {
         Time::ZERO + (at - self.begin)
     }
 
-    /// Looks at a moment of the run: everything before has happened, and nothing after. The discipline holds `held`, and the
-    /// packet that is being sent needs `ahead` more.
+    /// Takes the records due at a moment; all earlier events, and no later ones, have been processed. The discipline
+    /// holds `held`; the packet being sent needs `ahead` more.
     pub(super) fn look<D: Discipline<FrameId>>(
         &mut self,
         due: Due,
@@ -105,7 +101,7 @@ impl Account {
         at: Time,
     ) {
         if due.begin {
-            // What came before, such as handshakes, is not of the run.
+            // Earlier packets, such as handshakes, do not belong to the run.
             self.begin = at;
             self.account = LinkLedger::new(&self.scenario, self.hop, discipline);
             self.singled.clear();
@@ -135,7 +131,7 @@ impl Account {
         let singled = std::mem::take(&mut self.singled);
         let groups = self.account.lost_and_marked().to_vec();
         let link = self.hop.number();
-        // Nobody listens any more if the run was stopped.
+        // The receiver is gone if the run was stopped.
         let _ = self.findings.send(Finding::Sample(Sample { link, at: now, rows, groups, events, singled }));
     }
 

@@ -1,4 +1,4 @@
-//! The tables of a run: what the loop found at the links, with what the flows' ends tell.
+//! Assembles a run's tables from the loop's findings at the links and the reports of the flows' ends.
 
 use headgate_core::{Time, Why};
 use headgate_measure::{
@@ -9,7 +9,6 @@ use headgate_scenario::{Hop, Scenario};
 use super::found::Found;
 use crate::load::LoadReport;
 
-/// What the simulator would give too.
 pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, balance: Balance) -> Outcome {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let ledger = |hop: &Hop| &found.totals[usize::from(hop.number())].ledger;
@@ -30,7 +29,7 @@ pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, b
     }
 }
 
-/// What happened at the ends, in the order of its time; of equal times, the warm-up's end comes first.
+/// Events at the ends in order of time; the end of the warm-up comes first among equals.
 #[derive(Clone, Copy)]
 enum AtEnds {
     Warm,
@@ -39,7 +38,7 @@ enum AtEnds {
     Ended { group: usize },
 }
 
-/// Tells what is measured at the ends what happened there.
+/// Replays the events at the ends to the simulator's measurements.
 fn replayed(scenario: &Scenario, found: &Found, report: &LoadReport) -> Ends {
     let mut ends = Ends::new(scenario);
     for (flow, row) in report.flows.iter().enumerate() {
@@ -64,7 +63,6 @@ fn replayed(scenario: &Scenario, found: &Found, report: &LoadReport) -> Ends {
     ends
 }
 
-/// What the transport of each flow counted.
 fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = Transported> {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let mut bytes = vec![0; report.flows.len()];
@@ -84,7 +82,7 @@ fn one_way_rows(scenario: &Scenario, found: &Found) -> Vec<OneWay> {
     rows.map(|(way, excess)| OneWay { excess: excess.clone(), ..way }).collect()
 }
 
-/// The intervals of all directions and of all groups.
+/// Intervals of all directions and all groups.
 fn interval_rows(scenario: &Scenario, found: &Found, report: &LoadReport) -> Vec<IntervalRow> {
     let groups = scenario.groups().count();
     let (mut rows, mut told) = (Vec::new(), vec![Told::default(); groups]);
@@ -109,7 +107,7 @@ fn interval_rows(scenario: &Scenario, found: &Found, report: &LoadReport) -> Vec
     rows
 }
 
-/// Drops and marks by group, of all directions together.
+/// Drops and marks by group, summed over all directions.
 fn summed<'a>(groups: usize, directions: impl Iterator<Item = &'a Vec<(u64, u64)>>) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for counts in directions {

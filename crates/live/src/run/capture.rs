@@ -1,4 +1,4 @@
-//! The capture of a run's link: what passed both its ends, in the run's time.
+//! Captures the packets at both ends of a run's link, in the run's time.
 
 use headgate_core::{Span, Time};
 use headgate_measure::Watch;
@@ -8,27 +8,26 @@ use headgate_scenario::Scenario;
 use crate::io::capture;
 use crate::io::tap::{Note, Notes, Recorder, recorders};
 
-/// The ends of the link, as their interfaces are called.
+/// Names of the ends, as on their interfaces.
 const ENDS: [&str; 2] = ["near", "far"];
 
-/// The link's number: real packets cross one.
+/// Captures are limited to scenarios with one link.
 const LINK: u16 = 0;
 
 const BEFORE: &str = "before the run begins";
 
-/// A capture that is being written.
 pub(super) struct Capture {
     notes: [Notes; 2],
     blocks: Blocks,
-    /// Noted at which end, and not written yet.
+    /// Notes not written yet, with their end.
     waiting: Vec<(usize, Note)>,
-    /// What comes so long after the beginning is not of the run.
+    /// Later notes do not belong to the run.
     lasts: Span,
     written: u64,
 }
 
 impl Capture {
-    /// That of the only link of `scenario`, if it asks for one, and the recorders for its ends.
+    /// The capture of `scenario`'s only link, if requested, and the recorders for its ends.
     pub(super) fn of(scenario: &Scenario) -> (Option<Capture>, [Option<Recorder>; 2]) {
         let Some(link) = scenario.record.capture.first().map(|link| &scenario.links[usize::from(*link)]) else {
             return (None, [None, None]);
@@ -41,7 +40,7 @@ impl Capture {
         (notes.map(|notes| Capture { notes, blocks, waiting: Vec::new(), lasts, written: 0 }), recorders)
     }
 
-    /// Hands over what passed before `now`, in a run that began at `begin`, both by the loop's clock.
+    /// Writes notes from before `now`, for a run that began at `begin`, both by the loop's clock.
     pub(super) fn take(&mut self, (begin, now): (Time, Time), watch: &mut dyn Watch) {
         for (end, notes) in self.notes.iter().enumerate() {
             self.waiting.extend(notes.inbox.try_iter().map(|note| (end, note)));
@@ -51,7 +50,7 @@ impl Capture {
         for (end, note) in self.waiting.drain(..later) {
             let since = note.at - begin;
             if since < self.lasts {
-                // Connections are set up before: a reader needs their handshakes, at the beginning.
+                // Connections are set up before the run: readers need their handshakes, at the start of the file.
                 let further = if note.at < begin { BEFORE } else { "" };
                 capture::write(&mut self.blocks, (end, &note), since.as_nanos(), further);
                 self.written += 1;
@@ -61,7 +60,7 @@ impl Capture {
         self.blocks.clear();
     }
 
-    /// What is missing, in a sentence.
+    /// A sentence about missing packets, if any.
     pub(super) fn missing(&self) -> Option<String> {
         let missed: u64 = self.notes.iter().map(Notes::missed).sum();
         let all = missed + self.written;

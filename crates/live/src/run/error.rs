@@ -7,9 +7,9 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The scenario is none that can be run on real packets.
+    /// The scenario cannot run on real packets.
     Refused(String),
-    /// What the system said.
+    /// A system call failed.
     System(io::Error),
     /// The watcher asked to stop.
     Stopped,

@@ -1,4 +1,4 @@
-//! What the loop finds at the links while a run goes, and hands over.
+//! Collects the loop's findings during a run.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,25 +13,24 @@ use headgate_scenario::Scenario;
 use super::account::{Finding, Sample, Total};
 use super::error::RunError;
 
-/// How often the watcher is asked.
+/// Longest time between two calls of the watcher.
 const LOOK: Duration = Duration::from_millis(50);
-/// The loop hands out its last counts within [`SHOW_EVERY`](crate::SHOW_EVERY) of the end; on a machine that is this much
-/// later, nothing it measured would be worth anything.
+/// The loop's last counts arrive within [`SHOW_EVERY`](crate::SHOW_EVERY) of the end. A machine that is later by this
+/// much measures nothing useful.
 const GRACE: Span = Span::from_secs(5);
 
-/// What the loop found.
 pub(super) struct Found {
-    /// By time, one of each direction of each link.
+    /// By time; one per direction of each link.
     pub(super) samples: BTreeMap<Time, Vec<Sample>>,
-    /// By number.
+    /// By number of the direction.
     pub(super) totals: Vec<Total>,
-    /// By group, how long data took from sender to receiver, less what a full packet takes without queues.
+    /// By group: one-way delay of data, less that of a full packet without queues.
     pub(super) excess: Vec<Histogram>,
 }
 
 impl Found {
-    /// Waits for everything, and tells the watcher meanwhile; `tell` tells of what does not come to the inbox, and gives the
-    /// run's time.
+    /// Collects everything, and keeps the watcher informed. `tell` passes on what does not come through `inbox`, and
+    /// returns the run's time.
     pub(super) fn watched(
         inbox: &Receiver<Finding>,
         scenario: &Scenario,
@@ -61,7 +60,7 @@ impl Found {
         }
     }
 
-    /// Keeps a sample; when all `directions` have told of its interval, the watcher has their events.
+    /// Keeps a sample. Once all `directions` have sent theirs for an interval, the watcher gets its events.
     fn keep(&mut self, sample: Sample, directions: usize, watch: &mut dyn Watch) {
         let there = self.samples.entry(sample.at).or_default();
         there.push(sample);

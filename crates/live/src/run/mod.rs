@@ -1,7 +1,8 @@
-//! A scenario on real packets: its links in the loop, its flows from the kernel's TCP and our sources, in real time.
+//! Runs a scenario on real packets, in real time: its links in the loop, its flows over the kernel's TCP and the
+//! simulator's sources.
 //!
-//! Queues are measured where they are, by the code that the simulator measures with; what reaches receivers, they tell. A
-//! run gives the simulator's [`Outcome`], and beside it what shows that the links were what the scenario says: the [`Proof`].
+//! Queues are measured in the loop, with the simulator's code; deliveries at the receivers. A run returns the
+//! simulator's [`Outcome`], and a [`Proof`] of how exactly the links met the scenario.
 
 mod access;
 mod account;
@@ -33,24 +34,24 @@ use crate::io::clock::Begin;
 use crate::link::Link;
 use crate::load::{self, Load};
 
-/// Everything one run of one discipline and one seed gives.
+/// The result of one run: one discipline, one seed.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// What the simulator would give too.
+    /// The same tables as from the simulator.
     pub outcome: Outcome,
-    /// Whether the links were what the scenario says, and nothing else in the way.
+    /// Evidence that the links met the scenario and nothing else interfered.
     pub proof: Proof,
-    /// What was otherwise than the scenario says, a sentence each.
+    /// Differences from the scenario, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// How long before its beginning the loop and the flows know when a run begins.
+/// Time from the announcement of the start to the start.
 const AHEAD: Span = Span::from_millis(100);
 
-/// Says why `scenario` cannot be run on real packets, if it cannot.
+/// Rejects a `scenario` that cannot run on real packets.
 ///
 /// # Errors
-/// [`RunError::Refused`] with the key and what is possible; what the system says.
+/// [`RunError::Refused`] with the key and the possible values; otherwise the system's error.
 pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
     if scenario.links.len() > 1 && !scenario.record.capture.is_empty() {
         let what = "`record.capture`: real packets are captured at both hosts, which says what passed a link only where there is \
@@ -63,9 +64,9 @@ pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
     })
 }
 
-/// Runs `scenario` with `qdisc` wherever disciplines are compared, in as much time as the scenario lasts and a little more. The
-/// chance of disciplines, link and sources is that of `seed`; what the kernel and the machine do is not, and no two runs are
-/// the same. `show` is handed the [`Window`] in which the links show what they do, as soon as there is one.
+/// Runs `scenario` in real time, with `qdisc` wherever disciplines are compared. `seed` selects the random streams of
+/// disciplines, links and sources; the kernel's and the machine's timing still differs between runs. `show` gets the
+/// [`Window`] of the links' state at the start.
 pub fn run(
     scenario: &Scenario,
     qdisc: &Qdisc,

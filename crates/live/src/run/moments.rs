@@ -1,11 +1,11 @@
-//! When a run begins, and when there is something to be written down.
+//! The times at which a run starts, ends and takes records.
 
 use headgate_core::{Span, Time};
 use headgate_scenario::Scenario;
 
 use crate::io::clock::Begin;
 
-/// The moments of a run at which everybody looks, on the loop's clock.
+/// The record times of a run, on the loop's clock.
 pub(super) struct Moments {
     begin: Begin,
     begun: bool,
@@ -17,34 +17,29 @@ pub(super) struct Moments {
     end: Time,
 }
 
-/// What is due at a moment.
+/// Events of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
-    /// The run begins.
     pub(super) begin: bool,
-    /// The warm-up ends.
     pub(super) warm: bool,
-    /// An interval ends.
     pub(super) sample: bool,
-    /// The run ends.
     pub(super) end: bool,
 }
 
 impl Moments {
-    /// Those of `scenario`, which begins at `begin`.
     pub(super) fn new(scenario: &Scenario, begin: Begin) -> Moments {
         let (interval, warmup, duration) = (scenario.record.interval, scenario.warmup, scenario.duration);
         let (sample, warm, end) = (Time::NEVER, Time::NEVER, Time::NEVER);
         Moments { begin, begun: false, interval, warmup, duration, sample, warm, end }
     }
 
-    /// The next.
+    /// Time of the next moment.
     #[inline]
     pub(super) fn next(&self) -> Time {
         if self.begun { self.sample.min(self.warm).min(self.end) } else { self.begin.get() }
     }
 
-    /// What is due at `at`, which is [`next`](Moments::next), and is not any more.
+    /// Removes the moment `at`, which must be [`next`](Moments::next), and returns its events.
     pub(super) fn take(&mut self, at: Time) -> Due {
         if !self.begun {
             self.begun = true;

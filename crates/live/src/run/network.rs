@@ -1,8 +1,7 @@
-//! The links of a scenario between its two hosts, in the one loop.
+//! A scenario's network of links between its two hosts, in one loop.
 //!
-//! Frames come in at either host and go over the links of their flow's route, one after the other, to the other host. There is
-//! one order of time for all links: what happens at any of them happens before what is later at another, at its nominal
-//! time, so that lateness shows once, where a frame goes out to its host.
+//! A frame from one host crosses the links of its flow's route to the other host. All links share one order of events,
+//! each at its nominal time. Lateness therefore occurs only once, when a frame leaves for its host.
 
 use std::io;
 use std::sync::Arc;
@@ -30,39 +29,39 @@ use crate::timeline::Timeline;
 
 mod node;
 
-/// A packet that will be at a queue.
+/// A packet on its way to a queue.
 struct Coming {
-    /// The number of the direction whose queue that is, and of the one that it comes out of; `None` if it comes from its host.
+    /// Numbers of the direction with that queue and of the direction it leaves; `None` if it comes from its host.
     to: u16,
     from: Option<u16>,
     packet: Packet<FrameId>,
 }
 
-/// All links, with an account at each direction.
+/// All links, with an account for each direction.
 pub(super) struct Network {
     pool: Pool,
-    /// From and to the near host, and the far one, by the direction between them.
+    /// For the near and the far host, indexed by the direction between them.
     entries: [Entry; 2],
     exits: [Exit; 2],
     access: Access,
     paths: Paths,
-    /// By number.
+    /// By number of the direction.
     nodes: Vec<Node>,
     wakes: Wakes,
     coming: Timeline<Coming>,
-    /// The least delay of a link: nothing comes out sooner.
+    /// Least propagation delay of a link: no packet leaves sooner.
     least: Span,
     moments: Moments,
-    /// The first link at which disciplines are compared: of it alone a view names flows, which takes its time.
+    /// The first link that compares disciplines. Only its views name flows, since that costs time.
     shown: u16,
-    /// How often everything stood still, and for how long in all.
+    /// Number and total duration of stalls.
     stalls: (u64, Span),
     findings: Sender<Finding>,
 }
 
 impl Network {
-    /// The links of `scenario`, with `qdisc` where disciplines are compared. What is found is posted, from the moment on that
-    /// `begin` tells.
+    /// The links of `scenario`, with `qdisc` where disciplines are compared. Findings are sent from the time in `begin`
+    /// on.
     pub(super) fn new(
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,
@@ -93,8 +92,8 @@ impl Network {
         })
     }
 
-    /// Does what was to be done up to `now`, at the times at which it was to be done. Of what is due at one moment, looks come
-    /// first, and links that fall free last, in the order of their numbers.
+    /// Processes all events up to `now` at their nominal times. Of events at the same time, records come first and
+    /// dequeues last, in the order of link numbers.
     fn advance(&mut self, now: Time) {
         let mut looks = self.moments.next();
         loop {
@@ -115,7 +114,7 @@ impl Network {
         }
     }
 
-    /// A packet reaches a queue.
+    /// Enqueues a packet.
     fn arrive(&mut self, at: Time, Coming { to, from, mut packet }: Coming) {
         let Network { nodes, pool, access, entries, coming, paths, exits, .. } = self;
         match from {
@@ -135,7 +134,7 @@ impl Network {
         self.wakes.set(to.into(), node.queue.wake());
     }
 
-    /// The transmitter of direction `number` is free, or its discipline ready.
+    /// Dequeues at direction `number`: its transmitter is free, or its discipline ready.
     fn pull(&mut self, number: usize, at: Time) {
         let Network { nodes, pool, access, coming, paths, exits, .. } = self;
         let Node { queue, recorder, .. } = &mut nodes[number];
@@ -144,7 +143,7 @@ impl Network {
         self.wakes.set(number, queue.wake());
     }
 
-    /// Everybody looks, at the time that was named: everything before has happened, and nothing after.
+    /// Takes records of all directions at `at`; all earlier events, and no later ones, have been processed.
     fn look(&mut self, at: Time) {
         let due = self.moments.take(at);
         for node in &mut self.nodes {
@@ -161,12 +160,12 @@ impl Network {
             self.access.restart();
         }
         if due.end {
-            // Nobody listens any more if the run was stopped.
+            // The receiver is gone if the run was stopped.
             let _ = self.findings.send(Finding::End(self.access.excess.clone()));
         }
     }
 
-    /// By number, packets on links of their own before a queue, and on their direction behind its link.
+    /// By direction: packets on their flows' own links before the queue, and packets in propagation.
     fn under_way(&self) -> Vec<[usize; 2]> {
         let mut under_way = vec![[0; 2]; self.nodes.len()];
         for coming in self.coming.iter() {
@@ -181,7 +180,7 @@ impl Network {
         under_way
     }
 
-    /// Adds to `view` what was counted at the access of `direction`, where it is not known over which links it would have gone.
+    /// Adds counts of the entry and exit of `direction` to `view`: their frames cannot be attributed to a link.
     fn add_doors(&self, view: &mut LaneView, direction: Direction) {
         let (entry, exit) = (&self.entries[direction as usize], &self.exits[direction as usize]);
         view.oddities = entry.parser.oddities;
@@ -192,7 +191,7 @@ impl Network {
     }
 }
 
-/// What becomes of a packet that comes out of direction `from`: it goes to the next queue of its route, or to its host.
+/// Sends a packet that leaves direction `from` to the next queue of its route, or to its host.
 #[inline]
 fn receiver<'a>(
     from: u16,

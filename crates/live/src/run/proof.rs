@@ -1,4 +1,4 @@
-//! What shows that the bottleneck was ours and was what the scenario says: everything that could have made it another.
+//! Evidence that the emulated link was the bottleneck and met the scenario.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
@@ -10,28 +10,28 @@ use crate::io::interface::Counters;
 use crate::io::oddities::Oddity;
 use crate::load::LoadReport;
 
-/// How true a run was.
+/// Evidence on a run.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The loop's thread came before ordinary ones (`SCHED_FIFO`).
+    /// The loop's thread had real-time priority (`SCHED_FIFO`).
     pub urgent: bool,
-    /// Processor time of the loop, looking at the clock included.
+    /// CPU time of the loop, including polling the clock.
     pub cpu: Span,
-    /// How long it ran.
+    /// Duration of the loop.
     pub lasted: Span,
-    /// How much later than they were due packets came out of the link, in nanoseconds, both ways.
+    /// Delay between a packet's due time and its departure from the link, in nanoseconds, both directions.
     pub lateness: Histogram,
-    /// How much later than their sources wrote them datagrams were sent, in nanoseconds.
+    /// Lateness of datagrams against their source's schedule, in nanoseconds.
     pub send_lateness: Histogram,
-    /// How often the link stood still because the loop did, and for how long in all.
+    /// Number and total duration of the link's stalls.
     pub stalls: (u64, Span),
-    /// Packets longer than a link takes, which offloads make: none could be queued as what it is.
+    /// Packets longer than the MTU, made by offloads. They are dropped, as a link could not carry them.
     pub oversize: u64,
-    /// Packets that vanished elsewhere than at the link's queues and by its losses.
+    /// Packets lost elsewhere than at the link.
     pub elsewhere: Elsewhere,
-    /// What the kernel counted at the near host's device and the far one's.
+    /// The kernel's counts at the near and the far host's device.
     pub counters: [Counters; 2],
-    /// Packets that the link marked, and those that receivers' hosts say came with a mark.
+    /// Packets marked by the link, and packets received with CE as counted by the hosts.
     pub marks: [u64; 2],
 }
 
@@ -76,8 +76,8 @@ impl Proof {
         }
     }
 
-    /// Where all packets are that the kernel says it sent over the link, from its making on, handshakes included: with the
-    /// kernel's own counts at both ends, and the loop's between them.
+    /// Locates every packet that the kernel sent over the link since it exists, handshakes included, from the kernel's
+    /// counts at both ends and the loop's between them.
     pub(super) fn balance(&self, view: &View) -> Balance {
         let sum = |of: fn(&LaneView) -> u64| view.lanes.iter().map(of).sum::<u64>();
         let [near, far] = &self.counters;

@@ -1,4 +1,4 @@
-//! How many frames the network may hold.
+//! Slots for the frames of a network.
 
 use headgate_core::Limit;
 use headgate_scenario::{Hop, Scenario, UdpGroup};
@@ -6,25 +6,23 @@ use headgate_scenario::{Hop, Scenario, UdpGroup};
 use crate::forward::settings::LaneSettings;
 use crate::io::BATCH;
 
-/// The most that flows may have on their own links, in frames: half a gigabyte, which is touched only where it is used.
+/// Most slots for the flows' own links: half a gigabyte, of which only touched pages use memory.
 const MOST_ON_ACCESS: u64 = 1 << 18;
 
-/// The most of all.
+/// Most slots of all.
 const MOST: u64 = 1_000_000;
 
-/// Room for frames: a share for what may wait and fly at each link, which their limits and rates bound, and one for what the flows
-/// of each group may have on their own links, whose queues have no limit: a window of each, or a second's datagrams. So a flood
-/// takes nothing of what other groups and links need.
+/// Slots by purpose: a share for each link's queue and propagation, bounded by its limit and rate, and one for each
+/// group's own links, whose queues have no limit: the TCP windows, or the datagrams of a second. A flood therefore
+/// takes no slot of other groups and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slots {
-    /// All of it.
     pub(super) all: u32,
-    /// By group, the most that may be on its flows' own links. Of TCP, which its windows bound, there is none.
+    /// By group: most frames on its flows' own links. TCP has no limit, as its windows bound it.
     pub(super) rooms: Vec<u32>,
 }
 
 impl Slots {
-    /// What `scenario` needs.
     pub(super) fn of(scenario: &Scenario) -> Slots {
         let links: u64 = scenario.hops().map(|hop| at(scenario, hop)).sum();
         let windows = scenario.tcp.iter().map(|group| u64::from(group.flows) * u64::from(group.window.min(4096)));
@@ -36,10 +34,10 @@ impl Slots {
     }
 }
 
-/// What waits and flies at a link.
+/// Frames queued and propagating at a link.
 fn at(scenario: &Scenario, hop: Hop) -> u64 {
     let simplex = scenario.simplex(hop);
-    // Room in the queue counts packets of the scenario's size, and acknowledgements are smaller.
+    // A byte limit holds more acknowledgements than packets of the scenario's size.
     let waiting = match simplex.limit {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / 40,
@@ -47,7 +45,7 @@ fn at(scenario: &Scenario, hop: Hop) -> u64 {
     u64::from(LaneSettings::slots(simplex, scenario.links[usize::from(hop.link)].delay)).max(waiting)
 }
 
-/// What the flows of a group can send in a second, and a batch.
+/// The datagrams of a group in a second, plus a batch.
 fn second(group: &UdpGroup) -> u64 {
     let each = group.most().as_bits() / (8 * u64::from(group.packet).max(1));
     u64::from(group.flows) * each + BATCH as u64

@@ -13,24 +13,22 @@ use crate::io::pool::Pool;
 use crate::io::tap::Recorder;
 use crate::run::account::{Account, Finding};
 
-/// One direction of a link.
 pub(super) struct Node {
     pub(super) queue: FrameQueue<Anything, Account>,
-    /// Packets that came, from hosts and from other links, and that came out again.
+    /// Packets that came from hosts and other links, and packets that left.
     pub(super) came: u64,
     pub(super) out: u64,
-    /// Notes packets that are dropped or lost.
     pub(super) recorder: Option<Recorder>,
 }
 
 impl Node {
-    /// Tells the discipline that the link went idle, if it did, before it is looked at.
+    /// Reports a pending idle period to the discipline. Call before reading it.
     pub(super) fn settle(&mut self, now: Time, pool: &mut Pool) {
         self.queue.settle(now, &mut Onward { pool, recorder: self.recorder.as_ref(), receive: |_, _| {} });
     }
 }
 
-/// Every direction of every link.
+/// All directions of all links.
 pub(super) fn nodes(
     scenario: &Arc<Scenario>,
     qdisc: &Qdisc,
@@ -41,7 +39,7 @@ pub(super) fn nodes(
         let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
         let account = |discipline: &Anything, lane| Account::new((scenario, hop), discipline, lane, findings.clone());
         let mut queue = LaneSettings::at(scenario, hop, named).queue((seed, &scenario.label(hop)), account)?;
-        // Not before the run begins.
+        // Time starts with the run.
         queue.medium_mut().begin(Time::NEVER);
         Ok(Node { queue, came: 0, out: 0, recorder: None })
     };

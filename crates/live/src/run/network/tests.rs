@@ -21,7 +21,7 @@ fn scenario(text: &str) -> Arc<Scenario> {
     Arc::new(Scenario::read(text, "net.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// A datagram of flow number `flow` that goes `direction`, of `bytes` bytes with all headers.
+/// A datagram of `flow` in `direction`; `bytes` includes all headers.
 fn datagram(flow: u32, direction: Direction, bytes: u32, tos: u32) -> Vec<u8> {
     let ends = [Link::NEAR.octets(), Link::FAR.octets()];
     let [from, to] = if direction == Direction::Forward { ends } else { [ends[1], ends[0]] };
@@ -35,7 +35,7 @@ fn datagram(flow: u32, direction: Direction, bytes: u32, tos: u32) -> Vec<u8> {
     packet
 }
 
-/// What a UDP flow's source writes when.
+/// Times and datagrams of a UDP flow's source.
 fn written(flow: Flow) -> Frames {
     let Sends::Udp(settings, mut source, mut rng) = flow.sends else { panic!("flow {} is none of UDP", flow.number) };
     let (mut at, mut frames) = (flow.lasts[0], Vec::new());
@@ -58,7 +58,7 @@ struct Run {
 }
 
 impl Run {
-    /// Of a network into which these frames come, from the near host and from the far one.
+    /// Runs a network with the given frames from the near and the far host.
     fn new(scenario: &Arc<Scenario>, [near, far]: [Frames; 2], mut clock: FakeClock) -> Run {
         let (findings, inbox) = channel();
         let begin = Begin::unknown();
@@ -68,7 +68,7 @@ impl Run {
         Run { forwarder: Forwarder::new(ends.0, ends.1, network, clock), inbox }
     }
 
-    /// Up to `end`, with no frame and no slot lost on the way.
+    /// Runs up to `end` and checks that no frame and no slot is lost.
     fn until(&mut self, end: Time) -> View {
         let slots = self.forwarder.view().lanes[0].free_slots;
         loop {
@@ -95,7 +95,8 @@ impl Run {
     }
 }
 
-/// A parking lot: one stream crosses three links, each of which another one crosses alone, and one comes back over two.
+/// A parking lot: one stream crosses three links, each shared with a stream of its own; one stream crosses two links in
+/// reverse.
 const LOT: &str = "name = 'lot'\nduration = '2s'\nwarmup = '500ms'\nqdiscs = ['red:minth=5p,maxth=15p,ecn=true']\n\
     [[link]]\nfrom = 'A'\nto = 'B'\nrate = '10Mbit/s'\ndelay = '5ms'\nlimit = '40p'\nloss = 0.01\njitter = '300us'\n\
     [[link]]\nfrom = 'B'\nto = 'C'\nrate = '6Mbit/s'\ndelay = '3ms'\nlimit = '40p'\n\
@@ -120,20 +121,20 @@ fn every_link_of_a_network_does_to_the_packet_what_the_simulators_does() {
     let Outcome { links, .. } = expected;
     assert_eq!(rows.len(), links.len());
     for (row, expected) in rows.iter().zip(&links) {
-        // What is noted of the whole run is of no link.
+        // Summaries of the whole run belong to no link.
         let expected = LinkRow { packets: None, events: None, ..expected.clone() };
         assert_eq!(*row, expected, "at {} {}", expected.link, expected.direction);
     }
-    // All that the links can do was done: drops at each of the three and on the way back, marks, losses.
+    // Every feature was exercised: drops on each of the three links and in reverse, marks, losses.
     let dropped: Vec<u64> = rows.iter().map(|row| row.counts.dropped()).collect();
     assert!([0, 2, 4, 5].iter().all(|link| dropped[*link] > 10), "{dropped:?}");
     assert!(rows[0].counts.marked() > 0 && rows[2].counts.marked() > 0 && rows[0].lost > 0);
-    // Flows are named at the first link that compares disciplines, by what their packets say.
+    // Flows have names at the first link that compares disciplines only.
     let named = |lane: &LaneView| lane.top.iter().filter(|flow| flow.header.is_some()).count();
     assert_eq!(view.lanes.iter().map(named).collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0]);
 }
 
-/// Three links, of which the second is the slowest: 1 ms, 2 ms and 1 ms for 1000 bytes.
+/// Three links; the second is the slowest: 1 ms, 2 ms and 1 ms for 1000 bytes.
 const CHAIN: &str = "name = 'chain'\nduration = '1s'\nqdiscs = ['droptail']\n\
     [[link]]\nfrom = 'A'\nto = 'B'\nrate = '8Mbit/s'\ndelay = '5ms'\nlimit = '100p'\n\
     [[link]]\nfrom = 'B'\nto = 'C'\nrate = '4Mbit/s'\ndelay = '7ms'\nlimit = '100p'\n\
@@ -145,8 +146,8 @@ fn at_us(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
 }
 
-/// When packet number `n` of forty that come at once is with its receiver: it is on the second link from 6 + 2 n ms on, behind
-/// those before it, and waits nowhere else. A packet takes 8 us on either link of its own, and waits for those before it there.
+/// Arrival of packet `n` of a burst of forty. It enters the second link's transmitter from 6 + 2 n ms on, behind the
+/// earlier packets, and waits nowhere else. Each of its flow's own links takes 8 us per packet.
 fn nominal(n: u64) -> Time {
     at_us(8 + 1000 + 5000 + 2000 * (n + 1) + 7000 + 1000 + 3000 + 8)
 }
@@ -166,7 +167,7 @@ fn delays_of_links_add_up_and_the_slowest_sets_the_pace() {
 
 #[test]
 fn lateness_does_not_add_up_from_link_to_link() {
-    // The first wake-up is for the burst itself, and is not late.
+    // The first wake-up belongs to the burst itself and is on time.
     let late = [0, 170, 30, 900, 20, 2500].map(Span::from_micros).to_vec();
     let (view, out) = burst(late);
     assert_eq!(out.len(), 40);
@@ -191,7 +192,7 @@ fn what_is_not_caught_up_is_a_time_in_which_all_links_stood_still() {
 #[test]
 fn a_flow_that_floods_its_own_link_takes_no_room_from_others() {
     let room = Slots::of(&scenario(CHAIN)).rooms[1] as usize;
-    // A packet of this flow takes a second on its link.
+    // A packet of this flow takes a second on its own link.
     let flood = vec![(Time::ZERO, datagram(1, Direction::Forward, 1000, 0)); room + 100];
     let mine = (1..=5).map(|n| (at_us(1000 * n), datagram(0, Direction::Forward, 1000, 0)));
     let mut run =
@@ -206,7 +207,7 @@ fn what_is_nobodys_goes_over_the_first_link_to_the_other_host() {
     let mut ping = Ipv4Header::new(8, 64, IpNumber::ICMP, Link::FAR.octets(), Link::NEAR.octets()).unwrap();
     ping.header_checksum = ping.calc_header_checksum();
     let ping = [&ping.to_bytes()[..], &[8, 0, 0, 0, 0, 0, 0, 0]].concat();
-    // Nor is what has a flow's port and comes from the wrong host.
+    // A frame with a flow's port from the wrong host belongs to no flow either.
     let astray = datagram(0, Direction::Reverse, 1000, 0);
     let frames = vec![(Time::ZERO, ping), (at_us(10_000), astray)];
     let mut run = Run::new(&scenario(CHAIN), [Frames::new(), frames], FakeClock::new());
